@@ -1,0 +1,1 @@
+//! Whippet's native actors and the machine that runs them.

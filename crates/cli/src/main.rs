@@ -1,0 +1,3 @@
+//! The command `whippet`.
+
+fn main() {}

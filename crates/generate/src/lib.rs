@@ -1,0 +1,1 @@
+//! Random actor programs, and searches compared on them.

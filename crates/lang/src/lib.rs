@@ -1,0 +1,1 @@
+//! ABS: front end, interpreter as a machine, static summaries.

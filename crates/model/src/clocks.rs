@@ -1,0 +1,333 @@
+//! Happens-before and races: the one place that computes them.
+//!
+//! [`Clocks`] follows a machine step by step. For each step it keeps a row of bits, its *past*: all
+//! steps that happen before it, through causes (a message was sent, an actor created) and through
+//! conflicts (the same actor, or footprints that conflict). Rows are as wide as the execution is deep,
+//! in words of 64; steps are taken back in the order in which machines take them back.
+//!
+//! Two steps are *in a race* when they conflict, the earlier one is in the past of the later only
+//! because of this conflict, and no third step lies between them. Whether the later one could really
+//! have come first is for the machine to say: a constraint or the order of delivery may forbid it.
+
+use crate::{Access, Machine, Name, Relation, Touch};
+use rustc_hash::FxHashMap;
+
+/// No step.
+const NONE: u32 = u32::MAX;
+
+/// Who touched an object last.
+#[derive(Clone, Debug)]
+struct Touched {
+    /// The last step that wrote it.
+    write: u32,
+    /// The steps that read it since.
+    reads: Vec<u32>,
+}
+
+/// How to forget one touch again.
+#[derive(Clone, Debug)]
+enum Undo {
+    Read(Name),
+    Write(Name, Touched),
+}
+
+/// Happens-before of the steps that a machine has taken.
+///
+/// ```
+/// # use whippet_model::Clocks;
+/// let clocks = Clocks::new();
+/// assert_eq!(clocks.len(), 0);
+/// ```
+#[derive(Clone, Debug, Default)]
+pub struct Clocks {
+    len: usize,
+    /// Words in a row.
+    stride: usize,
+    /// The pasts, row by row; a step is in its own past.
+    rows: Vec<u64>,
+    /// The last step of each actor.
+    last_of_actor: Vec<u32>,
+    /// Per step: its actor, and that actor's step before.
+    of_actor: Vec<(u32, u32)>,
+    /// The steps that each step directly follows by conflict, concatenated, and where each step's begin.
+    conflicts: Vec<u32>,
+    conflicts_from: Vec<u32>,
+    objects: FxHashMap<Name, Touched>,
+    undo: Vec<Undo>,
+    undo_from: Vec<u32>,
+    /// Per step: a hash of its causal cone; and the sums of them up to each step.
+    labels: Vec<u64>,
+    keys: Vec<u64>,
+    scratch: Vec<usize>,
+}
+
+impl Clocks {
+    /// For a machine that has taken no step.
+    #[must_use]
+    pub fn new() -> Clocks {
+        Clocks { stride: 1, ..Clocks::default() }
+    }
+
+    /// How many steps are known.
+    #[must_use]
+    pub fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Whether no step is known.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Learns all steps of the machine that are not known yet.
+    pub fn follow<M: Machine>(&mut self, machine: &M) {
+        while self.len < machine.depth() {
+            self.push(machine);
+        }
+    }
+
+    /// Learns the first step of the machine that is not known yet.
+    pub fn push<M: Machine>(&mut self, machine: &M) {
+        let at = self.len;
+        let step = machine.step(at);
+        if at >= self.stride * 64 {
+            self.widen();
+        }
+        let start = at * self.stride;
+        self.rows.resize(start + self.stride, 0);
+        self.rows[start + at / 64] |= 1 << (at % 64);
+
+        let mut causes = std::mem::take(&mut self.scratch);
+        causes.clear();
+        machine.causes(at, &mut causes);
+        let mut sum = 0u64;
+        for &cause in &causes {
+            sum = sum.wrapping_add(Name(self.labels[cause]).mixed(3).0);
+            self.join(at, cause);
+        }
+        self.scratch = causes;
+
+        self.conflicts_from.push(self.conflicts.len() as u32);
+        self.undo_from.push(self.undo.len() as u32);
+        let actor = step.actor.0;
+        if actor as usize >= self.last_of_actor.len() {
+            self.last_of_actor.resize(actor as usize + 1, NONE);
+        }
+        let before = self.last_of_actor[actor as usize];
+        self.of_actor.push((actor, before));
+        self.last_of_actor[actor as usize] = at as u32;
+        match machine.relation() {
+            Relation::SameActor => {
+                if before != NONE {
+                    self.conflicts.push(before);
+                }
+            }
+            Relation::Footprints => {
+                for &touch in machine.touches(at) {
+                    self.touch(at as u32, touch);
+                }
+            }
+        }
+        let from = self.conflicts_from[at] as usize;
+        if self.conflicts.len() > from + 1 {
+            self.conflicts[from..].sort_unstable();
+            let mut kept = from;
+            for i in from..self.conflicts.len() {
+                if i == from || self.conflicts[i] != self.conflicts[kept - 1] {
+                    self.conflicts[kept] = self.conflicts[i];
+                    kept += 1;
+                }
+            }
+            self.conflicts.truncate(kept);
+        }
+        // The label is a hash of the event's cone, so that equal sets of labels mean equal traces. The
+        // labels of direct predecessors are added up because equivalent executions may list them in
+        // another order.
+        for i in from..self.conflicts.len() {
+            let earlier = self.conflicts[i] as usize;
+            sum = sum.wrapping_add(Name(self.labels[earlier]).mixed(1).0);
+            self.join(at, earlier);
+        }
+        let label = step.event.mixed(sum);
+        self.labels.push(label.0);
+        let key = self.keys.last().copied().unwrap_or(0).wrapping_add(label.mixed(2).0);
+        self.keys.push(key);
+        self.len += 1;
+    }
+
+    /// Forgets all steps from `depth` on.
+    pub fn truncate(&mut self, depth: usize) {
+        while self.len > depth {
+            self.len -= 1;
+            let at = self.len;
+            let (actor, before) = self.of_actor[at];
+            self.last_of_actor[actor as usize] = before;
+            while self.undo.len() > self.undo_from[at] as usize {
+                match self.undo.pop().expect("the loop checked") {
+                    Undo::Read(object) => {
+                        let known = self.objects.get_mut(&object).expect("it was touched");
+                        known.reads.pop();
+                        if known.write == NONE && known.reads.is_empty() {
+                            self.objects.remove(&object);
+                        }
+                    }
+                    Undo::Write(object, was) => {
+                        if was.write == NONE && was.reads.is_empty() {
+                            self.objects.remove(&object);
+                        } else {
+                            self.objects.insert(object, was);
+                        }
+                    }
+                }
+            }
+        }
+        self.of_actor.truncate(depth);
+        if let Some(&from) = self.conflicts_from.get(depth) {
+            self.conflicts.truncate(from as usize);
+        }
+        self.conflicts_from.truncate(depth);
+        self.undo_from.truncate(depth);
+        self.labels.truncate(depth);
+        self.keys.truncate(depth);
+        self.rows.truncate(depth * self.stride);
+    }
+
+    /// Whether step `a` happens before step `b` or is the same one.
+    #[inline]
+    #[must_use]
+    pub fn before(&self, a: usize, b: usize) -> bool {
+        self.rows[b * self.stride + a / 64] >> (a % 64) & 1 != 0
+    }
+
+    /// The past of a step as bits over steps; the step itself is among them.
+    #[inline]
+    #[must_use]
+    pub fn past(&self, at: usize) -> &[u64] {
+        &self.rows[at * self.stride..(at + 1) * self.stride]
+    }
+
+    /// The steps of a past, in order.
+    pub fn past_steps(&self, at: usize) -> impl Iterator<Item = usize> + '_ {
+        ones(self.past(at))
+    }
+
+    /// The step of the same actor before step `at`.
+    #[inline]
+    #[must_use]
+    pub fn previous(&self, at: usize) -> Option<usize> {
+        let (_, before) = self.of_actor[at];
+        (before != NONE).then_some(before as usize)
+    }
+
+    /// The last step of an actor, by its number of creation.
+    #[inline]
+    #[must_use]
+    pub fn last_of(&self, actor: u32) -> Option<usize> {
+        let last = *self.last_of_actor.get(actor as usize)?;
+        (last != NONE).then_some(last as usize)
+    }
+
+    /// The steps that step `at` follows directly by conflict, in order.
+    #[inline]
+    #[must_use]
+    pub fn conflicts(&self, at: usize) -> &[u32] {
+        let from = self.conflicts_from[at] as usize;
+        let to = self.conflicts_from.get(at + 1).map_or(self.conflicts.len(), |&to| to as usize);
+        &self.conflicts[from..to]
+    }
+
+    /// Appends the steps that are in a race with step `at`, the earliest first.
+    pub fn races<M: Machine>(&mut self, machine: &M, at: usize, out: &mut Vec<usize>) {
+        let mut causes = std::mem::take(&mut self.scratch);
+        causes.clear();
+        machine.causes(at, &mut causes);
+        for &e in self.conflicts(at) {
+            let e = e as usize;
+            let caused = causes.iter().any(|&c| self.before(e, c));
+            let between = self.conflicts(at).iter().any(|&x| x as usize != e && self.before(e, x as usize));
+            if !caused && !between {
+                out.push(e);
+            }
+        }
+        self.scratch = causes;
+    }
+
+    /// A hash of the trace up to now: equal for executions that differ only in the order of independent
+    /// steps, different for others.
+    #[must_use]
+    pub fn key(&self) -> u64 {
+        self.keys.last().copied().unwrap_or(0)
+    }
+
+    /// A hash of what happened before step `at` and of the step itself: equal wherever the same event
+    /// happens after the same past.
+    #[must_use]
+    pub fn label(&self, at: usize) -> u64 {
+        self.labels[at]
+    }
+
+    fn join(&mut self, at: usize, earlier: usize) {
+        debug_assert!(earlier < at);
+        let (head, tail) = self.rows.split_at_mut(at * self.stride);
+        let from = &head[earlier * self.stride..(earlier + 1) * self.stride];
+        for (word, &more) in tail.iter_mut().zip(from) {
+            *word |= more;
+        }
+    }
+
+    fn touch(&mut self, at: u32, touch: Touch) {
+        let known = self.objects.entry(touch.object).or_insert_with(|| Touched { write: NONE, reads: Vec::new() });
+        // A write follows the reads since the last write, or that write if nobody has read.
+        let own_read = known.reads.last() == Some(&at);
+        match touch.access {
+            Access::Read => {
+                if own_read || known.write == at {
+                    return;
+                }
+                if known.write != NONE {
+                    self.conflicts.push(known.write);
+                }
+                known.reads.push(at);
+                self.undo.push(Undo::Read(touch.object));
+            }
+            Access::Write => {
+                if known.write == at {
+                    return;
+                }
+                let others = known.reads.iter().filter(|&&r| r != at);
+                if known.reads.iter().all(|&r| r == at) {
+                    if known.write != NONE {
+                        self.conflicts.push(known.write);
+                    }
+                } else {
+                    self.conflicts.extend(others);
+                }
+                let was = std::mem::replace(known, Touched { write: at, reads: Vec::new() });
+                self.undo.push(Undo::Write(touch.object, was));
+            }
+        }
+    }
+
+    fn widen(&mut self) {
+        let wide = self.stride * 2;
+        let mut rows = Vec::with_capacity(self.len * wide);
+        for row in self.rows.chunks(self.stride) {
+            rows.extend_from_slice(row);
+            rows.resize(rows.len() + wide - self.stride, 0);
+        }
+        self.rows = rows;
+        self.stride = wide;
+    }
+}
+
+/// The positions of the bits that are set, in order.
+pub fn ones(words: &[u64]) -> impl Iterator<Item = usize> + '_ {
+    words.iter().enumerate().flat_map(|(i, &word)| {
+        std::iter::successors((word != 0).then_some(word), |&w| {
+            let rest = w & (w - 1);
+            (rest != 0).then_some(rest)
+        })
+        .map(move |w| i * 64 + w.trailing_zeros() as usize)
+    })
+}

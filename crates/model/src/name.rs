@@ -1,0 +1,62 @@
+//! Stable names.
+//!
+//! A message is named by the message being handled when it was sent and its number among the sends of
+//! that handling; an actor likewise by its creation. Two equivalent executions therefore name
+//! everything alike, and a name means the same on every machine of the same program. Names are hashes
+//! of that path: nothing has to be remembered to compare two of them.
+
+use std::fmt;
+
+/// The stable name of a message, an actor, a process, a task or an event.
+///
+/// ```
+/// use whippet_model::Name;
+/// let boot = Name::ROOT.child(0);
+/// assert_eq!(boot.child(3), Name::ROOT.child(0).child(3));
+/// assert_ne!(boot.child(3), boot.child(4));
+/// assert_eq!(boot.to_string().parse::<Name>().unwrap(), boot);
+/// ```
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Name(pub u64);
+
+impl Name {
+    /// The name of the program itself: what everything of the test's set-up and body is a child of.
+    pub const ROOT: Name = Name(0x5748_4950_5045_5401);
+
+    /// The `k`-th thing that came out of this one.
+    #[inline]
+    #[must_use]
+    pub fn child(self, k: u32) -> Name {
+        self.mixed(u64::from(k) + 1)
+    }
+
+    /// This name qualified by a number, for anything that is not a plain child.
+    #[inline]
+    #[must_use]
+    pub fn mixed(self, salt: u64) -> Name {
+        // One round of a 128-bit multiply and fold: both halves depend on all bits of both inputs.
+        let product = u128::from(self.0 ^ salt.wrapping_mul(0x9E37_79B9_7F4A_7C15))
+            .wrapping_mul(0xA076_1D64_78BD_642F_E703_7ED1_A0B4_28DB);
+        Name((product as u64) ^ ((product >> 64) as u64))
+    }
+}
+
+impl fmt::Debug for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+impl fmt::Display for Name {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:016x}", self.0)
+    }
+}
+
+impl std::str::FromStr for Name {
+    type Err = std::num::ParseIntError;
+
+    fn from_str(text: &str) -> Result<Name, Self::Err> {
+        u64::from_str_radix(text, 16).map(Name)
+    }
+}

@@ -1,0 +1,154 @@
+//! Schedules: the decisions that reproduce an execution, as versioned JSON.
+
+use crate::{Branch, Name};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// The version of the format that this build writes and reads.
+pub const SCHEDULE_VERSION: u32 = 1;
+
+/// One decision.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// Who acts, by its stable name.
+    pub thread: Name,
+    /// Which way it goes.
+    pub branch: Branch,
+    /// The decision in words, for the reader and to notice a program that has changed.
+    pub text: String,
+}
+
+/// The decisions that reproduce an execution, and the program they are for.
+///
+/// ```
+/// use whippet_model::{Branch, Decision, Name, Schedule};
+/// let schedule = Schedule {
+///     program: "server".into(),
+///     settings: [("delivery".to_string(), "unordered".to_string())].into(),
+///     decisions: vec![Decision { thread: Name::ROOT.child(0), branch: Branch::FIRST, text: "client receives Start".into() }],
+/// };
+/// assert_eq!(Schedule::from_json(&schedule.to_json()).unwrap(), schedule);
+/// assert!(Schedule::from_json("{").unwrap_err().to_string().contains("line 1"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Default)]
+pub struct Schedule {
+    /// The program's name.
+    pub program: String,
+    /// What must be set alike for the schedule to fit: parameters, the order of delivery.
+    pub settings: BTreeMap<String, String>,
+    /// The decisions, in order.
+    pub decisions: Vec<Decision>,
+}
+
+/// Why a schedule file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum ScheduleError {
+    /// Not JSON, or not of the right shape.
+    #[error("this is no schedule, or a damaged one: {0}")]
+    Damaged(#[from] serde_json::Error),
+    /// Written by another version.
+    #[error(
+        "the schedule has format version {found}, this build reads version {SCHEDULE_VERSION}: explore again to get a new one"
+    )]
+    Version {
+        /// The version in the file.
+        found: u64,
+    },
+    /// For another program.
+    #[error("the schedule is for `{found}`, not for `{wanted}`")]
+    Program {
+        /// The program named in the file.
+        found: String,
+        /// The program at hand.
+        wanted: String,
+    },
+    /// The decisions cannot be carried out: the program has changed, or is not deterministic.
+    #[error("step {step} of the schedule, «{text}», cannot be carried out: {why}")]
+    Diverges {
+        /// Which decision, counted from 1.
+        step: usize,
+        /// What it was when it was recorded.
+        text: String,
+        /// What is different.
+        why: String,
+    },
+}
+
+#[derive(Serialize, Deserialize)]
+struct File {
+    format: String,
+    version: u64,
+    program: String,
+    #[serde(default)]
+    settings: BTreeMap<String, String>,
+    steps: Vec<Line>,
+}
+
+#[derive(Serialize, Deserialize)]
+struct Line {
+    name: String,
+    #[serde(default, skip_serializing_if = "is_first")]
+    branch: u64,
+    text: String,
+}
+
+fn is_first(branch: &u64) -> bool {
+    *branch == 0
+}
+
+const FORMAT: &str = "whippet schedule";
+
+impl Schedule {
+    /// The schedule as a JSON value, for reports that contain it.
+    #[must_use]
+    pub fn to_value(&self) -> serde_json::Value {
+        let file = File {
+            format: FORMAT.into(),
+            version: u64::from(SCHEDULE_VERSION),
+            program: self.program.clone(),
+            settings: self.settings.clone(),
+            steps: self
+                .decisions
+                .iter()
+                .map(|d| Line { name: d.thread.to_string(), branch: d.branch.0, text: d.text.clone() })
+                .collect(),
+        };
+        serde_json::to_value(file).expect("strings and numbers always serialise")
+    }
+
+    /// The schedule as a file's text.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let mut text = serde_json::to_string_pretty(&self.to_value()).expect("a value always serialises");
+        text.push('\n');
+        text
+    }
+
+    /// Reads a file's text. What is wrong with it is said with line and column.
+    pub fn from_json(text: &str) -> Result<Schedule, ScheduleError> {
+        // The version first: a newer format may have another shape.
+        let value: serde_json::Value = serde_json::from_str(text)?;
+        if value.get("format").and_then(|f| f.as_str()) == Some(FORMAT) {
+            let found = value.get("version").and_then(serde_json::Value::as_u64).unwrap_or(0);
+            if found != u64::from(SCHEDULE_VERSION) {
+                return Err(ScheduleError::Version { found });
+            }
+        }
+        let file: File = serde_json::from_str(text)?;
+        if file.format != FORMAT {
+            let why = format!("its format is «{}», not «{FORMAT}»", file.format);
+            return Err(ScheduleError::Damaged(serde::de::Error::custom(why)));
+        }
+        let decisions = file
+            .steps
+            .into_iter()
+            .map(|line| {
+                let thread = line.name.parse::<Name>().map_err(|e| {
+                    ScheduleError::Damaged(serde::de::Error::custom(format!("«{}» is no name: {e}", line.name)))
+                })?;
+                Ok(Decision { thread, branch: Branch(line.branch), text: line.text })
+            })
+            .collect::<Result<_, ScheduleError>>()?;
+        Ok(Schedule { program: file.program, settings: file.settings, decisions })
+    }
+}

@@ -1,0 +1,1 @@
+//! Mailbox-and-mutex programs, their machine and the unfolding search's relation.

@@ -1,0 +1,1 @@
+//! Whippet's verdicts as JSON and on the terminal.

@@ -1,0 +1,37 @@
+//! Every order of everything: the baseline that all reductions are compared with.
+//!
+//! Depth first: carry out each enabled choice in turn, each with all its ways, and go back.
+
+use crate::run::{Run, Stop};
+use whippet_model::{Choice, Machine};
+
+/// Explores everything from the current configuration on.
+pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
+    // One stack of choices for all levels: a level owns what lies above its mark.
+    let mut choices = Vec::new();
+    explore(run, &mut choices)
+}
+
+fn explore<M: Machine>(run: &mut Run<'_, M>, choices: &mut Vec<Choice>) -> Result<(), Stop> {
+    let mark = choices.len();
+    run.enabled(choices);
+    if choices.len() == mark {
+        return run.complete();
+    }
+    let depth = run.depth();
+    for k in mark..choices.len() {
+        let mut choice = choices[k];
+        loop {
+            run.execute(choice)?;
+            let next = run.machine.next_branch();
+            explore(run, choices)?;
+            run.rewind(depth);
+            match next {
+                Some(branch) => choice.branch = branch,
+                None => break,
+            }
+        }
+    }
+    choices.truncate(mark);
+    Ok(())
+}

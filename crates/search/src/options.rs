@@ -1,0 +1,140 @@
+//! What a search can be told.
+
+use whippet_model::{Comparison, Limits};
+
+/// What a search may skip.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Reduction {
+    /// Nothing: every order of every message.
+    Exhaustive,
+    /// What follows from a configuration that was seen before.
+    Stateful,
+    /// dCUTE's rule (figure 2.5 of the Basset dissertation).
+    Dcute,
+    /// Dynamic persistent sets (figure 2.4).
+    Persistent,
+    /// Persistent sets that use the transitivity of races between actors.
+    Transdpor,
+    /// Source sets and sleep sets.
+    Source,
+    /// Exactly one execution per trace.
+    #[default]
+    Optimal,
+    /// The unfolding: exactly one execution per trace, from the conflicts of events.
+    Udpor,
+    /// Random walks.
+    Random,
+    /// Random priorities with a few changes (probabilistic concurrency testing).
+    Pct,
+    /// Partial-order sampling.
+    Pos,
+}
+
+/// Which actor goes first.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Order {
+    /// The search's own: for `optimal`, learnt while it runs; otherwise like `Fifo`.
+    #[default]
+    Own,
+    /// The actor with the earliest pending message.
+    Fifo,
+    /// The actor with the latest pending message.
+    Lifo,
+    /// The actor created earliest.
+    Eca,
+    /// The actor created latest.
+    Lca,
+    /// The actor with the fewest deliverable messages.
+    Ldm,
+    /// The actor with the most deliverable messages.
+    Hdm,
+    /// The actor that sent most per message received, on average.
+    Hms,
+    /// The actor that reaches others in the graph of sends.
+    Sgr,
+    /// Like `Sgr`, but sorting messages with a comparator that is not transitive, as published.
+    SgrPublished,
+    /// Actors that nobody can send to any more first, as far as the program's machine knows.
+    Stable,
+}
+
+/// Which variant of TransDPOR.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Rule {
+    /// Complete: the rules behind the published tables with what they lack.
+    #[default]
+    Sound,
+    /// The rule that gives the numbers of the paper's Table 1.
+    Table1,
+    /// The rule that gives the numbers of the paper's Table 2.
+    Table2,
+    /// The algorithm as printed in Figure 2.
+    Figure2,
+}
+
+/// What a stateful search regards as one step (section 3.5.3 of the Basset dissertation).
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum StepSize {
+    /// Every delivery ends in a state of its own.
+    #[default]
+    Big,
+    /// Deliveries of which only one is possible are passed over without keeping the state.
+    Little,
+}
+
+/// Everything a search can be told.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// What it may skip.
+    pub reduction: Reduction,
+    /// Which actor goes first.
+    pub order: Order,
+    /// Whether sleep sets are used by the papers' reductions.
+    pub sleep: bool,
+    /// Which variant of TransDPOR.
+    pub rule: Rule,
+    /// How a stateful search compares configurations.
+    pub comparison: Comparison,
+    /// Whether a stateful search goes breadth first.
+    pub breadth_first: bool,
+    /// What a stateful search regards as one step.
+    pub step: StepSize,
+    /// How many events `udpor` looks at for an alternative; all of them if `None`.
+    pub alternatives: Option<usize>,
+    /// Where sampling searches start from.
+    pub seed: u64,
+    /// How many executions sampling searches make.
+    pub samples: u64,
+    /// The depth of bugs that `pct` aims at.
+    pub pct_depth: usize,
+    /// How many workers share the search; 0 means one per core.
+    pub jobs: usize,
+    /// Whether to stop at the first finding.
+    pub first_bug: bool,
+    /// Whether an undeliverable message is a finding and not a warning.
+    pub undeliverable_is_error: bool,
+    /// When to give up.
+    pub limits: Limits,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            reduction: Reduction::default(),
+            order: Order::default(),
+            sleep: false,
+            rule: Rule::default(),
+            comparison: Comparison::Canonical,
+            breadth_first: false,
+            step: StepSize::default(),
+            alternatives: None,
+            seed: 0,
+            samples: 1_000,
+            pct_depth: 3,
+            jobs: 1,
+            first_bug: false,
+            undeliverable_is_error: false,
+            limits: Limits::default(),
+        }
+    }
+}

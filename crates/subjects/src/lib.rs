@@ -1,0 +1,1 @@
+//! The papers' programs, with the published and the true counts beside each.

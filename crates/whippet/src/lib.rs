@@ -1,0 +1,1 @@
+//! A systematic tester for actor programs.
