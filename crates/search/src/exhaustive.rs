@@ -9,22 +9,25 @@ use whippet_model::{Choice, Machine};
 pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
     // One stack of choices for all levels: a level owns what lies above its mark.
     let mut choices = Vec::new();
-    explore(run, &mut choices)
+    explore(run, &mut choices, 1.0)
 }
 
-fn explore<M: Machine>(run: &mut Run<'_, M>, choices: &mut Vec<Choice>) -> Result<(), Stop> {
+/// `weight`: the part of the tree that lies below here, if all children of a node are of one size.
+fn explore<M: Machine>(run: &mut Run<'_, M>, choices: &mut Vec<Choice>, weight: f64) -> Result<(), Stop> {
     let mark = choices.len();
     run.enabled(choices);
     if choices.len() == mark {
+        run.weights.leaf(weight);
         return run.complete();
     }
+    let weight = weight / (choices.len() - mark) as f64;
     let depth = run.depth();
     for k in mark..choices.len() {
         let mut choice = choices[k];
         loop {
             run.execute(choice)?;
             let next = run.machine.next_branch();
-            explore(run, choices)?;
+            explore(run, choices, weight)?;
             run.rewind(depth);
             match next {
                 Some(branch) => choice.branch = branch,

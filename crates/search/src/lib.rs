@@ -1,7 +1,18 @@
 //! Whippet's searches: every reduction, order and sampler over any machine.
+//!
+//! [`explore`] searches a program and gives a verdict, [`replay()`] carries out one schedule. What is
+//! searched, and how, is in [`Options`]: each [`Reduction`] is one file, and all share one driver.
 
-mod names;
+mod collect;
+mod control;
+mod exhaustive;
+mod explore;
 mod options;
+mod replay;
+mod run;
+mod settle;
+mod weights;
 
-pub use names::UnknownName;
+pub use explore::{Observer, Progress, SearchError, explore};
 pub use options::{Options, Order, Reduction, Rule, StepSize};
+pub use replay::{ReplayError, Replayed, replay};

@@ -5,10 +5,12 @@
 //! [`execute`](Run::execute)s, calls [`complete`](Run::complete) where nothing is enabled, [`rewind`](Run::rewind)s,
 //! and returns when it has covered everything. A limit or an error unwinds it as a [`Stop`].
 
-use crate::collect::Collector;
-use crate::control::Control;
+use crate::collect;
+use crate::control::{Control, Worker, lock};
 use crate::options::Options;
-use whippet_model::{Choice, Clocks, Counters, LimitHit, Machine, MachineError};
+use crate::weights::Weights;
+use std::sync::Arc;
+use whippet_model::{Choice, Clocks, Counters, Kind, LimitHit, Machine, MachineError, Name, Problem};
 
 /// Why a search ends before it has covered everything.
 #[derive(Debug)]
@@ -25,22 +27,28 @@ impl From<MachineError> for Stop {
     }
 }
 
-/// One worker's machine and what it has seen.
+impl Stop {
+    /// The search cannot do this with this program.
+    pub(crate) fn unsupported(why: impl Into<String>) -> Stop {
+        Stop::Machine(MachineError::Unsupported(why.into()))
+    }
+}
+
+/// One worker's machine and what it has seen. What was counted is published when it is dropped.
 pub(crate) struct Run<'a, M: Machine> {
     pub(crate) machine: M,
     /// Happens-before of the current execution, kept up by searches that ask for it.
     pub(crate) clocks: Clocks,
     pub(crate) counters: Counters,
     pub(crate) options: &'a Options,
-    collector: Collector,
-    control: &'a Control,
+    pub(crate) control: &'a Control,
+    /// What complete executions stand for, kept by searches of which the size can be guessed.
+    pub(crate) weights: Weights,
+    worker: Arc<Worker>,
     follows: bool,
-    /// Steps until the control is asked again.
-    patience: u32,
+    first: bool,
+    wrong: Vec<Problem>,
 }
-
-/// How many steps are taken between two looks at the clock.
-const PATIENCE: u32 = 1024;
 
 impl<'a, M: Machine> Run<'a, M> {
     pub(crate) fn new(machine: M, options: &'a Options, control: &'a Control) -> Run<'a, M> {
@@ -49,10 +57,12 @@ impl<'a, M: Machine> Run<'a, M> {
             clocks: Clocks::new(),
             counters: Counters::default(),
             options,
-            collector: Collector::new(options),
             control,
+            weights: Weights::default(),
+            worker: control.worker(),
             follows: false,
-            patience: PATIENCE,
+            first: true,
+            wrong: Vec::new(),
         }
     }
 
@@ -85,19 +95,26 @@ impl<'a, M: Machine> Run<'a, M> {
     /// Takes a step that has been counted before.
     #[inline]
     pub(crate) fn redo(&mut self, choice: Choice) -> Result<(), Stop> {
+        if self.worker.asked() {
+            self.answer()?;
+        }
+        self.worker.watch.begin(&self.machine, choice);
         self.machine.execute(choice)?;
+        self.worker.watch.end();
         if self.follows {
             self.clocks.push(&self.machine);
         }
         if self.options.first_bug && self.machine.problems() > 0 {
             self.complete()?;
         }
-        self.patience -= 1;
-        if self.patience == 0 {
-            self.patience = PATIENCE;
-            self.control.look(&self.counters, self.machine.depth()).map_err(Stop::Limit)?;
-        }
         Ok(())
+    }
+
+    /// Somebody wants to know how far we are, or wants us to stop.
+    #[cold]
+    fn answer(&mut self) -> Result<(), Stop> {
+        self.publish();
+        self.control.stopped().map_or(Ok(()), |why| Err(Stop::Limit(why)))
     }
 
     /// Takes back all steps from `depth` on.
@@ -111,24 +128,86 @@ impl<'a, M: Machine> Run<'a, M> {
 
     /// Nothing is enabled: an execution is complete. Looks at what is wrong with it.
     pub(crate) fn complete(&mut self) -> Result<(), Stop> {
+        self.control.executed().map_err(Stop::Limit)?;
         self.counters.executions += 1;
         self.counters.depth = self.counters.depth.max(self.machine.depth());
-        let found = self.collector.execution(&mut self.machine, &mut self.counters, self.options);
+        if self.first {
+            self.first = false;
+            self.control.keep_first(|| collect::path(&self.machine));
+        }
+        let cut = self.machine.depth() >= self.options.limits.steps && self.is_cut();
+        if self.machine.problems() == 0 && !cut {
+            self.machine.ending(&mut self.wrong);
+            if self.wrong.is_empty() {
+                return Ok(());
+            }
+        }
+        self.collect(cut)
+    }
+
+    /// Something is wrong with the current execution: `wrong`, or its steps have problems, or it is `cut`.
+    #[cold]
+    fn collect(&mut self, cut: bool) -> Result<(), Stop> {
+        let mut wrong = std::mem::take(&mut self.wrong);
+        if self.machine.problems() > 0 {
+            self.counters.problems += self.machine.problems() as u64;
+            wrong.extend((0..self.machine.depth()).filter_map(|at| self.machine.problem(at)));
+        }
+        if cut {
+            self.control.passed(LimitHit::Steps);
+            wrong.push(too_long(self.options.limits.steps));
+        }
+        if !self.follows {
+            self.clocks.truncate(0);
+            self.clocks.follow(&self.machine);
+        }
+        let mut found = false;
+        let mut collector = lock(&self.control.collector);
+        for mut problem in wrong.drain(..) {
+            problem.warning &= !(problem.kind == Kind::Undeliverable && self.options.undeliverable_is_error);
+            found |= !problem.warning;
+            collector.add(&self.machine, &self.clocks, problem);
+        }
+        drop(collector);
+        self.wrong = wrong;
         if found && self.options.first_bug {
+            self.control.stop(LimitHit::FirstBug);
             return Err(Stop::Limit(LimitHit::FirstBug));
         }
-        match self.options.limits.executions {
-            Some(most) => self.control.executed(most).map_err(Stop::Limit),
-            None => Ok(()),
-        }
+        Ok(())
     }
 
     /// Everything enabled has been explored elsewhere: the execution is given up.
+    #[inline]
     pub(crate) fn blocked(&mut self) {
         self.counters.blocked += 1;
     }
 
-    pub(crate) fn into_parts(self) -> (Counters, Collector) {
-        (self.counters, self.collector)
+    fn is_cut(&mut self) -> bool {
+        let mut enabled = Vec::new();
+        self.machine.enabled(&mut enabled);
+        !enabled.is_empty()
+    }
+
+    fn publish(&mut self) {
+        self.counters.handler_runs = self.machine.handler_runs();
+        self.worker.publish(&self.counters, self.machine.depth(), &self.weights);
+    }
+}
+
+impl<M: Machine> Drop for Run<'_, M> {
+    fn drop(&mut self) {
+        self.publish();
+    }
+}
+
+fn too_long(steps: usize) -> Problem {
+    Problem {
+        kind: Kind::Limit,
+        message: format!("an execution goes on after {steps} steps: it may be endless, or the limit on steps too low"),
+        place: None,
+        key: Name::ROOT.mixed(0x57E9),
+        steps: Vec::new(),
+        warning: false,
     }
 }

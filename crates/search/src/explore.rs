@@ -1,0 +1,170 @@
+//! The whole way from a program to a verdict.
+//!
+//! The search runs in a thread of its own with a large stack, because searches are recursive and machines
+//! are not `Send`. The caller's thread waits, reports progress, keeps the time, and notices a handler that
+//! never ends: then it gives the verdict without the thread that is stuck. In the end every finding is shown
+//! again on a new machine, and so is the first execution: a program that does something else the
+//! second time is not deterministic, and no verdict about it would be true.
+
+use crate::control::Control;
+use crate::exhaustive;
+use crate::options::{Options, Reduction};
+use crate::run::{Run, Stop};
+use crate::settle::settle;
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+use whippet_model::{Counters, Estimate, LimitHit, MachineError, Program, Verdict};
+
+/// Why there is no verdict.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SearchError {
+    /// The program cannot be run as it is: it is not deterministic, or misuses the library.
+    #[error("{0}")]
+    Program(MachineError),
+    /// The search that was asked for does not fit this program.
+    #[error("{0}")]
+    Unsupported(String),
+}
+
+impl From<MachineError> for SearchError {
+    fn from(error: MachineError) -> SearchError {
+        match error {
+            MachineError::Unsupported(why) => SearchError::Unsupported(why),
+            error => SearchError::Program(error),
+        }
+    }
+}
+
+/// How far a search is.
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct Progress {
+    /// What has been counted.
+    pub counters: Counters,
+    /// How deep the current execution is.
+    pub depth: usize,
+    /// The time since the search began.
+    pub elapsed: Duration,
+    /// How much there may be in all, where the search can guess.
+    pub estimate: Option<Estimate>,
+}
+
+/// Somebody who watches a search. `()` does not care.
+pub trait Observer {
+    /// Called about five times a second.
+    fn progress(&self, progress: &Progress) {
+        let _ = progress;
+    }
+
+    /// Asked as often: whether the search is to be stopped. It ends with what it has found so far.
+    fn interrupted(&self) -> bool {
+        false
+    }
+}
+
+impl Observer for () {}
+
+/// How often the observer hears something.
+const TICK: Duration = Duration::from_millis(200);
+
+/// Searches a program.
+///
+/// Everything that is wrong with the program is in the [`Verdict`]; an error means that there is none.
+pub fn explore<P: Program + Send + 'static>(
+    program: Arc<P>,
+    options: &Options,
+    observer: &dyn Observer,
+) -> Result<Verdict, SearchError> {
+    let control = Arc::new(Control::new(&options.limits));
+    let (done, answer) = channel();
+    let worker = {
+        let (program, options, control) = (program.clone(), options.clone(), control.clone());
+        spawn(&options.clone(), move || {
+            let verdict = search(&*program, &options, &control)
+                .and_then(|covered| Ok(settle(&*program, &options, &control, covered, None)?));
+            // Nobody listens when the watcher has given this thread up.
+            let _ = done.send(verdict);
+        })
+    };
+    let mut ticks = Vec::new();
+    let mut reported = Instant::now();
+    let tick = TICK.min(options.limits.handler / 4).max(Duration::from_millis(1));
+    loop {
+        let wait = control.time_left().filter(|_| control.stopped().is_none()).map_or(tick, |left| left.min(tick));
+        match answer.recv_timeout(wait) {
+            Ok(verdict) => return verdict,
+            Err(RecvTimeoutError::Disconnected) => match worker.join() {
+                Err(panic) => std::panic::resume_unwind(panic),
+                Ok(()) => unreachable!("a search that ends without an answer has panicked"),
+            },
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        if control.time_left() == Some(Duration::ZERO) {
+            control.stop(LimitHit::Time);
+        }
+        if observer.interrupted() {
+            control.stop(LimitHit::Interrupted);
+        }
+        if let Some(path) = control.stuck(&mut ticks) {
+            control.stop(LimitHit::Handler);
+            return give_up(program, options, control, path);
+        }
+        if reported.elapsed() >= TICK {
+            reported = Instant::now();
+            let (counters, depth, estimate) = control.counted();
+            observer.progress(&Progress { counters, depth, elapsed: control.elapsed(), estimate });
+            control.ask();
+        }
+    }
+}
+
+/// The verdict of a search of which a worker is stuck in the last step of `path`.
+fn give_up<P: Program + Send + 'static>(
+    program: Arc<P>,
+    options: &Options,
+    control: Arc<Control>,
+    path: Vec<(whippet_model::Name, whippet_model::Branch)>,
+) -> Result<Verdict, SearchError> {
+    let worker = {
+        let options = options.clone();
+        spawn(&options.clone(), move || settle(&*program, &options, &control, false, Some(path)))
+    };
+    worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)).map_err(SearchError::from)
+}
+
+/// Runs the search; the answer is whether it covered everything.
+fn search<P: Program>(program: &P, options: &Options, control: &Control) -> Result<bool, SearchError> {
+    match dispatch(program, options, control) {
+        Ok(()) => {
+            control.covered();
+            Ok(!control.limits_hit().contains(&LimitHit::Steps))
+        }
+        Err(Stop::Limit(why)) => {
+            control.stop(why);
+            Ok(false)
+        }
+        Err(Stop::Machine(error)) => Err(error.into()),
+    }
+}
+
+/// One algorithm, one file: this is the list of them.
+fn dispatch<P: Program>(program: &P, options: &Options, control: &Control) -> Result<(), Stop> {
+    let mut run = Run::new(program.machine()?, options, control);
+    match options.reduction {
+        Reduction::Exhaustive => exhaustive::search(&mut run),
+        other => Err(Stop::unsupported(format!("the reduction {other:?} is not available in this build"))),
+    }
+}
+
+/// A thread for a recursive search: a level of the search and a few of the user's own need some kilobytes.
+fn spawn<T: Send + 'static>(
+    options: &Options,
+    work: impl FnOnce() -> T + Send + 'static,
+) -> std::thread::JoinHandle<T> {
+    const LEVEL: usize = 4 << 10;
+    const USER: usize = 64 << 20;
+    const MOST: usize = 4 << 30;
+    let stack = USER + options.limits.steps.saturating_mul(LEVEL).min(MOST);
+    let builder = std::thread::Builder::new().name("whippet search".into()).stack_size(stack);
+    builder.spawn(work).expect("the system gives us a thread")
+}

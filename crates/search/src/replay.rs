@@ -1,0 +1,147 @@
+//! Replay: carries out the decisions of a schedule on a new machine and says what happened.
+
+use crate::control::Taken;
+use crate::settle::words;
+use whippet_model::{
+    Branch, Choice, Kind, Machine, MachineError, Name, Problem, Program, Schedule, ScheduleError, StepText,
+};
+
+/// What a schedule led to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replayed {
+    /// What happened, step by step.
+    pub story: Vec<StepText>,
+    /// What is wrong with it: with its steps, or else with how it ended.
+    pub problems: Vec<Problem>,
+}
+
+/// Why a schedule could not be replayed.
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// The schedule does not fit the program.
+    #[error(transparent)]
+    Schedule(#[from] ScheduleError),
+    /// The program cannot be run.
+    #[error(transparent)]
+    Program(#[from] MachineError),
+}
+
+/// Carries out the decisions of `schedule`.
+///
+/// The schedule must be for this program, with the same parameters, and each of its decisions must be
+/// possible and mean what it meant when it was recorded.
+pub fn replay<P: Program>(program: &P, schedule: &Schedule) -> Result<Replayed, ReplayError> {
+    fits(program, schedule)?;
+    let mut walk = Walk { machine: program.machine()?, enabled: Vec::new() };
+    for (k, decision) in schedule.decisions.iter().enumerate() {
+        let diverges = |why: String| ScheduleError::Diverges { step: k + 1, text: decision.text.clone(), why };
+        walk.step(decision.thread, decision.branch)?.map_err(diverges)?;
+        let now = words(&walk.machine.describe(k));
+        if now != decision.text {
+            Err(diverges(format!("it is «{now}» now; the program has changed")))?;
+        }
+    }
+    Ok(Replayed { problems: walk.problems(), story: walk.story() })
+}
+
+fn fits<P: Program>(program: &P, schedule: &Schedule) -> Result<(), ScheduleError> {
+    let with = |name: String, settings: Vec<(String, String)>| {
+        let settings: Vec<String> = settings.into_iter().map(|(k, v)| format!("{k}={v}")).collect();
+        if settings.is_empty() { name } else { format!("{name} with {}", settings.join(" ")) }
+    };
+    let mut wanted: Vec<_> = program.parameters();
+    wanted.sort();
+    let found: Vec<_> = schedule.settings.clone().into_iter().collect();
+    if schedule.program != program.name() || found != wanted {
+        return Err(ScheduleError::Program {
+            found: with(schedule.program.clone(), found),
+            wanted: with(program.name(), wanted),
+        });
+    }
+    Ok(())
+}
+
+/// A machine that is led along a path.
+pub(crate) struct Walk<M> {
+    machine: M,
+    enabled: Vec<Choice>,
+}
+
+impl<M: Machine> Walk<M> {
+    /// A new machine at the end of a path, or `None` where the path cannot be gone.
+    pub(crate) fn of<P: Program<Machine = M>>(
+        program: &P,
+        path: impl IntoIterator<Item = (Name, Branch)>,
+    ) -> Result<Option<Walk<M>>, MachineError> {
+        let mut walk = Walk { machine: program.machine()?, enabled: Vec::new() };
+        for (thread, branch) in path {
+            if walk.step(thread, branch)?.is_err() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(walk))
+    }
+
+    /// Takes a step, or says why it is not possible.
+    fn step(&mut self, thread: Name, branch: Branch) -> Result<Result<(), String>, MachineError> {
+        let Some(what) = self.machine.find(thread) else {
+            return Ok(Err("nothing of this name is pending".into()));
+        };
+        self.enabled.clear();
+        self.machine.enabled(&mut self.enabled);
+        let mut ways = self.enabled.iter().filter(|choice| choice.what == what).map(|choice| choice.branch);
+        let Some(first) = ways.next() else {
+            return Ok(Err("it is pending but not enabled".into()));
+        };
+        // A single first way may hide others that only running it tells of; a list of ways is complete.
+        let listed = first == branch || ways.any(|way| way == branch);
+        let alone = self.enabled.iter().filter(|choice| choice.what == what).count() == 1;
+        if !listed && !(alone && first == Branch::FIRST) {
+            return Ok(Err("it cannot go this way now".into()));
+        }
+        self.machine.execute(Choice { what, branch }).map(Ok)
+    }
+
+    /// What is wrong here: with the steps, or else with this configuration as an end.
+    pub(crate) fn problems(&mut self) -> Vec<Problem> {
+        let mut problems = Vec::new();
+        if self.machine.problems() > 0 {
+            problems.extend((0..self.machine.depth()).filter_map(|at| self.machine.problem(at)));
+        } else {
+            self.machine.ending(&mut problems);
+        }
+        problems
+    }
+
+    pub(crate) fn shows(&mut self, kind: Kind, key: Name) -> bool {
+        self.problems().iter().any(|problem| (problem.kind, problem.key) == (kind, key))
+    }
+
+    pub(crate) fn story(&mut self) -> Vec<StepText> {
+        (0..self.machine.depth()).map(|at| self.machine.describe(at)).collect()
+    }
+
+    /// Who acts if `thread` is chosen, in words.
+    pub(crate) fn actor(&self, thread: Name) -> String {
+        self.machine.find(thread).map_or("somebody".into(), |what| format!("actor {}", self.machine.actor(what).0))
+    }
+}
+
+/// Goes along a path again; the events must be the same.
+pub(crate) fn again<P: Program>(program: &P, path: &[Taken]) -> Result<(), MachineError> {
+    let mut walk = Walk { machine: program.machine()?, enabled: Vec::new() };
+    for (at, taken) in path.iter().enumerate() {
+        let number = at + 1;
+        if let Err(why) = walk.step(taken.thread, taken.branch)? {
+            return Err(MachineError::Nondeterministic(format!(
+                "step {number} of an execution could not be carried out again: {why}"
+            )));
+        }
+        if walk.machine.step(at).event != taken.event {
+            return Err(MachineError::Nondeterministic(format!(
+                "step {number} of an execution differs the second time"
+            )));
+        }
+    }
+    Ok(())
+}
