@@ -7,6 +7,7 @@ mod collect;
 mod control;
 mod exhaustive;
 mod explore;
+mod names;
 mod options;
 mod replay;
 mod run;
@@ -14,5 +15,6 @@ mod settle;
 mod weights;
 
 pub use explore::{Observer, Progress, SearchError, explore};
+pub use names::UnknownName;
 pub use options::{Options, Order, Reduction, Rule, StepSize};
 pub use replay::{ReplayError, Replayed, replay};
