@@ -1,0 +1,60 @@
+//! What a failing test says.
+
+use crate::numbers::count;
+use crate::story::{headline, story};
+use crate::{Exit, plain};
+use whippet_model::Verdict;
+
+/// How many findings a failing test tells in full.
+const STORIES: usize = 3;
+
+/// The text of a failing test, without colours, or `None` if the test passes: everything was covered and nothing
+/// found. `replays` holds, per finding, the command that replays it, as far as there is one.
+///
+/// A search that a limit cut short fails the test only if `partial` is false: then a test that asked for
+/// everything must not pass on a part of it.
+///
+/// ```
+/// use whippet_model::{Counters, Verdict};
+/// let verdict = Verdict {
+///     counters: Counters { executions: 6, ..Counters::default() },
+///     findings: vec![], warnings: vec![], complete: true, limits: vec![], notes: vec![], estimate: None,
+///     time: std::time::Duration::ZERO,
+/// };
+/// assert_eq!(whippet_report::failure(&verdict, false, &[]), None);
+/// ```
+#[must_use]
+pub fn failure(verdict: &Verdict, partial: bool, replays: &[String]) -> Option<String> {
+    let mut text = match Exit::of(verdict) {
+        Exit::Holds => return None,
+        Exit::NoVerdict if partial => return None,
+        Exit::NoVerdict => no_verdict(verdict),
+        Exit::Found => stories(verdict, replays),
+    };
+    for note in &verdict.notes {
+        text += &format!("note: {note}\n");
+    }
+    Some(plain(&text))
+}
+
+fn no_verdict(verdict: &Verdict) -> String {
+    let limits: Vec<String> = verdict.limits.iter().map(ToString::to_string).collect();
+    let why = if limits.is_empty() { "a sample does not cover everything".into() } else { limits.join(" and ") };
+    format!("no verdict after {}: {why}\n", count(verdict.counters.executions, "execution"))
+}
+
+fn stories(verdict: &Verdict, replays: &[String]) -> String {
+    let mut text = String::new();
+    for (i, finding) in verdict.findings.iter().enumerate().take(STORIES) {
+        text += &format!("{}\n{}", headline(finding), story(&finding.story));
+        if let Some(replay) = replays.get(i) {
+            text += &format!("  replay: {replay}\n");
+        }
+        text.push('\n');
+    }
+    for finding in verdict.findings.iter().skip(STORIES) {
+        text += &format!("also: {}\n", headline(finding));
+    }
+    let findings = count(verdict.findings.len() as u64, "finding");
+    text + &format!("{findings} in {}\n", count(verdict.counters.executions, "execution"))
+}

@@ -1,0 +1,148 @@
+//! The report that scripts read: one object, versioned.
+
+use crate::Run;
+use serde::Serialize;
+use serde::de::Error;
+use serde_json::{Map, Value};
+use whippet_model::{Estimate, Finding, Kind, LimitHit, Schedule, ScheduleError, StepText, Verdict};
+
+/// The version of the object that this build writes. Fields may be added without a new version.
+pub const REPORT_VERSION: u32 = 1;
+
+/// What the object says of itself in its field `format`.
+pub const FORMAT: &str = "whippet report";
+
+/// The fields, in the order in which they are written.
+#[derive(Serialize)]
+struct Object<'a> {
+    format: &'static str,
+    version: u32,
+    subject: &'a str,
+    parameters: Map<String, Value>,
+    reduction: &'static str,
+    order: &'static str,
+    sleep: bool,
+    rule: &'static str,
+    delivery: Option<&'a str>,
+    seed: u64,
+    executions: u64,
+    blocked: u64,
+    transitions: u64,
+    handler_runs: u64,
+    /// Only searches that compare states count them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    states: Option<u64>,
+    depth: usize,
+    findings: Vec<Entry<'a>>,
+    warnings: Vec<Entry<'a>>,
+    complete: bool,
+    limits: &'a [LimitHit],
+    notes: &'a [String],
+    estimate: Option<Estimate>,
+    seconds: f64,
+    cpu_seconds: f64,
+    peak_memory_bytes: u64,
+}
+
+/// A finding or a warning.
+#[derive(Serialize)]
+struct Entry<'a> {
+    kind: Kind,
+    message: &'a str,
+    place: Option<&'a str>,
+    executions: u64,
+    story: &'a [StepText],
+    schedule: Value,
+}
+
+impl<'a> Object<'a> {
+    fn new(run: &'a Run, verdict: &'a Verdict) -> Object<'a> {
+        let counters = &verdict.counters;
+        Object {
+            format: FORMAT,
+            version: REPORT_VERSION,
+            subject: &run.subject,
+            parameters: run.parameters.iter().map(|(name, text)| (name.clone(), typed(text))).collect(),
+            reduction: run.reduction.name(),
+            order: run.order.name(),
+            sleep: run.sleep,
+            rule: run.rule.name(),
+            delivery: run.delivery.as_deref(),
+            seed: run.seed,
+            executions: counters.executions,
+            blocked: counters.blocked,
+            transitions: counters.transitions,
+            handler_runs: counters.handler_runs,
+            states: counters.states,
+            depth: counters.depth,
+            findings: verdict.findings.iter().map(Entry::new).collect(),
+            warnings: verdict.warnings.iter().map(Entry::new).collect(),
+            complete: verdict.complete,
+            limits: &verdict.limits,
+            notes: &verdict.notes,
+            estimate: verdict.estimate,
+            seconds: verdict.time.as_secs_f64(),
+            cpu_seconds: run.usage.cpu_seconds,
+            peak_memory_bytes: run.usage.peak_memory_bytes,
+        }
+    }
+}
+
+impl<'a> Entry<'a> {
+    fn new(finding: &'a Finding) -> Entry<'a> {
+        Entry {
+            kind: finding.kind,
+            message: &finding.message,
+            place: finding.place.as_deref(),
+            executions: finding.executions,
+            story: &finding.story,
+            schedule: finding.schedule.to_value(),
+        }
+    }
+}
+
+/// The report as one JSON object.
+#[must_use]
+pub fn json(run: &Run, verdict: &Verdict) -> Value {
+    serde_json::to_value(Object::new(run, verdict)).expect("strings and numbers always serialise")
+}
+
+/// The report as the text of a file, its fields in the order of their importance.
+#[must_use]
+pub fn json_text(run: &Run, verdict: &Verdict) -> String {
+    let object = Object::new(run, verdict);
+    let mut text = serde_json::to_string_pretty(&object).expect("strings and numbers always serialise");
+    text.push('\n');
+    text
+}
+
+/// A parameter's value, as a number or a truth value where it is one.
+fn typed(text: &str) -> Value {
+    if let Ok(number) = text.parse::<i64>() {
+        return number.into();
+    }
+    text.parse::<bool>().map_or_else(|_| text.into(), Value::from)
+}
+
+/// The schedule in a file's text: the text is one, or it is a report, of which it is that of finding number
+/// `which`, counted from 1; warnings count on after the findings.
+pub fn schedule_in(text: &str, which: usize) -> Result<Schedule, ScheduleError> {
+    let value: Value = serde_json::from_str(text)?;
+    if value.get("format").and_then(Value::as_str) != Some(FORMAT) {
+        return Schedule::from_json(text);
+    }
+    let version = value.get("version").and_then(Value::as_u64).unwrap_or(0);
+    if version != u64::from(REPORT_VERSION) {
+        return Err(ScheduleError::Version { found: version });
+    }
+    let list = |name: &str| value.get(name).and_then(Value::as_array).cloned().unwrap_or_default();
+    let all = [list("findings"), list("warnings")].concat();
+    let schedule = which.checked_sub(1).and_then(|i| all.get(i)).and_then(|finding| finding.get("schedule"));
+    match schedule {
+        Some(schedule) => Schedule::from_json(&schedule.to_string()),
+        None => {
+            let why = format!("this report has {} findings and warnings, none with number {which}", all.len());
+            Err(ScheduleError::Damaged(Error::custom(why)))
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! Numbers as people read them.
+
+use whippet_model::Estimate;
+
+/// A number with its digits in groups of three: `362,880`.
+///
+/// ```
+/// assert_eq!(whippet_report::grouped(362_880), "362,880");
+/// assert_eq!(whippet_report::grouped(12), "12");
+/// ```
+#[must_use]
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() + digits.len() / 3);
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// An estimate with its uncertainty: `about 360,000 ± 20,000`.
+#[must_use]
+pub fn guess(estimate: &Estimate) -> String {
+    if !estimate.total.is_finite() || !estimate.error.is_finite() {
+        return "nobody knows how many".into();
+    }
+    let total = rounded(estimate.total);
+    if estimate.error < 0.5 {
+        format!("about {total}")
+    } else {
+        format!("about {total} ± {}", rounded(estimate.error))
+    }
+}
+
+/// Two digits that mean something, the others are noise; beyond a thousand million as a power of ten.
+fn rounded(number: f64) -> String {
+    if number >= 1e9 {
+        return format!("{number:.1e}");
+    }
+    let unit = 10f64.powi((number.max(1.0).log10().floor() as i32 - 1).max(0));
+    grouped(((number / unit).round() * unit) as u64)
+}
+
+/// `1 finding`, `2 findings`.
+pub(crate) fn count(number: u64, thing: &str) -> String {
+    format!("{} {thing}{}", grouped(number), if number == 1 { "" } else { "s" })
+}
+
+/// Bytes in the unit that fits.
+pub(crate) fn bytes(number: u64) -> String {
+    let mib = number as f64 / (1024.0 * 1024.0);
+    if mib < 1024.0 { format!("{mib:.1} MiB") } else { format!("{:.1} GiB", mib / 1024.0) }
+}
+
+/// Seconds with as many digits as matter.
+pub(crate) fn seconds(number: f64) -> String {
+    if number < 10.0 { format!("{number:.2} s") } else { format!("{number:.0} s") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_guess_keeps_two_digits() {
+        let guessed = |total, error| guess(&Estimate { total, error, seen: None });
+        assert_eq!(guessed(362_880.0, 21_234.0), "about 360,000 ± 21,000");
+        assert_eq!(guessed(7.0, 0.0), "about 7");
+        assert_eq!(guessed(3.2e12, 1e11), "about 3.2e12 ± 1.0e11");
+        assert_eq!(guessed(f64::INFINITY, 1.0), "nobody knows how many");
+    }
+
+    #[test]
+    fn units_fit() {
+        assert_eq!(bytes(3 << 20), "3.0 MiB");
+        assert_eq!(bytes(5 << 30), "5.0 GiB");
+        assert_eq!((seconds(0.123), seconds(75.2)), ("0.12 s".into(), "75 s".into()));
+    }
+}

@@ -1,0 +1,48 @@
+//! A finding as people read it: one line that says what is wrong, and the steps that led there.
+//!
+//! ```text
+//! assertion: overdrawn: -5 at tests/bank.rs:15
+//!   1. account receives Withdraw(5) from the test (sent tests/bank.rs:14)   [balance: 0 → -5]
+//! ```
+
+use crate::style::{CHANGE, FAINT, STRONG, styled};
+use anstyle::Style;
+use whippet_model::{Finding, StepText};
+
+/// What is wrong and where, in one line.
+#[must_use]
+pub fn headline(finding: &Finding) -> String {
+    headline_in(Style::new(), finding)
+}
+
+/// The same, its kind in the given style.
+pub(crate) fn headline_in(style: Style, finding: &Finding) -> String {
+    let mut line = format!("{} {}", styled(style, format_args!("{}:", finding.kind)), finding.message);
+    if let Some(place) = &finding.place {
+        // The place follows the message's first line, where a message has several.
+        let end = line.find('\n').unwrap_or(line.len());
+        line.insert_str(end, &format!(" at {place}"));
+    }
+    line
+}
+
+/// Steps, numbered, a line each, and the effects of each below it. The text carries colours.
+#[must_use]
+pub fn story(steps: &[StepText]) -> String {
+    let width = steps.len().to_string().len();
+    let mut text = String::new();
+    for (i, step) in steps.iter().enumerate() {
+        text += &format!("  {:>width$}. {} {}", i + 1, styled(STRONG, &step.actor), step.action);
+        if let Some(origin) = &step.origin {
+            text += &format!(" {origin}");
+        }
+        if !step.changes.is_empty() {
+            text += &format!("   {}", styled(CHANGE, format_args!("[{}]", step.changes.join(", "))));
+        }
+        text.push('\n');
+        for effect in &step.effects {
+            text += &format!("  {:width$}  {}\n", "", styled(FAINT, effect));
+        }
+    }
+    text
+}

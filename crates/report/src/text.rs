@@ -1,0 +1,124 @@
+//! A report for a terminal: what was run, a short table of what was counted, the stories, the verdict.
+
+use crate::numbers::{bytes, count, grouped, guess, seconds};
+use crate::story::{headline_in, story};
+use crate::style::{BAD, DOUBT, FAINT, GOOD, STRONG, styled};
+use crate::{Exit, Run};
+use anstyle::Style;
+use whippet_model::{Finding, Verdict};
+use whippet_search::{Order, Reduction, Rule};
+
+/// How many stories of each kind are told in full. The others are named, and the JSON has them all.
+const STORIES: usize = 5;
+
+/// The whole report. `replays` holds, per finding, the command that replays it, as far as there is one.
+///
+/// The text carries colours: print it through a stream of `anstream`, or take them out with [`plain`](crate::plain).
+#[must_use]
+pub fn text(run: &Run, verdict: &Verdict, replays: &[String]) -> String {
+    let mut text = format!("{} · {}\n\n", styled(STRONG, run.title()), method(run));
+    for (name, value) in table(run, verdict) {
+        text += &format!("  {name:<12}  {value:>9}\n");
+    }
+    for note in &verdict.notes {
+        text += &format!("\n{} {note}\n", styled(STRONG, "note:"));
+    }
+    text += &stories(&verdict.findings, BAD, verdict, replays);
+    text += &stories(&verdict.warnings, DOUBT, verdict, &[]);
+    text += &format!("\n{}\n", conclusion(run, verdict));
+    text
+}
+
+/// How it was searched: `transdpor, order eca, with sleep sets, rule table1, delivery fifo`.
+fn method(run: &Run) -> String {
+    let mut parts = vec![run.reduction.to_string()];
+    if run.order != Order::Own {
+        parts.push(format!("order {}", run.order));
+    }
+    if run.sleep {
+        parts.push("with sleep sets".into());
+    }
+    if run.reduction == Reduction::Transdpor && run.rule != Rule::Sound {
+        parts.push(format!("rule {}", run.rule));
+    }
+    if let Some(delivery) = &run.delivery {
+        parts.push(format!("delivery {delivery}"));
+    }
+    if run.is_sample() {
+        parts.push(format!("seed {}", run.seed));
+    }
+    parts.join(", ")
+}
+
+fn table(run: &Run, verdict: &Verdict) -> Vec<(&'static str, String)> {
+    let counters = &verdict.counters;
+    let mut rows = vec![("executions", grouped(counters.executions))];
+    if counters.blocked > 0 {
+        rows.push(("blocked", grouped(counters.blocked)));
+    }
+    rows.push(("transitions", grouped(counters.transitions)));
+    if let Some(states) = counters.states {
+        rows.push(("states", grouped(states)));
+    }
+    rows.push(("handler runs", grouped(counters.handler_runs)));
+    rows.push(("depth", grouped(counters.depth as u64)));
+    rows.push(("time", seconds(verdict.time.as_secs_f64())));
+    rows.push(("CPU time", seconds(run.usage.cpu_seconds)));
+    if run.usage.peak_memory_bytes > 0 {
+        rows.push(("peak memory", bytes(run.usage.peak_memory_bytes)));
+    }
+    rows
+}
+
+fn stories(findings: &[Finding], style: Style, verdict: &Verdict, replays: &[String]) -> String {
+    let executions = count(verdict.counters.executions, "execution");
+    let mut text = String::new();
+    for (i, finding) in findings.iter().enumerate().take(STORIES) {
+        let seen = format!("(in {} of {executions})", grouped(finding.executions));
+        text += &format!("\n{}  {}\n", headline_in(style, finding), styled(FAINT, seen));
+        text += &story(&finding.story);
+        if let Some(replay) = replays.get(i) {
+            text += &format!("  {} {replay}\n", styled(FAINT, "replay:"));
+        }
+    }
+    if findings.len() > STORIES {
+        let rest = format!("… and {} more: --json tells them all", findings.len() - STORIES);
+        text += &format!("\n{}\n", styled(FAINT, rest));
+    }
+    text
+}
+
+/// The last lines: what it all amounts to.
+fn conclusion(run: &Run, verdict: &Verdict) -> String {
+    let executions = count(verdict.counters.executions, "execution");
+    let (style, line) = match Exit::of(verdict) {
+        Exit::Found => (BAD, format!("{} in {executions}.", count(verdict.findings.len() as u64, "finding"))),
+        Exit::Holds => (GOOD, format!("Nothing found: every order was covered, in {executions}.")),
+        Exit::NoVerdict => (DOUBT, format!("Nothing found so far, in {executions}.")),
+    };
+    let mut text = styled(style, line).to_string();
+    if !verdict.warnings.is_empty() {
+        text += &format!(" {}.", count(verdict.warnings.len() as u64, "warning"));
+    }
+    if verdict.complete {
+        return text;
+    }
+    text += &format!("\n{}", shortfall(run, verdict));
+    if let Some(estimate) = &verdict.estimate {
+        let things = if run.is_sample() { "traces" } else { "executions" };
+        let seen = estimate.seen.map_or_else(String::new, |seen| format!(", {} of them seen", grouped(seen)));
+        text += &format!("\nThere are {} {things} in all{seen}.", guess(estimate));
+    }
+    text
+}
+
+/// Why not everything was covered: the reason to give where there is no verdict.
+#[must_use]
+pub fn shortfall(run: &Run, verdict: &Verdict) -> String {
+    let limits: Vec<String> = verdict.limits.iter().map(ToString::to_string).collect();
+    match (limits.is_empty(), run.is_sample()) {
+        (true, true) => "This was a sample: other orders may behave otherwise.".into(),
+        (true, false) => "Not every order was covered.".into(),
+        (false, _) => format!("Stopped by {}: not every order was covered.", limits.join(" and ")),
+    }
+}
