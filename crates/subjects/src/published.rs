@@ -1,0 +1,414 @@
+//! What the papers printed, cell by cell, and what is known about each cell.
+//!
+//! The figures lie in `data/`, one file per table, extracted from the papers and checked against each other: the
+//! tables repeat some of their own numbers, and the tests below compare them. A file also says which of our
+//! subjects a printed row means, which search a printed column means, and where our count is known to differ and why.
+
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::str::FromStr;
+use whippet_model::Comparison;
+use whippet_search::{Order, Reduction, Rule, StepSize};
+
+/// One table of a paper.
+///
+/// ```
+/// let table = whippet_subjects::table("4.2").unwrap();
+/// let cell = table.cells.iter().find(|c| c.subject == "pi" && c.technique == "Persistent+Sleep").unwrap();
+/// assert_eq!((cell.figures.paths, cell.figures.transitions), (Some(120), Some(932)));
+/// ```
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Table {
+    /// How it is called on the command line: `4.2`, `transdpor-1`.
+    pub name: String,
+    /// Its printed title.
+    pub title: String,
+    /// The paper and the number of the table.
+    pub source: String,
+    /// Which of our subjects each printed one is.
+    pub programs: Vec<PrintedProgram>,
+    /// Which search each printed column is.
+    pub techniques: Vec<Technique>,
+    /// What is known of cells that cannot be expected to come out equal; the first that fits counts.
+    pub standings: Vec<StandingRule>,
+    /// The cells, in printed order.
+    pub cells: Vec<Cell>,
+}
+
+/// A program as a table names it, and the same among our subjects.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PrintedProgram {
+    /// The printed name.
+    pub printed: String,
+    /// The library it was written for, where the table has several.
+    pub language: Option<String>,
+    /// Our subject.
+    pub subject: String,
+    /// Its settings.
+    #[serde(default)]
+    pub settings: BTreeMap<String, String>,
+    /// Deliveries at the beginning that the table counts and we do not: the driver's own.
+    #[serde(default)]
+    pub prefix: u64,
+}
+
+/// A printed column, and the search that it means.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Technique {
+    /// The printed name.
+    pub printed: String,
+    /// What the search may skip.
+    #[serde(deserialize_with = "by_name")]
+    pub reduction: Reduction,
+    /// Whether it uses sleep sets.
+    #[serde(default)]
+    pub sleep: bool,
+    /// Which variant of TransDPOR.
+    #[serde(default, deserialize_with = "by_name")]
+    pub rule: Rule,
+    /// How states are compared.
+    #[serde(default = "canonical", deserialize_with = "comparison")]
+    pub comparison: Comparison,
+    /// What one step is.
+    #[serde(default, deserialize_with = "by_name")]
+    pub step: StepSize,
+}
+
+/// What can be expected of a cell.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Standing {
+    /// All its figures come out equal.
+    Exact,
+    /// The published run was cut by a time-out.
+    Cut,
+    /// The program is rebuilt from a description: its exact source is not public.
+    Reconstructed,
+    /// The published tool's comparison of states was weaker.
+    Comparison,
+    /// The published search missed something.
+    Incomplete,
+    /// It differs, and nobody knows why.
+    Unexplained,
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Standing::Exact => "exact",
+            Standing::Cut => "cut by a time-out there",
+            Standing::Reconstructed => "reconstructed subject",
+            Standing::Comparison => "weaker comparison there",
+            Standing::Incomplete => "incomplete search there",
+            Standing::Unexplained => "unexplained",
+        })
+    }
+}
+
+/// What is known of the cells that it fits; a field that is left out fits every cell.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StandingRule {
+    /// The printed subject.
+    pub subject: Option<String>,
+    /// The library.
+    pub language: Option<String>,
+    /// The printed technique.
+    pub technique: Option<String>,
+    /// The order.
+    #[serde(default, deserialize_with = "maybe_by_name")]
+    pub order: Option<Order>,
+    /// Whether the search stops at the first bug.
+    pub first_bug: Option<bool>,
+    /// What can be expected.
+    pub standing: Standing,
+    /// Why, in a line.
+    pub note: String,
+    /// What the cell comes to with us, where that is established.
+    pub expected: Option<Figures>,
+}
+
+/// The figures of a cell that can be compared.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
+pub struct Figures {
+    /// Complete executions.
+    pub paths: Option<u64>,
+    /// Deliveries.
+    pub transitions: Option<u64>,
+    /// Configurations.
+    pub states: Option<u64>,
+    /// The length of the longest execution, in steps of the search.
+    pub depth: Option<u64>,
+}
+
+/// One printed cell.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Cell {
+    /// The printed subject.
+    pub subject: String,
+    /// The library, where the table has several.
+    pub language: Option<String>,
+    /// The printed technique.
+    pub technique: String,
+    /// The order, where the technique has one.
+    #[serde(default, deserialize_with = "maybe_by_name")]
+    pub order: Option<Order>,
+    /// Whether the search stops at the first bug.
+    #[serde(default)]
+    pub first_bug: bool,
+    /// What was counted.
+    #[serde(flatten)]
+    pub figures: Figures,
+    /// The published time, on the published machine.
+    pub seconds: f64,
+    /// The published memory.
+    pub megabytes: Option<f64>,
+}
+
+impl Table {
+    /// Which of our subjects a cell is about.
+    #[must_use]
+    pub fn program(&self, cell: &Cell) -> &PrintedProgram {
+        self.programs
+            .iter()
+            .find(|p| p.printed == cell.subject && p.language == cell.language)
+            .expect("a test checks that every cell's subject is among the programs")
+    }
+
+    /// Which search a cell was run with.
+    #[must_use]
+    pub fn technique(&self, cell: &Cell) -> &Technique {
+        self.techniques
+            .iter()
+            .find(|t| t.printed == cell.technique)
+            .expect("a test checks that every cell's technique is among the techniques")
+    }
+
+    /// What is known of a cell; `None` means that it is exact and nothing needs to be said.
+    #[must_use]
+    pub fn standing(&self, cell: &Cell) -> Option<&StandingRule> {
+        self.standings.iter().find(|rule| rule.fits(cell))
+    }
+}
+
+impl StandingRule {
+    fn fits(&self, cell: &Cell) -> bool {
+        self.subject.as_ref().is_none_or(|s| *s == cell.subject)
+            && self.language.as_ref().is_none_or(|l| Some(l) == cell.language.as_ref())
+            && self.technique.as_ref().is_none_or(|t| *t == cell.technique)
+            && self.order.is_none_or(|o| Some(o) == cell.order)
+            && self.first_bug.is_none_or(|b| b == cell.first_bug)
+    }
+}
+
+/// All tables, in the order of the papers' chapters.
+#[must_use]
+pub fn tables() -> Vec<Table> {
+    [
+        include_str!("../data/transdpor-1.json"),
+        include_str!("../data/transdpor-2.json"),
+        include_str!("../data/dissertation-3.1.json"),
+        include_str!("../data/dissertation-3.2.json"),
+        include_str!("../data/dissertation-3.3.json"),
+        include_str!("../data/dissertation-4.1.json"),
+        include_str!("../data/dissertation-4.2.json"),
+    ]
+    .map(|text| serde_json::from_str(text).expect("the data files are part of the build, and a test reads them"))
+    .into()
+}
+
+/// A table that does not exist.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no table `{name}`; known are: {known}")]
+pub struct UnknownTable {
+    name: String,
+    known: String,
+}
+
+/// The table of this name.
+pub fn table(name: &str) -> Result<Table, UnknownTable> {
+    let all = tables();
+    let known = all.iter().map(|t| t.name.as_str()).collect::<Vec<_>>().join(", ");
+    all.into_iter().find(|t| t.name == name).ok_or_else(|| UnknownTable { name: name.into(), known })
+}
+
+/// How many traces a program has: the fewest executions that any complete search needs.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TraceCount {
+    /// The subject.
+    pub subject: String,
+    /// Its settings, as far as they are not the defaults.
+    #[serde(default)]
+    pub settings: BTreeMap<String, String>,
+    /// The number of its traces.
+    pub traces: u64,
+}
+
+/// The known numbers of traces.
+#[must_use]
+pub fn trace_counts() -> Vec<TraceCount> {
+    #[derive(Deserialize)]
+    struct File {
+        programs: Vec<TraceCount>,
+    }
+    let text = include_str!("../data/traces.json");
+    serde_json::from_str::<File>(text).expect("the data files are part of the build, and a test reads them").programs
+}
+
+fn by_name<'de, D: Deserializer<'de>, T: FromStr<Err: fmt::Display>>(from: D) -> Result<T, D::Error> {
+    String::deserialize(from)?.parse().map_err(D::Error::custom)
+}
+
+fn maybe_by_name<'de, D: Deserializer<'de>, T: FromStr<Err: fmt::Display>>(from: D) -> Result<Option<T>, D::Error> {
+    by_name(from).map(Some)
+}
+
+fn canonical() -> Comparison {
+    Comparison::Canonical
+}
+
+fn comparison<'de, D: Deserializer<'de>>(from: D) -> Result<Comparison, D::Error> {
+    match String::deserialize(from)?.as_str() {
+        "canonical" => Ok(Comparison::Canonical),
+        "ordered" => Ok(Comparison::Ordered),
+        other => Err(D::Error::custom(format!("there is no comparison `{other}`; known are: canonical, ordered"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn cells<'a>(table: &'a Table, technique: &'a str) -> impl Iterator<Item = &'a Cell> {
+        table.cells.iter().filter(move |c| c.technique == technique)
+    }
+
+    fn total(table: &str, figure: impl Fn(&Cell) -> Option<u64>) -> u64 {
+        super::table(table).unwrap().cells.iter().filter_map(figure).sum()
+    }
+
+    #[test]
+    fn every_cell_has_its_program_and_its_technique() {
+        for table in tables() {
+            for cell in &table.cells {
+                let _ = table.program(cell);
+                let _ = table.technique(cell);
+            }
+            let used = |rule: &StandingRule| table.cells.iter().any(|c| rule.fits(c));
+            assert!(table.standings.iter().all(used), "a standing of {} fits no cell", table.name);
+        }
+    }
+
+    #[test]
+    fn tables_have_the_printed_shape() {
+        let shape: Vec<_> = tables().iter().map(|t| (t.name.clone(), t.cells.len())).collect();
+        let wanted = [
+            ("transdpor-1", 9 * 3 * 2),
+            ("transdpor-2", (11 * 3 + 4 * 3) * 2),
+            ("3.1", (5 + 4) * 5),
+            ("3.2", (5 + 4) * 5),
+            ("3.3", 2 * 5 * 2),
+            ("4.1", 8 * 8 * 2),
+            ("4.2", 8 * 8 * 2),
+        ];
+        assert_eq!(shape, wanted.map(|(name, cells)| (name.to_string(), cells)));
+    }
+
+    #[test]
+    fn no_cell_is_there_twice() {
+        for table in tables() {
+            let mut keys: Vec<_> =
+                table.cells.iter().map(|c| (&c.subject, &c.language, &c.technique, c.order, c.first_bug)).collect();
+            keys.sort();
+            keys.dedup();
+            assert_eq!(keys.len(), table.cells.len(), "table {}", table.name);
+        }
+    }
+
+    /// Sums of whole columns, added up from the printed pages.
+    #[test]
+    fn sums_are_those_of_the_printed_columns() {
+        let sums = ["transdpor-1", "transdpor-2", "3.1", "3.2", "4.1", "4.2"].map(|t| total(t, |c| c.figures.paths));
+        assert_eq!(sums, SUMS_OF_PATHS);
+        let sums =
+            ["transdpor-1", "transdpor-2", "3.1", "3.2", "3.3", "4.2"].map(|t| total(t, |c| c.figures.transitions));
+        assert_eq!(sums, SUMS_OF_TRANSITIONS);
+    }
+
+    const SUMS_OF_PATHS: [u64; 6] = [622_674, 661_207, 269_874, 83_250, 327_405, 209_858];
+    const SUMS_OF_TRANSITIONS: [u64; 6] = [2_369_098, 2_344_230, 960_955, 642_264, 7_521, 1_295_403];
+
+    #[test]
+    fn table_4_2_repeats_the_persistent_sets_of_4_1() {
+        let (first, second) = (table("4.1").unwrap(), table("4.2").unwrap());
+        for cell in cells(&first, "Persistent") {
+            let same = |c: &&Cell| c.subject == cell.subject && c.order == cell.order;
+            let again = cells(&second, "Persistent").find(same).unwrap();
+            assert_eq!((again.figures.paths, again.seconds), (cell.figures.paths, cell.seconds));
+        }
+    }
+
+    /// The TransDPOR paper repeats the dissertation's runs and leaves out the driver's delivery.
+    #[test]
+    fn transdpor_tables_repeat_table_4_2_less_one_delivery() {
+        let dissertation = table("4.2").unwrap();
+        let mut compared = 0;
+        for (name, ours, theirs) in
+            [("transdpor-1", "DPOR", "Persistent"), ("transdpor-2", "DPOR+S", "Persistent+Sleep")]
+        {
+            let paper = table(name).unwrap();
+            for cell in cells(&paper, ours) {
+                let program = paper.program(cell);
+                let same = |c: &&Cell| {
+                    let other = dissertation.program(c);
+                    other.subject == program.subject && other.settings == program.settings && c.order == cell.order
+                };
+                let Some(again) = cells(&dissertation, theirs).find(same) else { continue };
+                assert_eq!(again.figures.paths, cell.figures.paths);
+                assert_eq!(again.figures.transitions, cell.figures.transitions.map(|t| t + 1));
+                compared += 1;
+            }
+        }
+        assert_eq!(compared, 7 * 3 * 2);
+    }
+
+    #[test]
+    fn states_are_deliveries_and_one_where_no_states_are_compared() {
+        for name in ["3.1", "3.2"] {
+            let table = table(name).unwrap();
+            for cell in cells(&table, "None").chain(cells(&table, "DPOR")) {
+                assert_eq!(cell.figures.states, cell.figures.transitions.map(|t| t + 1));
+            }
+        }
+    }
+
+    #[test]
+    fn little_steps_of_table_3_3_are_the_actor_comparison_of_3_1_and_3_2() {
+        let steps = table("3.3").unwrap();
+        let before = [table("3.1").unwrap(), table("3.2").unwrap()];
+        for cell in cells(&steps, "Little") {
+            let program = steps.program(cell);
+            let again = before.iter().find_map(|t| {
+                cells(t, "Actor Comp.").find(|c| {
+                    let other = t.program(c);
+                    other.subject == program.subject && c.language == cell.language
+                })
+            });
+            let again = again.unwrap().figures;
+            assert_eq!(again.transitions, cell.figures.transitions);
+            assert_eq!(again.states, cell.figures.states.map(|s| s + 1));
+        }
+    }
+
+    #[test]
+    fn an_unknown_table_lists_the_known_ones() {
+        let error = table("5.1").unwrap_err().to_string();
+        assert_eq!(error, "there is no table `5.1`; known are: transdpor-1, transdpor-2, 3.1, 3.2, 3.3, 4.1, 4.2");
+    }
+}
