@@ -1,6 +1,6 @@
 //! The border between programs and searches.
 
-use crate::{ActorNo, Branch, Choice, Name, Pending, Problem, Step, StepText, Touch};
+use crate::{ActorNo, Branch, Choice, Clocks, Name, Pending, Problem, Step, StepText, Touch};
 use std::ops::Range;
 
 /// Which events of a machine are dependent, besides those of which one caused the other.
@@ -37,6 +37,21 @@ pub enum MachineError {
     /// A search asked for what this program cannot give.
     #[error("{0}")]
     Unsupported(String),
+}
+
+/// An event that a part of what happened makes possible: see [`Machine::extensions`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Extension {
+    /// Who would act: see [`Machine::thread`].
+    pub thread: Name,
+    /// Which way.
+    pub branch: Branch,
+    /// The name that the event would have: see [`Step::event`].
+    pub event: Name,
+    /// The steps that it would follow directly. Their pasts, together, are all that happens before it.
+    pub after: Vec<usize>,
+    /// What it would touch.
+    pub touches: Vec<Touch>,
 }
 
 /// One program, in one configuration, moved forward and back.
@@ -115,6 +130,24 @@ pub trait Machine {
     fn touches(&self, at: usize) -> &[Touch] {
         let _ = at;
         &[]
+    }
+
+    /// With [`Relation::Footprints`]: appends the later steps that would have opened another way for step
+    /// `at`, had they come first, with that way, though they are independent of the way that `at` went. A
+    /// wait for any of several communications takes one that is complete; another one completed later.
+    /// Races do not show these.
+    fn missed(&self, at: usize, out: &mut Vec<(usize, Branch)>) {
+        let _ = (at, out);
+    }
+
+    /// With [`Relation::Footprints`], for the unfolding search: appends every event whose past consists of
+    /// steps taken so far and contains the newest one, or, before the first step, is empty. Some of them
+    /// can happen now; the others are in conflict with what happened. `clocks` knows all steps taken.
+    fn extensions(&mut self, clocks: &Clocks, out: &mut Vec<Extension>) -> Result<(), MachineError> {
+        let _ = (clocks, out);
+        Err(MachineError::Unsupported(
+            "the unfolding search does not know the events of this kind of program: choose the reduction `optimal`, which explores the same executions".into(),
+        ))
     }
 
     /// How many actors there are now.
