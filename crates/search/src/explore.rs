@@ -152,7 +152,7 @@ fn dispatch<P: Program>(program: &P, options: &Options, control: &Control) -> Re
     let mut run = Run::new(program.machine()?, options, control);
     match options.reduction {
         Reduction::Exhaustive => exhaustive::search(&mut run),
-        other => Err(Stop::unsupported(format!("the reduction {other:?} is not available in this build"))),
+        other => Err(Stop::unsupported(format!("the reduction `{other}` is not available in this build"))),
     }
 }
 

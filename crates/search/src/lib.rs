@@ -12,6 +12,8 @@ mod options;
 mod replay;
 mod run;
 mod settle;
+#[cfg(any(test, feature = "toy"))]
+pub mod toy;
 mod weights;
 
 pub use explore::{Observer, Progress, SearchError, explore};
