@@ -1,0 +1,193 @@
+//! Drawing programs: from a seed to a program of the little language.
+//!
+//! A tag leads to later tags only, with rare exceptions, so that most programs end. A family says which
+//! actions a program may use: a search that is wrong about one feature is then shown by a program with
+//! little else in it.
+
+use crate::Random;
+use std::fmt;
+use whippet_search::toy::{Action, Program, Refusal, Rule, Target};
+
+/// What a drawn program may use besides sending.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Family {
+    /// Nothing.
+    Plain,
+    /// States, and sends that depend on them.
+    State,
+    /// Creation of actors.
+    Creation,
+    /// Tags that are refused in some states.
+    Constraints,
+    /// Actors that stop.
+    Stop,
+    /// Calls.
+    Calls,
+    /// Explicit choices.
+    Choose,
+    /// Handlers that fail.
+    Fail,
+    /// Everything.
+    Mixed,
+}
+
+impl Family {
+    /// All families.
+    pub const ALL: [Family; 9] = [
+        Family::Plain,
+        Family::State,
+        Family::Creation,
+        Family::Constraints,
+        Family::Stop,
+        Family::Calls,
+        Family::Choose,
+        Family::Fail,
+        Family::Mixed,
+    ];
+
+    /// The family of a seed: neighbouring seeds are of different ones.
+    #[must_use]
+    pub fn of(seed: u64) -> Family {
+        Family::ALL[(seed % Family::ALL.len() as u64) as usize]
+    }
+}
+
+impl fmt::Display for Family {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Family::Plain => "plain",
+            Family::State => "state",
+            Family::Creation => "creation",
+            Family::Constraints => "constraints",
+            Family::Stop => "stop",
+            Family::Calls => "calls",
+            Family::Choose => "choose",
+            Family::Fail => "fail",
+            Family::Mixed => "mixed",
+        })
+    }
+}
+
+/// The program of a seed, of the family [`Family::of`] it.
+///
+/// ```
+/// use whippet_generate::draw;
+/// assert_eq!(draw(42), draw(42));
+/// assert_ne!(draw(42), draw(43));
+/// ```
+#[must_use]
+pub fn draw(seed: u64) -> Program {
+    draw_from(Family::of(seed), &mut Random::new(seed))
+}
+
+/// A program of a family.
+pub fn draw_from(family: Family, random: &mut Random) -> Program {
+    let actors = 2 + random.below(3) as u32;
+    let spare = if family == Family::Creation || family == Family::Mixed { 1 + random.below(2) as u32 } else { 0 };
+    let tags = 2 + random.below(3) as u32;
+    let starts = 1 + random.below(4);
+    let mut pen = Pen { weights: Weights::of(family), tags, actors, kinds: actors + spare, random };
+    let mut program = Program::new(actors);
+    program.main = (0..starts).map(|_| (pen.any(actors), pen.any(2))).collect();
+    for actor in 0..pen.kinds {
+        pen.behaviour(actor, &mut program);
+    }
+    program
+}
+
+/// How likely each action is, and how often per hundred a tag has rules for single states or is refused in one.
+struct Weights {
+    actions: [usize; 8],
+    in_state: usize,
+    refused: usize,
+}
+
+impl Weights {
+    fn of(family: Family) -> Weights {
+        // In order: send, call, create, set, add, choose, stop, fail.
+        let (actions, in_state, refused) = match family {
+            Family::Plain => ([1, 0, 0, 0, 0, 0, 0, 0], 0, 0),
+            Family::State => ([5, 0, 0, 2, 2, 0, 0, 0], 60, 0),
+            Family::Creation => ([6, 0, 3, 1, 1, 0, 0, 0], 20, 0),
+            Family::Constraints => ([6, 0, 0, 3, 2, 0, 0, 0], 10, 35),
+            Family::Stop => ([6, 0, 0, 1, 1, 0, 3, 0], 20, 0),
+            Family::Calls => ([4, 4, 0, 1, 1, 0, 0, 0], 15, 5),
+            Family::Choose => ([6, 0, 0, 1, 1, 3, 0, 0], 50, 0),
+            Family::Fail => ([6, 1, 0, 1, 2, 0, 0, 3], 50, 0),
+            Family::Mixed => ([9, 3, 2, 2, 2, 1, 1, 1], 30, 15),
+        };
+        Weights { actions, in_state, refused }
+    }
+}
+
+struct Pen<'a> {
+    weights: Weights,
+    tags: u32,
+    actors: u32,
+    kinds: u32,
+    random: &'a mut Random,
+}
+
+impl Pen<'_> {
+    fn any(&mut self, below: u32) -> u32 {
+        self.random.below(below as usize) as u32
+    }
+
+    /// What actors like `actor` do with each tag.
+    fn behaviour(&mut self, actor: u32, program: &mut Program) {
+        for tag in 0..self.tags {
+            if self.random.chance(self.weights.in_state) {
+                let state = Some(self.state());
+                program.rules.push(Rule { actor, tag, state, actions: self.actions(tag) });
+            }
+            if self.random.chance(75) {
+                program.rules.push(Rule { actor, tag, state: None, actions: self.actions(tag) });
+            }
+            if self.random.chance(self.weights.refused) {
+                program.refusals.push(Refusal { actor, state: self.state(), tag });
+            }
+        }
+    }
+
+    fn actions(&mut self, tag: u32) -> Vec<Action> {
+        (0..1 + self.random.below(3)).filter_map(|_| self.action(tag)).collect()
+    }
+
+    fn action(&mut self, tag: u32) -> Option<Action> {
+        Some(match self.random.weighted(&self.weights.actions) {
+            0 => Action::Send(self.target(), self.later(tag)?),
+            1 => Action::Call(self.target(), self.later(tag)?),
+            2 => Action::Create(self.any(self.kinds)),
+            3 => Action::Set(self.state()),
+            4 => Action::Add(1),
+            5 => Action::Choose(2 + self.any(2)),
+            6 => Action::Stop,
+            _ => Action::Fail,
+        })
+    }
+
+    /// A tag that may follow `tag`.
+    fn later(&mut self, tag: u32) -> Option<u32> {
+        if self.random.chance(4) {
+            return Some(self.any(self.tags));
+        }
+        let left = self.tags - 1 - tag;
+        (left > 0).then(|| tag + 1 + self.any(left))
+    }
+
+    fn target(&mut self) -> Target {
+        let created = if self.kinds > self.actors { 3 } else { 0 };
+        match self.random.weighted(&[8, 2, 1, created, created / 3]) {
+            0 => Target::Actor(self.any(self.actors)),
+            1 => Target::Me,
+            2 => Target::Sender,
+            3 => Target::Newest,
+            _ => Target::Creator,
+        }
+    }
+
+    /// Mostly small, as states are 0 at first and counted up.
+    fn state(&mut self) -> i32 {
+        self.random.weighted(&[5, 5, 2]) as i32
+    }
+}
