@@ -170,6 +170,9 @@ pub trait Machine {
     /// where all is well; problems with [`Problem::warning`] set do not count as findings.
     fn ending(&mut self, out: &mut Vec<Problem>);
 
+    /// A search has come to the end of an execution. Machines that wrap others may want to look.
+    fn completed(&mut self) {}
+
     // ---- for the reader --------------------------------------------------------------------------
 
     /// What step `at` did, in words.

@@ -129,6 +129,7 @@ impl<'a, M: Machine> Run<'a, M> {
     /// Nothing is enabled: an execution is complete. Looks at what is wrong with it.
     pub(crate) fn complete(&mut self) -> Result<(), Stop> {
         self.control.executed().map_err(Stop::Limit)?;
+        self.machine.completed();
         self.counters.executions += 1;
         self.counters.depth = self.counters.depth.max(self.machine.depth());
         if self.first {
