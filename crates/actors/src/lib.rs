@@ -1,1 +1,39 @@
 //! Whippet's native actors and the machine that runs them.
+//!
+//! An actor is a Rust type with a message type and an `async fn handle` ([`Actor`]), or an `async` body that
+//! receives explicitly ([`Inbox`]). A test ([`Test`]) sets up a [`System`] of them; its machine
+//! ([`ActorMachine`]) delivers one message at a time, forward and back, in whatever order a search wants.
+//!
+//! Actors share nothing: this is assumed, not checked. What they do must depend on their state and the
+//! messages they receive alone.
+
+mod actor;
+mod address;
+mod body;
+mod cell;
+mod checks;
+mod cx;
+mod delivery;
+mod ending;
+mod engine;
+mod fingerprint;
+mod handler;
+mod hashes;
+mod idle;
+mod inbox;
+mod machine;
+mod panics;
+mod story;
+mod system;
+mod words;
+
+pub use actor::{Actor, Message};
+pub use address::{Addr, Recipient, Reply};
+pub use checks::{States, Who};
+pub use cx::{Call, Cx};
+pub use delivery::Delivery;
+pub use ending::Environment;
+pub use hashes::Hashes;
+pub use inbox::{Inbox, Receive};
+pub use machine::ActorMachine;
+pub use system::{System, Test};

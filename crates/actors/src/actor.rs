@@ -1,0 +1,57 @@
+//! What a user writes.
+
+use crate::{Cx, Hashes};
+use std::fmt::Debug;
+use std::future::Future;
+
+/// What can be sent: any value that can be copied and shown. Nothing has to be written for it.
+pub trait Message: Clone + Debug + 'static {}
+
+impl<T: Clone + Debug + 'static> Message for T {}
+
+/// An actor: a state, and what it does with a message.
+///
+/// A handler runs from one message to its end, or to the next call it waits for; no other message of the
+/// same actor is handled meanwhile. It must depend on the state and the message alone: not on time,
+/// random numbers, the order of a `std` hash map or memory shared with others. Pass such things in as
+/// messages, or ask for every value with [`Cx::choose`].
+///
+/// ```
+/// use whippet_actors::{Actor, Cx};
+///
+/// #[derive(Clone, Debug, Default)]
+/// struct Account { balance: i64 }
+///
+/// #[derive(Clone, Debug)]
+/// enum Msg { Deposit(i64), Withdraw(i64) }
+///
+/// impl Actor for Account {
+///     type Msg = Msg;
+///     async fn handle(&mut self, msg: Msg, _cx: &mut Cx<Self>) {
+///         match msg {
+///             Msg::Deposit(sum) => self.balance += sum,
+///             Msg::Withdraw(sum) => self.balance -= sum,
+///         }
+///     }
+///     // A constraint: what is refused stays pending until the state changes.
+///     fn accepts(&self, msg: &Msg) -> bool {
+///         !matches!(msg, Msg::Withdraw(sum) if *sum > self.balance)
+///     }
+/// }
+/// ```
+pub trait Actor: Debug + Sized + 'static {
+    /// What it understands.
+    type Msg: Message;
+
+    /// How its state and messages are hashed, for searches that compare states. See [`Hashes`].
+    const HASHES: Hashes<Self> = Hashes::NONE;
+
+    /// Handles one message.
+    fn handle(&mut self, msg: Self::Msg, cx: &mut Cx<Self>) -> impl Future<Output = ()>;
+
+    /// Whether the message can be taken in the present state. What is refused stays pending.
+    fn accepts(&self, msg: &Self::Msg) -> bool {
+        let _ = msg;
+        true
+    }
+}

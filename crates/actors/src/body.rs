@@ -1,0 +1,199 @@
+//! Actors written as one `async` body that receives explicitly.
+//!
+//! A suspended body cannot be cloned. It stays alive while the execution only goes forward, and is brought
+//! back by running it again from its beginning on what it had received, with the engine muted.
+
+use crate::Message;
+use crate::cell::{Cell, Status, Trouble, awaited, drop_muted, poll};
+use crate::cx::Hands;
+use crate::engine::{Content, Engine, On};
+use crate::inbox::{Filter, Inbox};
+use crate::words;
+use std::any::Any;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::pin::Pin;
+use std::rc::Rc;
+use whippet_model::{Branch, MachineError, Name};
+
+/// Tells the name under which a body's first part acts from the actor's own name.
+const BEGINNING: u64 = 0xB0D7;
+
+/// See the module.
+pub(crate) struct BodyCell<M, F> {
+    body: Rc<F>,
+    status: Status,
+    saved: Vec<Status>,
+    received: Vec<(u32, Branch)>,
+    /// What `choose` gave before the first receive.
+    first_choices: Vec<u32>,
+    live: Option<Pin<Box<dyn Future<Output = ()>>>>,
+    /// How much the live body has received.
+    live_received: usize,
+    hands: Hands,
+    runs: u64,
+    of: PhantomData<fn(M)>,
+}
+
+impl<M: Message, F: AsyncFn(&mut Inbox<M>) + 'static> BodyCell<M, F> {
+    pub(crate) fn new(body: Rc<F>, hands: Hands) -> BodyCell<M, F> {
+        BodyCell {
+            body,
+            status: Status::Rest,
+            saved: Vec::new(),
+            received: Vec::new(),
+            first_choices: Vec::new(),
+            live: None,
+            live_received: 0,
+            hands,
+            runs: 0,
+            of: PhantomData,
+        }
+    }
+
+    fn code(&self) -> Pin<Box<dyn Future<Output = ()>>> {
+        let (body, hands) = (self.body.clone(), self.hands.clone());
+        Box::pin(async move {
+            let mut inbox = Inbox::new(hands);
+            body(&mut inbox).await;
+        })
+    }
+
+    fn beginning(&self) -> Name {
+        self.hands.me.name.mixed(BEGINNING)
+    }
+
+    fn poll(&mut self) -> Result<(), Trouble> {
+        self.runs += 1;
+        let live = self.live.as_mut().expect("there is one to poll");
+        match poll(&self.hands.engine, live.as_mut()) {
+            Ok(Some(())) => {
+                self.live = None;
+                self.status = Status::Stopped;
+                Ok(())
+            }
+            Ok(None) => {
+                self.live_received = self.received.len();
+                let wait = self.hands.engine.borrow_mut().now.wait.take();
+                self.status = Status::Waiting(wait.expect("poll checked that it waits for something"));
+                Ok(())
+            }
+            Err(trouble) => {
+                self.status = Status::Failed;
+                drop_muted(&self.hands.engine, self.live.take());
+                Err(trouble)
+            }
+        }
+    }
+
+    /// Runs the body again from its beginning; what it received last is new to it.
+    fn rebuild(&mut self) -> Result<(), Trouble> {
+        drop_muted(&self.hands.engine, self.live.take());
+        self.live = Some(self.code());
+        {
+            let mut engine = self.hands.engine.borrow_mut();
+            engine.begin(self.beginning(), Branch::FIRST);
+            engine.now.muted = true;
+            engine.now.forced.extend(&self.first_choices);
+            engine.now.feed.extend(&self.received);
+        }
+        let result = self.poll();
+        let mut engine = self.hands.engine.borrow_mut();
+        engine.now.forced.clear();
+        if std::mem::take(&mut engine.now.muted) || !engine.now.feed.is_empty() {
+            engine.now.feed.clear();
+            return Err(Trouble::Error(MachineError::Nondeterministic(format!(
+                "the body of {} ended or waited earlier than the last time",
+                engine.about[self.hands.me.slot as usize].kind
+            ))));
+        }
+        result
+    }
+}
+
+impl<M: Message, F: AsyncFn(&mut Inbox<M>) + 'static> Cell for BodyCell<M, F> {
+    fn begin(&mut self) -> Result<(), Trouble> {
+        let chosen = {
+            let mut engine = self.hands.engine.borrow_mut();
+            engine.now.actor = self.hands.me.slot;
+            engine.now.handled = self.beginning();
+            engine.now.effects = 0;
+            engine.now.wait = None;
+            engine.now.arities.len()
+        };
+        self.live = Some(self.code());
+        let result = self.poll();
+        let engine = self.hands.engine.borrow();
+        self.first_choices = (chosen..engine.now.arities.len()).map(|k| engine.now.branch.digit(k)).collect();
+        result
+    }
+
+    fn deliver(&mut self, what: u32, branch: Branch) -> Result<(), Trouble> {
+        self.saved.push(self.status.clone());
+        let live = self.live.is_some() && self.live_received == self.received.len();
+        self.received.push((what, branch));
+        if live {
+            self.hands.engine.borrow_mut().now.feed.push_back((what, branch));
+            self.poll()
+        } else {
+            self.rebuild()
+        }
+    }
+
+    fn undo(&mut self) {
+        self.status = self.saved.pop().expect("there is a step to take back");
+        self.received.pop();
+        if self.live.is_some() && self.live_received > self.received.len() {
+            drop_muted(&self.hands.engine, self.live.take());
+        }
+    }
+
+    fn settle(&mut self) {
+        self.saved.clear();
+    }
+
+    fn position(&self) -> usize {
+        self.saved.len()
+    }
+
+    fn status(&self, position: usize) -> &Status {
+        self.saved.get(position).unwrap_or(&self.status)
+    }
+
+    fn accepts(&self, position: usize, engine: &Engine, what: u32) -> bool {
+        let Status::Waiting(wait) = self.status(position) else { return false };
+        let content = engine.sent[what as usize].content;
+        awaited(wait, content)
+            && match (&wait.on, content) {
+                (On::Message(Some(filter)), Content::Message(place)) => {
+                    let filter = filter.downcast_ref::<Filter<M>>().expect("a body filters its own messages");
+                    filter(engine.message::<M>(self.hands.me.slot, place))
+                }
+                _ => true,
+            }
+    }
+
+    fn hash(&self, _engine: &Engine) -> Option<u64> {
+        None
+    }
+
+    fn hash_message(&self, _engine: &Engine, _what: u32) -> Option<u64> {
+        None
+    }
+
+    fn view(&self, _position: usize) -> Option<&dyn Any> {
+        None
+    }
+
+    fn show(&self, _position: usize) -> Option<String> {
+        None
+    }
+
+    fn show_message(&self, engine: &Engine, what: u32) -> String {
+        words::content::<M>(engine, what)
+    }
+
+    fn runs(&self) -> u64 {
+        self.runs
+    }
+}

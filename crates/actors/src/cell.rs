@@ -1,0 +1,115 @@
+//! Cells: what runs one actor, forward and back.
+
+use crate::engine::{Content, Engine, EngineRef, On, Wait};
+use crate::panics::{self, Panic};
+use std::any::Any;
+use std::future::Future;
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+use whippet_model::{Branch, MachineError};
+
+/// How an actor is, between steps.
+#[derive(Clone)]
+pub(crate) enum Status {
+    /// It takes messages.
+    Rest,
+    /// It is in the middle of its code and waits.
+    Waiting(Wait),
+    /// It has stopped.
+    Stopped,
+    /// Its code panicked.
+    Failed,
+}
+
+/// What went wrong in a step.
+pub(crate) enum Trouble {
+    /// The user's code panicked.
+    Panic(Panic),
+    /// The machine cannot go on.
+    Error(MachineError),
+}
+
+/// One actor, with everything needed to take its steps back. A *position* is what lies between two of its steps:
+/// 0 is before the first one, and the newest is the present.
+pub(crate) trait Cell {
+    /// Runs what comes before the first message.
+    fn begin(&mut self) -> Result<(), Trouble>;
+
+    /// Handles a message or reply, going this way.
+    fn deliver(&mut self, what: u32, branch: Branch) -> Result<(), Trouble>;
+
+    /// Takes back the newest step.
+    fn undo(&mut self);
+
+    /// Makes the present the first position.
+    fn settle(&mut self);
+
+    /// The number of the present position.
+    fn position(&self) -> usize;
+
+    /// How the actor is at a position.
+    fn status(&self, position: usize) -> &Status;
+
+    /// Whether the actor takes this message at a position, whatever the order of delivery says.
+    fn accepts(&self, position: usize, engine: &Engine, what: u32) -> bool;
+
+    /// Whether what has been received and done counts as the same to the actor: a hash of its state at present.
+    fn hash(&self, engine: &Engine) -> Option<u64>;
+
+    /// A hash of the content of one of its messages.
+    fn hash_message(&self, engine: &Engine, what: u32) -> Option<u64>;
+
+    /// The state at a position, if it can be looked at: after the last handler that ended.
+    fn view(&self, position: usize) -> Option<&dyn Any>;
+
+    /// That state, as text.
+    fn show(&self, position: usize) -> Option<String>;
+
+    /// One of its messages, as text.
+    fn show_message(&self, engine: &Engine, what: u32) -> String;
+
+    /// How often the user's code was run.
+    fn runs(&self) -> u64;
+}
+
+/// Polls the code of an actor once. `None`: it waits, for what the engine says.
+pub(crate) fn poll<F: Future>(engine: &EngineRef, code: Pin<&mut F>) -> Result<Option<F::Output>, Trouble>
+where
+    F: ?Sized,
+{
+    let mut context = Context::from_waker(Waker::noop());
+    let result = panics::catch(|| code.poll(&mut context));
+    let mut engine = engine.borrow_mut();
+    if let Some(error) = engine.now.error.take() {
+        return Err(Trouble::Error(error));
+    }
+    match result {
+        Err(panic) => Err(Trouble::Panic(panic)),
+        Ok(Poll::Ready(output)) => Ok(Some(output)),
+        Ok(Poll::Pending) if engine.now.wait.is_some() => Ok(None),
+        Ok(Poll::Pending) => Err(Trouble::Error(MachineError::Misuse(format!(
+            "{} awaits something that is neither a call nor a receive: everything an actor waits for must come as a message",
+            engine.about[engine.now.actor as usize].kind
+        )))),
+    }
+}
+
+/// Drops the code of an actor that is suspended; what its destructors do does not count.
+pub(crate) fn drop_muted<T>(engine: &EngineRef, code: T) {
+    let before = std::mem::replace(&mut engine.borrow_mut().now.muted, true);
+    let effects = engine.borrow().now.effects;
+    // A destructor that panics here would have panicked after the execution it belongs to was over.
+    let _ = panics::catch(|| drop(code));
+    let mut engine = engine.borrow_mut();
+    engine.now.muted = before;
+    engine.now.effects = effects;
+}
+
+/// Whether a message of this content is what a suspended actor waits for; the filter is left to the caller.
+pub(crate) fn awaited(wait: &Wait, content: Content) -> bool {
+    match (&wait.on, content) {
+        (On::Reply(call), Content::Reply(_, answers)) => *call == answers,
+        (On::Message(_), Content::Message(_)) => true,
+        _ => false,
+    }
+}

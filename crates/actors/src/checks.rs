@@ -1,0 +1,121 @@
+//! Checks of the user's that look into the states of actors.
+
+use crate::Actor;
+use crate::address::Addr;
+use crate::cell::Cell;
+use crate::panics::{Panic, catch};
+
+/// The states of all actors, to be looked at.
+pub struct States<'a> {
+    cells: &'a [Box<dyn Cell>],
+}
+
+impl<'a> States<'a> {
+    /// The state of one actor: after the last handler that ended.
+    fn get<A: Actor>(&self, addr: &Addr<A>) -> &'a A {
+        let cell = &self.cells[addr.raw.slot as usize];
+        let state = cell.view(cell.position()).expect("actors with a type have a state");
+        state.downcast_ref().expect("addresses are typed")
+    }
+}
+
+/// The actors that a check looks at: an address, a tuple or a `Vec` of addresses.
+///
+/// A check sees the actors it names and no others, so that every search knows whose steps can change its
+/// answer. The steps of actors that one check names together count as dependent on each other.
+///
+/// ```
+/// use whippet_actors::{Actor, Cx, System};
+/// #[derive(Clone, Debug)]
+/// struct Till(i64);
+/// impl Actor for Till {
+///     type Msg = i64;
+///     async fn handle(&mut self, sum: i64, _cx: &mut Cx<Self>) {
+///         self.0 += sum;
+///     }
+/// }
+/// let mut system = System::scratch();
+/// let (a, b) = (system.spawn(Till(5)), system.spawn(Till(5)));
+/// system.always(a, |till| assert!(till.0 >= 0));
+/// system.always((a, b), |(a, b)| assert!(a.0 + b.0 <= 10));
+/// system.at_end(vec![a, b], |tills| assert_eq!(tills.iter().map(|t| t.0).sum::<i64>(), 10));
+/// ```
+pub trait Who: 'static {
+    /// What the check gets to see.
+    type View<'a>;
+
+    /// The numbers of the actors.
+    #[doc(hidden)]
+    fn slots(&self) -> Vec<u32>;
+
+    /// Their states.
+    #[doc(hidden)]
+    fn view<'a>(&self, states: &States<'a>) -> Self::View<'a>;
+}
+
+impl<A: Actor> Who for Addr<A> {
+    type View<'a> = &'a A;
+
+    fn slots(&self) -> Vec<u32> {
+        vec![self.raw.slot]
+    }
+
+    fn view<'a>(&self, states: &States<'a>) -> &'a A {
+        states.get(self)
+    }
+}
+
+impl<A: Actor> Who for Vec<Addr<A>> {
+    type View<'a> = Vec<&'a A>;
+
+    fn slots(&self) -> Vec<u32> {
+        self.iter().map(|addr| addr.raw.slot).collect()
+    }
+
+    fn view<'a>(&self, states: &States<'a>) -> Vec<&'a A> {
+        self.iter().map(|addr| states.get(addr)).collect()
+    }
+}
+
+macro_rules! tuple {
+    ($($part:ident),+) => {
+        impl<$($part: Who),+> Who for ($($part,)+) {
+            type View<'a> = ($($part::View<'a>,)+);
+
+            #[allow(non_snake_case)]
+            fn slots(&self) -> Vec<u32> {
+                let ($($part,)+) = self;
+                let mut slots = Vec::new();
+                $(slots.extend($part.slots());)+
+                slots
+            }
+
+            #[allow(non_snake_case)]
+            fn view<'a>(&self, states: &States<'a>) -> Self::View<'a> {
+                let ($($part,)+) = self;
+                ($($part.view(states),)+)
+            }
+        }
+    };
+}
+
+tuple!(A, B);
+tuple!(A, B, C);
+tuple!(A, B, C, D);
+tuple!(A, B, C, D, E);
+
+/// A check: whom it looks at, and what it says.
+pub(crate) struct Check {
+    pub(crate) slots: Vec<u32>,
+    test: Box<dyn Fn(&States<'_>)>,
+}
+
+impl Check {
+    pub(crate) fn new<W: Who>(who: W, test: impl Fn(W::View<'_>) + 'static) -> Check {
+        Check { slots: who.slots(), test: Box::new(move |states| test(who.view(states))) }
+    }
+
+    pub(crate) fn run(&self, cells: &[Box<dyn Cell>]) -> Result<(), Panic> {
+        catch(|| (self.test)(&States { cells }))
+    }
+}

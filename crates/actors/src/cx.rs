@@ -1,0 +1,212 @@
+//! What a handler can do.
+
+use crate::address::{Addr, Raw, Recipient, Reply};
+use crate::body::BodyCell;
+use crate::engine::{Content, EngineRef, On, Wait};
+use crate::handler::HandlerCell;
+use crate::inbox::Inbox;
+use crate::words::type_label;
+use crate::{Actor, Message};
+use std::any::{Any, type_name};
+use std::fmt::Debug;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+/// What the actor `A` can do while it handles a message.
+///
+/// ```
+/// use whippet_actors::{Actor, Addr, Cx, Reply};
+///
+/// #[derive(Clone, Debug)]
+/// enum ServerMsg { Get(Reply<i32>), Shutdown }
+/// #[derive(Clone, Debug)]
+/// struct Server { value: i32 }
+/// impl Actor for Server {
+///     type Msg = ServerMsg;
+///     async fn handle(&mut self, msg: ServerMsg, cx: &mut Cx<Self>) {
+///         match msg {
+///             ServerMsg::Get(reply) => cx.reply(reply, self.value),
+///             ServerMsg::Shutdown => cx.stop(),
+///         }
+///     }
+/// }
+///
+/// #[derive(Clone, Debug)]
+/// struct Client { server: Addr<Server> }
+/// impl Actor for Client {
+///     type Msg = ();
+///     async fn handle(&mut self, _start: (), cx: &mut Cx<Self>) {
+///         let value = cx.call(self.server, ServerMsg::Get).await;
+///         if value > 0 {
+///             cx.send(self.server, ServerMsg::Shutdown);
+///         }
+///     }
+/// }
+/// ```
+pub struct Cx<A> {
+    pub(crate) hands: Hands,
+    of: PhantomData<fn(A)>,
+}
+
+/// The part of [`Cx`] and [`Inbox`] that does not depend on the type of actor.
+#[derive(Clone)]
+pub(crate) struct Hands {
+    pub(crate) engine: EngineRef,
+    pub(crate) me: Raw,
+}
+
+impl Hands {
+    #[track_caller]
+    pub(crate) fn send<M: Message>(&self, to: impl Into<Recipient<M>>, message: M) {
+        let site = Location::caller();
+        self.engine.borrow_mut().send(to.into().raw, message, site);
+    }
+
+    #[track_caller]
+    pub(crate) fn reply<T: Clone + Debug + 'static>(&self, to: Reply<T>, value: T) {
+        let site = Location::caller();
+        self.engine.borrow_mut().reply(to.call, to.to, value, site);
+    }
+
+    pub(crate) fn spawn<A: Actor + Clone>(&self, kind: Option<&str>, actor: A) -> Addr<A> {
+        let kind = kind.map_or_else(|| type_label(type_name::<A>()), str::to_owned);
+        let engine = self.engine.clone();
+        let raw = self
+            .engine
+            .borrow_mut()
+            .create::<A::Msg>(kind.into(), |raw| Box::new(HandlerCell::new(actor, Hands { engine, me: raw })));
+        Addr::new(raw)
+    }
+
+    pub(crate) fn spawn_fn<M, F>(&self, kind: Option<&str>, body: F) -> Recipient<M>
+    where
+        M: Message,
+        F: AsyncFn(&mut Inbox<M>) + 'static,
+    {
+        let kind = kind.map_or_else(|| type_label(type_name::<M>()), str::to_owned);
+        let engine = self.engine.clone();
+        let raw = self
+            .engine
+            .borrow_mut()
+            .create::<M>(kind.into(), |raw| Box::new(BodyCell::new(Rc::new(body), Hands { engine, me: raw })));
+        Recipient::new(raw)
+    }
+
+    #[track_caller]
+    pub(crate) fn call<M, T>(&self, to: impl Into<Recipient<M>>, request: impl FnOnce(Reply<T>) -> M) -> Call<'_, T>
+    where
+        M: Message,
+        T: Clone + Debug + 'static,
+    {
+        let site = Location::caller();
+        let call = self.engine.borrow().coming_name();
+        let message = request(Reply::new(call, self.me));
+        self.engine.borrow_mut().send(to.into().raw, message, site);
+        Call { hands: self, call, site, of: PhantomData }
+    }
+}
+
+impl<A: Actor> Cx<A> {
+    pub(crate) fn new(hands: Hands) -> Cx<A> {
+        Cx { hands, of: PhantomData }
+    }
+
+    /// The actor's own address.
+    #[must_use]
+    pub fn this(&self) -> Addr<A> {
+        Addr::new(self.hands.me)
+    }
+
+    /// Sends a message. It is delivered at any later time, unless the order of delivery says otherwise.
+    #[track_caller]
+    pub fn send<M: Message>(&mut self, to: impl Into<Recipient<M>>, message: M) {
+        self.hands.send(to, message);
+    }
+
+    /// Sends a request and waits for the reply; the actor takes no other message meanwhile.
+    ///
+    /// `request` makes the message around the handle for the reply: `cx.call(server, Msg::Get).await`.
+    #[track_caller]
+    pub fn call<M, T>(&mut self, to: impl Into<Recipient<M>>, request: impl FnOnce(Reply<T>) -> M) -> Call<'_, T>
+    where
+        M: Message,
+        T: Clone + Debug + 'static,
+    {
+        self.hands.call(to, request)
+    }
+
+    /// Answers a call.
+    #[track_caller]
+    pub fn reply<T: Clone + Debug + 'static>(&mut self, to: Reply<T>, value: T) {
+        self.hands.reply(to, value);
+    }
+
+    /// Creates an actor.
+    pub fn spawn<B: Actor + Clone>(&mut self, actor: B) -> Addr<B> {
+        self.hands.spawn(None, actor)
+    }
+
+    /// Creates an actor that is called `name` in stories.
+    pub fn spawn_named<B: Actor + Clone>(&mut self, name: &str, actor: B) -> Addr<B> {
+        self.hands.spawn(Some(name), actor)
+    }
+
+    /// Creates an actor that receives explicitly: see [`Inbox`].
+    pub fn spawn_fn<M, F>(&mut self, body: F) -> Recipient<M>
+    where
+        M: Message,
+        F: AsyncFn(&mut Inbox<M>) + 'static,
+    {
+        self.hands.spawn_fn(None, body)
+    }
+
+    /// Creates an actor that receives explicitly and is called `name` in stories.
+    pub fn spawn_fn_named<M, F>(&mut self, name: &str, body: F) -> Recipient<M>
+    where
+        M: Message,
+        F: AsyncFn(&mut Inbox<M>) + 'static,
+    {
+        self.hands.spawn_fn(Some(name), body)
+    }
+
+    /// Some number below `n`: every one is explored.
+    #[must_use]
+    pub fn choose(&mut self, n: u32) -> u32 {
+        self.hands.engine.borrow_mut().choose(n)
+    }
+
+    /// Stops the actor at the end of this handler. What is sent to it stays undelivered.
+    pub fn stop(&mut self) {
+        self.hands.engine.borrow_mut().now.stop = true;
+    }
+}
+
+/// A call under way: await it.
+#[must_use = "a call is only waited for when it is awaited"]
+pub struct Call<'a, T> {
+    hands: &'a Hands,
+    call: whippet_model::Name,
+    site: &'static Location<'static>,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T: Clone + 'static> Future for Call<'_, T> {
+    type Output = T;
+
+    fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<T> {
+        let mut engine = self.hands.engine.borrow_mut();
+        let Some(what) = engine.receive() else {
+            engine.now.wait = Some(Wait { on: On::Reply(self.call), site: self.site });
+            return Poll::Pending;
+        };
+        let Content::Reply(place, _) = engine.sent[what as usize].content else {
+            unreachable!("a caller takes nothing but the reply")
+        };
+        let value: &dyn Any = &**engine.reply_value(place);
+        Poll::Ready(value.downcast_ref::<T>().expect("a reply is typed by its handle").clone())
+    }
+}

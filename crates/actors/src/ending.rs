@@ -1,0 +1,201 @@
+//! What is wrong with a configuration in which nothing can happen any more.
+
+use crate::address::with_labels;
+use crate::cell::Status;
+use crate::engine::{Content, Engine, On, PENDING, SET_UP};
+use crate::machine::ActorMachine;
+use crate::words;
+use std::panic::Location;
+use whippet_model::{Kind, Name, Problem};
+
+/// What a program must have done when nothing happens any more.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
+pub enum Environment {
+    /// Actors may wait for messages that others, outside of the program, could send; but no actor may wait
+    /// for the reply to a call.
+    #[default]
+    Open,
+    /// Nobody else will ever send: every actor must have stopped.
+    Closed,
+}
+
+/// An actor that waits for the reply to a call.
+struct Stuck {
+    actor: u32,
+    /// The actor that was called.
+    on: u32,
+    request: u32,
+    site: &'static Location<'static>,
+}
+
+impl ActorMachine {
+    /// Appends all that is wrong with the present configuration as an end.
+    pub(crate) fn find_ending_problems(&self, out: &mut Vec<Problem>) {
+        let engine = self.engine.borrow();
+        let stuck = self.stuck(&engine);
+        let closed = self.environment == Environment::Closed;
+        if stuck.is_empty() && !closed && engine.pending.is_empty() && self.at_end.is_empty() && self.at_start.is_none()
+        {
+            return;
+        }
+        out.extend(self.at_start.clone());
+        let labels = words::labels(&engine);
+        with_labels(labels.clone(), || {
+            if !stuck.is_empty() {
+                out.push(self.deadlock(&engine, &labels, &stuck));
+            }
+            self.undeliverable(&engine, &labels, out);
+            if closed && stuck.is_empty() {
+                self.unstopped(&engine, &labels, out);
+            }
+            for (k, check) in self.at_end.iter().enumerate() {
+                if let Err(panic) = check.run(&self.cells) {
+                    let key = self.key_of_panic(&panic).mixed(k as u64);
+                    let steps = check.slots.iter().filter_map(|&slot| self.last_step(slot)).collect();
+                    let message = format!("at the end: {}", panic.message);
+                    let place = panic.place;
+                    out.push(Problem { kind: Kind::Assertion, message, place, key, steps, warning: false });
+                }
+            }
+        });
+    }
+
+    fn stuck(&self, engine: &Engine) -> Vec<Stuck> {
+        let mut stuck = Vec::new();
+        for (actor, cell) in self.cells.iter().enumerate() {
+            if let Status::Waiting(wait) = cell.status(cell.position())
+                && let On::Reply(call) = wait.on
+                && let Some(request) = engine.sent.iter().position(|sent| sent.name == call)
+            {
+                let on = engine.sent[request].to;
+                stuck.push(Stuck { actor: actor as u32, on, request: request as u32, site: wait.site });
+            }
+        }
+        stuck
+    }
+
+    fn deadlock(&self, engine: &Engine, labels: &[String], stuck: &[Stuck]) -> Problem {
+        let (told, cycle) = match cycle(stuck) {
+            Some(cycle) => (cycle, true),
+            None => (stuck.iter().collect(), false),
+        };
+        let mut lines = Vec::new();
+        let mut key = Name::ROOT.mixed(Kind::Deadlock as u64);
+        let mut sum = 0u64;
+        let mut steps = Vec::new();
+        for one in &told {
+            let request = &engine.sent[one.request as usize];
+            let why = match (request.delivered == PENDING, self.cells[one.on as usize].status(usize::MAX)) {
+                (_, Status::Stopped) => ", which has stopped",
+                (_, Status::Failed) => ", which has panicked",
+                (true, Status::Waiting(_)) => ", which waits itself",
+                (true, Status::Rest) => ", which refuses the request",
+                (false, _) => ", which took the request and did not reply",
+            };
+            lines.push(format!(
+                "{} waits for {}{why}, to answer {} (called at {}:{})",
+                labels[one.actor as usize],
+                labels[one.on as usize],
+                self.cells[one.on as usize].show_message(engine, one.request),
+                one.site.file(),
+                one.site.line(),
+            ));
+            let pair = engine.about[one.actor as usize].name.mixed(engine.about[one.on as usize].name.0);
+            sum = sum.wrapping_add(pair.0);
+            steps.extend(self.last_step(one.actor));
+            steps.extend(self.last_step(one.on));
+        }
+        key = key.mixed(sum);
+        steps.sort_unstable();
+        steps.dedup();
+        let head = match (cycle, told.len()) {
+            (true, _) => "a cycle of callers: ".to_owned(),
+            (false, 1) => String::new(),
+            (false, n) => format!("{n} actors wait for ever: "),
+        };
+        let place = told.first().map(|one| format!("{}:{}", one.site.file(), one.site.line()));
+        let message = format!("{head}{}", lines.join("; "));
+        Problem { kind: Kind::Deadlock, message, place, key, steps, warning: false }
+    }
+
+    fn undeliverable(&self, engine: &Engine, labels: &[String], out: &mut Vec<Problem>) {
+        let from = out.len();
+        for &p in &engine.pending {
+            let sent = engine.sent[p as usize];
+            let why = match (self.cells[sent.to as usize].status(usize::MAX), sent.content) {
+                (Status::Stopped, _) => "has stopped",
+                (Status::Failed, _) => "has panicked",
+                (Status::Rest, Content::Message(_)) => "refuses it for ever",
+                (Status::Waiting(wait), Content::Message(_)) if matches!(wait.on, On::Message(_)) => {
+                    "waits for other messages"
+                }
+                (_, Content::Reply(..)) => "does not wait for it any more",
+                // Somebody who waits for a reply is told of as a deadlock.
+                (Status::Waiting(_), Content::Message(_)) => continue,
+            };
+            let text = self.cells[sent.to as usize].show_message(engine, p);
+            let mut key = Name::ROOT.mixed(Kind::Undeliverable as u64);
+            for part in [&*engine.about[sent.to as usize].kind, words::variant(&text), why] {
+                key = part.bytes().fold(key, |key, byte| key.mixed(u64::from(byte)));
+            }
+            if out[from..].iter().any(|known| known.key == key) {
+                continue;
+            }
+            let mut steps: Vec<usize> = self.last_step(sent.to).into_iter().collect();
+            if sent.by != SET_UP {
+                steps.push(sent.by as usize);
+            }
+            out.push(Problem {
+                kind: Kind::Undeliverable,
+                message: format!(
+                    "{text} from {} is never received: {} {why}",
+                    labels[sent.from as usize], labels[sent.to as usize]
+                ),
+                place: Some(format!("{}:{}", sent.site.file(), sent.site.line())),
+                key,
+                steps,
+                warning: true,
+            });
+        }
+    }
+
+    fn unstopped(&self, engine: &Engine, labels: &[String], out: &mut Vec<Problem>) {
+        let running: Vec<u32> = (1..self.cells.len() as u32)
+            .filter(|&a| !matches!(self.cells[a as usize].status(usize::MAX), Status::Stopped | Status::Failed))
+            .collect();
+        if running.is_empty() {
+            return;
+        }
+        let names: Vec<&str> = running.iter().map(|&a| labels[a as usize].as_str()).collect();
+        let sum = running.iter().fold(0u64, |sum, &a| sum.wrapping_add(engine.about[a as usize].name.mixed(1).0));
+        let verb = if running.len() == 1 { "has" } else { "have" };
+        out.push(Problem {
+            kind: Kind::Environment,
+            message: format!("the environment is closed, but {} {verb} not stopped", names.join(", ")),
+            place: None,
+            key: Name::ROOT.mixed(Kind::Environment as u64).mixed(sum),
+            steps: running.iter().filter_map(|&a| self.last_step(a)).collect(),
+            warning: false,
+        });
+    }
+
+    /// The newest step of an actor in the explored part.
+    fn last_step(&self, actor: u32) -> Option<usize> {
+        self.records.iter().rposition(|record| record.actor == actor)
+    }
+}
+
+/// A cycle among those who wait, if there is one.
+fn cycle(stuck: &[Stuck]) -> Option<Vec<&Stuck>> {
+    let of = |actor: u32| stuck.iter().find(|one| one.actor == actor);
+    for start in stuck {
+        let mut path: Vec<&Stuck> = vec![start];
+        while let Some(next) = of(path.last().expect("never empty").on) {
+            if let Some(from) = path.iter().position(|one| one.actor == next.actor) {
+                return Some(path.split_off(from));
+            }
+            path.push(next);
+        }
+    }
+    None
+}

@@ -1,0 +1,343 @@
+//! What actors act upon: the messages sent, who is where, and the step that is running.
+//!
+//! Handlers reach the engine through their [`crate::Cx`]. Everything grows at the end and is taken back
+//! from the end: messages are numbered in order of sending, actors in order of creation, and going back
+//! is cutting off. The states of actors are not here but in their cells, so that a handler can use the
+//! engine while its own state is borrowed.
+//!
+//! A suspended actor is brought back by running its code again on what it had received. Meanwhile the
+//! engine is *muted*: sends and creations are only counted, so that they keep their names.
+
+use crate::address::Raw;
+use crate::cell::Cell;
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::any::Any;
+use std::cell::RefCell;
+use std::collections::VecDeque;
+use std::fmt::Debug;
+use std::panic::Location;
+use std::rc::Rc;
+use whippet_model::{Branch, MachineError, Name};
+
+/// How actors and the machine share the engine.
+pub(crate) type EngineRef = Rc<RefCell<Engine>>;
+
+/// No step: before the explored part.
+pub(crate) const SET_UP: u32 = u32::MAX;
+/// Not delivered.
+pub(crate) const PENDING: u32 = u32::MAX;
+/// Delivered before the explored part.
+pub(crate) const LONG_AGO: u32 = u32::MAX - 1;
+/// The number of the test itself, which sends what its body sends.
+pub(crate) const TEST: u32 = 0;
+
+/// The value of a reply.
+pub(crate) trait Value: Any + Debug {}
+impl<T: Any + Debug> Value for T {}
+
+/// What was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Content {
+    /// A message: its place in the receiver's mailbox.
+    Message(u32),
+    /// The answer to a call: its place among the replies.
+    Reply(u32, Name),
+}
+
+/// One message, from its sending on.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sent {
+    pub(crate) name: Name,
+    pub(crate) to: u32,
+    pub(crate) from: u32,
+    /// The step that sent it.
+    pub(crate) by: u32,
+    /// The step that delivered it.
+    pub(crate) delivered: u32,
+    pub(crate) content: Content,
+    /// Whether it can be delivered now; kept up by the machine.
+    pub(crate) open: bool,
+    /// Where in the source it was sent.
+    pub(crate) site: &'static Location<'static>,
+}
+
+/// The messages sent to one actor, `Vec<M>` inside, the first `len` of which count.
+pub(crate) struct Mailbox {
+    messages: Box<dyn Any>,
+    len: u32,
+    /// What may be delivered to the actor has to be found out again.
+    pub(crate) dirty: bool,
+}
+
+/// What is known of an actor besides its state.
+#[derive(Clone)]
+pub(crate) struct About {
+    pub(crate) name: Name,
+    /// The kind of actor, as it is called in stories.
+    pub(crate) kind: Rc<str>,
+    /// The step that created it.
+    pub(crate) by: u32,
+}
+
+/// What a suspended actor waits for.
+#[derive(Clone)]
+pub(crate) struct Wait {
+    pub(crate) on: On,
+    pub(crate) site: &'static Location<'static>,
+}
+
+/// See [`Wait`].
+#[derive(Clone)]
+pub(crate) enum On {
+    /// The answer to its call of that name.
+    Reply(Name),
+    /// A message that passes the filter, `Rc<dyn Fn(&M) -> bool>` inside.
+    Message(Option<Rc<dyn Any>>),
+}
+
+/// The step that is running.
+pub(crate) struct Now {
+    pub(crate) actor: u32,
+    pub(crate) step: u32,
+    /// The name of the message being handled: what sends and creations are named after.
+    pub(crate) handled: Name,
+    /// How many sends and creations there were in it.
+    pub(crate) effects: u32,
+    /// How many there were by the test itself, while something else acts.
+    pub(crate) test_effects: u32,
+    pub(crate) muted: bool,
+    pub(crate) branch: Branch,
+    /// How many values each `choose` of the step had.
+    pub(crate) arities: SmallVec<[u32; Branch::DIGITS]>,
+    /// The values that `choose` gives next, when a first segment is run again.
+    pub(crate) forced: VecDeque<u32>,
+    pub(crate) stop: bool,
+    pub(crate) wait: Option<Wait>,
+    /// What the actor receives next, and which way it went then: the last one is new, those before are being run again.
+    pub(crate) feed: VecDeque<(u32, Branch)>,
+    /// The program did what it must not.
+    pub(crate) error: Option<MachineError>,
+}
+
+/// See the module.
+pub(crate) struct Engine {
+    pub(crate) sent: Vec<Sent>,
+    /// What is pending, by number, in order.
+    pub(crate) pending: Vec<u32>,
+    pub(crate) mailboxes: Vec<Mailbox>,
+    pub(crate) about: Vec<About>,
+    replies: Vec<Rc<dyn Value>>,
+    by_name: FxHashMap<Name, u32>,
+    /// Cells of actors created in the running step.
+    pub(crate) newborn: Vec<Box<dyn Cell>>,
+    pub(crate) dirty: Vec<u32>,
+    pub(crate) now: Now,
+}
+
+/// Tells names of actors from names of messages that have the same number.
+const ACTOR: u64 = 0xAC70;
+
+impl Engine {
+    pub(crate) fn new() -> Engine {
+        Engine {
+            sent: Vec::new(),
+            pending: Vec::new(),
+            mailboxes: Vec::new(),
+            about: Vec::new(),
+            replies: Vec::new(),
+            by_name: FxHashMap::default(),
+            newborn: Vec::new(),
+            dirty: Vec::new(),
+            now: Now {
+                actor: TEST,
+                step: SET_UP,
+                handled: Name::ROOT,
+                effects: 0,
+                test_effects: 0,
+                muted: false,
+                branch: Branch::FIRST,
+                arities: SmallVec::new(),
+                forced: VecDeque::new(),
+                stop: false,
+                wait: None,
+                feed: VecDeque::new(),
+                error: None,
+            },
+        }
+    }
+
+    /// The name of the next send or creation.
+    fn next_name(&mut self) -> Name {
+        let name = self.now.handled.child(self.now.effects);
+        self.now.effects += 1;
+        name
+    }
+
+    /// The name that the next send will have.
+    pub(crate) fn coming_name(&self) -> Name {
+        self.now.handled.child(self.now.effects)
+    }
+
+    /// The number of the actor at this address.
+    fn slot(&self, raw: Raw) -> u32 {
+        match self.about.get(raw.slot as usize) {
+            Some(about) if about.name == raw.name => raw.slot,
+            _ => *self.by_name.get(&raw.name).expect("an address belongs to the system that made it"),
+        }
+    }
+
+    pub(crate) fn slot_of(&self, name: Name) -> Option<u32> {
+        self.by_name.get(&name).copied()
+    }
+
+    // ---- what handlers do ------------------------------------------------------------------------
+
+    pub(crate) fn send<M: 'static>(&mut self, to: Raw, message: M, site: &'static Location<'static>) -> Name {
+        let name = self.next_name();
+        if !self.now.muted {
+            let to = self.slot(to);
+            let mailbox = &mut self.mailboxes[to as usize];
+            let messages = mailbox.messages.downcast_mut::<Vec<M>>().expect("addresses are typed");
+            messages.truncate(mailbox.len as usize);
+            messages.push(message);
+            let content = Content::Message(mailbox.len);
+            mailbox.len += 1;
+            self.post(name, to, content, site);
+        }
+        name
+    }
+
+    pub(crate) fn reply<T: Any + Debug>(&mut self, call: Name, to: Raw, value: T, site: &'static Location<'static>) {
+        let name = self.next_name();
+        if !self.now.muted {
+            let to = self.slot(to);
+            let content = Content::Reply(self.replies.len() as u32, call);
+            self.replies.push(Rc::new(value));
+            self.post(name, to, content, site);
+        }
+    }
+
+    fn post(&mut self, name: Name, to: u32, content: Content, site: &'static Location<'static>) {
+        self.pending.push(self.sent.len() as u32);
+        let (from, by) = (self.now.actor, self.now.step);
+        self.sent.push(Sent { name, to, from, by, delivered: PENDING, content, open: false, site });
+        self.mark_dirty(to);
+    }
+
+    /// Makes room for a new actor and gives its address; `cell` makes what runs it.
+    pub(crate) fn create<M: 'static>(&mut self, kind: Rc<str>, cell: impl FnOnce(Raw) -> Box<dyn Cell>) -> Raw {
+        let name = self.next_name().mixed(ACTOR);
+        if self.now.muted {
+            let slot = self.slot_of(name).expect("what is run again creates what it created before");
+            return Raw { name, slot };
+        }
+        let slot = self.about.len() as u32;
+        self.by_name.insert(name, slot);
+        self.about.push(About { name, kind, by: self.now.step });
+        self.mailboxes.push(Mailbox { messages: Box::new(Vec::<M>::new()), len: 0, dirty: false });
+        let raw = Raw { name, slot };
+        self.newborn.push(cell(raw));
+        raw
+    }
+
+    pub(crate) fn choose(&mut self, n: u32) -> u32 {
+        if let Some(value) = self.now.forced.pop_front() {
+            return value;
+        }
+        let k = self.now.arities.len();
+        if n == 0 || n > Branch::VALUES || k == Branch::DIGITS {
+            self.now.error.get_or_insert_with(|| {
+                MachineError::Misuse(format!(
+                    "choose({n}): a choice has 1 to {} values, and a step at most {} choices; split the handler by sending a message to itself",
+                    Branch::VALUES,
+                    Branch::DIGITS
+                ))
+            });
+            return 0;
+        }
+        self.now.arities.push(n);
+        self.now.branch.digit(k)
+    }
+
+    /// What the actor at an await receives next; `None`: it has to wait.
+    pub(crate) fn receive(&mut self) -> Option<u32> {
+        let (what, branch) = self.now.feed.pop_front()?;
+        self.begin(self.sent[what as usize].name, branch);
+        self.now.muted = !self.now.feed.is_empty();
+        Some(what)
+    }
+
+    /// From here on, effects belong to the handling of this message.
+    pub(crate) fn begin(&mut self, handled: Name, branch: Branch) {
+        self.now.handled = handled;
+        self.now.effects = 0;
+        self.now.branch = branch;
+        self.now.arities.clear();
+        self.now.wait = None;
+    }
+
+    // ---- what cells and the machine ask -----------------------------------------------------------
+
+    pub(crate) fn message<M: 'static>(&self, slot: u32, place: u32) -> &M {
+        let messages = self.mailboxes[slot as usize].messages.downcast_ref::<Vec<M>>();
+        &messages.expect("a cell knows its messages")[place as usize]
+    }
+
+    pub(crate) fn reply_value(&self, place: u32) -> &Rc<dyn Value> {
+        &self.replies[place as usize]
+    }
+
+    pub(crate) fn mark_dirty(&mut self, actor: u32) {
+        let mailbox = &mut self.mailboxes[actor as usize];
+        if !mailbox.dirty {
+            mailbox.dirty = true;
+            self.dirty.push(actor);
+        }
+    }
+
+    // ---- going back ------------------------------------------------------------------------------
+
+    /// Forgets everything sent from number `mark` on.
+    pub(crate) fn unsend(&mut self, mark: u32) {
+        while self.sent.len() > mark as usize {
+            let sent = self.sent.pop().expect("the loop checked");
+            match sent.content {
+                // The message itself is dropped when its place is needed.
+                Content::Message(_) => self.mailboxes[sent.to as usize].len -= 1,
+                Content::Reply(..) => {
+                    self.replies.pop();
+                }
+            }
+        }
+        while self.pending.last().is_some_and(|&p| p >= mark) {
+            self.pending.pop();
+        }
+    }
+
+    /// Forgets all actors from number `mark` on.
+    pub(crate) fn uncreate(&mut self, mark: u32) {
+        while self.about.len() > mark as usize {
+            let about = self.about.pop().expect("the loop checked");
+            self.by_name.remove(&about.name);
+            if self.mailboxes.pop().is_some_and(|m| m.dirty) {
+                let slot = self.about.len() as u32;
+                self.dirty.retain(|&d| d != slot);
+            }
+        }
+    }
+
+    /// Takes a message from the pending ones.
+    pub(crate) fn deliver(&mut self, what: u32, step: u32) {
+        let place = self.pending.binary_search(&what).expect("only pending messages are delivered");
+        self.pending.remove(place);
+        self.sent[what as usize].delivered = step;
+    }
+
+    /// Puts a message back among the pending ones.
+    pub(crate) fn undeliver(&mut self, what: u32) {
+        let place = self.pending.binary_search(&what).expect_err("it was delivered");
+        self.pending.insert(place, what);
+        self.sent[what as usize].delivered = PENDING;
+    }
+}

@@ -1,0 +1,316 @@
+//! Actors written as handlers.
+//!
+//! The state between two handlers is cloned before each step, and going back puts the clone in its place:
+//! no code runs. A handler that waits for a reply cannot be cloned in the middle. It is brought back by
+//! running it again on the state it began with, the message, and the replies it has had, with the engine
+//! muted; its future stays alive while the execution only goes forward.
+
+use crate::cell::{Cell, Status, Trouble, awaited, drop_muted, poll};
+use crate::cx::{Cx, Hands};
+use crate::engine::{Content, Engine};
+use crate::{Actor, words};
+use rustc_hash::FxHasher;
+use std::any::Any;
+use std::future::Future;
+use std::hash::Hasher;
+use std::pin::{Pin, pin};
+use whippet_model::{Branch, MachineError};
+
+/// What a step found.
+struct Saved<A> {
+    /// The state, if the step changed it.
+    state: Option<A>,
+    status: Status,
+    /// How much had been received, and where in it the handler that was waiting began.
+    received: usize,
+    began: usize,
+    stopping: bool,
+}
+
+/// A handler that waits, as long as nothing was taken back since.
+struct Live<A> {
+    code: Pin<Box<dyn Future<Output = A>>>,
+    /// How much it has received.
+    received: usize,
+}
+
+/// See the module.
+pub(crate) struct HandlerCell<A: Actor + Clone> {
+    /// The state after the last handler that ended.
+    state: A,
+    status: Status,
+    saved: Vec<Saved<A>>,
+    /// Everything received, and which way it went; from `began` on, by the handler that is waiting.
+    received: Vec<(u32, Branch)>,
+    began: usize,
+    /// Whether the handler that is waiting has asked to stop.
+    stopping: bool,
+    live: Option<Live<A>>,
+    /// Whether a handler has ever waited: then the next one is started where it can stay.
+    waits: bool,
+    cx: Cx<A>,
+    runs: u64,
+}
+
+impl<A: Actor + Clone> HandlerCell<A> {
+    pub(crate) fn new(state: A, hands: Hands) -> HandlerCell<A> {
+        HandlerCell {
+            state,
+            status: Status::Rest,
+            saved: Vec::new(),
+            received: Vec::new(),
+            began: 0,
+            stopping: false,
+            live: None,
+            waits: false,
+            cx: Cx::new(hands),
+            runs: 0,
+        }
+    }
+
+    /// Starts a handler and runs it to its end, or until it waits for the first time.
+    fn start(&mut self, what: u32) -> Result<(), Trouble> {
+        let message = {
+            let engine = self.cx.hands.engine.borrow();
+            let Content::Message(place) = engine.sent[what as usize].content else {
+                unreachable!("an actor at rest takes no reply")
+            };
+            engine.message::<A::Msg>(self.cx.hands.me.slot, place).clone()
+        };
+        self.runs += 1;
+        if self.waits {
+            return self.run_live(message);
+        }
+        let engine = self.cx.hands.engine.clone();
+        let ended = {
+            let mut code = pin!(self.state.handle(message, &mut self.cx));
+            let ended = poll(&engine, code.as_mut());
+            if matches!(ended, Ok(None)) {
+                // It is dropped here in the middle, and will be run again when the reply is there.
+                engine.borrow_mut().now.muted = true;
+            }
+            ended
+        };
+        engine.borrow_mut().now.muted = false;
+        match ended? {
+            Some(()) => self.rest(),
+            None => {
+                self.waits = true;
+                self.state = self.saved.last_mut().and_then(|s| s.state.take()).expect("the step saved it");
+                self.suspend();
+            }
+        }
+        Ok(())
+    }
+
+    /// The same, with a copy of the state that moves into the handler, so that it can stay while it waits.
+    fn run_live(&mut self, message: A::Msg) -> Result<(), Trouble> {
+        let mut state = self.saved.last_mut().and_then(|s| s.state.take()).expect("the step saved it");
+        let mut cx = Cx::new(self.cx.hands.clone());
+        let code = Box::pin(async move {
+            state.handle(message, &mut cx).await;
+            state
+        });
+        self.live = Some(Live { code, received: self.received.len() });
+        self.poll_live()
+    }
+
+    fn poll_live(&mut self) -> Result<(), Trouble> {
+        let live = self.live.as_mut().expect("there is one to poll");
+        match poll(&self.cx.hands.engine, live.code.as_mut()) {
+            Ok(Some(state)) => {
+                self.live = None;
+                let before = std::mem::replace(&mut self.state, state);
+                self.saved.last_mut().expect("the step saved").state = Some(before);
+                self.rest();
+                Ok(())
+            }
+            Ok(None) => {
+                live.received = self.received.len();
+                self.suspend();
+                Ok(())
+            }
+            Err(trouble) => {
+                // After a panic the future must not be polled again.
+                let dead = self.live.take();
+                drop_muted(&self.cx.hands.engine, dead);
+                Err(trouble)
+            }
+        }
+    }
+
+    /// Goes on with a handler that waits: what it received last is new to it.
+    fn resume(&mut self) -> Result<(), Trouble> {
+        self.runs += 1;
+        let newest = *self.received.last().expect("a reply was received");
+        if self.live.as_ref().is_some_and(|live| live.received + 1 == self.received.len()) {
+            self.cx.hands.engine.borrow_mut().now.feed.push_back(newest);
+            return self.poll_live();
+        }
+        drop_muted(&self.cx.hands.engine, self.live.take());
+        let (what, branch) = self.received[self.began];
+        let message = {
+            let mut engine = self.cx.hands.engine.borrow_mut();
+            let sent = engine.sent[what as usize];
+            engine.begin(sent.name, branch);
+            engine.now.muted = true;
+            engine.now.feed.extend(&self.received[self.began + 1..]);
+            let Content::Message(place) = sent.content else { unreachable!("handlers begin with a message") };
+            engine.message::<A::Msg>(sent.to, place).clone()
+        };
+        let mut state = self.state.clone();
+        let mut cx = Cx::new(self.cx.hands.clone());
+        let code = Box::pin(async move {
+            state.handle(message, &mut cx).await;
+            state
+        });
+        self.live = Some(Live { code, received: self.received.len() });
+        let result = self.poll_live();
+        let mut engine = self.cx.hands.engine.borrow_mut();
+        if std::mem::take(&mut engine.now.muted) || !engine.now.feed.is_empty() {
+            engine.now.feed.clear();
+            return Err(Trouble::Error(MachineError::Nondeterministic(format!(
+                "a handler of {} ended or waited earlier than the last time",
+                engine.about[self.cx.hands.me.slot as usize].kind
+            ))));
+        }
+        result
+    }
+
+    fn rest(&mut self) {
+        self.began = self.received.len();
+        let stopped = std::mem::take(&mut self.stopping) || self.cx.hands.engine.borrow().now.stop;
+        self.status = if stopped { Status::Stopped } else { Status::Rest };
+    }
+
+    fn suspend(&mut self) {
+        let mut engine = self.cx.hands.engine.borrow_mut();
+        self.stopping |= engine.now.stop;
+        self.status = Status::Waiting(engine.now.wait.take().expect("poll checked that it waits for something"));
+    }
+
+    /// The state at a position: what the next step that changed it found.
+    fn state_at(&self, position: usize) -> &A {
+        self.saved[position..].iter().find_map(|saved| saved.state.as_ref()).unwrap_or(&self.state)
+    }
+}
+
+impl<A: Actor + Clone> Cell for HandlerCell<A> {
+    fn begin(&mut self) -> Result<(), Trouble> {
+        Ok(())
+    }
+
+    fn deliver(&mut self, what: u32, branch: Branch) -> Result<(), Trouble> {
+        let (received, began, stopping) = (self.received.len(), self.began, self.stopping);
+        self.received.push((what, branch));
+        let result = match std::mem::replace(&mut self.status, Status::Rest) {
+            Status::Rest => {
+                self.saved.push(Saved {
+                    state: Some(self.state.clone()),
+                    status: Status::Rest,
+                    received,
+                    began,
+                    stopping,
+                });
+                self.start(what)
+            }
+            status @ Status::Waiting(_) => {
+                self.saved.push(Saved { state: None, status, received, began, stopping });
+                self.resume()
+            }
+            Status::Stopped | Status::Failed => unreachable!("nothing is delivered to an actor that has ended"),
+        };
+        if result.is_err() {
+            // What a handler that panicked left behind is nobody's state.
+            if let Some(state) = self.saved.last_mut().and_then(|saved| saved.state.take()) {
+                self.state = state;
+            }
+            self.status = Status::Failed;
+        }
+        result
+    }
+
+    fn undo(&mut self) {
+        let saved = self.saved.pop().expect("there is a step to take back");
+        if let Some(state) = saved.state {
+            self.state = state;
+        }
+        self.status = saved.status;
+        self.received.truncate(saved.received);
+        self.began = saved.began;
+        self.stopping = saved.stopping;
+        if self.live.as_ref().is_some_and(|live| live.received > saved.received) {
+            drop_muted(&self.cx.hands.engine, self.live.take());
+        }
+    }
+
+    fn settle(&mut self) {
+        self.saved.clear();
+    }
+
+    fn position(&self) -> usize {
+        self.saved.len()
+    }
+
+    fn status(&self, position: usize) -> &Status {
+        self.saved.get(position).map_or(&self.status, |saved| &saved.status)
+    }
+
+    fn accepts(&self, position: usize, engine: &Engine, what: u32) -> bool {
+        let content = engine.sent[what as usize].content;
+        match (self.status(position), content) {
+            (Status::Rest, Content::Message(place)) => {
+                self.state_at(position).accepts(engine.message::<A::Msg>(self.cx.hands.me.slot, place))
+            }
+            (Status::Waiting(wait), content) => awaited(wait, content),
+            _ => false,
+        }
+    }
+
+    fn hash(&self, engine: &Engine) -> Option<u64> {
+        let functions = A::HASHES.functions?;
+        let mut hasher = FxHasher::default();
+        (functions.state)(&self.state, &mut hasher);
+        match &self.status {
+            Status::Rest => hasher.write_u8(0),
+            Status::Stopped => hasher.write_u8(1),
+            Status::Failed => hasher.write_u8(2),
+            Status::Waiting(_) => {
+                // A handler in the middle is its beginning and what it has received since.
+                for &(what, branch) in &self.received[self.began..] {
+                    hasher.write_u64(self.hash_message(engine, what)?);
+                    hasher.write_u64(branch.0);
+                }
+            }
+        }
+        Some(hasher.finish())
+    }
+
+    fn hash_message(&self, engine: &Engine, what: u32) -> Option<u64> {
+        let functions = A::HASHES.functions?;
+        let mut hasher = FxHasher::default();
+        match engine.sent[what as usize].content {
+            Content::Message(place) => {
+                (functions.message)(engine.message::<A::Msg>(self.cx.hands.me.slot, place), &mut hasher);
+            }
+            Content::Reply(place, call) => words::hash_reply(engine, place, call, &mut hasher),
+        }
+        Some(hasher.finish())
+    }
+
+    fn view(&self, position: usize) -> Option<&dyn Any> {
+        Some(self.state_at(position))
+    }
+
+    fn show(&self, position: usize) -> Option<String> {
+        Some(format!("{:?}", self.state_at(position)))
+    }
+
+    fn show_message(&self, engine: &Engine, what: u32) -> String {
+        words::content::<A::Msg>(engine, what)
+    }
+
+    fn runs(&self) -> u64 {
+        self.runs
+    }
+}

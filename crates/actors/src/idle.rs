@@ -1,0 +1,69 @@
+//! The cell of the test itself, which receives nothing.
+
+use crate::cell::{Cell, Status, Trouble};
+use crate::engine::Engine;
+use std::any::Any;
+use whippet_model::Branch;
+
+/// See the module.
+pub(crate) struct Idle {
+    status: Status,
+}
+
+impl Default for Idle {
+    fn default() -> Idle {
+        Idle { status: Status::Stopped }
+    }
+}
+
+impl Cell for Idle {
+    fn begin(&mut self) -> Result<(), Trouble> {
+        Ok(())
+    }
+
+    fn deliver(&mut self, _what: u32, _branch: Branch) -> Result<(), Trouble> {
+        unreachable!("the test receives nothing")
+    }
+
+    fn undo(&mut self) {
+        unreachable!("the test takes no steps")
+    }
+
+    fn settle(&mut self) {}
+
+    fn position(&self) -> usize {
+        0
+    }
+
+    fn status(&self, _position: usize) -> &Status {
+        &self.status
+    }
+
+    fn accepts(&self, _position: usize, _engine: &Engine, _what: u32) -> bool {
+        false
+    }
+
+    fn hash(&self, _engine: &Engine) -> Option<u64> {
+        Some(0)
+    }
+
+    fn hash_message(&self, _engine: &Engine, _what: u32) -> Option<u64> {
+        None
+    }
+
+    fn view(&self, _position: usize) -> Option<&dyn Any> {
+        None
+    }
+
+    fn show(&self, _position: usize) -> Option<String> {
+        None
+    }
+
+    fn show_message(&self, _engine: &Engine, _what: u32) -> String {
+        String::new()
+    }
+
+    fn runs(&self) -> u64 {
+        0
+    }
+}

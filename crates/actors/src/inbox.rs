@@ -1,0 +1,176 @@
+//! Explicit receive: an actor written as one `async` body.
+
+use crate::Actor;
+use crate::Message;
+use crate::address::{Addr, Recipient, Reply};
+use crate::cx::{Call, Hands};
+use crate::engine::{Content, On, Wait};
+use std::any::Any;
+use std::fmt::Debug;
+use std::future::Future;
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll};
+
+/// A filter of messages, as it waits with its actor.
+pub(crate) type Filter<M> = Rc<dyn Fn(&M) -> bool>;
+
+/// What an actor with an `async` body can do: receive, and everything a handler can.
+///
+/// The body may be run again from its beginning to bring the actor back to an earlier point, so it must
+/// do the same whenever it receives the same. When the body ends, the actor has stopped.
+///
+/// ```
+/// use whippet_actors::{Inbox, System, receive};
+///
+/// #[derive(Clone, Debug)]
+/// enum Msg { Data(u32), Done }
+///
+/// let mut system = System::scratch();
+/// let reader = system.spawn_fn(async |inbox: &mut Inbox<Msg>| {
+///     // The end is only taken after two pieces of data, whatever arrives first.
+///     let first = receive!(inbox, Msg::Data(n) => n);
+///     let second = receive!(inbox, Msg::Data(n) => n);
+///     inbox.receive_if(|m| matches!(m, Msg::Done)).await;
+///     assert!(first != second);
+/// });
+/// system.send(reader, Msg::Done);
+/// ```
+pub struct Inbox<M> {
+    pub(crate) hands: Hands,
+    of: PhantomData<fn(M)>,
+}
+
+impl<M: Message> Inbox<M> {
+    pub(crate) fn new(hands: Hands) -> Inbox<M> {
+        Inbox { hands, of: PhantomData }
+    }
+
+    /// Waits for any message.
+    #[track_caller]
+    pub fn receive(&mut self) -> Receive<'_, M> {
+        Receive { hands: &self.hands, filter: None, site: Location::caller() }
+    }
+
+    /// Waits for a message that passes the filter; others stay pending.
+    #[track_caller]
+    pub fn receive_if(&mut self, filter: impl Fn(&M) -> bool + 'static) -> Receive<'_, M> {
+        Receive { hands: &self.hands, filter: Some(Rc::new(filter)), site: Location::caller() }
+    }
+
+    /// The actor's own address.
+    #[must_use]
+    pub fn this(&self) -> Recipient<M> {
+        Recipient::new(self.hands.me)
+    }
+
+    /// Sends a message. It is delivered at any later time, unless the order of delivery says otherwise.
+    #[track_caller]
+    pub fn send<N: Message>(&mut self, to: impl Into<Recipient<N>>, message: N) {
+        self.hands.send(to, message);
+    }
+
+    /// Sends a request and waits for the reply; the actor takes no other message meanwhile.
+    #[track_caller]
+    pub fn call<N, T>(&mut self, to: impl Into<Recipient<N>>, request: impl FnOnce(Reply<T>) -> N) -> Call<'_, T>
+    where
+        N: Message,
+        T: Clone + Debug + 'static,
+    {
+        self.hands.call(to, request)
+    }
+
+    /// Answers a call.
+    #[track_caller]
+    pub fn reply<T: Clone + Debug + 'static>(&mut self, to: Reply<T>, value: T) {
+        self.hands.reply(to, value);
+    }
+
+    /// Creates an actor.
+    pub fn spawn<A: Actor + Clone>(&mut self, actor: A) -> Addr<A> {
+        self.hands.spawn(None, actor)
+    }
+
+    /// Creates an actor that receives explicitly.
+    pub fn spawn_fn<N, F>(&mut self, body: F) -> Recipient<N>
+    where
+        N: Message,
+        F: AsyncFn(&mut Inbox<N>) + 'static,
+    {
+        self.hands.spawn_fn(None, body)
+    }
+
+    /// Creates an actor that receives explicitly and is called `name` in stories.
+    pub fn spawn_fn_named<N, F>(&mut self, name: &str, body: F) -> Recipient<N>
+    where
+        N: Message,
+        F: AsyncFn(&mut Inbox<N>) + 'static,
+    {
+        self.hands.spawn_fn(Some(name), body)
+    }
+
+    /// Some number below `n`: every one is explored.
+    #[must_use]
+    pub fn choose(&mut self, n: u32) -> u32 {
+        self.hands.engine.borrow_mut().choose(n)
+    }
+}
+
+/// A receive under way: await it.
+#[must_use = "nothing is received unless it is awaited"]
+pub struct Receive<'a, M> {
+    hands: &'a Hands,
+    filter: Option<Filter<M>>,
+    site: &'static Location<'static>,
+}
+
+impl<M: Message> Future for Receive<'_, M> {
+    type Output = M;
+
+    fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<M> {
+        let this = &mut *self;
+        let mut engine = this.hands.engine.borrow_mut();
+        let Some(what) = engine.receive() else {
+            let filter = this.filter.clone().map(|filter| Rc::new(filter) as Rc<dyn Any>);
+            engine.now.wait = Some(Wait { on: On::Message(filter), site: this.site });
+            return Poll::Pending;
+        };
+        let sent = engine.sent[what as usize];
+        let Content::Message(place) = sent.content else { unreachable!("a receiver takes no reply") };
+        Poll::Ready(engine.message::<M>(sent.to, place).clone())
+    }
+}
+
+/// Waits for a message of a pattern and gives what the pattern binds; others stay pending.
+///
+/// `receive!(inbox, Msg::Ack(n) => n)` takes the next `Msg::Ack`; several patterns are separated by commas, as in
+/// `match`. The pattern decides alone what is taken: guards may only use what the pattern binds.
+///
+/// ```
+/// use whippet_actors::{Inbox, receive};
+/// #[derive(Clone, Debug)]
+/// enum Msg { Ack(u32), Nack }
+/// async fn body(inbox: &mut Inbox<Msg>) -> Option<u32> {
+///     receive!(inbox, Msg::Ack(n) if n > 0 => Some(n), Msg::Nack => None)
+/// }
+/// ```
+#[macro_export]
+macro_rules! receive {
+    ($inbox:expr, $($pattern:pat $(if $guard:expr)? => $value:expr),+ $(,)?) => {
+        match $inbox
+            .receive_if(|message| match ::core::clone::Clone::clone(message) {
+                #[allow(unused_variables)]
+                $($pattern $(if $guard)? => true,)+
+                #[allow(unreachable_patterns)]
+                _ => false,
+            })
+            .await
+        {
+            $($pattern $(if $guard)? => $value,)+
+            #[allow(unreachable_patterns)]
+            _ => unreachable!("the filter lets nothing else through"),
+        }
+    };
+}

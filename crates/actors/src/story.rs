@@ -1,0 +1,64 @@
+//! One step of an execution in words.
+
+use crate::cell::Status;
+use crate::engine::{Content, Engine, On, SET_UP, TEST};
+use crate::machine::{ActorMachine, ended};
+use crate::words;
+use whippet_model::StepText;
+
+/// What step `at` did.
+pub(crate) fn step(machine: &ActorMachine, engine: &Engine, labels: &[String], at: usize) -> StepText {
+    let record = &machine.records[at];
+    let cell = &machine.cells[record.actor as usize];
+    let what = record.choice.what.0;
+    let sent = engine.sent[what as usize];
+    let text = cell.show_message(engine, what);
+    let from = if sent.from == TEST { "the test" } else { &labels[sent.from as usize] };
+    let (action, verb) = match sent.content {
+        Content::Message(_) => (format!("receives {text}"), "sent"),
+        Content::Reply(..) => (format!("gets the reply {text}"), "sent"),
+    };
+    let (before, after) = (record.position as usize, record.position as usize + 1);
+    StepText {
+        actor: labels[record.actor as usize].clone(),
+        action,
+        origin: Some(format!("from {from} ({verb} {}:{})", sent.site.file(), sent.site.line())),
+        effects: effects(machine, engine, labels, at),
+        changes: match (cell.show(before), cell.show(after)) {
+            (Some(before), Some(after)) => words::changes(&before, &after),
+            _ => Vec::new(),
+        },
+    }
+}
+
+fn effects(machine: &ActorMachine, engine: &Engine, labels: &[String], at: usize) -> Vec<String> {
+    let record = &machine.records[at];
+    let mut effects = Vec::new();
+    for (k, arity) in record.arities.iter().flat_map(|arities| arities.iter().enumerate()) {
+        effects.push(format!("chooses {} of 0..{arity}", record.choice.branch.digit(k)));
+    }
+    for (slot, about) in engine.about.iter().enumerate() {
+        if about.by == at as u32 && about.by != SET_UP {
+            effects.push(format!("creates {}", labels[slot]));
+        }
+    }
+    for what in whippet_model::Machine::sent(machine, at) {
+        effects.push(words::sending(engine, &machine.cells, labels, what));
+    }
+    match machine.cells[record.actor as usize].status(record.position as usize + 1) {
+        Status::Waiting(wait) => {
+            if let On::Reply(call) = wait.on
+                && let Some(request) = engine.sent.iter().find(|sent| sent.name == call)
+            {
+                effects.push(format!("waits for the reply of {}", labels[request.to as usize]));
+            }
+        }
+        Status::Failed => {
+            let message = record.problem.as_ref().map(|problem| problem.message.as_str()).unwrap_or_default();
+            effects.push(format!("panics: {message}"));
+        }
+        status if ended(status) => effects.push("stops".to_owned()),
+        _ => {}
+    }
+    effects
+}

@@ -1,0 +1,258 @@
+//! A test: what it sets up, and the program that it makes.
+
+use crate::address::{Addr, Recipient};
+use crate::checks::{Check, Who};
+use crate::cx::Hands;
+use crate::delivery::Delivery;
+use crate::ending::Environment;
+use crate::engine::{Engine, SET_UP, TEST};
+use crate::inbox::Inbox;
+use crate::machine::ActorMachine;
+use crate::{Actor, Message};
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use whippet_model::{MachineError, Name, Program};
+
+/// What the body of a test works with: creates actors, sends the first messages, says what must hold.
+///
+/// Nothing is delivered while the body runs, except by [`settle`](System::settle).
+///
+/// ```
+/// use whippet_actors::{Actor, Cx, System};
+/// #[derive(Clone, Debug)]
+/// struct Counter(u32);
+/// impl Actor for Counter {
+///     type Msg = u32;
+///     async fn handle(&mut self, n: u32, _cx: &mut Cx<Self>) {
+///         self.0 += n;
+///     }
+/// }
+/// fn counts(system: &mut System) {
+///     let counter = system.spawn(Counter(0));
+///     system.send(counter, 1);
+///     system.settle(); // so far the set-up: delivered in one fixed order, not explored
+///     system.send(counter, 2);
+///     system.send(counter, 3);
+///     system.at_end(counter, |counter| assert_eq!(counter.0, 6));
+/// }
+/// # counts(&mut System::scratch());
+/// ```
+pub struct System {
+    machine: ActorMachine,
+    hands: Hands,
+    error: Option<MachineError>,
+}
+
+/// How many messages a set-up may take to become quiet.
+const SET_UP_MESSAGES: usize = 100_000;
+
+impl System {
+    fn new(delivery: Delivery, environment: Environment) -> System {
+        let engine = Rc::new(RefCell::new(Engine::new()));
+        let machine = ActorMachine::new(engine.clone(), delivery, environment);
+        let me = engine.borrow_mut().found_test();
+        let hands = Hands { me, engine };
+        let mut system = System { machine, hands, error: None };
+        system.adopt();
+        system
+    }
+
+    /// A system of its own, to try things out in documentation and unit tests.
+    #[must_use]
+    pub fn scratch() -> System {
+        System::new(Delivery::Unordered, Environment::Open)
+    }
+
+    fn adopt(&mut self) {
+        self.hands.engine.borrow_mut().leave_test();
+        if let Err(error) = self.machine.adopt() {
+            self.error.get_or_insert(error);
+        }
+        // Bodies act under their own names; what follows is the test's again.
+        self.hands.engine.borrow_mut().back_to_test();
+    }
+
+    /// Creates an actor.
+    pub fn spawn<A: Actor + Clone>(&mut self, actor: A) -> Addr<A> {
+        let addr = self.hands.spawn(None, actor);
+        self.adopt();
+        addr
+    }
+
+    /// Creates an actor that is called `name` in stories.
+    pub fn spawn_named<A: Actor + Clone>(&mut self, name: &str, actor: A) -> Addr<A> {
+        let addr = self.hands.spawn(Some(name), actor);
+        self.adopt();
+        addr
+    }
+
+    /// Creates an actor that receives explicitly: see [`Inbox`].
+    pub fn spawn_fn<M, F>(&mut self, body: F) -> Recipient<M>
+    where
+        M: Message,
+        F: AsyncFn(&mut Inbox<M>) + 'static,
+    {
+        let recipient = self.hands.spawn_fn(None, body);
+        self.adopt();
+        recipient
+    }
+
+    /// Creates an actor that receives explicitly and is called `name` in stories.
+    pub fn spawn_fn_named<M, F>(&mut self, name: &str, body: F) -> Recipient<M>
+    where
+        M: Message,
+        F: AsyncFn(&mut Inbox<M>) + 'static,
+    {
+        let recipient = self.hands.spawn_fn(Some(name), body);
+        self.adopt();
+        recipient
+    }
+
+    /// Sends a message.
+    #[track_caller]
+    pub fn send<M: Message>(&mut self, to: impl Into<Recipient<M>>, message: M) {
+        self.hands.send(to, message);
+    }
+
+    /// Ends the set-up: delivers what is pending in order of sending until the program is quiet. All this is done
+    /// once and not explored; what the body does afterwards is.
+    pub fn settle(&mut self) {
+        self.hands.engine.borrow_mut().leave_test();
+        if self.error.is_none()
+            && let Err(error) = self.machine.settle(SET_UP_MESSAGES)
+        {
+            self.error = Some(error);
+        }
+        self.hands.engine.borrow_mut().back_to_test();
+    }
+
+    /// Checks the states of the named actors after every step of one of them.
+    pub fn always<W: Who>(&mut self, who: W, check: impl Fn(W::View<'_>) + 'static) {
+        self.machine.always.push(Check::new(who, check));
+    }
+
+    /// Checks the states of the named actors when nothing can happen any more.
+    pub fn at_end<W: Who>(&mut self, who: W, check: impl Fn(W::View<'_>) + 'static) {
+        self.machine.at_end.push(Check::new(who, check));
+    }
+
+    /// Says what must have happened when nothing can happen any more.
+    pub fn environment(&mut self, environment: Environment) {
+        self.machine.environment = environment;
+    }
+}
+
+/// The body of a test.
+type Body = dyn Fn(&mut System) + Send + Sync;
+
+/// A test as a program: its name, its settings and its body.
+///
+/// ```
+/// use whippet_actors::{Delivery, System, Test};
+/// use whippet_model::{Machine, Program};
+/// let test = Test::new("quiet", |system: &mut System| {
+///     let _ = system;
+/// })
+/// .delivery(Delivery::Fifo);
+/// assert_eq!(test.name(), "quiet");
+/// assert_eq!(test.machine().unwrap().depth(), 0);
+/// ```
+#[derive(Clone)]
+pub struct Test {
+    name: String,
+    parameters: Vec<(String, String)>,
+    delivery: Delivery,
+    environment: Environment,
+    body: Arc<Body>,
+}
+
+impl Test {
+    /// A test of this name and body.
+    pub fn new(name: impl Into<String>, body: impl Fn(&mut System) + Send + Sync + 'static) -> Test {
+        Test {
+            name: name.into(),
+            parameters: Vec::new(),
+            delivery: Delivery::default(),
+            environment: Environment::default(),
+            body: Arc::new(body),
+        }
+    }
+
+    /// The order of delivery.
+    #[must_use]
+    pub fn delivery(mut self, delivery: Delivery) -> Test {
+        self.delivery = delivery;
+        self
+    }
+
+    /// What must have happened at the end, unless the body says otherwise.
+    #[must_use]
+    pub fn environment(mut self, environment: Environment) -> Test {
+        self.environment = environment;
+        self
+    }
+
+    /// A parameter that the body was made with; it stands in schedules and reports.
+    #[must_use]
+    pub fn parameter(mut self, name: impl Into<String>, value: impl ToString) -> Test {
+        self.parameters.push((name.into(), value.to_string()));
+        self
+    }
+
+    /// The order of delivery that was set.
+    #[must_use]
+    pub fn delivery_set(&self) -> Delivery {
+        self.delivery
+    }
+}
+
+impl Program for Test {
+    type Machine = ActorMachine;
+
+    fn machine(&self) -> Result<ActorMachine, MachineError> {
+        let mut system = System::new(self.delivery, self.environment);
+        let result = crate::panics::catch(|| (self.body)(&mut system));
+        if let Err(panic) = result {
+            let place = panic.place.map(|place| format!(" at {place}")).unwrap_or_default();
+            return Err(MachineError::Misuse(format!("the body of the test panicked: {}{place}", panic.message)));
+        }
+        if let Some(error) = system.error {
+            return Err(error);
+        }
+        system.machine.start();
+        Ok(system.machine)
+    }
+
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn parameters(&self) -> Vec<(String, String)> {
+        let mut parameters = self.parameters.clone();
+        parameters.push(("delivery".to_owned(), self.delivery.to_string()));
+        parameters
+    }
+}
+
+impl Engine {
+    /// Gives the test itself the number 0.
+    fn found_test(&mut self) -> crate::address::Raw {
+        let raw = self.create::<()>("the test".into(), |_| Box::new(crate::idle::Idle::default()));
+        assert_eq!(raw.slot, TEST, "the test comes first");
+        raw
+    }
+
+    /// Remembers how far the test has come while something else acts.
+    fn leave_test(&mut self) {
+        self.now.test_effects = self.now.effects;
+    }
+
+    /// What is done from here on, outside of steps, is done by the test.
+    fn back_to_test(&mut self) {
+        self.now.handled = Name::ROOT;
+        self.now.effects = self.now.test_effects;
+        self.now.actor = TEST;
+        self.now.step = SET_UP;
+    }
+}

@@ -1,0 +1,143 @@
+//! Actors, messages and steps in words.
+
+use crate::cell::Cell;
+use crate::engine::{Content, Engine};
+use rustc_hash::{FxHashMap, FxHasher};
+use std::fmt::Debug;
+use std::hash::Hasher;
+use whippet_model::Name;
+
+/// What a type of actor is called: `bank::SavingsAccount<T>` is a "savings account".
+pub(crate) fn type_label(path: &str) -> String {
+    let path = path.split('<').next().unwrap_or(path);
+    let last = path.rsplit("::").next().unwrap_or(path);
+    if last.starts_with('{') {
+        return "actor".to_owned();
+    }
+    let mut label = String::new();
+    for c in last.chars() {
+        if c.is_uppercase() && !label.is_empty() {
+            label.push(' ');
+        }
+        label.extend(if c == '_' { ' ' } else { c }.to_lowercase());
+    }
+    label
+}
+
+/// What every actor is called: by its kind, with a number where there are several of a kind.
+pub(crate) fn labels(engine: &Engine) -> Vec<String> {
+    let mut of_kind: FxHashMap<&str, (u32, u32)> = FxHashMap::default();
+    for about in &engine.about {
+        of_kind.entry(&about.kind).or_default().0 += 1;
+    }
+    engine
+        .about
+        .iter()
+        .map(|about| {
+            let (all, seen) = of_kind.get_mut(&*about.kind).expect("it was counted");
+            *seen += 1;
+            if *all == 1 { about.kind.to_string() } else { format!("{} {}", about.kind, seen) }
+        })
+        .collect()
+}
+
+/// A message or reply as text.
+pub(crate) fn content<M: Debug + 'static>(engine: &Engine, what: u32) -> String {
+    let sent = engine.sent[what as usize];
+    match sent.content {
+        Content::Message(place) => format!("{:?}", engine.message::<M>(sent.to, place)),
+        Content::Reply(place, _) => format!("{:?}", engine.reply_value(place)),
+    }
+}
+
+/// A hash of a reply: of what it shows, and of the call that it answers.
+pub(crate) fn hash_reply(engine: &Engine, place: u32, call: Name, hasher: &mut FxHasher) {
+    hasher.write(format!("{:?}", engine.reply_value(place)).as_bytes());
+    hasher.write_u64(call.0);
+}
+
+/// The variant of a message: its text up to the first bracket.
+pub(crate) fn variant(text: &str) -> &str {
+    let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
+    if end == 0 { text } else { &text[..end] }
+}
+
+/// A message with its receiver, for a list of effects.
+pub(crate) fn sending(engine: &Engine, cells: &[Box<dyn Cell>], labels: &[String], what: u32) -> String {
+    let sent = engine.sent[what as usize];
+    let text = cells[sent.to as usize].show_message(engine, what);
+    let to = &labels[sent.to as usize];
+    match sent.content {
+        Content::Message(_) => format!("sends {text} to {to}"),
+        Content::Reply(..) => format!("replies {text} to {to}"),
+    }
+}
+
+/// What is different between two states, by their one-line `{:?}`: "balance: 0 → -5".
+pub(crate) fn changes(before: &str, after: &str) -> Vec<String> {
+    if before == after {
+        return Vec::new();
+    }
+    let (Some(was), Some(is)) = (fields(before), fields(after)) else {
+        return vec![format!("{before} → {after}")];
+    };
+    if was.len() != is.len() || was.iter().zip(&is).any(|(a, b)| a.0 != b.0) {
+        return vec![format!("{before} → {after}")];
+    }
+    was.iter()
+        .zip(&is)
+        .filter(|(a, b)| a.1 != b.1)
+        .map(|(a, b)| if a.0.is_empty() { format!("{} → {}", a.1, b.1) } else { format!("{}: {} → {}", a.0, a.1, b.1) })
+        .collect()
+}
+
+/// The fields of `Type { a: 1, b: [2, 3] }` or `Type(1, 2)`, split at the commas that are not inside of anything.
+fn fields(text: &str) -> Option<Vec<(&str, &str)>> {
+    let open = text.find(['{', '('])?;
+    let inner = text[open + 1..].trim_end().strip_suffix(['}', ')'])?;
+    let (mut depth, mut quoted, mut escaped, mut start) = (0, false, false, 0);
+    let mut parts = Vec::new();
+    for (i, c) in inner.char_indices() {
+        match c {
+            _ if escaped => escaped = false,
+            '\\' if quoted => escaped = true,
+            '"' => quoted = !quoted,
+            _ if quoted => {}
+            '{' | '(' | '[' => depth += 1,
+            '}' | ')' | ']' => depth -= 1,
+            ',' if depth == 0 => {
+                parts.push(inner[start..i].trim());
+                start = i + 1;
+            }
+            _ => {}
+        }
+    }
+    let last = inner[start..].trim();
+    if !last.is_empty() {
+        parts.push(last);
+    }
+    let named = text[open..].starts_with('{');
+    Some(parts.into_iter().map(|p| if named { p.split_once(": ").unwrap_or(("", p)) } else { ("", p) }).collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_are_called_by_their_type() {
+        assert_eq!(type_label("bank::SavingsAccount<alloc::string::String>"), "savings account");
+        assert_eq!(type_label("pi::tests::worker"), "worker");
+        assert_eq!(type_label("pi::run::{{closure}}"), "actor");
+    }
+
+    #[test]
+    fn changes_name_the_fields() {
+        let before = "Account { balance: 0, log: [\"a, b\"], limit: Some(3) }";
+        let after = "Account { balance: -5, log: [\"a, b\"], limit: None }";
+        assert_eq!(changes(before, after), ["balance: 0 → -5", "limit: Some(3) → None"]);
+        assert_eq!(changes("Pair(1, 2)", "Pair(1, 3)"), ["2 → 3"]);
+        assert_eq!(changes("On", "Off"), ["On → Off"]);
+        assert!(changes("On", "On").is_empty());
+    }
+}
