@@ -8,7 +8,9 @@
 
 use crate::control::Control;
 use crate::exhaustive;
+use crate::optimal;
 use crate::options::{Options, Reduction};
+use crate::parallel;
 use crate::run::{Run, Stop};
 use crate::settle::settle;
 use std::sync::Arc;
@@ -149,22 +151,31 @@ fn search<P: Program>(program: &P, options: &Options, control: &Control) -> Resu
 
 /// One algorithm, one file: this is the list of them.
 fn dispatch<P: Program>(program: &P, options: &Options, control: &Control) -> Result<(), Stop> {
-    let mut run = Run::new(program.machine()?, options, control);
+    let machine = program.machine()?;
+    if parallel::applies(&machine, options, control) {
+        drop(machine);
+        return parallel::search(program, options, control);
+    }
+    let mut run = Run::new(machine, options, control);
     match options.reduction {
         Reduction::Exhaustive => exhaustive::search(&mut run),
+        Reduction::Optimal => optimal::search(&mut run),
         other => Err(Stop::unsupported(format!("the reduction `{other}` is not available in this build"))),
     }
 }
 
-/// A thread for a recursive search: a level of the search and a few of the user's own need some kilobytes.
 fn spawn<T: Send + 'static>(
     options: &Options,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> std::thread::JoinHandle<T> {
+    builder(options).spawn(work).expect("the system gives us a thread")
+}
+
+/// A thread for a recursive search: a level of the search and a few of the user's own need some kilobytes.
+pub(crate) fn builder(options: &Options) -> std::thread::Builder {
     const LEVEL: usize = 4 << 10;
     const USER: usize = 64 << 20;
     const MOST: usize = 4 << 30;
     let stack = USER + options.limits.steps.saturating_mul(LEVEL).min(MOST);
-    let builder = std::thread::Builder::new().name("whippet search".into()).stack_size(stack);
-    builder.spawn(work).expect("the system gives us a thread")
+    std::thread::Builder::new().name("whippet search".into()).stack_size(stack)
 }

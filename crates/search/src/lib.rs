@@ -7,11 +7,17 @@ mod collect;
 mod control;
 mod exhaustive;
 mod explore;
+mod levels;
 mod names;
+mod optimal;
 mod options;
+mod orders;
+mod parallel;
 mod replay;
+mod revisit;
 mod run;
 mod settle;
+mod stack;
 #[cfg(any(test, feature = "toy"))]
 pub mod toy;
 mod weights;

@@ -1,0 +1,19 @@
+//! Exactly one execution per trace, by the algorithm that fits the program.
+
+use crate::revisit;
+use crate::run::{Run, Stop};
+use whippet_model::{Machine, Relation};
+
+/// Explores each trace once and says how.
+pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
+    match run.machine.relation() {
+        Relation::SameActor => {
+            run.control.note(REVISIT);
+            revisit::search(run)
+        }
+        Relation::Footprints => Err(Stop::unsupported("not yet")),
+    }
+}
+
+/// How an optimal search of plain actors is done, for the reader of the verdict.
+pub(crate) const REVISIT: &str = "optimal: revisit search";

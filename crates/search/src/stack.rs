@@ -1,0 +1,217 @@
+//! The stack of the revisit search: the steps taken, their pasts, and which of them are canonical.
+//!
+//! This is what [`whippet_model::Clocks`] knows, without what the search does not ask for: rows of bits over
+//! steps, and the chain of each actor's steps. It is made for a relation under which exactly the events of one actor
+//! are dependent, and allocates nothing once it is warm. A part of it can be put aside and taken back, which
+//! costs a copy and no step of the machine.
+
+use whippet_model::{Choice, Machine};
+
+/// No step.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// One step on the stack.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Entry {
+    pub(crate) choice: Choice,
+    pub(crate) actor: u32,
+    /// The step of the same actor before it, or [`NONE`].
+    pub(crate) previous: u32,
+    /// The handles that it made pending.
+    pub(crate) sent: (u32, u32),
+    /// Whether it was the first choice of its level.
+    pub(crate) canonical: bool,
+}
+
+/// The steps of the current execution.
+#[derive(Debug)]
+pub(crate) struct Stack {
+    entries: Vec<Entry>,
+    /// The pasts, row by row; a step is in its own past.
+    rows: Vec<u64>,
+    /// Words in a row.
+    stride: usize,
+    /// The steps that are not canonical.
+    replaced: Vec<u64>,
+    /// The last step of each actor.
+    last_of: Vec<u32>,
+    causes: Vec<usize>,
+}
+
+/// A part of a [`Stack`] that was put aside.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Aside {
+    /// The depth from which on it was put aside.
+    pub(crate) from: usize,
+    entries: usize,
+    rows: usize,
+    stride: usize,
+}
+
+/// All parts of a [`Stack`] that are put aside, the newest last.
+#[derive(Debug, Default)]
+pub(crate) struct Shelf {
+    entries: Vec<Entry>,
+    rows: Vec<u64>,
+}
+
+impl Stack {
+    pub(crate) fn new() -> Stack {
+        Stack {
+            entries: Vec::new(),
+            rows: Vec::new(),
+            stride: 1,
+            replaced: vec![0],
+            last_of: Vec::new(),
+            causes: Vec::new(),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
+    #[inline]
+    pub(crate) fn entry(&self, at: usize) -> &Entry {
+        &self.entries[at]
+    }
+
+    pub(crate) fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Whether step `a` happens before step `b` or is the same one.
+    #[inline]
+    pub(crate) fn before(&self, a: usize, b: usize) -> bool {
+        self.rows[b * self.stride + a / 64] >> (a % 64) & 1 != 0
+    }
+
+    /// The past of a step as bits over steps.
+    #[inline]
+    pub(crate) fn past(&self, at: usize) -> &[u64] {
+        &self.rows[at * self.stride..(at + 1) * self.stride]
+    }
+
+    /// The last step of an actor, or [`NONE`].
+    #[inline]
+    pub(crate) fn last_of(&self, actor: u32) -> u32 {
+        self.last_of.get(actor as usize).copied().unwrap_or(NONE)
+    }
+
+    /// The newest step that is neither canonical nor in the past of step `at`: where `back` stops.
+    #[inline]
+    pub(crate) fn floor(&self, at: usize) -> Option<usize> {
+        let words = self.past(at).iter().zip(&self.replaced).enumerate().rev();
+        words.map(|(i, (past, replaced))| (i, replaced & !past)).find(|&(_, bits)| bits != 0).map(|(i, bits)| {
+            // Bits beyond the newest step are never set.
+            i * 64 + 63 - bits.leading_zeros() as usize
+        })
+    }
+
+    /// Learns the newest step of the machine.
+    #[inline]
+    pub(crate) fn push<M: Machine>(&mut self, machine: &M, canonical: bool) {
+        let at = self.entries.len();
+        let step = machine.step(at);
+        if at >= self.stride * 64 {
+            self.widen();
+        }
+        let start = at * self.stride;
+        self.rows.resize(start + self.stride, 0);
+        self.rows[start + at / 64] |= 1 << (at % 64);
+        self.causes.clear();
+        machine.causes(at, &mut self.causes);
+        for k in 0..self.causes.len() {
+            self.join(at, self.causes[k]);
+        }
+        let actor = step.actor.0;
+        let previous = self.last_of(actor);
+        if previous != NONE {
+            self.join(at, previous as usize);
+        }
+        let sent = machine.sent(at);
+        self.enter(Entry { choice: step.choice, actor, previous, sent: (sent.start, sent.end), canonical });
+    }
+
+    /// Forgets all steps from `depth` on.
+    #[inline]
+    pub(crate) fn truncate(&mut self, depth: usize) {
+        while self.entries.len() > depth {
+            let entry = self.entries.pop().expect("the loop checked");
+            let at = self.entries.len();
+            self.last_of[entry.actor as usize] = entry.previous;
+            self.replaced[at / 64] &= !(1 << (at % 64));
+        }
+        self.rows.truncate(depth * self.stride);
+    }
+
+    /// Puts all steps from `from` on aside.
+    pub(crate) fn put_aside(&mut self, from: usize, shelf: &mut Shelf) -> Aside {
+        let aside = Aside { from, entries: shelf.entries.len(), rows: shelf.rows.len(), stride: self.stride };
+        shelf.entries.extend_from_slice(&self.entries[from..]);
+        shelf.rows.extend_from_slice(&self.rows[from * self.stride..]);
+        self.truncate(from);
+        aside
+    }
+
+    /// Takes back what was put aside last.
+    pub(crate) fn take_back(&mut self, aside: Aside, shelf: &mut Shelf) {
+        self.truncate(aside.from);
+        for row in shelf.rows[aside.rows..].chunks(aside.stride) {
+            self.rows.extend_from_slice(row);
+            self.rows.resize(self.rows.len() + self.stride - aside.stride, 0);
+        }
+        for &entry in &shelf.entries[aside.entries..] {
+            self.enter(entry);
+        }
+        shelf.entries.truncate(aside.entries);
+        shelf.rows.truncate(aside.rows);
+    }
+
+    fn enter(&mut self, entry: Entry) {
+        let (at, actor) = (self.entries.len(), entry.actor as usize);
+        if actor >= self.last_of.len() {
+            self.last_of.resize(actor + 1, NONE);
+        }
+        self.last_of[actor] = at as u32;
+        if !entry.canonical {
+            self.replaced[at / 64] |= 1 << (at % 64);
+        }
+        self.entries.push(entry);
+    }
+
+    #[inline]
+    fn join(&mut self, at: usize, earlier: usize) {
+        let (head, tail) = self.rows.split_at_mut(at * self.stride);
+        let from = &head[earlier * self.stride..(earlier + 1) * self.stride];
+        for (word, &more) in tail.iter_mut().zip(from) {
+            *word |= more;
+        }
+    }
+
+    fn widen(&mut self) {
+        let wide = self.stride * 2;
+        let mut rows = Vec::with_capacity(self.entries.len() * wide);
+        for row in self.rows.chunks(self.stride) {
+            rows.extend_from_slice(row);
+            rows.resize(rows.len() + wide - self.stride, 0);
+        }
+        self.rows = rows;
+        self.stride = wide;
+        self.replaced.resize(wide, 0);
+    }
+}
+
+impl Shelf {
+    /// The steps of one part, given where the part put aside after it begins.
+    pub(crate) fn entries(&self, aside: Aside, next: Option<Aside>) -> &[Entry] {
+        &self.entries[aside.entries..next.map_or(self.entries.len(), |next| next.entries)]
+    }
+
+    /// The past of step `at` in the part put aside last.
+    pub(crate) fn newest(&self, aside: Aside) -> (&[Entry], &[u64]) {
+        let rows = &self.rows[aside.rows..];
+        (&self.entries[aside.entries..], &rows[rows.len() - aside.stride..])
+    }
+}
