@@ -40,8 +40,8 @@ impl Collector {
         Collector { found: BTreeMap::new(), most: most.max(1), dropped: FxHashSet::default() }
     }
 
-    /// One execution shows `problem`.
-    pub(crate) fn add<M: Machine>(&mut self, machine: &M, clocks: &Clocks, problem: Problem) {
+    /// One execution shows `problem`, for the `first` time or again.
+    pub(crate) fn add<M: Machine>(&mut self, machine: &M, clocks: &Clocks, problem: Problem, first: bool) {
         let key = (problem.kind, problem.key);
         if self.dropped.contains(&key) {
             return;
@@ -51,7 +51,7 @@ impl Collector {
         if let Some(known) = &known
             && known.story.len() < steps.len()
         {
-            self.found.get_mut(&key).expect("just seen").executions += 1;
+            self.found.get_mut(&key).expect("just seen").executions += u64::from(first);
             return;
         }
         if problem.kind != Kind::Limit {
@@ -61,7 +61,7 @@ impl Collector {
         let story: Vec<Taken> = steps.iter().map(|&at| taken(machine, at)).collect();
         let seen = match known {
             Some(known) => {
-                known.executions += 1;
+                known.executions += u64::from(first);
                 if (known.story.len(), known.switches, &known.story) <= (story.len(), switches, &story) {
                     return;
                 }

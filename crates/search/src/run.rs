@@ -163,11 +163,18 @@ impl<'a, M: Machine> Run<'a, M> {
             self.clocks.follow(&self.machine);
         }
         let mut found = false;
+        let mut told = Vec::new();
         let mut collector = lock(&self.control.collector);
         for mut problem in wrong.drain(..) {
             problem.warning &= !(problem.kind == Kind::Undeliverable && self.options.undeliverable_is_error);
             found |= !problem.warning;
-            collector.add(&self.machine, &self.clocks, problem);
+            // An execution counts once, however many of its steps show the same problem.
+            let key = (problem.kind, problem.key);
+            let first = !told.contains(&key);
+            if first {
+                told.push(key);
+            }
+            collector.add(&self.machine, &self.clocks, problem, first);
         }
         drop(collector);
         self.wrong = wrong;
