@@ -1,8 +1,16 @@
 //! The papers' programs, with the published and the true counts beside each.
+//!
+//! [`all`] subjects can be listed, and each set up as a program ([`Subject::program`]) that every search takes.
+//! [`tables`] are what the papers printed.
 
+mod programs;
 mod published;
+mod registry;
+mod settings;
 
 pub use published::{
     Cell, Figures, PrintedProgram, Standing, StandingRule, Table, Technique, TraceCount, UnknownTable, table, tables,
     trace_counts,
 };
+pub use registry::{Subject, UnknownSubject, all, find};
+pub use settings::{Parameter, Settings, SettingsError};

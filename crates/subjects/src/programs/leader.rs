@@ -1,0 +1,135 @@
+//! Election of a leader in a ring (a program of the dCUTE study).
+//!
+//! Every process starts with its own number and tells its right neighbour (`First`). An active process passes the
+//! number it heard on as `Second`, and so learns from its left neighbour what that one heard: if the number between them
+//! is the largest of the three, the process goes on with that number, otherwise it becomes passive and only forwards.
+//!
+//! Set-up: the driver tells each process, by a call, who is to its right. Scala: process 1 is created before process 0.
+
+use super::driver::introduce;
+use super::prelude::*;
+
+pub(crate) const SUBJECT: Subject = Subject {
+    name: "leader",
+    about: "processes in a ring elect the one with the largest number",
+    parameters: &[Parameter::new("n", "3", Values::Number(2, 8), "how many processes"), VARIANT],
+    reconstructed: None,
+    body: |settings| {
+        let n = settings.number("n");
+        if settings.is_scala() { body(move |sys| scala(sys, n)) } else { body(move |sys| foundry(sys, n)) }
+    },
+};
+
+/// What a process knows and decides; the same in both variants.
+#[derive(Clone, Debug, Hash)]
+struct Part {
+    max: usize,
+    active: bool,
+    left: Option<usize>,
+}
+
+#[derive(Copy, Clone, Debug, Hash)]
+enum Number {
+    First(usize),
+    Second(usize),
+}
+
+impl Part {
+    fn new(id: usize) -> Part {
+        Part { max: id, active: true, left: None }
+    }
+
+    /// What to tell the right neighbour after hearing this.
+    fn hear(&mut self, number: Number) -> Option<Number> {
+        match number {
+            _ if !self.active => Some(number),
+            Number::First(heard) if heard == self.max => None,
+            Number::First(heard) => {
+                self.left = Some(heard);
+                Some(Number::Second(heard))
+            }
+            Number::Second(heard) => match self.left {
+                Some(left) if left > heard && left > self.max => {
+                    self.max = left;
+                    Some(Number::First(left))
+                }
+                _ => {
+                    self.active = false;
+                    None
+                }
+            },
+        }
+    }
+}
+
+#[derive(Clone, Debug, Hash)]
+struct Process {
+    part: Part,
+    right: Option<Addr<Process>>,
+}
+
+#[derive(Clone, Debug, Hash)]
+enum ProcessMsg {
+    Init(Addr<Process>, Reply<()>),
+    Hear(Number),
+}
+
+impl Actor for Process {
+    type Msg = ProcessMsg;
+    const HASHES: Hashes<Self> = Hashes::of();
+
+    async fn handle(&mut self, msg: ProcessMsg, cx: &mut Cx<Self>) {
+        match msg {
+            ProcessMsg::Init(right, reply) => {
+                self.right = Some(right);
+                cx.reply(reply, ());
+            }
+            ProcessMsg::Hear(number) => {
+                if let (Some(number), Some(right)) = (self.part.hear(number), self.right) {
+                    cx.send(right, ProcessMsg::Hear(number));
+                }
+            }
+        }
+    }
+}
+
+fn foundry(sys: &mut System, n: usize) {
+    let ring: Vec<_> = (0..n).map(|id| sys.spawn(Process { part: Part::new(id), right: None })).collect();
+    let rights = ring.clone();
+    introduce(sys, ring.clone(), move |i, reply| ProcessMsg::Init(rights[(i + 1) % n], reply));
+    for i in 0..n {
+        sys.send(ring[(i + 1) % n], ProcessMsg::Hear(Number::First(i)));
+    }
+}
+
+#[derive(Clone, Debug)]
+enum BodyMsg {
+    Init(Recipient<BodyMsg>),
+    Hear(Number),
+}
+
+fn scala(sys: &mut System, n: usize) {
+    let process = |id| {
+        async move |inbox: &mut Inbox<BodyMsg>| {
+            let right = receive!(inbox, BodyMsg::Init(right) => right);
+            let mut part = Part::new(id);
+            loop {
+                let number = receive!(inbox, BodyMsg::Hear(number) => number);
+                if let Some(number) = part.hear(number) {
+                    inbox.send(right, BodyMsg::Hear(number));
+                }
+            }
+        }
+    };
+    let mut order: Vec<usize> = (0..n).collect();
+    order.swap(0, 1);
+    let mut ring: Vec<_> = order.into_iter().map(|id| sys.spawn_fn_named("process", process(id))).collect();
+    ring.swap(0, 1);
+    for i in 0..n {
+        sys.send(ring[i], BodyMsg::Init(ring[(i + 1) % n]));
+    }
+    sys.settle();
+    for i in 0..n {
+        sys.send(ring[(i + 1) % n], BodyMsg::Hear(Number::First(i)));
+    }
+}

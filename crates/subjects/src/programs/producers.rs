@@ -1,0 +1,68 @@
+//! Two producers and one consumer: the plainest race.
+//!
+//! Each producer, once started, sends `k` numbers. The consumer keeps them in order of arrival, or only their sum,
+//! which a search that compares states can profit from.
+
+use super::prelude::*;
+
+pub(crate) const SUBJECT: Subject = Subject {
+    name: "producers",
+    about: "two producers send k messages each to one consumer",
+    parameters: &[
+        Parameter::new("k", "3", Values::Number(1, 8), "how many messages each sends"),
+        Parameter::new("keep", "all", Values::OneOf(&["all", "sum"]), "what the consumer keeps"),
+    ],
+    reconstructed: None,
+    body: |settings| {
+        let (k, all) = (settings.number("k"), settings.text("keep") == "all");
+        body(move |sys| {
+            let consumer = sys.spawn(Consumer { all, kept: Vec::new() });
+            let producers = [0, 1].map(|id| sys.spawn(Producer { consumer, first: id * k, k }));
+            for producer in producers {
+                sys.send(producer, Start);
+            }
+        })
+    },
+};
+
+#[derive(Clone, Debug, Hash)]
+struct Consumer {
+    all: bool,
+    kept: Vec<usize>,
+}
+
+#[derive(Clone, Debug, Hash)]
+struct Item(usize);
+
+impl Actor for Consumer {
+    type Msg = Item;
+    const HASHES: Hashes<Self> = Hashes::of();
+
+    async fn handle(&mut self, Item(item): Item, _: &mut Cx<Self>) {
+        match self.kept.last_mut() {
+            Some(sum) if !self.all => *sum += item,
+            _ => self.kept.push(item),
+        }
+    }
+}
+
+#[derive(Clone, Debug, Hash)]
+struct Producer {
+    consumer: Addr<Consumer>,
+    first: usize,
+    k: usize,
+}
+
+#[derive(Clone, Debug, Hash)]
+struct Start;
+
+impl Actor for Producer {
+    type Msg = Start;
+    const HASHES: Hashes<Self> = Hashes::of();
+
+    async fn handle(&mut self, _: Start, cx: &mut Cx<Self>) {
+        for item in self.first..self.first + self.k {
+            cx.send(self.consumer, Item(item));
+        }
+    }
+}

@@ -1,0 +1,59 @@
+//! The inventory of the ScalaWiki, in which the Basset study found an atomicity violation.
+//!
+//! A client, whose body creates the server, adds items to an inventory and reads it several times to compute with what
+//! it reads; then it shuts the server down. Its items may arrive at any time, also between two reads that should agree.
+//! The source is not public any more: the order of adding and reading is the one that gives all published counts.
+
+use super::prelude::*;
+
+pub(crate) const SUBJECT: Subject = Subject {
+    name: "scalawiki",
+    about: "a client computes with several reads of an inventory that its own items still travel to",
+    parameters: &[Parameter::new(
+        "assert",
+        "false",
+        Values::Flag,
+        "whether the client asserts that reads with nothing added between them agree",
+    )],
+    reconstructed: Some("from the description and the published counts, which it has"),
+    body: |settings| {
+        let assert = settings.flag("assert");
+        body(move |sys| {
+            sys.spawn_fn_named("client", async move |inbox: &mut Inbox<()>| client(inbox, assert).await);
+        })
+    },
+};
+
+#[derive(Clone, Debug)]
+enum InventoryMsg {
+    /// An item: its price and how many of it.
+    Add(u32, u32),
+    List(Reply<Vec<(u32, u32)>>),
+    Shutdown,
+}
+
+async fn inventory(inbox: &mut Inbox<InventoryMsg>) {
+    let mut items = Vec::new();
+    loop {
+        match inbox.receive().await {
+            InventoryMsg::Add(price, quantity) => items.push((price, quantity)),
+            InventoryMsg::List(reply) => inbox.reply(reply, items.clone()),
+            InventoryMsg::Shutdown => break,
+        }
+    }
+}
+
+async fn client(inbox: &mut Inbox<()>, assert: bool) {
+    let inventory = inbox.spawn_fn_named("inventory", inventory);
+    for (added, reads) in [(1, 2), (2, 6)] {
+        for item in 0..added {
+            inbox.send(inventory, InventoryMsg::Add(10 + item, 1));
+        }
+        let first = inbox.call(inventory, InventoryMsg::List).await;
+        for _ in 1..reads {
+            let again = inbox.call(inventory, InventoryMsg::List).await;
+            assert!(!assert || first == again, "two reads disagree: {first:?}, then {again:?}");
+        }
+    }
+    inbox.send(inventory, InventoryMsg::Shutdown);
+}

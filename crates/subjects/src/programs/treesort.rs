@@ -1,0 +1,201 @@
+//! Sorting by a tree of actors: quicksort and mergesort.
+//!
+//! A sorter that gets more than it can sort at once creates two others, sends each a part, and puts together what they
+//! send back, in whatever order that comes. Quicksort takes its first element as the pivot, and elements equal to it go
+//! to the smaller side (or to an empty one); mergesort cuts in the middle. To boot, a quicksorter creates the first
+//! sorter, a mergesorter sends the list to itself.
+//!
+//! Scala: no boot; the first sorter gets the list.
+
+use super::java_random::JavaRandom;
+use super::prelude::*;
+
+pub(crate) const QUICKSORT: Subject = Subject {
+    name: "quicksort",
+    about: "a tree of actors that sorts by a pivot",
+    parameters: &[SIZE, DATA, VARIANT],
+    reconstructed: None,
+    body: |settings| sort(settings, Kind::Quick),
+};
+
+pub(crate) const MERGESORT: Subject = Subject {
+    name: "mergesort",
+    about: "a tree of actors that sorts by merging halves",
+    parameters: &[Parameter { default: "4", ..SIZE }, DATA, VARIANT],
+    reconstructed: None,
+    body: |settings| sort(settings, Kind::Merge),
+};
+
+const SIZE: Parameter = Parameter::new("n", "6", Values::Number(1, 12), "how many numbers, from the papers' generator");
+const DATA: Parameter = Parameter::new(
+    "data",
+    "",
+    Values::Checked(|text| numbers(text).map(|_| ())),
+    "the numbers themselves instead: `4 0 3`",
+);
+
+/// The numbers of a list like `4 0 3`.
+fn numbers(text: &str) -> Result<Vec<i32>, String> {
+    text.split([' ', ','])
+        .filter(|word| !word.is_empty())
+        .map(|word| word.parse().map_err(|_| format!("`{word}` is no number; write a list like `4 0 3`")))
+        .collect()
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+enum Kind {
+    Quick,
+    Merge,
+}
+
+impl Kind {
+    /// The numbers that the published programs sort.
+    fn data(self, n: usize) -> Vec<i32> {
+        match self {
+            Kind::Quick => JavaRandom::list(19 + n as u64, n, 100),
+            Kind::Merge => JavaRandom::list(12, n, (n * n) as i32),
+        }
+    }
+
+    /// The two parts of a list, or `None` where there is nothing to sort.
+    fn split(self, list: &[i32]) -> Option<(Vec<i32>, Vec<i32>)> {
+        match self {
+            Kind::Merge if list.len() <= 1 => None,
+            Kind::Merge => {
+                let (left, right) = list.split_at(list.len() / 2);
+                Some((left.to_vec(), right.to_vec()))
+            }
+            Kind::Quick if list.iter().all(|x| *x == list[0]) => None,
+            Kind::Quick => {
+                let part = |keep: fn(&i32, &i32) -> bool| list.iter().copied().filter(|x| keep(x, &list[0])).collect();
+                let (mut left, middle, mut right): (Vec<_>, Vec<_>, Vec<_>) =
+                    (part(|x, p| x < p), part(|x, p| x == p), part(|x, p| x > p));
+                let to_right = !left.is_empty() && right.len() <= left.len() || right.is_empty();
+                (if to_right { &mut right } else { &mut left }).extend(middle);
+                Some((left, right))
+            }
+        }
+    }
+
+    /// One sorted list from two.
+    fn join(self, a: Vec<i32>, b: Vec<i32>) -> Vec<i32> {
+        let mut all = [a, b].concat();
+        all.sort_unstable();
+        all
+    }
+}
+
+#[derive(Clone, Debug, Hash)]
+struct Sorter {
+    kind: Kind,
+    caller: Option<Addr<Sorter>>,
+    first: Option<Vec<i32>>,
+}
+
+#[derive(Clone, Debug, Hash)]
+enum SorterMsg {
+    Boot(Vec<i32>),
+    Sort(Option<Addr<Sorter>>, Vec<i32>),
+    Done(Vec<i32>),
+}
+
+impl Sorter {
+    fn new(kind: Kind) -> Sorter {
+        Sorter { kind, caller: None, first: None }
+    }
+
+    fn answer(&self, sorted: Vec<i32>, cx: &mut Cx<Self>) {
+        if let Some(caller) = self.caller {
+            cx.send(caller, SorterMsg::Done(sorted));
+        }
+    }
+}
+
+impl Actor for Sorter {
+    type Msg = SorterMsg;
+    const HASHES: Hashes<Self> = Hashes::of();
+
+    async fn handle(&mut self, msg: SorterMsg, cx: &mut Cx<Self>) {
+        match msg {
+            SorterMsg::Boot(list) => {
+                let first = if self.kind == Kind::Quick { cx.spawn(Sorter::new(self.kind)) } else { cx.this() };
+                cx.send(first, SorterMsg::Sort(None, list));
+            }
+            SorterMsg::Sort(caller, list) => {
+                self.caller = caller;
+                let Some((left, right)) = self.kind.split(&list) else { return self.answer(list, cx) };
+                let sorters = [cx.spawn(Sorter::new(self.kind)), cx.spawn(Sorter::new(self.kind))];
+                for (sorter, part) in sorters.into_iter().zip([left, right]) {
+                    cx.send(sorter, SorterMsg::Sort(Some(cx.this()), part));
+                }
+            }
+            SorterMsg::Done(list) => match self.first.take() {
+                None => self.first = Some(list),
+                Some(first) => self.answer(self.kind.join(first, list), cx),
+            },
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+enum BodyMsg {
+    Sort(Option<Recipient<BodyMsg>>, Vec<i32>),
+    Done(Vec<i32>),
+}
+
+async fn sorter(kind: Kind, inbox: &mut Inbox<BodyMsg>) {
+    let this = inbox.this();
+    let (caller, mut list) = receive!(inbox, BodyMsg::Sort(caller, list) => (caller, list));
+    if let Some((left, right)) = kind.split(&list) {
+        let sorters = [(); 2].map(|()| {
+            inbox.spawn_fn_named("sorter", async move |inbox: &mut Inbox<BodyMsg>| sorter(kind, inbox).await)
+        });
+        for (sorter, part) in sorters.into_iter().zip([left, right]) {
+            inbox.send(sorter, BodyMsg::Sort(Some(this), part));
+        }
+        let first = receive!(inbox, BodyMsg::Done(list) => list);
+        let second = receive!(inbox, BodyMsg::Done(list) => list);
+        list = kind.join(first, second);
+    }
+    if let Some(caller) = caller {
+        inbox.send(caller, BodyMsg::Done(list));
+    }
+}
+
+fn sort(settings: &Settings, kind: Kind) -> Body {
+    let mut data = numbers(settings.text("data")).expect("checked when it was set");
+    if data.is_empty() {
+        data = kind.data(settings.number("n"));
+    }
+    if settings.is_scala() {
+        return body(move |sys| {
+            let first = sys.spawn_fn_named("sorter", async move |inbox: &mut Inbox<BodyMsg>| sorter(kind, inbox).await);
+            sys.send(first, BodyMsg::Sort(None, data.clone()));
+        });
+    }
+    body(move |sys| {
+        let first = sys.spawn(Sorter::new(kind));
+        sys.send(first, SorterMsg::Boot(data.clone()));
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn equal_elements_go_to_the_smaller_side() {
+        assert_eq!(Kind::Quick.split(&[4, 0, 3, 2, 1]), Some((vec![0, 3, 2, 1], vec![4])));
+        assert_eq!(Kind::Quick.split(&[0, 3]), Some((vec![0], vec![3])));
+        assert_eq!(Kind::Quick.split(&[2, 1, 3, 4]), Some((vec![1, 2], vec![3, 4])));
+        assert_eq!(Kind::Quick.split(&[2, 1, 3]), Some((vec![1], vec![3, 2])));
+        assert_eq!(Kind::Quick.split(&[7, 7]), None);
+        assert_eq!(Kind::Merge.split(&[1, 2, 3]), Some((vec![1], vec![2, 3])));
+    }
+
+    #[test]
+    fn a_list_may_have_commas() {
+        assert_eq!(numbers("4, 0 3"), Ok(vec![4, 0, 3]));
+        assert!(numbers("4 x").unwrap_err().contains("`x` is no number"));
+    }
+}

@@ -1,0 +1,119 @@
+//! All subjects, by name.
+
+use crate::programs;
+use crate::settings::{Parameter, Settings, SettingsError};
+use std::sync::Arc;
+use whippet_actors::{System, Test};
+
+/// A program of the papers.
+///
+/// ```
+/// use whippet_model::Program;
+/// let subject = whippet_subjects::find("pi").unwrap();
+/// assert_eq!(subject.parameters[0].name, "workers");
+/// let program = subject.program([("workers", "3")]).unwrap();
+/// assert_eq!(program.name(), "pi");
+/// assert!(subject.program([("workers", "many")]).is_err());
+/// ```
+#[derive(Copy, Clone, Debug)]
+pub struct Subject {
+    /// Its name on the command line.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub about: &'static str,
+    /// What can be set.
+    pub parameters: &'static [Parameter],
+    /// Where the original's source is not public: what it is rebuilt from.
+    pub reconstructed: Option<&'static str>,
+    pub(crate) body: fn(&Settings) -> Body,
+}
+
+/// The body of a subject's test.
+pub(crate) type Body = Arc<dyn Fn(&mut System) + Send + Sync>;
+
+/// Makes a body.
+pub(crate) fn body(body: impl Fn(&mut System) + Send + Sync + 'static) -> Body {
+    Arc::new(body)
+}
+
+impl Subject {
+    /// Checks the settings and fills in the defaults.
+    pub fn settings<'a>(&self, set: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Settings, SettingsError> {
+        Settings::new(self.name, self.parameters, set)
+    }
+
+    /// The subject as a program, ready to be searched or replayed.
+    pub fn program<'a>(&self, set: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Test, SettingsError> {
+        let settings = self.settings(set)?;
+        let body = (self.body)(&settings);
+        let test = Test::new(self.name, move |system: &mut System| body(system));
+        Ok(settings.iter().fold(test, |test, (name, value)| test.parameter(name, value)))
+    }
+}
+
+/// All subjects, the small ones first.
+#[must_use]
+pub fn all() -> &'static [Subject] {
+    programs::ALL
+}
+
+/// A subject that does not exist.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no subject `{name}`; known are: {known}")]
+pub struct UnknownSubject {
+    name: String,
+    known: String,
+}
+
+/// The subject of this name.
+pub fn find(name: &str) -> Result<&'static Subject, UnknownSubject> {
+    all().iter().find(|subject| subject.name == name).ok_or_else(|| UnknownSubject {
+        name: name.into(),
+        known: all().iter().map(|subject| subject.name).collect::<Vec<_>>().join(", "),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use whippet_model::Program;
+
+    #[test]
+    fn every_subject_builds_with_its_defaults_and_its_variants() {
+        for subject in all() {
+            subject.program([]).unwrap().machine().unwrap_or_else(|e| panic!("{}: {e}", subject.name));
+            if let Some(variant) = subject.parameters.iter().find(|p| p.name == "variant") {
+                for word in variant.allowed().split(" or ") {
+                    subject.program([("variant", word)]).unwrap().machine().unwrap();
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn defaults_are_values_that_could_be_set() {
+        for subject in all() {
+            // An empty default stands for "not given".
+            let set = subject.parameters.iter().map(|p| (p.name, p.default)).filter(|(_, value)| !value.is_empty());
+            assert_eq!(subject.settings(set.collect::<Vec<_>>()), subject.settings([]), "{}", subject.name);
+        }
+    }
+
+    #[test]
+    fn names_are_unique_and_an_unknown_one_lists_them() {
+        let mut names: Vec<_> = all().iter().map(|s| s.name).collect();
+        let error = find("hanoi").unwrap_err().to_string();
+        assert_eq!(error, format!("there is no subject `hanoi`; known are: {}", names.join(", ")));
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), all().len());
+    }
+
+    #[test]
+    fn a_program_tells_its_settings() {
+        let program = find("shortpath").unwrap().program([("graph", "0-1")]).unwrap();
+        let parameters = program.parameters();
+        assert_eq!(parameters[0], ("graph".into(), "0-1".into()));
+        assert_eq!(parameters[1], ("variant".into(), "actorfoundry".into()));
+    }
+}

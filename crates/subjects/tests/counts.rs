@@ -1,0 +1,151 @@
+//! Exact counts of every subject: exhaustive ones, those without reduction of the dissertation's chapter 3, and the
+//! number of traces.
+
+use std::sync::Arc;
+use whippet_actors::Delivery;
+use whippet_model::{Kind, Verdict};
+use whippet_search::{Options, Order, Reduction, explore, replay};
+use whippet_subjects::{find, trace_counts};
+
+fn verdict(subject: &str, set: &[(&str, &str)], delivery: Delivery, options: &Options) -> Verdict {
+    let program = find(subject).unwrap().program(set.iter().copied()).unwrap().delivery(delivery);
+    explore(Arc::new(program), options, &()).unwrap_or_else(|e| panic!("{subject}: {e}"))
+}
+
+fn exhaustive(subject: &str, set: &[(&str, &str)]) -> Verdict {
+    let options = Options { reduction: Reduction::Exhaustive, ..Options::default() };
+    verdict(subject, set, Delivery::Unordered, &options)
+}
+
+#[track_caller]
+fn check(subject: &str, set: &[(&str, &str)], executions: u64, transitions: u64) {
+    let verdict = exhaustive(subject, set);
+    assert!(verdict.complete);
+    let counted = (verdict.counters.executions, verdict.counters.transitions);
+    assert_eq!(counted, (executions, transitions), "{subject} {set:?}");
+}
+
+#[test]
+fn helloworld_has_one_execution() {
+    check("helloworld", &[], 1, 1);
+}
+
+#[test]
+fn exhaustive_counts() {
+    check("server", &[], 6, 26);
+    check("pi", &[("workers", "3")], 540, 1621);
+    check("fib", &[("n", "4"), ("variant", "one-server")], 168, 768);
+    check("spinsort", &[], 1152, 5045);
+    check("shortpath", &[("graph", "triangle")], 3614, 9999);
+    check("leader", &[], 374, 1466);
+}
+
+#[test]
+fn exhaustive_counts_with_explicit_receive() {
+    check("server", &[("variant", "scala")], 6, 25);
+    check("pi", &[("workers", "3"), ("variant", "scala")], 540, 1620);
+    check("fib", &[("n", "4"), ("variant", "scala")], 168, 767);
+    check("spinsort", &[("variant", "scala")], 1152, 5044);
+    check("shortpath", &[("graph", "triangle"), ("variant", "scala")], 3614, 9999);
+    check("leader", &[("variant", "scala")], 374, 1466);
+    check("scalawiki", &[], 4152, 22521);
+}
+
+#[test]
+fn pi_4_has_60480_executions() {
+    check("pi", &[("workers", "4")], 60_480, 168_645);
+}
+
+#[test]
+fn mergesort_has_33264_executions() {
+    check("mergesort", &[], 33_264, 113_066);
+}
+
+#[test]
+fn quicksort_of_four_has_11088_executions() {
+    check("quicksort", &[("data", "3 1 2 0"), ("variant", "scala")], 11_088, 43_437);
+}
+
+#[test]
+fn twenty_executions_of_two_philosophers_deadlock() {
+    let verdict = exhaustive("philosophers", &[]);
+    assert_eq!((verdict.counters.executions, verdict.counters.transitions), (732, 4084));
+    let deadlocked: u64 = verdict.findings.iter().filter(|f| f.kind == Kind::Deadlock).map(|f| f.executions).sum();
+    assert_eq!(deadlocked, 20);
+}
+
+#[test]
+fn the_inconsistent_read_is_found_and_told_without_idle_steps() {
+    for variant in ["actorfoundry", "scala"] {
+        let set = [("assert", "true"), ("variant", variant)];
+        let verdict = exhaustive("server", &set);
+        let found = verdict.findings.iter().find(|f| f.message.contains("inconsistent read")).unwrap();
+        // Start (where there is one), Get, reply, Set, Get, reply: each of them had to happen.
+        let told = found.story.len();
+        assert_eq!(told, if variant == "scala" { 5 } else { 6 }, "{:#?}", found.story);
+        let program = find("server").unwrap().program(set).unwrap();
+        let again = replay(&program, &found.schedule).unwrap();
+        assert!(again.problems.iter().any(|p| p.message.contains("inconsistent read")));
+    }
+}
+
+#[test]
+fn under_fifo_the_inconsistent_read_is_gone() {
+    let options = Options { reduction: Reduction::Exhaustive, ..Options::default() };
+    let verdict = verdict("server", &[("assert", "true")], Delivery::Fifo, &options);
+    assert_eq!((verdict.findings.len(), verdict.warnings.len(), verdict.complete), (0, 0, true));
+}
+
+#[test]
+fn the_late_set_is_undeliverable() {
+    let verdict = exhaustive("server", &[]);
+    assert!(verdict.findings.is_empty());
+    let late = verdict.warnings.iter().find(|w| w.kind == Kind::Undeliverable).unwrap();
+    assert!(late.message.contains("Set(5)") && late.message.contains("has stopped"), "{}", late.message);
+}
+
+#[test]
+fn producers_have_all_orders_and_under_fifo_all_merges() {
+    let options = Options::default();
+    let traces = |delivery| verdict("producers", &[("k", "3")], delivery, &options).counters.executions;
+    assert_eq!((traces(Delivery::Unordered), traces(Delivery::Fifo)), (720, 20));
+}
+
+/// An optimal search has exactly as many executions as there are traces, whichever actor goes first.
+#[test]
+fn optimal_searches_have_one_execution_per_trace_in_every_order() {
+    for known in trace_counts() {
+        let set: Vec<_> = known.settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
+        for &order in Order::ALL {
+            let options = Options { reduction: Reduction::Optimal, order, ..Options::default() };
+            let verdict = verdict(&known.subject, &set, Delivery::Unordered, &options);
+            let counted = (verdict.counters.executions, verdict.counters.blocked);
+            assert_eq!(counted, (known.traces, 0), "{} {set:?} {order}", known.subject);
+        }
+    }
+}
+
+#[test]
+fn the_minesweepers_cells_deadlock() {
+    let verdict = verdict("minesweeper", &[], Delivery::Unordered, &Options { first_bug: true, ..Options::default() });
+    assert_eq!(verdict.findings[0].kind, Kind::Deadlock);
+    assert!(verdict.findings[0].message.contains("cycle"), "{}", verdict.findings[0].message);
+}
+
+#[test]
+fn the_election_ends_with_two_leaders_after_a_crash_and_without_one_with_none() {
+    let messages = |set: &[(&str, &str)]| -> Vec<String> {
+        let verdict = verdict("le-erlang", set, Delivery::Unordered, &Options::default());
+        assert!(verdict.complete);
+        verdict.findings.into_iter().map(|f| f.message).collect()
+    };
+    assert!(messages(&[("n", "3"), ("crash", "false")]).is_empty());
+    assert!(messages(&[("n", "3"), ("crash", "true")]).iter().any(|m| m.contains("two leaders")));
+    assert!(messages(&[("n", "4"), ("crash", "false")]).iter().any(|m| m.contains("no leader")));
+}
+
+#[test]
+fn the_inventory_is_read_twice_with_different_answers() {
+    let verdict = verdict("scalawiki", &[("assert", "true")], Delivery::Unordered, &Options::default());
+    assert!(verdict.findings.iter().any(|f| f.message.contains("two reads disagree")));
+}
