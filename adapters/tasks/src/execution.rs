@@ -1,0 +1,413 @@
+//! One execution: its tasks, the step being taken, and what that step touches.
+//!
+//! The execution whose code runs on this thread is reached through a thread-local pointer, because user code
+//! calls stand-ins and not us. References to it are short: none lives across a switch of tasks or a call of user code.
+
+use crate::clock::Clock;
+use crate::groups::{Groups, Learnt};
+use crate::object::{Action, Object, Part};
+use crate::task::{Body, State, Task};
+use crate::waiting::{On, Ready};
+use smallvec::SmallVec;
+use std::cell::Cell;
+use std::collections::VecDeque;
+use std::ptr;
+use whippet_model::{Branch, Name, Touch};
+
+/// No step, no task.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// The unbiased `select!`s around a leaf: which one and which branch, the outermost first.
+pub(crate) type Select = [(u32, u32); 3];
+
+/// What the step being taken has done so far.
+#[derive(Default)]
+pub(crate) struct Record {
+    pub(crate) action: Option<Action>,
+    pub(crate) touches: Vec<Touch>,
+    pub(crate) causes: Vec<u32>,
+    pub(crate) branch: Branch,
+    /// How many ways each choice made in this step had.
+    pub(crate) arities: SmallVec<[u32; 2]>,
+}
+
+/// One execution, up to where it is now.
+pub(crate) struct Execution {
+    pub(crate) id: u64,
+    pub(crate) tasks: Vec<Task>,
+    pub(crate) running: u32,
+    /// The number of the step being taken.
+    pub(crate) step: u32,
+    pub(crate) record: Record,
+    /// Tasks that were created and have not begun.
+    pub(crate) fresh: VecDeque<u32>,
+    pub(crate) order: u32,
+    pub(crate) last_wait: u32,
+    pub(crate) selects: u32,
+    pub(crate) clock: Clock,
+    /// The execution is over and being cleared away: nothing that happens now is an event.
+    pub(crate) muted: bool,
+    pub(crate) main_done: bool,
+    pub(crate) misuse: Option<String>,
+    pub(crate) groups: Groups,
+    pub(crate) learnt: Learnt,
+    /// Whether something was learnt that `groups` lacks.
+    pub(crate) grew: bool,
+    numbers: Vec<(&'static str, u32)>,
+}
+
+thread_local! {
+    static CURRENT: Cell<*mut Execution> = const { Cell::new(ptr::null_mut()) };
+    static WAKING: Cell<bool> = const { Cell::new(false) };
+}
+
+/// The execution on this thread, if there is one.
+pub(crate) fn current() -> Option<&'static mut Execution> {
+    // A machine sets the pointer only while its execution lives, and everything here is on one thread.
+    CURRENT.try_with(Cell::get).ok().and_then(|at| unsafe { at.as_mut() })
+}
+
+/// The execution on this thread, if one of its tasks is running.
+pub(crate) fn running() -> Option<&'static mut Execution> {
+    current().filter(|x| x.running != NONE)
+}
+
+/// Makes `x` the execution on this thread while `work` runs.
+pub(crate) fn enter<R>(x: *mut Execution, work: impl FnOnce() -> R) -> R {
+    let before = CURRENT.replace(x);
+    let result = work();
+    CURRENT.set(before);
+    result
+}
+
+impl Execution {
+    pub(crate) fn new(id: u64, groups: Groups, learnt: Learnt) -> Execution {
+        Execution {
+            id,
+            tasks: Vec::new(),
+            running: NONE,
+            step: NONE,
+            record: Record::default(),
+            fresh: VecDeque::new(),
+            order: 0,
+            last_wait: 0,
+            selects: 0,
+            clock: Clock::default(),
+            muted: false,
+            main_done: false,
+            misuse: None,
+            groups,
+            learnt,
+            grew: false,
+            numbers: Vec::new(),
+        }
+    }
+
+    /// The task that is running.
+    pub(crate) fn task(&mut self) -> &mut Task {
+        &mut self.tasks[self.running as usize]
+    }
+
+    pub(crate) fn touch(&mut self, touch: Touch) {
+        if self.step != NONE && !self.muted && !self.record.touches.contains(&touch) {
+            self.record.touches.push(touch);
+        }
+    }
+
+    pub(crate) fn cause(&mut self, step: u32) {
+        if step != NONE && step != self.step && !self.record.causes.contains(&step) {
+            self.record.causes.push(step);
+        }
+    }
+
+    pub(crate) fn is_ready(&self, on: &On) -> bool {
+        self.ready(on).is_some()
+    }
+
+    pub(crate) fn ready(&self, on: &On) -> Option<Ready> {
+        match on {
+            On::Source(source, key) => source.ready(*key),
+            On::Timer(at) => {
+                (*at <= self.clock.limit.max(self.clock.now)).then_some(Ready { since: NONE, item: CLOCK })
+            }
+            On::Yield => Some(Ready { since: NONE, item: Name::ROOT }),
+        }
+    }
+
+    /// A leaf was asked in vain. That counts if the poll goes on to an event: another answer would have
+    /// led elsewhere.
+    pub(crate) fn probe(&mut self, on: &On) {
+        if let On::Source(source, key) = on {
+            let mut watched = SmallVec::new();
+            source.watched(*key, &mut watched);
+            self.task().probes.extend(watched);
+        }
+    }
+
+    /// The poll has come to an event: what it asked in vain before counts.
+    pub(crate) fn attach_probes(&mut self) {
+        let probes = std::mem::take(&mut self.task().probes);
+        for name in probes {
+            self.touch(Touch::read(name));
+        }
+    }
+
+    /// The running step depends on whether this is ready.
+    pub(crate) fn look_at(&mut self, on: &On) {
+        if let On::Source(source, key) = on {
+            let mut watched = SmallVec::new();
+            source.watched(*key, &mut watched);
+            for name in watched {
+                self.touch(Touch::read(name));
+            }
+        }
+    }
+
+    /// The running step happens after what made this ready.
+    pub(crate) fn take_causes(&mut self, on: &On) {
+        if let On::Source(source, key) = on {
+            let mut causes = Vec::new();
+            source.causes(*key, &mut causes);
+            for step in causes {
+                self.cause(step);
+            }
+        }
+    }
+
+    /// An event comes after leaves that were asked in the same poll: what still waits is not sure any more.
+    pub(crate) fn mark_dirty(&mut self) {
+        let task = self.task();
+        task.dirty |= task.waits.iter().any(|wait| wait.poll == task.poll);
+    }
+
+    fn number(&mut self, kind: &'static str) -> u32 {
+        let at = self.numbers.iter().position(|(k, _)| *k == kind).unwrap_or_else(|| {
+            self.numbers.push((kind, 0));
+            self.numbers.len() - 1
+        });
+        self.numbers[at].1 += 1;
+        self.numbers[at].1
+    }
+}
+
+/// The name of the clock.
+pub(crate) const CLOCK: Name = Name(0x434c_4f43_4b00_0001);
+
+pub(crate) fn new_object(kind: &'static str) -> Object {
+    match running() {
+        Some(x) => {
+            let task = x.task();
+            task.children += 1;
+            let name = task.name.child(task.children);
+            Object { name, kind, number: x.number(kind) }
+        }
+        // Made outside of any execution: there is one thread and one order.
+        None => {
+            thread_local! { static MADE: Cell<u32> = const { Cell::new(0) }; }
+            let number = MADE.get() + 1;
+            MADE.set(number);
+            Object { name: Name::ROOT.mixed(0x0BCE).child(number), kind, number }
+        }
+    }
+}
+
+/// The number of the execution that runs here; 0 outside of any.
+#[must_use]
+pub fn execution_id() -> u64 {
+    current().map_or(0, |x| x.id)
+}
+
+/// Whether a task of an execution is running here and what it does are events.
+#[must_use]
+pub fn is_live() -> bool {
+    running().is_some_and(|x| !x.muted)
+}
+
+/// Whether the execution is over and being cleared away.
+#[must_use]
+pub fn is_over() -> bool {
+    current().is_some_and(|x| x.muted)
+}
+
+/// An event of the running task: the task stops here until the search lets it go on. Afterwards say with
+/// [`read`] and [`write`] what it touches. While a task unwinds from a panic, it is not stopped.
+pub fn event(action: Action) {
+    let Some(x) = running() else { return };
+    if x.muted || std::thread::panicking() {
+        return;
+    }
+    x.attach_probes();
+    x.mark_dirty();
+    x.task().state = State::Event(action);
+    crate::task::suspend();
+}
+
+/// The number of the step being taken, for what must be known about it later: [`Ready::since`].
+#[must_use]
+pub fn this_step() -> u32 {
+    current().map_or(NONE, |x| x.step)
+}
+
+/// The running step only looks at `name`.
+pub fn read(name: Name) {
+    if let Some(x) = current() {
+        x.touch(Touch::read(name));
+    }
+}
+
+/// The running step changes `name`, or its order with others that do so matters.
+pub fn write(name: Name) {
+    if let Some(x) = current() {
+        x.touch(Touch::write(name));
+    }
+}
+
+/// The running step would not be possible without step `step`.
+pub fn cause(step: u32) {
+    if let Some(x) = current() {
+        x.cause(step);
+    }
+}
+
+/// The running step makes waits for `watched` ready: dependent with whatever does so for other things that
+/// are waited for at the same time.
+pub fn enables(watched: Name, item: Name) {
+    let Some(x) = current() else { return };
+    let Some((group, members)) = x.groups.of(watched) else { return };
+    let others: SmallVec<[Name; 6]> = members.iter().copied().filter(|&m| m != watched).collect();
+    x.touch(Touch::write(item));
+    if others.is_empty() {
+        return;
+    }
+    x.touch(Touch::write(group));
+    for other in others {
+        x.touch(Touch::write(other.mixed(Part::Others as u64)));
+    }
+}
+
+/// The running step ends waits for `watched` for good: like [`enables`], but it commutes with what enables
+/// `watched` itself.
+pub fn ends(watched: Name, item: Name) {
+    let Some(x) = current() else { return };
+    x.touch(Touch::write(item));
+    if let Some((group, members)) = x.groups.of(watched)
+        && members.len() > 1
+    {
+        x.touch(Touch::read(watched.mixed(Part::Others as u64)));
+        x.touch(Touch::write(group.mixed(Part::Ended as u64)));
+    }
+}
+
+/// A choice of the search among `ways`.
+#[must_use]
+pub fn choose(ways: u32) -> u32 {
+    let Some(x) = running().filter(|x| !x.muted && ways > 1) else { return 0 };
+    let k = x.record.arities.len();
+    if k >= Branch::DIGITS || ways >= Branch::VALUES {
+        return 0;
+    }
+    x.record.arities.push(ways);
+    x.record.branch.digit(k).min(ways - 1)
+}
+
+/// Marks everything polled while it lives as part of a `biased` select or a join.
+pub struct Composite(());
+
+impl Composite {
+    /// From now on.
+    #[must_use]
+    pub fn enter() -> Composite {
+        if let Some(x) = running() {
+            x.task().composite += 1;
+        }
+        Composite(())
+    }
+}
+
+impl Drop for Composite {
+    fn drop(&mut self) {
+        if let Some(x) = running() {
+            let task = x.task();
+            task.composite = task.composite.saturating_sub(1);
+        }
+    }
+}
+
+/// A number for a `select!` of the running task.
+#[must_use]
+pub fn new_select() -> u32 {
+    running().map_or(0, |x| {
+        x.selects += 1;
+        x.selects
+    })
+}
+
+/// Marks everything polled while it lives as a branch of an unbiased select.
+pub struct InBranch(Option<usize>);
+
+impl InBranch {
+    /// From now on: branch `branch` of select `select`.
+    #[must_use]
+    pub fn enter(select: u32, branch: u32) -> InBranch {
+        let Some(x) = running() else { return InBranch(None) };
+        let path = &mut x.task().path;
+        let at = path.iter().position(|(id, _)| *id == 0);
+        if let Some(at) = at {
+            path[at] = (select, branch);
+        }
+        InBranch(at)
+    }
+}
+
+impl Drop for InBranch {
+    fn drop(&mut self) {
+        if let (Some(at), Some(x)) = (self.0, running()) {
+            x.task().path[at] = (0, 0);
+        }
+    }
+}
+
+/// Calls wakers of ours: the tasks behind them are not woken, they know by themselves when they are ready.
+pub(crate) fn waking<R>(work: impl FnOnce() -> R) -> R {
+    let before = WAKING.replace(true);
+    let result = work();
+    WAKING.set(before);
+    result
+}
+
+/// Somebody woke task `task` of execution `id`.
+pub(crate) fn woken(id: u64, task: u32) {
+    if WAKING.get() {
+        return;
+    }
+    if let Some(x) = current().filter(|x| x.id == id && !x.muted) {
+        let step = x.step;
+        x.tasks[task as usize].woken = Some(step);
+    }
+}
+
+/// The program does what is not modelled: no verdict can be given.
+#[track_caller]
+pub fn misuse(text: String) -> ! {
+    if let Some(x) = current() {
+        x.misuse.get_or_insert_with(|| text.clone());
+    }
+    panic!("{text}");
+}
+
+/// A new task of the running execution.
+pub(crate) fn add_task(body: Body, kind: &'static str, place: crate::Place) -> u32 {
+    let x = current().expect("tasks are created in executions");
+    let number = x.tasks.len() as u32;
+    let name = if x.running == NONE {
+        Name::ROOT.child(number)
+    } else {
+        let task = x.task();
+        task.children += 1;
+        task.name.child(task.children)
+    };
+    let shown = x.number(kind);
+    x.tasks.push(Task::new(x.id, number, name, body, kind, shown, place, x.step));
+    x.fresh.push_back(number);
+    number
+}

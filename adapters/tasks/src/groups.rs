@@ -1,0 +1,113 @@
+//! What is learnt about a program while it runs.
+//!
+//! Two sends to different queues commute, unless one task waits for both queues at once: then their order
+//! decides what it takes. Which queues belong together is seen only when a task waits for them. So the
+//! groups are collected over all executions; a machine works with those known when it was made, and a search
+//! in which new ones turned up is begun again. The same holds for whether tasks are ever aborted.
+
+use rustc_hash::FxHashMap;
+use std::sync::{Arc, Mutex, MutexGuard};
+use whippet_model::Name;
+
+/// What is known at one time.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Groups {
+    /// The group of what is waited for.
+    of: FxHashMap<Name, usize>,
+    members: Vec<Vec<Name>>,
+    /// Whether some task is aborted.
+    pub(crate) aborts: bool,
+    version: u64,
+}
+
+impl Groups {
+    /// The group of `watched`: its name and its members.
+    pub(crate) fn of(&self, watched: Name) -> Option<(Name, &[Name])> {
+        let group = *self.of.get(&watched)?;
+        let members = &self.members[group];
+        Some((members[0].mixed(0x67), members))
+    }
+
+    fn knows(&self, together: &[Name]) -> bool {
+        let Some(first) = together.first() else { return true };
+        let Some(group) = self.of.get(first) else { return false };
+        together.iter().all(|name| self.of.get(name) == Some(group))
+    }
+
+    fn learn(&mut self, together: &[Name]) {
+        let mut all: Vec<Name> = together.to_vec();
+        for name in together {
+            if let Some(&group) = self.of.get(name) {
+                all.append(&mut self.members[group]);
+            }
+        }
+        all.sort_unstable();
+        all.dedup();
+        let group = self.members.len();
+        self.of.extend(all.iter().map(|&name| (name, group)));
+        self.members.push(all);
+        self.version += 1;
+    }
+}
+
+/// What is known now, shared by all machines of a program.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Learnt(Arc<Mutex<Groups>>);
+
+impl Learnt {
+    fn lock(&self) -> MutexGuard<'_, Groups> {
+        self.0.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    pub(crate) fn snapshot(&self) -> Groups {
+        self.lock().clone()
+    }
+
+    pub(crate) fn version(&self) -> u64 {
+        self.lock().version
+    }
+
+    /// Notes that a task waits for all of these. The answer is whether `known` lacks it.
+    pub(crate) fn together(&self, known: &Groups, together: &[Name]) -> bool {
+        if known.knows(together) {
+            return false;
+        }
+        let mut groups = self.lock();
+        if !groups.knows(together) {
+            groups.learn(together);
+        }
+        true
+    }
+
+    /// Notes that a task is aborted. The answer is whether `known` lacks it.
+    pub(crate) fn aborts(&self, known: &Groups) -> bool {
+        if known.aborts {
+            return false;
+        }
+        let mut groups = self.lock();
+        if !groups.aborts {
+            groups.aborts = true;
+            groups.version += 1;
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn groups_grow_together() {
+        let learnt = Learnt::default();
+        let [a, b, c, d] = [1, 2, 3, 4].map(Name);
+        assert!(learnt.together(&learnt.snapshot(), &[a, b]));
+        assert!(learnt.together(&learnt.snapshot(), &[c, d]));
+        let known = learnt.snapshot();
+        assert!(!learnt.together(&known, &[b, a]));
+        assert_ne!(known.of(a).unwrap().0, known.of(c).unwrap().0);
+        assert!(learnt.together(&known, &[b, c]));
+        assert_eq!(learnt.snapshot().of(a).unwrap(), learnt.snapshot().of(d).unwrap());
+        assert_eq!(learnt.snapshot().of(a).unwrap().1.len(), 4);
+    }
+}

@@ -1,0 +1,59 @@
+//! Async tasks as a machine.
+//!
+//! Stand-ins for async libraries are written on top of this crate: they say what is an [`event`], what it
+//! touches, and what a future waits for ([`Leaf`], [`Source`]); tasks are then explored like any
+//! other program, by [`Tasks::explore`].
+//!
+//! A step of a task is one event and all the code up to the next one. What is an event and what it touches:
+//!
+//! * A send stops the task before it and writes the end of its queue; a receive waits for something to
+//!   take and happens after the send it takes from. Sends to one queue are thus dependent, a send and a
+//!   receive are not.
+//! * Asking for a lock or for permits writes the line of those who ask, whoever holds it; getting it happens
+//!   after the release that made it free.
+//! * A look that does not wait (`try_recv`, `is_closed`) reads what it looks at.
+//! * A future that is polled in vain leaves no trace, unless the same poll goes on to an event: then that
+//!   step reads what was looked at. So a `biased` select that took from its second branch depends on
+//!   sends to its first.
+//! * Things that one task waits for together are a group, learnt while the program runs; what makes one of them
+//!   ready is dependent with what makes another one so.
+
+mod clock;
+mod execution;
+mod groups;
+mod local;
+mod machine;
+mod object;
+mod panics;
+mod program;
+mod task;
+mod time;
+mod waiting;
+
+pub use execution::{
+    Composite, InBranch, cause, choose, ends, enables, event, execution_id, is_live, is_over, misuse, new_select, read,
+    this_step, write,
+};
+pub use local::Local;
+pub use machine::TaskMachine;
+pub use object::{Action, Object, Part, Place};
+pub use program::{Settings, Setup, Tasks};
+pub use task::{End, Exit, Handle, block_on_here, pop_local, push_local, task_name, wait_here, with_local};
+pub use time::{advance, now, pause, resume};
+pub use waiting::{Leaf, On, Ready, Source};
+
+use std::future::Future;
+use std::pin::Pin;
+
+/// A new task of the running execution. `kind` is the word for it in stories; `on_exit` runs with its last step.
+///
+/// # Panics
+/// Outside of an execution.
+pub fn spawn(
+    kind: &'static str,
+    future: Pin<Box<dyn Future<Output = ()>>>,
+    place: Place,
+    on_exit: Option<Box<dyn FnOnce()>>,
+) -> Handle {
+    task::spawn(future, kind, place, on_exit)
+}

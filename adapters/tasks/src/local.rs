@@ -1,0 +1,72 @@
+//! State of stand-ins: shared by tasks, but not by threads.
+
+use std::cell::{Cell, UnsafeCell};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A value that many tasks share. All tasks of an execution run on one thread, so nothing is locked; the one
+/// rule is that code called from [`Local::with`] does not come back to the same value, and stand-ins
+/// keep it by calling nothing of the user's inside.
+#[derive(Debug)]
+pub struct Local<T> {
+    owner: AtomicU64,
+    busy: Cell<bool>,
+    value: UnsafeCell<T>,
+}
+
+// Sound because `with` refuses every thread but the owner.
+unsafe impl<T> Send for Local<T> {}
+unsafe impl<T> Sync for Local<T> {}
+
+/// The number of this thread, from 1.
+fn me() -> u64 {
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    thread_local! { static ME: u64 = NEXT.fetch_add(1, Ordering::Relaxed); }
+    ME.try_with(|me| *me).unwrap_or(0)
+}
+
+impl<T> Local<T> {
+    /// A value that belongs to the thread that uses it first.
+    pub const fn new(value: T) -> Local<T> {
+        Local { owner: AtomicU64::new(0), busy: Cell::new(false), value: UnsafeCell::new(value) }
+    }
+
+    /// Works on the value.
+    #[track_caller]
+    pub fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
+        assert!(
+            self.is_mine(),
+            "whippet: a tokio object of one thread is used by another one; whippet runs tasks, not threads: \
+             use tokio::spawn instead of std::thread::spawn in what is explored"
+        );
+        assert!(!self.busy.replace(true), "whippet's own bug: the state of a stand-in is used while it is in use");
+        // Only this thread gets here, and only once at a time.
+        let result = work(unsafe { &mut *self.value.get() });
+        self.busy.set(false);
+        result
+    }
+
+    /// Whether this thread may use the value.
+    pub fn is_mine(&self) -> bool {
+        let me = me();
+        match self.owner.load(Ordering::Relaxed) {
+            0 => self.owner.compare_exchange(0, me, Ordering::Relaxed, Ordering::Relaxed).is_ok(),
+            owner => owner == me,
+        }
+    }
+
+    /// Makes the value belong to this thread. For what statics hold, between executions.
+    pub fn adopt(&self) {
+        self.owner.store(me(), Ordering::Relaxed);
+        self.busy.set(false);
+    }
+
+    /// The value, when nobody shares it any more.
+    pub fn into_inner(self) -> T {
+        self.value.into_inner()
+    }
+
+    /// The value of an exclusive owner.
+    pub fn get_mut(&mut self) -> &mut T {
+        self.value.get_mut()
+    }
+}

@@ -1,0 +1,135 @@
+//! What tasks share, and the words for what they do with it.
+
+use std::fmt;
+use std::panic::Location;
+use whippet_model::Name;
+
+/// A line of the user's program.
+pub type Place = &'static Location<'static>;
+
+/// The file as the reader knows it: registry and toolchain paths are cut down to the crate.
+pub(crate) fn place_text(place: Place) -> String {
+    format!("{}:{}", short_file(place.file()), place.line())
+}
+
+/// See [`place_text`].
+pub(crate) fn short_file(file: &str) -> &str {
+    ["/registry/src/", "/checkouts/"]
+        .iter()
+        .find_map(|mark| {
+            let rest = &file[file.find(mark)? + mark.len()..];
+            Some(&rest[rest.find('/')? + 1..])
+        })
+        .unwrap_or(file)
+}
+
+/// A thing that tasks share: a channel, a lock, the end of a task. Named by its creation, so that equivalent
+/// executions name it alike.
+#[derive(Copy, Clone, Debug)]
+pub struct Object {
+    /// The stable name. Parts of an object (the end of a queue, its closing) have names made from it.
+    pub name: Name,
+    /// What it is, in a word.
+    pub kind: &'static str,
+    /// Its number among the objects of its kind in this execution, from 1: for the reader only.
+    pub number: u32,
+}
+
+impl Object {
+    /// A new object, created by the running task.
+    #[must_use]
+    pub fn new(kind: &'static str) -> Object {
+        crate::execution::new_object(kind)
+    }
+
+    /// The name of a part of it.
+    #[must_use]
+    pub fn part(&self, part: Part) -> Name {
+        self.name.mixed(part as u64)
+    }
+}
+
+impl fmt::Display for Object {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.kind, self.number)
+    }
+}
+
+/// The parts of objects that events touch.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[repr(u64)]
+pub enum Part {
+    /// Where things are added: sends, notifications, new values.
+    Tail = 0x101,
+    /// Where things are taken.
+    Head,
+    /// That the last sender is gone.
+    Ended,
+    /// That the receiver is gone.
+    Closed,
+    /// The line of those who want permits or a lock.
+    Line,
+    /// What is free, for those who look without waiting.
+    Free,
+    /// Who subscribes or is counted.
+    Members,
+    /// A request to stop.
+    Abort,
+    /// One item of a queue; its number is mixed in.
+    Item,
+    /// Everything in an object's group but the object itself.
+    Others,
+}
+
+/// What an event does, in words: `sends u32 to channel 1`.
+#[derive(Copy, Clone, Debug)]
+pub struct Action {
+    /// "sends", "takes from", "locks".
+    pub verb: &'static str,
+    /// What is sent: the name of a type, or nothing.
+    pub what: &'static str,
+    /// "to", "from", or nothing.
+    pub link: &'static str,
+    /// What it is done to.
+    pub object: Option<Object>,
+    /// Where in the program.
+    pub place: Place,
+}
+
+impl Action {
+    /// `verb object`.
+    #[must_use]
+    pub fn new(verb: &'static str, object: Object, place: Place) -> Action {
+        Action { verb, what: "", link: "", object: Some(object), place }
+    }
+
+    /// `verb T link object`, with the last part of the type's path.
+    #[must_use]
+    pub fn of<T: ?Sized>(verb: &'static str, link: &'static str, object: Object, place: Place) -> Action {
+        let full = std::any::type_name::<T>();
+        let head = full.find('<').unwrap_or(full.len());
+        let start = full[..head].rfind("::").map_or(0, |at| at + 2);
+        Action { verb, what: &full[start..], link, object: Some(object), place }
+    }
+
+    /// `verb`, with no object.
+    #[must_use]
+    pub fn plain(verb: &'static str, place: Place) -> Action {
+        Action { verb, what: "", link: "", object: None, place }
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.verb)?;
+        for word in [self.what, self.link] {
+            if !word.is_empty() {
+                write!(f, " {word}")?;
+            }
+        }
+        match self.object {
+            Some(object) => write!(f, " {object}"),
+            None => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! Programs of async tasks, and the way from one to a verdict.
+
+use crate::groups::Learnt;
+use crate::machine::TaskMachine;
+use crate::object::Place;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use whippet_model::{Machine, MachineError, Program, Verdict};
+use whippet_search::{Observer, Options, SearchError, explore};
+
+/// What can be told about how tasks are run.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// How many timers may fire early in one execution: see the documentation of virtual time.
+    pub timers: u64,
+    /// Whether the clock stands still as long as anything else can happen.
+    pub paused: bool,
+    /// Whether tasks that still wait at the end are a finding.
+    pub left_behind: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { timers: 4, paused: false, left_behind: false }
+    }
+}
+
+/// The test's body for one execution.
+pub struct Setup {
+    /// What it does.
+    pub future: Pin<Box<dyn Future<Output = ()>>>,
+    /// Where it is.
+    pub place: Place,
+}
+
+pub(crate) struct Shared {
+    pub(crate) body: Box<dyn Fn() -> Setup + Send + Sync>,
+    pub(crate) settings: Settings,
+    pub(crate) learnt: Learnt,
+}
+
+impl Shared {
+    pub(crate) fn next_id(&self) -> u64 {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        NEXT.fetch_add(1, Ordering::Relaxed)
+    }
+}
+
+/// A program of async tasks.
+#[derive(Clone)]
+pub struct Tasks {
+    name: String,
+    shared: Arc<Shared>,
+}
+
+impl Tasks {
+    /// A program whose main task is what `body` makes, anew for each execution.
+    #[track_caller]
+    pub fn new<F>(
+        name: impl Into<String>,
+        settings: Settings,
+        body: impl Fn() -> F + Send + Sync + 'static,
+    ) -> Tasks
+    where
+        F: Future<Output = ()> + 'static,
+    {
+        let place = std::panic::Location::caller();
+        let body = Box::new(move || Setup { future: Box::pin(body()), place });
+        Tasks { name: name.into(), shared: Arc::new(Shared { body, settings, learnt: Learnt::default() }) }
+    }
+
+    /// Searches it. What belongs together is learnt on the way; the search is begun again until nothing new turns up.
+    pub fn explore(&self, options: &Options, observer: &dyn Observer) -> Result<Verdict, SearchError> {
+        loop {
+            let before = self.shared.learnt.version();
+            let verdict = explore(Arc::new(self.clone()), options, observer);
+            if self.shared.learnt.version() == before {
+                return verdict;
+            }
+        }
+    }
+
+    /// Runs one execution, always the task that was created first: what a plain runtime might do.
+    pub fn run_once(&self, steps: usize) -> Result<Vec<whippet_model::Problem>, MachineError> {
+        let mut machine = self.machine()?;
+        let mut enabled = Vec::new();
+        let mut turn = 0;
+        for _ in 0..steps {
+            enabled.clear();
+            machine.enabled(&mut enabled);
+            // Round robin, so that nobody who spins keeps others from going on.
+            let Some(choice) = enabled.iter().find(|choice| choice.what.0 >= turn).or(enabled.first()) else { break };
+            turn = choice.what.0 + 1;
+            machine.execute(*choice)?;
+        }
+        let mut problems: Vec<_> = (0..machine.depth()).filter_map(|at| machine.problem(at)).collect();
+        machine.ending(&mut problems);
+        Ok(problems)
+    }
+}
+
+impl Program for Tasks {
+    type Machine = TaskMachine;
+
+    fn machine(&self) -> Result<TaskMachine, MachineError> {
+        TaskMachine::new(self.shared.clone())
+    }
+
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+}

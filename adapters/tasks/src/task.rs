@@ -1,0 +1,474 @@
+//! Tasks: futures polled on stacks of their own, so that any call can stop in the middle of a poll.
+
+use crate::execution::{self, Execution, NONE, Select};
+use crate::object::{Action, Object, Part, Place};
+use crate::panics::{self, Caught};
+use crate::waiting::{On, Ready, Source, Wait};
+use corosensei::stack::DefaultStack;
+use corosensei::{Coroutine, CoroutineResult, Yielder};
+use smallvec::SmallVec;
+use std::any::Any;
+use std::cell::RefCell;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Wake, Waker};
+use whippet_model::Name;
+
+/// What a task runs.
+pub(crate) struct Body {
+    pub(crate) future: Pin<Box<dyn Future<Output = ()>>>,
+    pub(crate) end: Arc<End>,
+    pub(crate) on_exit: Option<Box<dyn FnOnce()>>,
+}
+
+/// Where a task stands.
+pub(crate) enum State {
+    /// Not begun.
+    Fresh,
+    /// Before this event.
+    Event(Action),
+    /// Waiting for one of its waits, a wake from elsewhere, or an abort.
+    Blocked,
+    /// Over.
+    Done,
+}
+
+type Stack = DefaultStack;
+
+pub(crate) struct Task {
+    pub(crate) name: Name,
+    kind: &'static str,
+    shown: u32,
+    pub(crate) place: Place,
+    body: Option<Body>,
+    pub(crate) end: Arc<End>,
+    coroutine: Option<Coroutine<(), (), (), Stack>>,
+    yielder: *const Yielder<(), ()>,
+    pub(crate) state: State,
+    pub(crate) waits: Vec<Wait>,
+    /// The number of the current poll.
+    pub(crate) poll: u32,
+    /// The wait that may take now; 0 for none.
+    pub(crate) grant: u32,
+    pub(crate) composite: u32,
+    pub(crate) path: Select,
+    pub(crate) probes: Vec<Name>,
+    /// Whether an event followed the registration of a wait in the current poll.
+    pub(crate) dirty: bool,
+    pub(crate) woken: Option<u32>,
+    pub(crate) aborted: Option<u32>,
+    pub(crate) children: u32,
+    pub(crate) steps: u32,
+    pub(crate) last_step: u32,
+    pub(crate) waker: Waker,
+    pub(crate) locals: Vec<(usize, Box<dyn Any>)>,
+}
+
+impl Task {
+    #[expect(clippy::too_many_arguments, reason = "everything a task is made of, from one caller")]
+    pub(crate) fn new(
+        id: u64,
+        number: u32,
+        name: Name,
+        body: Body,
+        kind: &'static str,
+        shown: u32,
+        place: Place,
+        step: u32,
+    ) -> Task {
+        Task {
+            name,
+            kind,
+            shown,
+            place,
+            end: body.end.clone(),
+            body: Some(body),
+            coroutine: None,
+            yielder: std::ptr::null(),
+            state: State::Fresh,
+            waits: Vec::new(),
+            poll: 0,
+            grant: 0,
+            composite: 0,
+            path: Select::default(),
+            probes: Vec::new(),
+            dirty: false,
+            woken: None,
+            aborted: None,
+            children: 0,
+            steps: 0,
+            last_step: step,
+            waker: Waker::from(Arc::new(TaskWaker { id, number })),
+            locals: Vec::new(),
+        }
+    }
+
+    /// "main", "task 3".
+    pub(crate) fn label(&self) -> String {
+        if self.kind == MAIN { MAIN.into() } else { format!("{} {}", self.kind, self.shown) }
+    }
+
+    pub(crate) fn is_main(&self) -> bool {
+        self.kind == MAIN
+    }
+
+    pub(crate) fn has_wait(&self, id: u32) -> bool {
+        id != 0 && self.waits.iter().any(|wait| wait.id == id)
+    }
+
+    pub(crate) fn drop_wait(&mut self, id: u32) {
+        self.waits.retain(|wait| wait.id != id);
+    }
+
+    /// The waits that its last poll asked for, or that are asked for only when woken.
+    pub(crate) fn live_waits(&self) -> impl Iterator<Item = &Wait> {
+        self.waits.iter().filter(|wait| wait.poll == self.poll || wait.foreign.is_some())
+    }
+}
+
+/// The kind of the task that runs the test's body.
+pub(crate) const MAIN: &str = "main";
+
+struct TaskWaker {
+    id: u64,
+    number: u32,
+}
+
+impl Wake for TaskWaker {
+    fn wake(self: Arc<Self>) {
+        execution::woken(self.id, self.number);
+    }
+
+    fn wake_by_ref(self: &Arc<Self>) {
+        execution::woken(self.id, self.number);
+    }
+}
+
+/// How a task ended.
+pub enum Exit {
+    /// Its future is done.
+    Finished,
+    /// It was aborted.
+    Cancelled,
+    /// It panicked.
+    Panicked(Box<dyn Any + Send>),
+}
+
+struct EndState {
+    step: u32,
+    exit: Option<Exit>,
+    over: bool,
+    panic: Option<(String, Option<String>)>,
+    seen: bool,
+}
+
+/// The end of a task, which others wait for.
+pub struct End {
+    /// It, as an object.
+    pub object: Object,
+    state: crate::Local<EndState>,
+}
+
+impl End {
+    fn new() -> Arc<End> {
+        let state = EndState { step: NONE, exit: None, over: false, panic: None, seen: false };
+        Arc::new(End { object: Object::new("end of task"), state: crate::Local::new(state) })
+    }
+
+    /// Whether the task is over. Not an event.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.state.with(|s| s.over)
+    }
+
+    /// How it ended, for the first who asks.
+    #[must_use]
+    pub fn take(&self) -> Option<Exit> {
+        self.state.with(|s| {
+            s.seen = true;
+            s.exit.take()
+        })
+    }
+
+    /// A panic that nobody has seen, with its line.
+    pub(crate) fn unseen_panic(&self) -> Option<(String, Option<String>, u32)> {
+        self.state.with(|s| s.panic.clone().filter(|_| !s.seen).map(|(message, place)| (message, place, s.step)))
+    }
+}
+
+impl Source for End {
+    fn ready(&self, _: u64) -> Option<Ready> {
+        self.state.with(|s| s.over.then(|| Ready { since: s.step, item: self.object.part(Part::Item) }))
+    }
+
+    fn watched(&self, _: u64, out: &mut SmallVec<[Name; 2]>) {
+        out.push(self.object.part(Part::Tail));
+    }
+}
+
+thread_local! {
+    static STACKS: RefCell<Vec<Stack>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Stops the running task. Comes back when it is resumed.
+pub(crate) fn suspend() {
+    let yielder = execution::running().expect("only a running task stops").task().yielder;
+    // The yielder lives on the task's own stack, below us.
+    unsafe { (*yielder).suspend(()) };
+}
+
+/// Lets task `number` run until it stops again.
+pub(crate) fn resume(x: *mut Execution, number: u32) {
+    // Short borrows only: the task's code reaches the execution too.
+    let mut coroutine = unsafe {
+        (*x).running = number;
+        let task = &mut (&mut (*x).tasks)[number as usize];
+        task.coroutine.take().unwrap_or_else(|| {
+            let body = task.body.take().expect("a task has a body until it begins");
+            let stack = STACKS.take_one().unwrap_or_default();
+            Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
+                execution::running().expect("it runs").task().yielder = yielder;
+                run(body);
+            })
+        })
+    };
+    match coroutine.resume(()) {
+        CoroutineResult::Yield(()) => unsafe { (&mut (*x).tasks)[number as usize].coroutine = Some(coroutine) },
+        CoroutineResult::Return(()) => STACKS.with_borrow_mut(|stacks| stacks.push(coroutine.into_stack())),
+    }
+    unsafe { (*x).running = NONE };
+}
+
+trait TakeOne {
+    fn take_one(&'static self) -> Option<Stack>;
+}
+
+impl TakeOne for std::thread::LocalKey<RefCell<Vec<Stack>>> {
+    fn take_one(&'static self) -> Option<Stack> {
+        self.with_borrow_mut(Vec::pop)
+    }
+}
+
+/// The whole life of a task.
+fn run(body: Body) {
+    let Body { mut future, end, on_exit } = body;
+    let driven = panics::catch(|| drive(future.as_mut()));
+    let dropped = panics::catch(move || drop(future));
+    let place = execution::running().expect("it runs").task().place;
+    if !execution::is_over() {
+        execution::event(Action::plain("ends", place));
+    }
+    if execution::is_over() {
+        return;
+    }
+    let x = execution::running().expect("it runs");
+    let step = x.step;
+    x.task().state = State::Done;
+    x.task().waits.clear();
+    if x.task().is_main() {
+        x.main_done = true;
+        if x.clock.used {
+            execution::write(execution::CLOCK);
+        }
+    }
+    let tail = end.object.part(Part::Tail);
+    execution::write(tail);
+    execution::enables(tail, end.object.part(Part::Item));
+    let (exit, panic) = match (driven, dropped) {
+        (Err(caught), _) | (_, Err(caught)) => panicked(caught),
+        (Ok(Driven::Finished), _) => (Exit::Finished, None),
+        (Ok(Driven::Cancelled), _) => (Exit::Cancelled, None),
+    };
+    end.state.with(|s| {
+        s.over = true;
+        (s.step, s.exit, s.panic) = (step, Some(exit), panic);
+    });
+    if let Some(on_exit) = on_exit {
+        on_exit();
+    }
+}
+
+type Panic = Option<(String, Option<String>)>;
+
+fn panicked(caught: Caught) -> (Exit, Panic) {
+    (Exit::Panicked(caught.payload), Some((caught.message, caught.place)))
+}
+
+enum Driven {
+    Finished,
+    Cancelled,
+}
+
+/// Polls a future to its end, stopping the task whenever it waits.
+fn drive(mut future: Pin<&mut dyn Future<Output = ()>>) -> Driven {
+    let waker = execution::running().expect("it runs").task().waker.clone();
+    let mut cx = Context::from_waker(&waker);
+    let mut again = false;
+    loop {
+        {
+            let task = execution::running().expect("it runs").task();
+            task.poll += 1;
+            task.dirty = false;
+            task.probes.clear();
+        }
+        match future.as_mut().poll(&mut cx) {
+            Poll::Ready(()) => {
+                execution::running().expect("it runs").attach_probes();
+                return Driven::Finished;
+            }
+            Poll::Pending if execution::is_over() => return Driven::Cancelled,
+            Poll::Pending => {}
+        }
+        let x = execution::running().expect("it runs");
+        x.task().probes.clear();
+        // What the task waits for after an event in the middle of a poll only another poll can tell.
+        let ask = x.task().dirty && !again;
+        again = ask;
+        if ask {
+            continue;
+        }
+        block(x);
+        suspend();
+        let x = execution::running().expect("it runs");
+        if x.muted || x.task().aborted.is_some() {
+            return Driven::Cancelled;
+        }
+    }
+}
+
+/// The running task waits. What it waits for together is noted.
+fn block(x: &mut Execution) {
+    let task = x.task();
+    task.state = State::Blocked;
+    let mut waits: SmallVec<[Name; 4]> = SmallVec::new();
+    let mut count = 0;
+    let mut watched = SmallVec::new();
+    for wait in task.live_waits() {
+        count += 1;
+        if let On::Source(source, key) = &wait.on {
+            watched.clear();
+            source.watched(*key, &mut watched);
+            waits.push(watched[0]);
+        }
+    }
+    if count > 1 && x.learnt.together(&x.groups, &waits) {
+        x.grew = true;
+    }
+}
+
+/// Waits in the middle of whatever is running, as blocking calls do. `false` if the execution is over.
+pub fn wait_here(on: &On, action: Action) -> bool {
+    let Some(x) = execution::running() else { return x_ready(on) };
+    if x.muted {
+        return false;
+    }
+    let mut leaf = crate::Leaf::new();
+    let waker = x.task().waker.clone();
+    let mut cx = Context::from_waker(&waker);
+    loop {
+        if leaf.poll(&mut cx, on, action).is_ready() {
+            return true;
+        }
+        let x = execution::running().expect("it runs");
+        if x.muted {
+            return false;
+        }
+        block(x);
+        suspend();
+    }
+}
+
+fn x_ready(on: &On) -> bool {
+    matches!(on, On::Source(source, key) if source.ready(*key).is_some())
+}
+
+/// Runs a future to its end in the middle of whatever is running, as `block_on` does. `None` if the execution is over.
+pub fn block_on_here<F: Future>(future: F) -> Option<F::Output> {
+    let mut output = None;
+    {
+        let future = std::pin::pin!(async { output = Some(future.await) });
+        drive(future);
+    }
+    output
+}
+
+/// Creates a task in the running execution.
+pub(crate) fn spawn(
+    future: Pin<Box<dyn Future<Output = ()>>>,
+    kind: &'static str,
+    place: Place,
+    on_exit: Option<Box<dyn FnOnce()>>,
+) -> Handle {
+    let end = End::new();
+    let number = execution::add_task(Body { future, end: end.clone(), on_exit }, kind, place);
+    let x = execution::current().expect("tasks are created in executions");
+    Handle { end, number, execution: x.id, name: x.tasks[number as usize].name }
+}
+
+/// A task, as seen by others.
+#[derive(Clone)]
+pub struct Handle {
+    /// Its end.
+    pub end: Arc<End>,
+    number: u32,
+    execution: u64,
+    name: Name,
+}
+
+impl Handle {
+    /// Its stable name, for ids.
+    #[must_use]
+    pub fn name(&self) -> Name {
+        self.name
+    }
+
+    /// Asks the task to stop where it waits next. An event.
+    pub fn abort(&self, place: Place) {
+        if !execution::is_live() {
+            return;
+        }
+        execution::event(Action::new("aborts", self.end.object, place));
+        let Some(x) = execution::current().filter(|x| x.id == self.execution && !x.muted) else { return };
+        if x.learnt.aborts(&x.groups) {
+            x.grew = true;
+        }
+        execution::write(self.name.mixed(Part::Abort as u64));
+        let step = x.step;
+        let task = &mut x.tasks[self.number as usize];
+        if !matches!(task.state, State::Done) {
+            task.aborted.get_or_insert(step);
+        }
+    }
+}
+
+/// The name of the running task.
+#[must_use]
+pub fn task_name() -> Option<Name> {
+    execution::running().map(|x| x.task().name)
+}
+
+/// What the running task keeps under `key`, the newest of it.
+pub fn with_local<T: 'static, R>(key: usize, work: impl FnOnce(Option<&mut T>) -> R) -> R {
+    let found = execution::running().and_then(|x| {
+        let locals = &mut x.task().locals;
+        locals.iter_mut().rev().find(|(k, _)| *k == key).map(|(_, value)| std::ptr::from_mut(&mut **value))
+    });
+    // Nothing is pushed or popped while `work` looks: scopes end before their task goes on.
+    work(found.and_then(|value| unsafe { (*value).downcast_mut::<T>() }))
+}
+
+/// Puts a value under `key` in the running task.
+pub fn push_local<T: 'static>(key: usize, value: T) {
+    if let Some(x) = execution::running() {
+        x.task().locals.push((key, Box::new(value)));
+    }
+}
+
+/// Takes back the newest value under `key`.
+#[must_use]
+pub fn pop_local<T: 'static>(key: usize) -> Option<T> {
+    let locals = &mut execution::running()?.task().locals;
+    let at = locals.iter().rposition(|(k, _)| *k == key)?;
+    locals.remove(at).1.downcast().ok().map(|value| *value)
+}

@@ -1,0 +1,179 @@
+//! Waiting: what a suspended task is waiting for, and how it is let through.
+//!
+//! A future that can wait (a receive, a lock, a join) holds a [`Leaf`]. Polled without a grant it only
+//! registers and stays pending, however ready it may be; the task is enabled iff something it registered is
+//! ready; scheduling the task picks one of those, grants it and polls again. So a receive is an event when it
+//! takes something, and never when it looks in vain.
+
+use crate::execution::{self, Execution, NONE, Select};
+use crate::object::Action;
+use smallvec::SmallVec;
+use std::fmt;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker};
+use whippet_model::Name;
+
+/// Why something is ready.
+#[derive(Copy, Clone, Debug)]
+pub struct Ready {
+    /// The step that made it so, or [`Ready::ALWAYS`].
+    pub since: u32,
+    /// What that step wrote: one item of a queue, an end.
+    pub item: Name,
+}
+
+impl Ready {
+    /// Ready before the first step.
+    pub const ALWAYS: u32 = NONE;
+}
+
+/// Something that tasks wait for. `key` says which wait of it is meant: its meaning is the source's own.
+pub trait Source: Send + Sync {
+    /// Whether the wait can end now.
+    fn ready(&self, key: u64) -> Option<Ready>;
+
+    /// Appends what others write when they end the wait, the main thing first.
+    fn watched(&self, key: u64, out: &mut SmallVec<[Name; 2]>);
+
+    /// Appends the steps without which it would not be ready.
+    fn causes(&self, key: u64, out: &mut Vec<u32>) {
+        if let Some(ready) = self.ready(key)
+            && ready.since != NONE
+        {
+            out.push(ready.since);
+        }
+    }
+}
+
+/// What a leaf waits for.
+#[derive(Clone)]
+pub enum On {
+    /// Something that tasks share.
+    Source(Arc<dyn Source>, u64),
+    /// A time, in nanoseconds since the execution began.
+    Timer(u64),
+    /// Nothing: the task only lets others go first.
+    Yield,
+}
+
+impl fmt::Debug for On {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            On::Source(_, key) => write!(f, "source {key}"),
+            On::Timer(at) => write!(f, "timer {at}"),
+            On::Yield => f.write_str("yield"),
+        }
+    }
+}
+
+/// One registered wait of a task.
+pub(crate) struct Wait {
+    pub(crate) id: u32,
+    /// Grows with every poll of a leaf: the order in which the task's futures were asked.
+    pub(crate) order: u32,
+    /// The task's poll in which it was registered last.
+    pub(crate) poll: u32,
+    pub(crate) on: On,
+    pub(crate) action: Action,
+    /// The waker of a future between the task and the leaf, which polls only what was woken.
+    pub(crate) foreign: Option<Waker>,
+    /// The unbiased `select!`s around it and their branches.
+    pub(crate) path: Select,
+}
+
+/// The place of a waiting future in its task.
+#[derive(Debug, Default)]
+pub struct Leaf {
+    execution: u64,
+    task: u32,
+    id: u32,
+}
+
+impl Leaf {
+    /// A leaf that waits for nothing yet.
+    #[must_use]
+    pub const fn new() -> Leaf {
+        Leaf { execution: 0, task: 0, id: 0 }
+    }
+
+    /// Waits. `Ready` means: take it now, this is the event.
+    pub fn poll(&mut self, cx: &mut Context<'_>, on: &On, action: Action) -> Poll<()> {
+        let Some(x) = execution::running() else {
+            return match on {
+                On::Source(source, key) if source.ready(*key).is_none() => Poll::Pending,
+                On::Source(..) | On::Yield => Poll::Ready(()),
+                On::Timer(_) => Poll::Pending,
+            };
+        };
+        if x.muted {
+            return Poll::Pending;
+        }
+        let first = self.execution != x.id || self.task != x.running || !x.task().has_wait(self.id);
+        if !first && x.task().grant == self.id {
+            x.task().grant = 0;
+            x.attach_probes();
+            x.task().drop_wait(self.id);
+            self.id = 0;
+            x.mark_dirty();
+            return Poll::Ready(());
+        }
+        let mut ready = x.is_ready(on);
+        // In a `biased` select or a join, what is polled after this leaf must not go first when this one is ready.
+        if first && ready && x.task().composite > 0 && matches!(on, On::Source(..)) {
+            execution::event(action);
+            let Some(x) = execution::running().filter(|x| !x.muted) else { return Poll::Pending };
+            x.look_at(on);
+            ready = x.is_ready(on);
+            if ready {
+                x.take_causes(on);
+                return Poll::Ready(());
+            }
+        }
+        self.register(x_again(), cx, on, action, first);
+        if !ready {
+            x_again().probe(on);
+        }
+        Poll::Pending
+    }
+
+    fn register(&mut self, x: &mut Execution, cx: &mut Context<'_>, on: &On, action: Action, first: bool) {
+        x.order += 1;
+        let order = x.order;
+        let task = x.task();
+        let foreign = (!cx.waker().will_wake(&task.waker)).then(|| cx.waker().clone());
+        let (poll, path) = (task.poll, task.path);
+        if first {
+            self.forget();
+            let x = x_again();
+            x.last_wait += 1;
+            (self.execution, self.task, self.id) = (x.id, x.running, x.last_wait);
+            let wait = Wait { id: self.id, order, poll, on: on.clone(), action, foreign, path };
+            x.task().waits.push(wait);
+        } else if let Some(wait) = task.waits.iter_mut().find(|wait| wait.id == self.id) {
+            (wait.order, wait.poll, wait.foreign) = (order, poll, foreign);
+        }
+    }
+
+    /// Waits no more.
+    pub fn forget(&mut self) {
+        if self.id != 0
+            && let Some(x) = execution::current()
+            && x.id == self.execution
+            && let Some(task) = x.tasks.get_mut(self.task as usize)
+        {
+            task.drop_wait(self.id);
+        }
+        self.id = 0;
+    }
+}
+
+impl Drop for Leaf {
+    fn drop(&mut self) {
+        self.forget();
+    }
+}
+
+/// The execution that runs this code: it cannot have ended meanwhile.
+fn x_again() -> &'static mut Execution {
+    execution::running().expect("the task that polls is running")
+}
