@@ -1,3 +1,47 @@
 //! The command `whippet`.
+//!
+//! Each subcommand is one file; it answers with an [`Exit`], or fails with a reason, which goes to standard
+//! error. What is wrong with a program is an answer, never a failure.
 
-fn main() {}
+mod args;
+mod compare;
+mod explore;
+mod failure;
+mod list;
+mod output;
+mod replay;
+mod reproduce;
+mod runnable;
+mod shape;
+mod target;
+mod watch;
+
+use args::{Cli, Command};
+use clap::{CommandFactory, Parser};
+use failure::Answer;
+use std::process::ExitCode;
+use whippet_report::Exit;
+
+fn main() -> ExitCode {
+    let exit = answer(&Cli::parse().command).unwrap_or_else(|failure| {
+        output::remark(failure);
+        Exit::NoVerdict
+    });
+    ExitCode::from(exit.code())
+}
+
+fn answer(command: &Command) -> Answer {
+    match command {
+        Command::List(list) => list::list(list),
+        Command::Explore(explore) => explore::explore(explore),
+        Command::Replay(replay) => replay::replay(replay),
+        Command::Compare(compare) => compare::compare(compare),
+        Command::Reproduce(reproduce) => reproduce::reproduce(reproduce),
+        Command::Completions(completions) => {
+            let mut script = Vec::new();
+            clap_complete::generate(completions.shell, &mut Cli::command(), "whippet", &mut script);
+            output::say(&String::from_utf8_lossy(&script))?;
+            Ok(Exit::Holds)
+        }
+    }
+}

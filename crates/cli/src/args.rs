@@ -1,0 +1,393 @@
+//! Every flag, defined once: help, errors, completions and the options of a search come from here.
+
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
+use whippet_model::{Comparison, Limits};
+use whippet_search::{Options, Order, Reduction, Rule, StepSize};
+
+/// Finds the bugs that only some order of messages shows.
+#[derive(Debug, Parser)]
+#[command(name = "whippet", version, arg_required_else_help = true, after_help = EXAMPLES, max_term_width = 110)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+const EXAMPLES: &str = "\
+Examples:
+  whippet list                                         what there is to explore
+  whippet explore server --set assert=true             find an inconsistent read, and the story of it
+  whippet explore server --set assert=true --save .    the same, keeping a schedule that replays
+  whippet replay server-1.json                         tell that story again
+  whippet compare fib                                  how much each reduction and order saves
+
+Exit code: 0 searched to the end and nothing found, 1 something found, 2 misuse or no verdict.";
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// List the subjects: names, parameters with their defaults, one line on each.
+    List(List),
+    /// Search a subject or a program file, and report what is wrong with it.
+    Explore(Box<Explore>),
+    /// Carry out a schedule again, step by step.
+    Replay(Replay),
+    /// Run a subject under every reduction and order, and say which order suits it.
+    Compare(Compare),
+    /// Run the published tables, and mark each cell that comes out as printed.
+    Reproduce(Reproduce),
+    /// Print a completion script for a shell.
+    Completions(Completions),
+}
+
+/// List the subjects.
+#[derive(Debug, Args)]
+pub(crate) struct List {
+    /// Print one JSON array.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Which program, and how it is set up.
+#[derive(Clone, Debug, Args)]
+pub(crate) struct Which {
+    /// A subject (see `whippet list`), or a file that ends in .abs or .net.
+    #[arg(value_name = "SUBJECT|FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) program: String,
+
+    /// Set a parameter of the program; may be given several times.
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = setting)]
+    pub(crate) settings: Vec<(String, String)>,
+
+    /// In which order messages may arrive [default: the program's own, mostly unordered].
+    #[arg(long, value_name = "DELIVERY", value_enum)]
+    pub(crate) delivery: Option<Delivery>,
+
+    /// What may be left at the end [default: the program's own, mostly open].
+    #[arg(long, value_name = "ENVIRONMENT", value_enum)]
+    pub(crate) environment: Option<Environment>,
+}
+
+/// In which order messages arrive.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Delivery {
+    /// In any order.
+    Unordered,
+    /// In the order of sending, for each pair of sender and receiver.
+    Fifo,
+    /// In an order that respects causes.
+    Causal,
+}
+
+/// What may be left at the end of an execution.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Environment {
+    /// Actors may wait for more messages; only one blocked in a call is in trouble.
+    Open,
+    /// Every actor must have stopped.
+    Closed,
+}
+
+/// Search a subject or a program file.
+#[derive(Debug, Args)]
+#[command(after_help = EXPLORE_EXAMPLES)]
+pub(crate) struct Explore {
+    #[command(flatten)]
+    pub(crate) which: Which,
+
+    /// Write the schedule of each finding and warning to a file in this directory.
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) save: Option<PathBuf>,
+
+    /// Print one JSON object instead of text.
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    #[command(flatten)]
+    pub(crate) how: How,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+}
+
+const EXPLORE_EXAMPLES: &str = "\
+Examples:
+  whippet explore pi --set workers=9                         every order that matters, on all cores
+  whippet explore server --delivery fifo                     with another order of delivery
+  whippet explore fib --reduction dcute --order lca          as the papers did
+  whippet explore diningphil --first-bug --save schedules    stop at the first deadlock and keep it
+  whippet explore leader --reduction pos --limit-seconds 60  a sample of what is too large to finish";
+
+/// How to search.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "How to search")]
+pub(crate) struct How {
+    /// What the search may skip.
+    #[arg(long, short, value_name = "REDUCTION", default_value_t, value_parser = choice(Reduction::ALL, Reduction::name, Reduction::help))]
+    pub(crate) reduction: Reduction,
+
+    /// Which actor goes first.
+    #[arg(long, short, value_name = "ORDER", default_value_t, value_parser = choice(Order::ALL, Order::name, Order::help))]
+    pub(crate) order: Order,
+
+    /// Use sleep sets, with dcute, persistent and transdpor (source always does).
+    #[arg(long)]
+    pub(crate) sleep: bool,
+
+    /// Which variant of transdpor.
+    #[arg(long, value_name = "RULE", default_value_t, value_parser = choice(Rule::ALL, Rule::name, Rule::help))]
+    pub(crate) rule: Rule,
+
+    /// How `stateful` compares configurations.
+    #[arg(long, value_enum, value_name = "HOW", default_value_t = Compared::Canonical)]
+    pub(crate) compare: Compared,
+
+    /// Let `stateful` search breadth first: the shortest way to everything.
+    #[arg(long)]
+    pub(crate) breadth_first: bool,
+
+    /// What `stateful` regards as one step.
+    #[arg(long, value_name = "STEP", default_value_t, value_parser = choice(StepSize::ALL, StepSize::name, StepSize::help))]
+    pub(crate) step: StepSize,
+
+    /// How many events `udpor` looks at for an alternative [default: all of them].
+    #[arg(long, value_name = "K")]
+    pub(crate) alternatives: Option<usize>,
+
+    /// Where `random`, `pct` and `pos` start from: the same seed gives the same sample.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+
+    /// How many executions `random`, `pct` and `pos` make [default: 1000, or until a limit if one is given].
+    #[arg(long, value_name = "N")]
+    pub(crate) samples: Option<u64>,
+
+    /// How many changes of priority `pct` makes, plus one: the depth of the bugs that it aims at.
+    #[arg(long, value_name = "N", default_value_t = Options::default().pct_depth)]
+    pub(crate) pct_depth: usize,
+
+    /// How many workers share the search [default: one per core].
+    #[arg(long, short, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub(crate) jobs: usize,
+
+    /// Stop at the first finding.
+    #[arg(long)]
+    pub(crate) first_bug: bool,
+
+    /// What a message is that can never be delivered.
+    #[arg(long, value_enum, value_name = "WHAT", default_value_t = Undeliverable::Warn)]
+    pub(crate) undeliverable: Undeliverable,
+}
+
+/// How configurations are compared.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Compared {
+    /// Actors by identity, pending messages as a multiset.
+    Canonical,
+    /// Sensitive to the order of creation and sending: the weak baseline.
+    Ordered,
+}
+
+/// What a message is that can never be delivered.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Undeliverable {
+    /// Worth a warning.
+    Warn,
+    /// A finding.
+    Error,
+}
+
+/// When to give up. A search that is cut short says so, and what it has found so far.
+#[derive(Clone, Debug, Args)]
+#[command(next_help_heading = "When to give up")]
+pub(crate) struct LimitArgs {
+    /// Stop after this many complete executions.
+    #[arg(long, value_name = "N")]
+    pub(crate) limit_executions: Option<u64>,
+
+    /// Stop after this time.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    pub(crate) limit_seconds: Option<Duration>,
+
+    /// Report an execution with more steps than this, and do not follow it further.
+    #[arg(long, value_name = "N", default_value_t = Limits::default().steps)]
+    pub(crate) limit_steps: usize,
+
+    /// Report a handler that runs longer than this.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "10")]
+    pub(crate) limit_handler: Duration,
+
+    /// Use at most this much memory for remembered results and states, in MiB.
+    #[arg(long, value_name = "MIB", default_value_t = Limits::default().memory >> 20)]
+    pub(crate) limit_memory: usize,
+
+    /// Keep at most this many findings with their stories.
+    #[arg(long, value_name = "N", default_value_t = Limits::default().findings)]
+    pub(crate) limit_findings: usize,
+}
+
+/// Carry out a schedule again.
+#[derive(Debug, Args)]
+pub(crate) struct Replay {
+    /// A schedule that `explore --save` wrote, or a report of `explore --json`; `-` reads standard input.
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) file: PathBuf,
+
+    /// Which finding of a report; warnings count on after the findings.
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) finding: usize,
+
+    /// Print one JSON object instead of text.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Run a subject under every reduction and order.
+#[derive(Debug, Args)]
+pub(crate) struct Compare {
+    #[command(flatten)]
+    pub(crate) which: Which,
+
+    /// Give up a cell of the table after this many executions.
+    #[arg(long, value_name = "N", default_value_t = 1_000_000)]
+    pub(crate) limit_executions: u64,
+
+    /// Give up a cell of the table after this time.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "5")]
+    pub(crate) limit_seconds: Duration,
+
+    /// Print one JSON object instead of text.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Run the published tables.
+#[derive(Debug, Args)]
+pub(crate) struct Reproduce {
+    /// Only this table.
+    #[arg(long, value_name = "TABLE")]
+    pub(crate) table: Option<String>,
+
+    /// Only this subject.
+    #[arg(long, value_name = "SUBJECT")]
+    pub(crate) subject: Option<String>,
+
+    /// Give up a cell after this time.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "60")]
+    pub(crate) limit_seconds: Duration,
+
+    /// Print one JSON object instead of text.
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Print a completion script.
+#[derive(Debug, Args)]
+pub(crate) struct Completions {
+    /// The shell it is for.
+    #[arg(value_enum)]
+    pub(crate) shell: clap_complete::Shell,
+}
+
+impl Explore {
+    /// What the search is told.
+    pub(crate) fn options(&self) -> Options {
+        let (how, limits) = (&self.how, &self.limits);
+        let limited = limits.limit_seconds.is_some() || limits.limit_executions.is_some();
+        Options {
+            reduction: how.reduction,
+            order: how.order,
+            sleep: how.sleep,
+            rule: how.rule,
+            comparison: match how.compare {
+                Compared::Canonical => Comparison::Canonical,
+                Compared::Ordered => Comparison::Ordered,
+            },
+            breadth_first: how.breadth_first,
+            step: how.step,
+            alternatives: how.alternatives,
+            seed: how.seed,
+            samples: how.samples.unwrap_or(if limited { u64::MAX } else { Options::default().samples }),
+            pct_depth: how.pct_depth,
+            jobs: how.jobs,
+            first_bug: how.first_bug,
+            undeliverable_is_error: how.undeliverable == Undeliverable::Error,
+            limits: Limits {
+                steps: limits.limit_steps,
+                executions: limits.limit_executions,
+                time: limits.limit_seconds,
+                handler: limits.limit_handler,
+                memory: limits.limit_memory << 20,
+                findings: limits.limit_findings,
+            },
+        }
+    }
+}
+
+/// A parser for one of several names, each with a line of help.
+fn choice<T>(
+    all: &'static [T],
+    name: fn(T) -> &'static str,
+    help: fn(T) -> &'static str,
+) -> impl TypedValueParser<Value = T>
+where
+    T: Copy + FromStr + Send + Sync + 'static,
+{
+    let values = all.iter().map(|&known| PossibleValue::new(name(known)).help(help(known)));
+    PossibleValuesParser::new(values)
+        .map(|name| name.parse().unwrap_or_else(|_| unreachable!("only known names get through")))
+}
+
+fn setting(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() => Ok((name.into(), value.into())),
+        _ => Err("a setting is written name=value, as in --set workers=4".into()),
+    }
+}
+
+fn seconds(text: &str) -> Result<Duration, String> {
+    let number: f64 = text.parse().map_err(|_| format!("`{text}` is no number of seconds"))?;
+    Duration::try_from_secs_f64(number).map_err(|why| why.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    fn explore(arguments: &[&str]) -> Explore {
+        let line = ["whippet", "explore", "pi"].iter().chain(arguments);
+        match Cli::try_parse_from(line).unwrap().command {
+            Command::Explore(explore) => *explore,
+            other => panic!("not an exploration: {other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_definition_is_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn without_flags_the_options_are_the_default_ones_on_all_cores() {
+        let wanted = Options { jobs: 0, ..Options::default() };
+        assert_eq!(format!("{:?}", explore(&[]).options()), format!("{wanted:?}"));
+    }
+
+    #[test]
+    fn a_sample_goes_on_until_the_limit_that_is_given() {
+        assert_eq!(explore(&["--limit-seconds", "0.5"]).options().samples, u64::MAX);
+        assert_eq!(explore(&["--limit-seconds", "0.5", "--samples", "7"]).options().samples, 7);
+        assert_eq!(explore(&["--limit-seconds", "0.5"]).options().limits.time, Some(Duration::from_millis(500)));
+    }
+
+    #[test]
+    fn settings_are_pairs() {
+        assert_eq!(explore(&["--set", "n=3", "--set", "edges=a=b"]).which.settings[1], ("edges".into(), "a=b".into()));
+        assert!(setting("n").unwrap_err().contains("name=value"));
+        assert!(setting("=3").is_err());
+        assert!(seconds("-1").is_err());
+    }
+}

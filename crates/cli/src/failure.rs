@@ -1,0 +1,54 @@
+//! Why the command ends without an answer. None of these is about what was found in a program.
+
+use std::io;
+use whippet_report::Exit;
+
+/// Why there is no answer.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failure {
+    /// The command was used wrongly, or the program cannot be searched. The text says what to do.
+    #[error("{0}")]
+    Misuse(String),
+    /// Standard output cannot be written to.
+    #[error("cannot write the answer: {0}")]
+    Output(#[from] io::Error),
+}
+
+impl Failure {
+    /// A failure that says `what`.
+    pub(crate) fn misuse(what: impl ToString) -> Failure {
+        Failure::Misuse(what.to_string())
+    }
+}
+
+/// What every subcommand answers.
+pub(crate) type Answer = Result<Exit, Failure>;
+
+/// The known names, and the one that was probably meant.
+pub(crate) fn unknown<'a>(what: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Failure {
+    let known: Vec<&str> = known.into_iter().collect();
+    let near = known.iter().copied().min_by_key(|candidate| strsim::damerau_levenshtein(name, candidate));
+    let meant = match near {
+        Some(near) if strsim::damerau_levenshtein(name, near) <= 1 + name.len() / 4 => {
+            format!(" Did you mean `{near}`?")
+        }
+        _ => String::new(),
+    };
+    let list = if known.is_empty() { "there are none".into() } else { format!("known are: {}", known.join(", ")) };
+    Failure::Misuse(format!("there is no {what} `{name}`.{meant}\n  {list}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_unknown_name_lists_the_known_ones_and_guesses() {
+        let text = |name| unknown("subject", name, ["pi", "server", "shortpath"]).to_string();
+        assert_eq!(
+            text("sever"),
+            "there is no subject `sever`. Did you mean `server`?\n  known are: pi, server, shortpath"
+        );
+        assert_eq!(text("quicksort"), "there is no subject `quicksort`.\n  known are: pi, server, shortpath");
+    }
+}

@@ -1,0 +1,34 @@
+//! Programs of every kind behind one face: each kind has a machine of its own, the command does not care.
+
+use crate::shape::Shape;
+use std::sync::Arc;
+use whippet_model::{MachineError, Program, Schedule, Verdict};
+use whippet_search::{Observer, Options, ReplayError, Replayed, SearchError};
+
+/// A program that can be searched and replayed.
+pub(crate) trait Runnable {
+    /// See [`whippet_search::explore`].
+    fn explore(&self, options: &Options, observer: &dyn Observer) -> Result<Verdict, SearchError>;
+
+    /// See [`whippet_search::replay`]; the schedule is taken to be for this program.
+    fn replay(&self, schedule: &Schedule) -> Result<Replayed, ReplayError>;
+
+    /// Who sends to whom.
+    fn shape(&self) -> Result<Shape, MachineError>;
+}
+
+impl<P: Program + Send + 'static> Runnable for Arc<P> {
+    fn explore(&self, options: &Options, observer: &dyn Observer) -> Result<Verdict, SearchError> {
+        whippet_search::explore(self.clone(), options, observer)
+    }
+
+    fn replay(&self, schedule: &Schedule) -> Result<Replayed, ReplayError> {
+        let program = P::name(self);
+        let settings = P::parameters(self).into_iter().collect();
+        whippet_search::replay(&**self, &Schedule { program, settings, decisions: schedule.decisions.clone() })
+    }
+
+    fn shape(&self) -> Result<Shape, MachineError> {
+        Shape::of(self.machine()?)
+    }
+}

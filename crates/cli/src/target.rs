@@ -1,0 +1,102 @@
+//! The program that a command is about: a subject by name, or a file by its ending.
+
+use crate::args::{Delivery, Environment, Which};
+use crate::failure::{Failure, unknown};
+use crate::runnable::Runnable;
+use clap::ValueEnum;
+use std::path::Path;
+use std::sync::Arc;
+use whippet_model::{Program, Schedule};
+
+/// A program, set up as the user wants it.
+pub(crate) struct Target {
+    /// What the user calls it: the name of a subject, or a path.
+    pub(crate) name: String,
+    /// Its parameters with their values.
+    pub(crate) parameters: Vec<(String, String)>,
+    /// In which order its messages arrive, if that can be chosen.
+    pub(crate) delivery: Option<String>,
+    /// What may be left at its end, if the user said so.
+    environment: Option<Environment>,
+    pub(crate) program: Box<dyn Runnable>,
+}
+
+/// What a schedule's settings say besides the parameters.
+const DELIVERY: &str = "delivery";
+const ENVIRONMENT: &str = "environment";
+
+impl Target {
+    /// What the command line asks for.
+    pub(crate) fn find(which: &Which) -> Result<Target, Failure> {
+        match Path::new(&which.program).extension().and_then(|ending| ending.to_str()) {
+            None => subject(which),
+            Some(other) => Err(Failure::misuse(format_args!(
+                "{}: no program ends in .{other}; known endings are .abs and .net",
+                which.program
+            ))),
+        }
+    }
+
+    /// What a schedule was recorded with.
+    pub(crate) fn of_schedule(schedule: &Schedule) -> Result<Target, Failure> {
+        let mut settings = schedule.settings.clone();
+        let delivery = settings.remove(DELIVERY).map(|name| value(&name)).transpose()?;
+        let environment = settings.remove(ENVIRONMENT).map(|name| value(&name)).transpose()?;
+        let settings = settings.into_iter().collect();
+        Target::find(&Which { program: schedule.program.clone(), settings, delivery, environment })
+    }
+
+    /// A program under the name that the user gives it.
+    fn new<P: Program + Send + 'static>(which: &Which, program: P) -> Target {
+        let mut parameters = program.parameters();
+        let delivery = parameters.iter().position(|(name, _)| name == DELIVERY).map(|at| parameters.remove(at).1);
+        let (name, environment) = (which.program.clone(), which.environment);
+        Target { name, delivery, environment, parameters, program: Box::new(Arc::new(program)) }
+    }
+
+    /// Writes into a schedule all that is needed to find the same program again.
+    pub(crate) fn sign(&self, schedule: &mut Schedule) {
+        schedule.program.clone_from(&self.name);
+        schedule.settings = self.parameters.iter().cloned().collect();
+        let environment = self.environment.map(|environment| flag_name(&environment));
+        let more = [(DELIVERY, self.delivery.clone()), (ENVIRONMENT, environment)];
+        schedule.settings.extend(more.into_iter().filter_map(|(name, value)| Some((name.into(), value?))));
+    }
+
+    /// The program with its parameters: `pi(workers=4)`.
+    pub(crate) fn title(&self) -> String {
+        let values: Vec<String> = self.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        if values.is_empty() { self.name.clone() } else { format!("{}({})", self.name, values.join(", ")) }
+    }
+}
+
+/// A value of a flag, by its name in a schedule.
+fn value<T: ValueEnum>(name: &str) -> Result<T, Failure> {
+    T::from_str(name, false).map_err(|why| Failure::misuse(format_args!("the schedule was made with `{name}`: {why}")))
+}
+
+/// The name of a flag's value.
+fn flag_name(value: &impl ValueEnum) -> String {
+    value.to_possible_value().map_or_else(String::new, |value| value.get_name().into())
+}
+
+fn subject(which: &Which) -> Result<Target, Failure> {
+    let known = whippet_subjects::all().iter().map(|subject| subject.name);
+    let subject = whippet_subjects::find(&which.program).map_err(|_| unknown("subject", &which.program, known))?;
+    let settings = which.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let mut test = subject.program(settings).map_err(Failure::misuse)?;
+    if let Some(delivery) = which.delivery {
+        test = test.delivery(match delivery {
+            Delivery::Unordered => whippet_actors::Delivery::Unordered,
+            Delivery::Fifo => whippet_actors::Delivery::Fifo,
+            Delivery::Causal => whippet_actors::Delivery::Causal,
+        });
+    }
+    if let Some(environment) = which.environment {
+        test = test.environment(match environment {
+            Environment::Open => whippet_actors::Environment::Open,
+            Environment::Closed => whippet_actors::Environment::Closed,
+        });
+    }
+    Ok(Target::new(which, test))
+}

@@ -1,0 +1,112 @@
+//! Whoever sits in front of the terminal: sees how far a search is, and may stop it.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use whippet_report::{grouped, guess};
+use whippet_search::{Observer, Progress};
+
+/// Searches that end sooner show no progress.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// How a process ends that was interrupted twice.
+const INTERRUPTED_AGAIN: i32 = 130;
+
+/// A line on standard error, if that is a terminal, and an ear for Ctrl-C.
+pub(crate) struct Watch {
+    line: ProgressBar,
+    /// What is being done, in front of the numbers.
+    label: String,
+    interrupted: &'static AtomicBool,
+}
+
+impl Watch {
+    /// Watches what `label` says, from now on.
+    pub(crate) fn new(label: impl Into<String>) -> Watch {
+        let line = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
+        line.set_style(ProgressStyle::with_template("{spinner} {wide_msg}").expect("the template is correct"));
+        Watch { line, label: label.into(), interrupted: interruptions() }
+    }
+
+    /// Shows a line of one's own, at once.
+    pub(crate) fn show(&self, text: String) {
+        if self.line.is_hidden() {
+            // Hides itself where standard error is no terminal.
+            self.line.set_draw_target(ProgressDrawTarget::stderr());
+        }
+        self.line.set_message(text);
+        self.line.tick();
+    }
+}
+
+impl Observer for Watch {
+    fn progress(&self, progress: &Progress) {
+        if progress.elapsed >= PATIENCE {
+            self.show(format!("{}{}", self.label, describe(progress)));
+        }
+    }
+
+    fn interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+}
+
+impl Drop for Watch {
+    fn drop(&mut self) {
+        self.line.finish_and_clear();
+    }
+}
+
+/// `12,345 executions · 61,000/s · depth 23 · about 360,000 ± 20,000 in all (3 %)`
+fn describe(progress: &Progress) -> String {
+    let executions = progress.counters.executions;
+    let rate = executions as f64 / progress.elapsed.as_secs_f64();
+    let mut text = format!("{} executions · {}/s", grouped(executions), grouped(rate as u64));
+    if let Some(states) = progress.counters.states {
+        text += &format!(" · {} states", grouped(states));
+    }
+    text += &format!(" · depth {}", progress.depth);
+    if let Some(estimate) = &progress.estimate {
+        let share = 100.0 * estimate.seen.unwrap_or(executions) as f64 / estimate.total.max(1.0);
+        text += &format!(" · {} in all ({:.0} %)", guess(estimate), share.min(100.0));
+    }
+    text
+}
+
+/// The flag that Ctrl-C raises. The second time ends the process, in case that nobody looks at the flag.
+fn interruptions() -> &'static AtomicBool {
+    static FLAG: OnceLock<AtomicBool> = OnceLock::new();
+    static HANDLER: OnceLock<()> = OnceLock::new();
+    let flag = FLAG.get_or_init(AtomicBool::default);
+    HANDLER.get_or_init(|| {
+        let raise = move || {
+            if flag.swap(true, Ordering::Relaxed) {
+                std::process::exit(INTERRUPTED_AGAIN);
+            }
+        };
+        // Without a handler Ctrl-C still ends the process: only the partial verdict is lost.
+        let _ = ctrlc::set_handler(raise);
+    });
+    flag
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use whippet_model::{Counters, Estimate};
+
+    #[test]
+    fn progress_in_one_line() {
+        let mut progress = Progress {
+            counters: Counters { executions: 12_000, ..Counters::default() },
+            depth: 23,
+            elapsed: Duration::from_secs(4),
+            estimate: None,
+        };
+        assert_eq!(describe(&progress), "12,000 executions · 3,000/s · depth 23");
+        progress.estimate = Some(Estimate { total: 360_000.0, error: 20_000.0, seen: None });
+        let wanted = "12,000 executions · 3,000/s · depth 23 · about 360,000 ± 20,000 in all (3 %)";
+        assert_eq!(describe(&progress), wanted);
+    }
+}
