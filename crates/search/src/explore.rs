@@ -7,12 +7,12 @@
 //! second time is not deterministic, and no verdict about it would be true.
 
 use crate::control::Control;
-use crate::exhaustive;
 use crate::optimal;
 use crate::options::{Options, Reduction};
 use crate::parallel;
 use crate::run::{Run, Stop};
 use crate::settle::settle;
+use crate::{dcute, exhaustive, persistent, transdpor};
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
@@ -159,6 +159,9 @@ fn dispatch<P: Program>(program: &P, options: &Options, control: &Control) -> Re
     let mut run = Run::new(machine, options, control);
     match options.reduction {
         Reduction::Exhaustive => exhaustive::search(&mut run),
+        Reduction::Dcute => dcute::search(&mut run),
+        Reduction::Persistent => persistent::search(&mut run),
+        Reduction::Transdpor => transdpor::search(&mut run),
         Reduction::Optimal => optimal::search(&mut run),
         other => Err(Stop::unsupported(format!("the reduction `{other}` is not available in this build"))),
     }

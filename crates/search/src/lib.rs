@@ -3,8 +3,10 @@
 //! [`explore`] searches a program and gives a verdict, [`replay()`] carries out one schedule. What is
 //! searched, and how, is in [`Options`]: each [`Reduction`] is one file, and all share one driver.
 
+mod backtrack;
 mod collect;
 mod control;
+mod dcute;
 mod exhaustive;
 mod explore;
 mod levels;
@@ -13,13 +15,16 @@ mod optimal;
 mod options;
 mod orders;
 mod parallel;
+mod persistent;
 mod replay;
 mod revisit;
 mod run;
 mod settle;
+mod sleep;
 mod stack;
 #[cfg(any(test, feature = "toy"))]
 pub mod toy;
+mod transdpor;
 mod weights;
 
 pub use explore::{Observer, Progress, SearchError, explore};

@@ -56,7 +56,7 @@ mod tests {
     #[test]
     fn a_finished_tree_has_no_error() {
         let mut weights = Weights::default();
-        [0.5, 0.25, 0.25].map(|w| weights.leaf(w));
+        [0.5, 0.25, 0.25].into_iter().for_each(|w| weights.leaf(w));
         let guess = weights.estimate(3).unwrap();
         assert!((guess.total - 3.0).abs() < 1e-9 && guess.error.abs() < 1e-9);
     }

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 use whippet_model::{
-    ActorNo, Choice, Kind, LimitHit, Limits, Machine, MachineError, Name, Pending, Problem, Program as _, Relation,
-    Step, StepText, Verdict,
+    ActorNo, Choice, Kind, LimitHit, Limits, Machine, MachineError, Name, Pending, Problem, Relation, Step, StepText,
+    Verdict,
 };
 use whippet_search::toy::{Action, Delivery, Program, Target, Toy};
 use whippet_search::{Options, Reduction, SearchError, explore, replay};

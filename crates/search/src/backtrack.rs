@@ -1,0 +1,190 @@
+//! The walk that `dcute`, `persistent` and `transdpor` share.
+//!
+//! Depth first: each configuration on the way has a [`Level`] with a list of choices to explore. A rule says
+//! which choices the list begins with ([`Backtrack::begin`]) and what the newest step adds to the lists of earlier levels
+//! ([`Backtrack::arrived`]); the walk carries out the lists, goes back, and puts to sleep what it has
+//! explored if sleep sets are wanted. Races are looked up in the clocks of the [`Run`]: a step is before a
+//! message iff it is in the past of the step that sent it.
+
+use crate::orders::Orders;
+use crate::run::{Run, Stop};
+use crate::sleep::{Sleep, Touches};
+use whippet_model::{ActorNo, Choice, Clocks, Machine, Relation};
+
+/// One configuration of the current execution.
+#[derive(Debug)]
+pub(crate) struct Level {
+    /// What was enabled, in order of sending.
+    pub(crate) enabled: Vec<Choice>,
+    /// What is explored here, in this order; later steps may add to it.
+    pub(crate) list: Vec<Choice>,
+    /// How many of the list have been taken.
+    pub(crate) taken: usize,
+    /// Who acts in what is being explored.
+    pub(crate) actor: ActorNo,
+    /// The rule's own flag: `needs_delay` of dCUTE, `freeze` of TransDPOR.
+    pub(crate) flag: bool,
+    pub(crate) sleep: Sleep,
+}
+
+impl Level {
+    fn new() -> Level {
+        Level {
+            enabled: Vec::new(),
+            list: Vec::new(),
+            taken: 0,
+            actor: ActorNo(0),
+            flag: false,
+            sleep: Sleep::default(),
+        }
+    }
+
+    fn reset(&mut self) {
+        self.enabled.clear();
+        self.list.clear();
+        self.taken = 0;
+        self.flag = false;
+        self.sleep.clear();
+    }
+
+    /// Adds all choices of an actor that are awake, unless it has some in the list already.
+    pub(crate) fn add_actor<M: Machine>(&mut self, machine: &M, actor: ActorNo) {
+        if self.list.iter().any(|choice| machine.actor(choice.what) == actor) {
+            return;
+        }
+        for &choice in &self.enabled {
+            if machine.actor(choice.what) == actor && !self.sleep.contains(choice) {
+                self.list.push(choice);
+            }
+        }
+    }
+
+    /// The next of the list, whatever it is.
+    pub(crate) fn take(&mut self) -> Option<Choice> {
+        let choice = self.list.get(self.taken).copied()?;
+        self.taken += 1;
+        Some(choice)
+    }
+}
+
+/// What to explore: a rule.
+pub(crate) trait Backtrack {
+    /// The list of a new configuration begins. If it stays empty, everything enabled sleeps.
+    fn begin<M: Machine>(&mut self, machine: &M, level: &mut Level, orders: &mut Orders);
+
+    /// The newest step led here: what does it add to earlier levels? `levels[k]` is where step `k` was taken.
+    fn arrived<M: Machine>(&mut self, run: &mut Run<'_, M>, levels: &mut [Level]);
+
+    /// The execution is complete or given up: what do the things that stayed pending add?
+    fn ended<M: Machine>(&mut self, run: &mut Run<'_, M>, levels: &mut [Level]) {
+        let _ = (run, levels);
+    }
+
+    /// The next choice of a level.
+    fn next<M: Machine>(&mut self, machine: &M, level: &mut Level) -> Option<Choice> {
+        let _ = machine;
+        level.take()
+    }
+}
+
+/// Explores everything that the rule asks for.
+pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>, rule: impl Backtrack) -> Result<(), Stop> {
+    run.follow_clocks();
+    let orders = Orders::new(run.options.order, &run.machine)?;
+    Walk { rule, orders, levels: Vec::new(), sleeps: run.options.sleep }.visit(run)
+}
+
+/// Refuses machines whose races are not those between messages to one actor.
+pub(crate) fn only_same_actor<M: Machine>(run: &Run<'_, M>, name: &str) -> Result<(), Stop> {
+    match run.machine.relation() {
+        Relation::SameActor => Ok(()),
+        Relation::Footprints => Err(Stop::unsupported(format!(
+            "the reduction `{name}` is for programs in which exactly the messages to one actor depend on each other, \
+             and this is no such program: choose `optimal`, `source` or `persistent`"
+        ))),
+    }
+}
+
+struct Walk<B> {
+    rule: B,
+    orders: Orders,
+    levels: Vec<Level>,
+    sleeps: bool,
+}
+
+impl<B: Backtrack> Walk<B> {
+    fn visit<M: Machine>(&mut self, run: &mut Run<'_, M>) -> Result<(), Stop> {
+        let depth = run.depth();
+        self.enter(run, depth);
+        if depth > 0 {
+            self.rule.arrived(run, &mut self.levels[..depth]);
+        }
+        let level = &mut self.levels[depth];
+        run.enabled(&mut level.enabled);
+        if level.enabled.is_empty() {
+            self.rule.ended(run, &mut self.levels[..depth]);
+            return run.complete();
+        }
+        self.rule.begin(&run.machine, level, &mut self.orders);
+        if level.list.is_empty() {
+            self.rule.ended(run, &mut self.levels[..depth]);
+            run.blocked();
+            return Ok(());
+        }
+        while let Some(choice) = self.rule.next(&run.machine, &mut self.levels[depth]) {
+            self.explore(run, depth, choice)?;
+        }
+        Ok(())
+    }
+
+    /// Explores one choice with all its ways.
+    fn explore<M: Machine>(&mut self, run: &mut Run<'_, M>, depth: usize, choice: Choice) -> Result<(), Stop> {
+        let actor = run.machine.actor(choice.what);
+        self.levels[depth].actor = actor;
+        let mut touches = Touches::new();
+        let mut way = choice;
+        loop {
+            run.execute(way)?;
+            self.orders.arrived(&run.machine);
+            let next = run.machine.next_branch();
+            if self.sleeps {
+                touches.extend_from_slice(run.machine.touches(depth));
+            }
+            self.visit(run)?;
+            run.rewind(depth);
+            match next {
+                Some(branch) => way.branch = branch,
+                None => break,
+            }
+        }
+        if self.sleeps {
+            self.levels[depth].sleep.add(choice, actor, touches);
+        }
+        Ok(())
+    }
+
+    fn enter<M: Machine>(&mut self, run: &Run<'_, M>, depth: usize) {
+        if self.levels.len() == depth {
+            self.levels.push(Level::new());
+        }
+        let (before, here) = self.levels.split_at_mut(depth);
+        here[0].reset();
+        if let Some(parent) = before.last().filter(|_| self.sleeps) {
+            here[0].sleep.inherit(&parent.sleep, &run.machine);
+        }
+    }
+}
+
+/// The first step after `k` in the past of `at`, itself included.
+pub(crate) fn first_after(clocks: &Clocks, k: usize, at: usize) -> Option<usize> {
+    let past = clocks.past(at);
+    let from = k + 1;
+    let (mut word, mut bits) = (from / 64, *past.get(from / 64)? & (!0 << (from % 64)));
+    loop {
+        if bits != 0 {
+            return Some(word * 64 + bits.trailing_zeros() as usize);
+        }
+        word += 1;
+        bits = *past.get(word)?;
+    }
+}

@@ -1,0 +1,97 @@
+//! Who reaches whom in the graph of all sends ever made.
+
+use super::Group;
+use std::cmp::Ordering;
+use whippet_model::ActorNo;
+
+/// The graph of sends, closed under reaching.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Reach {
+    /// Per actor, bits of those that it reaches.
+    rows: Vec<Vec<u64>>,
+}
+
+impl Reach {
+    /// Somebody sends to somebody.
+    #[inline]
+    pub(super) fn sends(&mut self, from: ActorNo, to: ActorNo) {
+        if !self.reaches(from.0, to.0) {
+            self.close(from.0, to.0);
+        }
+    }
+
+    #[inline]
+    fn reaches(&self, from: u32, to: u32) -> bool {
+        self.rows
+            .get(from as usize)
+            .and_then(|row| row.get(to as usize / 64))
+            .is_some_and(|word| word >> (to % 64) & 1 != 0)
+    }
+
+    /// Whoever reaches `from` now reaches `to` and all that `to` reaches.
+    fn close(&mut self, from: u32, to: u32) {
+        let known = self.rows.len().max(from.max(to) as usize + 1);
+        self.rows.resize(known, Vec::new());
+        let words = known.div_ceil(64);
+        self.rows.iter_mut().for_each(|row| row.resize(words.max(row.len()), 0));
+        let mut more = self.rows[to as usize].clone();
+        more[to as usize / 64] |= 1 << (to % 64);
+        for actor in 0..known as u32 {
+            if actor == from || self.reaches(actor, from) {
+                let row = &mut self.rows[actor as usize];
+                row.iter_mut().zip(&more).for_each(|(word, more)| *word |= more);
+            }
+        }
+    }
+
+    /// The published comparator: if only one reaches the other, it goes first; otherwise the older one. This
+    /// is not transitive.
+    pub(super) fn compare(&self, a: ActorNo, b: ActorNo) -> Ordering {
+        match (self.reaches(a.0, b.0), self.reaches(b.0, a.0)) {
+            (true, false) => Ordering::Less,
+            (false, true) => Ordering::Greater,
+            _ => a.cmp(&b),
+        }
+    }
+
+    /// Sorts actors: the oldest one first that no other reaches without being reached by it, and so on.
+    /// "Reaches and is not reached" is transitive, so there always is one.
+    pub(super) fn sort(&self, groups: &mut [Group]) {
+        groups.sort_unstable_by_key(|group| group.actor);
+        for done in 0..groups.len() {
+            let open = &groups[done..];
+            let below =
+                |a: &Group| open.iter().any(|b| self.reaches(b.actor, a.actor) && !self.reaches(a.actor, b.actor));
+            let next = open.iter().position(|a| !below(a)).expect("a strict order of finitely many has a least one");
+            // Shifted, not swapped: the others stay sorted by age.
+            groups[done..=done + next].rotate_right(1);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reaching_is_closed_whatever_the_order_of_sends() {
+        let edges = [(0, 1), (2, 3), (1, 2), (3, 4), (5, 0)];
+        for turn in 0..edges.len() {
+            let mut reach = Reach::default();
+            let mut edges = edges;
+            edges.rotate_left(turn);
+            edges.iter().for_each(|&(a, b)| reach.sends(ActorNo(a), ActorNo(b)));
+            assert!(reach.reaches(5, 4) && reach.reaches(0, 3) && !reach.reaches(4, 0) && !reach.reaches(0, 0));
+        }
+    }
+
+    #[test]
+    fn sorting_puts_those_that_reach_first_and_keeps_age_otherwise() {
+        let mut reach = Reach::default();
+        reach.sends(ActorNo(3), ActorNo(1));
+        let mut groups: Vec<Group> =
+            [2, 0, 1, 3].map(|actor| Group { actor, first: 0, last: 0, count: 1, key: 0 }).to_vec();
+        reach.sort(&mut groups);
+        assert_eq!(groups.iter().map(|g| g.actor).collect::<Vec<_>>(), [0, 2, 3, 1]);
+    }
+}
