@@ -1,9 +1,21 @@
 //! Random actor programs, and searches compared on them.
 
 mod draw;
+mod judge;
 mod random;
+mod reference;
+mod sample;
+mod setting;
 mod shrink;
+mod trace;
+mod watch;
 
 pub use draw::{Family, draw, draw_from};
+pub use judge::{Answer, Failure, Judged, Size, answer, compare, judge};
 pub use random::Random;
+pub use reference::{End, reference};
+pub use sample::{Sample, Tally};
+pub use setting::{Promise, Setting};
 pub use shrink::shrink;
+pub use trace::Trace;
+pub use watch::{Log, Seen, Watch, Watched};

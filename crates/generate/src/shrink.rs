@@ -25,9 +25,21 @@ pub fn shrink(program: Program, mut shows: impl FnMut(&Program) -> bool) -> Prog
 /// The programs that lack one piece, those that lack a large one first.
 fn smaller(program: &Program) -> impl Iterator<Item = Program> + '_ {
     let actors = (0..program.actors).rev().filter_map(|k| without_actor(program, k));
-    let starts = (0..program.main.len()).map(|k| changed(program, |p| drop(p.main.remove(k))));
-    let rules = (0..program.rules.len()).map(|k| changed(program, |p| drop(p.rules.remove(k))));
-    let refusals = (0..program.refusals.len()).map(|k| changed(program, |p| drop(p.refusals.remove(k))));
+    let starts = (0..program.main.len()).map(|k| {
+        changed(program, |p| {
+            p.main.remove(k);
+        })
+    });
+    let rules = (0..program.rules.len()).map(|k| {
+        changed(program, |p| {
+            p.rules.remove(k);
+        })
+    });
+    let refusals = (0..program.refusals.len()).map(|k| {
+        changed(program, |p| {
+            p.refusals.remove(k);
+        })
+    });
     let pieces = (0..program.rules.len()).flat_map(move |rule| {
         (0..program.rules[rule].actions.len()).flat_map(move |action| simpler(program, rule, action))
     });
@@ -39,7 +51,9 @@ fn smaller(program: &Program) -> impl Iterator<Item = Program> + '_ {
 
 /// The program without an action, and with a simpler one in its place.
 fn simpler(program: &Program, rule: usize, action: usize) -> impl Iterator<Item = Program> {
-    let without = changed(program, |p| drop(p.rules[rule].actions.remove(action)));
+    let without = changed(program, |p| {
+        p.rules[rule].actions.remove(action);
+    });
     let instead = match program.rules[rule].actions[action] {
         Action::Call(to, tag) => Some(Action::Send(to, tag)),
         Action::Choose(n) if n > 2 => Some(Action::Choose(n - 1)),

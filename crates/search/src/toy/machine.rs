@@ -1,10 +1,12 @@
-//! The machine of the little language: plain and slow. Each step keeps a copy of the whole configuration.
+//! The machine of the little language: a step keeps what its actor was before, and marks.
 
-use super::{Action, Delivery, Program, Target};
+use super::handler::{Handler, Job};
+use super::{Delivery, Level, Program, STORES};
 use std::ops::Range;
 use std::sync::Arc;
 use whippet_model::{
     ActorNo, Branch, Choice, Comparison, Kind, Machine, MachineError, Name, Pending, Problem, Relation, Step, StepText,
+    Touch,
 };
 
 /// What a message asks of its receiver.
@@ -17,7 +19,7 @@ pub(super) enum Content {
 }
 
 /// A message that was sent.
-#[derive(Clone, Debug)]
+#[derive(Copy, Clone, Debug)]
 pub(super) struct Message {
     pub(super) name: Name,
     /// `None`: sent by `main`.
@@ -31,54 +33,48 @@ pub(super) struct Message {
 }
 
 /// An actor that was created.
-#[derive(Clone, Debug)]
+#[derive(Copy, Clone, Debug)]
 pub(super) struct Actor {
     pub(super) name: Name,
     pub(super) like: u32,
     pub(super) state: i32,
+    pub(super) stores: [i32; STORES],
     pub(super) stopped: bool,
     pub(super) creator: Option<u32>,
     pub(super) newest: Option<u32>,
     /// What is left to do when the reply arrives, while it waits for one.
     pub(super) waits: Option<Job>,
+    /// Its newest step.
+    pub(super) last: Option<usize>,
 }
 
-/// A handler that is not over.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Job {
-    pub(super) sender: Option<u32>,
-    /// Whether the sender waits for the end.
-    pub(super) called: bool,
-    pub(super) rest: Vec<Action>,
-}
-
-#[derive(Clone, Debug, Default)]
-pub(super) struct Configuration {
-    pub(super) actors: Vec<Actor>,
-    pub(super) messages: Vec<Message>,
-}
-
-/// What is kept of a step besides the configuration after it.
+/// What is kept of a step.
 #[derive(Clone, Debug)]
 struct Taken {
     step: Step,
     message: u32,
-    sent: Range<u32>,
-    /// The ways of its choices, and how the branch would go on.
+    /// The actor before it.
+    before: Actor,
+    /// How many messages and actors there were before.
+    messages: usize,
+    actors: usize,
+    /// How its branch would go on.
     next: Option<Branch>,
     failed: bool,
-    effects: Vec<String>,
-    /// The steps before it, causes and the receiver's own.
+    /// The steps that the sender of a message could know of: causes and the actor's own, where the order of
+    /// delivery needs them.
     past: Vec<bool>,
+    touches: Vec<Touch>,
 }
 
 /// Runs a [`Program`].
 #[derive(Clone, Debug)]
 pub struct Toy {
     program: Arc<Program>,
-    /// One more than steps.
-    configurations: Vec<Configuration>,
+    pub(super) actors: Vec<Actor>,
+    pub(super) messages: Vec<Message>,
     steps: Vec<Taken>,
+    failures: usize,
     runs: u64,
 }
 
@@ -86,21 +82,21 @@ impl whippet_model::Program for Program {
     type Machine = Toy;
 
     fn machine(&self) -> Result<Toy, MachineError> {
-        let mut start = Configuration::default();
+        let program = Arc::new(self.clone());
+        let (actors, messages, steps) = (Vec::new(), Vec::new(), Vec::new());
+        let mut toy = Toy { program, actors, messages, steps, failures: 0, runs: 0 };
         for k in 0..self.actors {
-            let name = Name::ROOT.mixed(0xAC70).child(k);
-            let (creator, newest, waits) = (None, None, None);
-            start.actors.push(Actor { name, like: k, state: 0, stopped: false, creator, newest, waits });
+            toy.actors.push(Actor::new(Name::ROOT.child(k).mixed(ACTOR), k, None));
         }
         for (k, &(to, tag)) in self.main.iter().enumerate() {
             if to >= self.actors {
                 return Err(MachineError::Misuse(format!("main sends to A{to}, but there are {} actors", self.actors)));
             }
-            let name = Name::ROOT.child(k as u32);
+            let name = Name::ROOT.child(self.actors + k as u32);
             let content = Content::Tag(tag);
-            start.messages.push(Message { name, from: None, sent: None, to, content, taken: None });
+            toy.messages.push(Message { name, from: None, sent: None, to, content, taken: None });
         }
-        Ok(Toy { program: Arc::new(self.clone()), configurations: vec![start], steps: Vec::new(), runs: 0 })
+        Ok(toy)
     }
 
     fn name(&self) -> String {
@@ -108,174 +104,108 @@ impl whippet_model::Program for Program {
     }
 }
 
-/// What one step works on.
-struct Handler<'a> {
-    at: usize,
-    event: Name,
-    me: u32,
-    now: Configuration,
-    branch: Branch,
-    arities: Vec<u32>,
-    created: u32,
-    first: usize,
-    failed: bool,
-    effects: Vec<String>,
-    program: &'a Program,
-}
+/// Tells the names of actors from those of messages that have the same number.
+pub(super) const ACTOR: u64 = 0xAC70;
 
-impl Handler<'_> {
-    fn me(&mut self) -> &mut Actor {
-        &mut self.now.actors[self.me as usize]
+impl Actor {
+    pub(super) fn new(name: Name, like: u32, creator: Option<u32>) -> Actor {
+        let (newest, waits, last) = (None, None, None);
+        Actor { name, like, state: 0, stores: [0; STORES], stopped: false, creator, newest, waits, last }
     }
 
-    fn send(&mut self, to: u32, content: Content) {
-        let k = self.now.messages.len() - self.first;
-        let name = self.event.child(k as u32);
-        self.effects.push(format!("sends {content:?} to {}", self.now.label(to)));
-        self.now.messages.push(Message { name, from: Some(self.me), sent: Some(self.at), to, content, taken: None });
-    }
-
-    fn target(&mut self, target: Target, sender: Option<u32>) -> Option<u32> {
-        match target {
-            Target::Actor(k) => (k < self.program.actors).then_some(k),
-            Target::Me => Some(self.me),
-            Target::Sender => sender,
-            Target::Creator => self.me().creator,
-            Target::Newest => self.me().newest,
-        }
-    }
-
-    /// Works until the end of the handler or until the next reply is needed.
-    fn work(&mut self, job: Job) {
-        for (k, &action) in job.rest.iter().enumerate() {
-            match action {
-                Action::Send(to, tag) => {
-                    if let Some(to) = self.target(to, job.sender) {
-                        self.send(to, Content::Tag(tag));
-                    }
-                }
-                Action::Call(to, tag) => {
-                    let to = self.target(to, job.sender).filter(|&to| to != self.me);
-                    if let Some(to) = to {
-                        self.send(to, Content::Call(tag));
-                        self.me().waits = Some(Job { rest: job.rest[k + 1..].to_vec(), ..job });
-                        return;
-                    }
-                }
-                Action::Set(state) => self.me().state = state,
-                Action::Add(n) => self.me().state += n,
-                Action::Create(like) => self.create(like),
-                Action::Choose(n) => {
-                    let digit = self.arities.len();
-                    self.arities.push(n.max(1));
-                    self.me().state = self.branch.digit(digit) as i32;
-                }
-                Action::Stop => self.me().stopped = true,
-                Action::Fail => {
-                    self.failed = true;
-                    self.me().stopped = true;
-                    return;
-                }
+    /// Whether it takes a message, whatever the order of delivery says.
+    fn takes(&self, program: &Program, message: &Message) -> bool {
+        match message.content {
+            // A stopped actor that waits is still in its last handler.
+            Content::Reply => self.waits.is_some(),
+            Content::Tag(tag) | Content::Call(tag) => {
+                !self.stopped && self.waits.is_none() && !program.refuses(self.like, tag, self.state)
             }
         }
-        if let (true, Some(caller)) = (job.called, job.sender) {
-            self.send(caller, Content::Reply);
-        }
-    }
-
-    fn create(&mut self, like: u32) {
-        let name = self.event.mixed(0xAC70).child(self.created);
-        self.created += 1;
-        let new = self.now.actors.len() as u32;
-        let creator = Some(self.me);
-        self.now.actors.push(Actor { name, like, state: 0, stopped: false, creator, newest: None, waits: None });
-        self.me().newest = Some(new);
-        self.effects.push(format!("creates {}", self.now.label(new)));
-    }
-}
-
-impl Configuration {
-    fn label(&self, actor: u32) -> String {
-        let like = self.actors[actor as usize].like;
-        if like == actor { format!("A{actor}") } else { format!("A{like} number {actor}") }
     }
 }
 
 impl Toy {
-    pub(super) fn now(&self) -> &Configuration {
-        self.configurations.last().expect("there is always one")
+    fn label(&self, actor: u32) -> String {
+        let like = self.actors[actor as usize].like;
+        if like == actor { format!("A{actor}") } else { format!("A{like} number {actor}") }
     }
 
-    /// Whether the receiver takes a message in this configuration, whatever the order of delivery says.
-    fn takes(&self, configuration: &Configuration, message: &Message) -> bool {
-        let actor = &configuration.actors[message.to as usize];
-        match message.content {
-            // A stopped actor that waits is still in its last handler.
-            Content::Reply => actor.waits.is_some(),
-            Content::Tag(tag) | Content::Call(tag) => {
-                !actor.stopped && actor.waits.is_none() && !self.program.refuses(actor.like, tag, actor.state)
-            }
-        }
+    pub(super) fn program(&self) -> &Program {
+        &self.program
     }
 
-    /// The messages that must be taken before message `m`.
+    /// The messages that must be taken before message `m` if they can be. Replies overtake everything.
     fn ahead(&self, m: usize) -> impl Iterator<Item = &Message> {
-        let messages = &self.now().messages;
-        let message = &messages[m];
-        messages[..m].iter().filter(move |other| {
-            other.to == message.to
-                && match self.program.delivery {
-                    Delivery::Unordered => false,
-                    Delivery::Fifo => other.from == message.from,
-                    Delivery::Causal => self.knew(message.sent, other.sent),
-                }
-        })
+        let message = self.messages[m];
+        let ordered = self.program.delivery != Delivery::Unordered && message.content != Content::Reply;
+        let before = if ordered { m } else { 0 };
+        (0..before).filter(move |&o| self.precedes(o, m)).map(|o| &self.messages[o])
     }
 
-    /// Whether what was sent by step `a` was sent before or in step `b`, as far as `b` could know.
-    fn knew(&self, b: Option<usize>, a: Option<usize>) -> bool {
-        match (a, b) {
-            (None, _) => true,
-            (Some(a), Some(b)) => a == b || (a < b && self.steps[b].past[a]),
-            (Some(_), None) => false,
-        }
+    /// Whether message `o` comes before message `m` in the order of delivery: both are to the same actor.
+    pub(super) fn precedes(&self, o: usize, m: usize) -> bool {
+        let (older, newer) = (&self.messages[o], &self.messages[m]);
+        o < m
+            && older.to == newer.to
+            && older.content != Content::Reply
+            && match self.program.delivery {
+                Delivery::Unordered => false,
+                Delivery::Fifo => older.from == newer.from,
+                Delivery::Causal => self.tells_of(m, o),
+            }
     }
 
-    pub(super) fn delivery(&self) -> Delivery {
-        self.program.delivery
+    /// Whether the sender of message `m` could know that message `o` had been sent.
+    pub(super) fn tells_of(&self, m: usize, o: usize) -> bool {
+        let (older, newer) = (self.messages[o].sent, self.messages[m].sent);
+        if older == newer { o < m } else { newer.is_some_and(|step| self.knew(step, o)) }
     }
 
-    /// Whether message `a` was sent before message `b`, as far as the sender of `b` could know.
-    pub(super) fn sent_before(&self, a: usize, b: usize) -> bool {
-        let (a_sent, b_sent) = (self.now().messages[a].sent, self.now().messages[b].sent);
-        self.knew(b_sent, a_sent) && (a_sent != b_sent || a < b)
+    /// Whether step `at` could know that an earlier step had sent message `m`: from the same actor, or through what
+    /// was sent by that step with `m` or after it.
+    fn knew(&self, at: usize, m: usize) -> bool {
+        let message = &self.messages[m];
+        let reached = |step: usize| step == at || self.steps[at].past.get(step).is_some_and(|&past| past);
+        let later = |step: &Taken| Some(step.step.actor.0) == message.from;
+        let next = message.sent.and_then(|sent| (sent + 1..=at).find(|&k| later(&self.steps[k])));
+        let siblings = self.messages[m..].iter().take_while(|other| other.sent == message.sent);
+        next.is_some_and(reached) || siblings.filter_map(|other| other.taken).any(reached)
     }
 
     /// Whether an actor could know that message `m` was sent.
     pub(super) fn knows(&self, actor: u32, m: usize) -> bool {
-        let sent = self.now().messages[m].sent;
-        self.last_step_of(actor).is_some_and(|last| self.knew(Some(last), sent))
+        let last = self.actors[actor as usize].last;
+        last.is_some_and(|last| self.messages[m].sent == Some(last) || self.knew(last, m))
     }
 
     fn is_enabled(&self, m: usize) -> bool {
-        let message = &self.now().messages[m];
-        message.taken.is_none() && self.takes(self.now(), message) && self.ahead(m).all(|o| o.taken.is_some())
+        let message = &self.messages[m];
+        let actor = &self.actors[message.to as usize];
+        let takes = |message: &Message| message.taken.is_none() && actor.takes(&self.program, message);
+        takes(message) && !self.ahead(m).any(takes)
     }
 
-    fn last_step_of(&self, actor: u32) -> Option<usize> {
-        (0..self.steps.len()).rev().find(|&at| self.steps[at].step.actor == ActorNo(actor))
-    }
-
-    /// The pasts of steps, as the causal delivery needs them.
+    /// The steps that a step could know of, if it took this message now.
     fn past(&self, message: &Message) -> Vec<bool> {
+        if self.program.delivery != Delivery::Causal {
+            return Vec::new();
+        }
         let mut past = vec![false; self.steps.len()];
-        for before in [message.sent, self.last_step_of(message.to)].into_iter().flatten() {
+        for before in [message.sent, self.actors[message.to as usize].last].into_iter().flatten() {
             past[before] = true;
             for (at, &earlier) in self.steps[before].past.iter().enumerate() {
                 past[at] |= earlier;
             }
         }
         past
+    }
+
+    /// The actor of step `at` after it.
+    fn after(&self, at: usize) -> &Actor {
+        let actor = self.steps[at].step.actor;
+        let later = self.steps[at + 1..].iter().find(|taken| taken.step.actor == actor);
+        later.map_or(&self.actors[actor.0 as usize], |taken| &taken.before)
     }
 }
 
@@ -285,7 +215,7 @@ impl Machine for Toy {
     }
 
     fn enabled(&mut self, out: &mut Vec<Choice>) {
-        let count = self.now().messages.len();
+        let count = self.messages.len();
         out.extend((0..count).filter(|&m| self.is_enabled(m)).map(|m| Choice::first(Pending(m as u32))));
     }
 
@@ -293,51 +223,39 @@ impl Machine for Toy {
         let m = choice.what.0 as usize;
         assert!(self.is_enabled(m), "a search chose what is not enabled");
         let at = self.steps.len();
-        let mut now = self.now().clone();
-        now.messages[m].taken = Some(at);
-        let message = now.messages[m].clone();
+        let message = self.messages[m];
+        let before = self.actors[message.to as usize];
         let past = self.past(&message);
-        let event = if choice.branch == Branch::FIRST { message.name } else { message.name.mixed(choice.branch.0) };
-        let first = now.messages.len();
-        let mut handler = Handler {
-            at,
-            event,
-            me: message.to,
-            now,
-            branch: choice.branch,
-            arities: Vec::new(),
-            created: 0,
-            first,
-            failed: false,
-            effects: Vec::new(),
-            program: &self.program,
-        };
-        let job = match message.content {
-            Content::Reply => handler.me().waits.take().expect("it is enabled"),
-            Content::Tag(tag) | Content::Call(tag) => {
-                let (like, state) = (handler.me().like, handler.me().state);
-                let rest = self.program.rule(like, tag, state).map_or(Vec::new(), |rule| rule.actions.clone());
-                let called = matches!(message.content, Content::Call(_));
-                Job { sender: message.from, called, rest }
-            }
-        };
-        handler.work(job);
-        if (0..Branch::DIGITS).any(|k| choice.branch.digit(k) >= handler.arities.get(k).copied().unwrap_or(1)) {
+        let (messages, actors) = (self.messages.len(), self.actors.len());
+        self.messages[m].taken = Some(at);
+        self.actors[message.to as usize].last = Some(at);
+        let program = self.program.clone();
+        let mut handler = Handler::new(self, &program, at, &message, choice.branch);
+        handler.take(&message);
+        let (arities, failed, touches) = handler.done();
+        // What `choose` decided is part of the event's name.
+        let event = if arities.is_empty() { message.name } else { message.name.mixed(choice.branch.0) };
+        let step = Step { choice, thread: message.name, event, actor: ActorNo(message.to) };
+        let next = choice.branch.next(&arities);
+        self.steps.push(Taken { step, message: choice.what.0, before, messages, actors, next, failed, past, touches });
+        self.failures += usize::from(failed);
+        self.runs += 1;
+        if (0..Branch::DIGITS).any(|k| choice.branch.digit(k) >= arities.get(k).copied().unwrap_or(1)) {
+            self.rewind(at);
             return Err(MachineError::Misuse(format!("step {} has no such way", at + 1)));
         }
-        let next = choice.branch.next(&handler.arities);
-        let (sent, failed, effects) =
-            (first as u32..handler.now.messages.len() as u32, handler.failed, handler.effects);
-        self.configurations.push(handler.now);
-        let step = Step { choice, thread: message.name, event, actor: ActorNo(message.to) };
-        self.steps.push(Taken { step, message: choice.what.0, sent, next, failed, effects, past });
-        self.runs += 1;
         Ok(())
     }
 
     fn rewind(&mut self, depth: usize) {
-        self.steps.truncate(depth);
-        self.configurations.truncate(depth + 1);
+        while self.steps.len() > depth {
+            let taken = self.steps.pop().expect("the loop checked");
+            self.messages.truncate(taken.messages);
+            self.actors.truncate(taken.actors);
+            self.messages[taken.message as usize].taken = None;
+            self.actors[taken.step.actor.0 as usize] = taken.before;
+            self.failures -= usize::from(taken.failed);
+        }
     }
 
     fn next_branch(&self) -> Option<Branch> {
@@ -345,31 +263,35 @@ impl Machine for Toy {
     }
 
     fn thread(&self, what: Pending) -> Name {
-        self.now().messages[what.0 as usize].name
+        self.messages[what.0 as usize].name
     }
 
     fn actor(&self, what: Pending) -> ActorNo {
-        ActorNo(self.now().messages[what.0 as usize].to)
+        ActorNo(self.messages[what.0 as usize].to)
     }
 
     fn find(&self, thread: Name) -> Option<Pending> {
-        let found = self.now().messages.iter().position(|m| m.name == thread && m.taken.is_none());
+        let found = self.messages.iter().position(|m| m.name == thread && m.taken.is_none());
         found.map(|m| Pending(m as u32))
     }
 
     fn pending(&self, out: &mut Vec<Pending>) {
-        let messages = self.now().messages.iter().enumerate();
+        let messages = self.messages.iter().enumerate();
         out.extend(messages.filter(|(_, m)| m.taken.is_none()).map(|(k, _)| Pending(k as u32)));
     }
 
     fn relation(&self) -> Relation {
-        Relation::SameActor
+        match self.program.level {
+            Level::Actor => Relation::SameActor,
+            Level::Footprint | Level::Fields => Relation::Footprints,
+        }
     }
 
     fn accepted_at(&mut self, what: Pending, at: usize) -> bool {
         let m = what.0 as usize;
-        let before = |taken: Option<usize>| taken.is_some_and(|step| step < at);
-        self.takes(&self.configurations[at], &self.now().messages[m]) && self.ahead(m).all(|o| before(o.taken))
+        let actor = &self.steps[at].before;
+        let waits = |o: &Message| o.taken.is_none_or(|step| step >= at) && actor.takes(&self.program, o);
+        actor.takes(&self.program, &self.messages[m]) && !self.ahead(m).any(waits)
     }
 
     fn step(&self, at: usize) -> Step {
@@ -377,47 +299,51 @@ impl Machine for Toy {
     }
 
     fn causes(&self, at: usize, out: &mut Vec<usize>) {
-        out.extend(self.now().messages[self.steps[at].message as usize].sent);
+        out.extend(self.messages[self.steps[at].message as usize].sent);
     }
 
     fn sent(&self, at: usize) -> Range<u32> {
-        self.steps[at].sent.clone()
+        let end = self.steps.get(at + 1).map_or(self.messages.len(), |next| next.messages);
+        self.steps[at].messages as u32..end as u32
+    }
+
+    fn touches(&self, at: usize) -> &[Touch] {
+        &self.steps[at].touches
     }
 
     fn actors(&self) -> usize {
-        self.now().actors.len()
+        self.actors.len()
     }
 
     fn problems(&self) -> usize {
-        self.steps.iter().filter(|taken| taken.failed).count()
+        self.failures
     }
 
     fn problem(&self, at: usize) -> Option<Problem> {
         self.steps[at].failed.then(|| {
             let actor = self.steps[at].step.actor.0;
-            let message = format!("{} fails", self.now().label(actor));
-            let key = self.now().actors[actor as usize].name;
+            let message = format!("{} fails", self.label(actor));
+            let key = self.actors[actor as usize].name;
             Problem { kind: Kind::Assertion, message, place: None, key, steps: vec![at], warning: false }
         })
     }
 
     fn ending(&mut self, out: &mut Vec<Problem>) {
-        let now = self.now();
-        let waiting: Vec<u32> =
-            (0..now.actors.len() as u32).filter(|&a| now.actors[a as usize].waits.is_some()).collect();
+        let waiting: Vec<&Actor> = self.actors.iter().filter(|actor| actor.waits.is_some()).collect();
         if !waiting.is_empty() {
-            let mut names: Vec<Name> = waiting.iter().map(|&a| now.actors[a as usize].name).collect();
+            let mut names: Vec<Name> = waiting.iter().map(|actor| actor.name).collect();
             names.sort_unstable();
             let key = names.iter().fold(Name::ROOT, |key, name| key.mixed(name.0));
-            let who: Vec<String> = waiting.iter().map(|&a| now.label(a)).collect();
+            let who = (0..self.actors.len()).filter(|&a| self.actors[a].waits.is_some());
+            let who: Vec<String> = who.map(|a| self.label(a as u32)).collect();
             let message = format!("{} wait for ever", who.join(", "));
-            let steps = waiting.iter().filter_map(|&a| self.last_step_of(a)).collect();
+            let steps = waiting.iter().filter_map(|actor| actor.last).collect();
             out.push(Problem { kind: Kind::Deadlock, message, place: None, key, steps, warning: false });
         }
-        for m in (0..now.messages.len()).filter(|&m| now.messages[m].taken.is_none() && !self.is_enabled(m)) {
-            let message = &now.messages[m];
-            let text = format!("{:?} to {} is never taken", message.content, now.label(message.to));
-            let steps = [message.sent, self.last_step_of(message.to)].into_iter().flatten().collect();
+        for message in self.messages.iter().filter(|message| message.taken.is_none()) {
+            let text = format!("{:?} to {} is never taken", message.content, self.label(message.to));
+            let last = self.actors[message.to as usize].last;
+            let steps = [message.sent, last].into_iter().flatten().collect();
             let key = message.name;
             out.push(Problem { kind: Kind::Undeliverable, message: text, place: None, key, steps, warning: true });
         }
@@ -425,15 +351,19 @@ impl Machine for Toy {
 
     fn describe(&mut self, at: usize) -> StepText {
         let taken = &self.steps[at];
-        let message = &self.now().messages[taken.message as usize];
-        let state = |k: usize| self.configurations[k].actors[message.to as usize].state;
-        let changed = (state(at) != state(at + 1)).then(|| format!("state: {} → {}", state(at), state(at + 1)));
+        let message = &self.messages[taken.message as usize];
+        let (before, after) = (taken.before.state, self.after(at).state);
+        let range = self.sent(at);
+        let sent = self.messages[range.start as usize..range.end as usize].iter();
+        let sends = sent.map(|m| format!("sends {:?} to {}", m.content, self.label(m.to)));
+        let end = self.steps.get(at + 1).map_or(self.actors.len(), |next| next.actors);
+        let creates = (taken.actors..end).map(|a| format!("creates {}", self.label(a as u32)));
         StepText {
-            actor: self.now().label(message.to),
+            actor: self.label(message.to),
             action: format!("receives {:?}", message.content),
-            origin: Some(message.from.map_or("from main".into(), |from| format!("from {}", self.now().label(from)))),
-            effects: taken.effects.clone(),
-            changes: changed.into_iter().collect(),
+            origin: Some(message.from.map_or("from main".into(), |from| format!("from {}", self.label(from)))),
+            effects: creates.chain(sends).collect(),
+            changes: (before != after).then(|| format!("state: {before} → {after}")).into_iter().collect(),
         }
     }
 

@@ -23,13 +23,18 @@
 //! ```
 
 mod fingerprint;
+mod handler;
 mod machine;
 
 pub use machine::Toy;
 
 use std::fmt;
 
-/// The order in which messages may be delivered.
+/// How many stores an actor has besides its state.
+pub const STORES: usize = 2;
+
+/// The order in which messages may be delivered. A message that its receiver does not take holds nothing back,
+/// and replies are not held back.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Delivery {
     /// Any pending message may be next.
@@ -40,6 +45,18 @@ pub enum Delivery {
     /// A message arrives after all messages to the same actor that were sent before it, by whomever its sender
     /// could know of.
     Causal,
+}
+
+/// Which steps are dependent, besides those of which one caused the other.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Level {
+    /// Those of the same actor: [`whippet_model::Relation::SameActor`].
+    #[default]
+    Actor,
+    /// The same, told by footprints.
+    Footprint,
+    /// Those that touch the same part of the same actor: its state or a store. Only if delivery is unordered.
+    Fields,
 }
 
 /// Whom a message goes to.
@@ -71,6 +88,10 @@ pub enum Action {
     /// Sends a tag and waits until the receiver has handled it. The rest follows when the reply arrives; until
     /// then the actor takes nothing else. Calls to oneself or to nobody are left out.
     Call(Target, u32),
+    /// Puts a value into a store.
+    Store(u32, i32),
+    /// Does the rest only if a store has this value. A reply is due all the same.
+    Only(u32, i32),
     /// Sets the state to a value below this one, each in its own execution.
     Choose(u32),
     /// Stops the actor after this handler: what is still sent to it stays pending.
@@ -110,6 +131,8 @@ pub struct Program {
     pub actors: u32,
     /// The order of delivery.
     pub delivery: Delivery,
+    /// Which steps are dependent.
+    pub level: Level,
     /// What `main` sends: to whom, which tag.
     pub main: Vec<(u32, u32)>,
     /// What actors do.
@@ -129,6 +152,13 @@ impl Program {
     #[must_use]
     pub fn delivery(mut self, delivery: Delivery) -> Program {
         self.delivery = delivery;
+        self
+    }
+
+    /// With another relation of dependence.
+    #[must_use]
+    pub fn level(mut self, level: Level) -> Program {
+        self.level = level;
         self
     }
 
@@ -160,12 +190,18 @@ impl Program {
         self
     }
 
-    /// What an actor of this kind does with a tag.
-    pub(crate) fn rule(&self, actor: u32, tag: u32, state: i32) -> Option<&Rule> {
-        self.rules.iter().find(|r| r.actor == actor && r.tag == tag && r.state.is_none_or(|s| s == state))
+    /// The number of the rule for what an actor of this kind does with a tag.
+    fn rule(&self, actor: u32, tag: u32, state: i32) -> Option<usize> {
+        self.rules.iter().position(|r| r.actor == actor && r.tag == tag && r.state.is_none_or(|s| s == state))
     }
 
-    pub(crate) fn refuses(&self, actor: u32, tag: u32, state: i32) -> bool {
+    /// Whether it depends on the state what an actor of this kind does with a tag, or whether it takes it.
+    fn looks_at_state(&self, actor: u32, tag: u32) -> bool {
+        self.rules.iter().any(|r| r.actor == actor && r.tag == tag && r.state.is_some())
+            || self.refusals.iter().any(|r| r.actor == actor && r.tag == tag)
+    }
+
+    fn refuses(&self, actor: u32, tag: u32, state: i32) -> bool {
         self.refusals.contains(&Refusal { actor, state, tag })
     }
 }
@@ -190,6 +226,8 @@ impl fmt::Display for Action {
             Action::Add(n) => write!(f, "state+={n}"),
             Action::Create(like) => write!(f, "new:A{like}"),
             Action::Call(to, tag) => write!(f, "{to}?t{tag}"),
+            Action::Store(store, value) => write!(f, "store{store}:={value}"),
+            Action::Only(store, value) => write!(f, "only:store{store}={value}"),
             Action::Choose(n) => write!(f, "state:=choose({n})"),
             Action::Stop => f.write_str("stop"),
             Action::Fail => f.write_str("fail"),
@@ -200,7 +238,12 @@ impl fmt::Display for Action {
 impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let delivery = format!("{:?}", self.delivery).to_lowercase();
-        writeln!(f, "{} actors, {delivery} delivery", self.actors)?;
+        write!(f, "{} actors, {delivery} delivery", self.actors)?;
+        match self.level {
+            Level::Actor => writeln!(f)?,
+            Level::Footprint => writeln!(f, ", dependence told by footprints")?,
+            Level::Fields => writeln!(f, ", dependence by fields")?,
+        }
         f.write_str("main:")?;
         for (actor, tag) in &self.main {
             write!(f, " A{actor}!t{tag}")?;

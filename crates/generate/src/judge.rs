@@ -1,0 +1,238 @@
+//! The judge: one program, every search, and what each must have seen.
+//!
+//! First the exhaustive search is compared with the [`reference`](crate::reference); then every other search with
+//! the exhaustive one: the traces, the states in which they end, the problems and their stories.
+
+use crate::{Log, Promise, Setting, Watched, reference};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use whippet_model::{Finding, Kind, Limits, Name, Verdict};
+use whippet_search::toy::{Delivery, Program};
+use whippet_search::{Reduction, SearchError, explore};
+
+/// Larger programs are not judged.
+#[derive(Copy, Clone, Debug)]
+pub struct Size {
+    /// Executions of the exhaustive search.
+    pub executions: u64,
+    /// Steps of one execution.
+    pub steps: usize,
+}
+
+impl Default for Size {
+    fn default() -> Size {
+        Size { executions: 2_000, steps: 40 }
+    }
+}
+
+/// What a search said and what it was seen to do.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// What it said.
+    pub verdict: Verdict,
+    /// What it did.
+    pub log: Log,
+}
+
+/// What is wrong with a search of a program.
+#[derive(Clone, Debug)]
+pub struct Failure {
+    /// The program, if it is one of the little language.
+    pub program: Option<Program>,
+    /// The search.
+    pub setting: Setting,
+    /// What is wrong.
+    pub what: String,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: {}", self.setting, self.what)
+    }
+}
+
+/// What the searches of one program came to.
+#[derive(Clone, Debug, Default)]
+pub struct Judged {
+    /// How many traces there are.
+    pub traces: usize,
+    /// How many executions the exhaustive search needed.
+    pub executions: u64,
+    /// How many other searches were compared.
+    pub searches: usize,
+    /// The searches that miss something, as published.
+    pub misses: Vec<Setting>,
+}
+
+impl Judged {
+    /// Adds what the same program came to under another order of delivery.
+    pub fn add(&mut self, other: Judged) {
+        self.traces += other.traces;
+        self.executions += other.executions;
+        self.searches += other.searches;
+        self.misses.extend(other.misses);
+    }
+}
+
+/// Runs one search of a program. `None`: the program is too large.
+pub fn answer<P>(program: &P, setting: &Setting, size: Option<Size>) -> Result<Option<Answer>, Failure>
+where
+    P: whippet_model::Program + Clone + Send + 'static,
+{
+    let fail = |what: String| Failure { program: None, setting: *setting, what };
+    let mut options = setting.options();
+    options.limits = Limits { findings: usize::MAX, ..Limits::default() };
+    if let Some(size) = size {
+        options.limits.steps = size.steps;
+        options.limits.executions = Some(size.executions);
+    }
+    let watched = Watched::new(program.clone());
+    let verdict = catch_unwind(AssertUnwindSafe(|| explore(Arc::new(watched.clone()), &options, &())))
+        .map_err(|panic| fail(format!("panics: {}", words(&*panic))))?
+        .map_err(|error| fail(format!("gives no verdict: {}", told(&error))))?;
+    if !verdict.complete {
+        return if size.is_some() { Ok(None) } else { Err(fail("is not complete".into())) };
+    }
+    Ok(Some(Answer { verdict, log: watched.log() }))
+}
+
+fn told(error: &SearchError) -> String {
+    error.to_string()
+}
+
+fn words(panic: &(dyn std::any::Any + Send)) -> String {
+    let text = panic.downcast_ref::<String>().map(String::as_str).or_else(|| panic.downcast_ref::<&str>().copied());
+    text.unwrap_or("with something that is no text").into()
+}
+
+/// Compares searches of a program with the exhaustive one, and that one with the reference. `None`: the program is
+/// too large.
+pub fn judge(program: &Program, settings: &[Setting], size: Size) -> Result<Option<Judged>, Failure> {
+    judge_searches(program, settings, size).map_err(|f| Failure { program: Some(program.clone()), ..f })
+}
+
+fn judge_searches(program: &Program, settings: &[Setting], size: Size) -> Result<Option<Judged>, Failure> {
+    let exhaustive = Setting::of(Reduction::Exhaustive);
+    let Some(all) = answer(program, &exhaustive, Some(size))? else { return Ok(None) };
+    let fail = |what: String| Failure { program: None, setting: exhaustive, what };
+    against_reference(program, &all, size).map_err(fail)?;
+    let mut judged =
+        Judged { traces: all.log.traces.len(), executions: all.verdict.counters.executions, ..Judged::default() };
+    for setting in settings {
+        let answer = answer(program, setting, None)?.expect("there was no limit");
+        judged.searches += 1;
+        match compare(&all, &answer, setting) {
+            Ok(()) => {}
+            Err(_) if setting.promise() == Promise::Some => judged.misses.push(*setting),
+            Err(what) => return Err(Failure { program: None, setting: *setting, what }),
+        }
+    }
+    Ok(Some(judged))
+}
+
+/// The exhaustive search and the reference see the same traces, which end alike.
+fn against_reference(program: &Program, all: &Answer, size: Size) -> Result<(), String> {
+    sane(&all.log)?;
+    let known = reference(program, size.executions as usize, size.steps)
+        .ok_or("the reference finds more executions or longer ones")?;
+    if known.len() != all.log.traces.len() {
+        return Err(format!("{} traces, but the reference finds {}", all.log.traces.len(), known.len()));
+    }
+    let (mut states, mut texts) = (BTreeMap::new(), BTreeMap::new());
+    for (trace, end) in &known {
+        let seen = all.log.traces.get(trace).ok_or("a trace of the reference is missing")?;
+        if states.entry(seen.state).or_insert(&end.state) != &&end.state {
+            return Err(format!("different ends have the same fingerprint: {} and {}", end.state, states[&seen.state]));
+        }
+        // Other orders of delivery have more to a state than the reference tells.
+        let plain = program.delivery == Delivery::Unordered;
+        if plain && texts.entry(&end.state).or_insert(seen.state) != &seen.state {
+            return Err(format!("one end has two fingerprints: {}", end.state));
+        }
+    }
+    let sound: Vec<_> = known.values().filter(|end| end.failed == 0).collect();
+    let expected = [
+        (Kind::Assertion, known.values().any(|end| end.failed > 0)),
+        (Kind::Deadlock, sound.iter().any(|end| end.waiting > 0)),
+        (Kind::Undeliverable, sound.iter().any(|end| end.left > 0)),
+    ];
+    let found: BTreeSet<Kind> = all.verdict.findings.iter().chain(&all.verdict.warnings).map(|f| f.kind).collect();
+    match expected.into_iter().find(|&(kind, expected)| found.contains(&kind) != expected) {
+        Some((kind, true)) => Err(format!("a problem of kind {kind} is missing")),
+        Some((kind, false)) => Err(format!("a problem of kind {kind} is made up")),
+        None => Ok(()),
+    }
+}
+
+/// What holds of every search.
+fn sane(log: &Log) -> Result<(), String> {
+    if let Some(what) = &log.contradiction {
+        return Err(what.clone());
+    }
+    let keys: BTreeSet<u64> = log.traces.values().map(|seen| seen.key).collect();
+    if keys.len() == log.traces.len() { Ok(()) } else { Err("the clocks give two traces one key".into()) }
+}
+
+/// Compares a search with the exhaustive one.
+pub fn compare(all: &Answer, answer: &Answer, setting: &Setting) -> Result<(), String> {
+    sane(&answer.log)?;
+    let promise = setting.promise();
+    let count = &answer.verdict.counters;
+    if promise != Promise::Ends {
+        same_traces(&all.log, &answer.log)?;
+    }
+    let states = |log: &Log| log.traces.values().map(|seen| seen.state).collect::<BTreeSet<_>>();
+    let (wanted, found) = (states(&all.log), states(&answer.log));
+    if wanted != found {
+        return Err(format!("{} final states, not {}", found.len(), wanted.len()));
+    }
+    let once = promise == Promise::Once || setting.reduction == Reduction::Source || setting.sleep;
+    let most = answer.log.traces.values().map(|seen| seen.times).max().unwrap_or(0);
+    if once && most > 1 {
+        return Err(format!("a trace is explored {most} times"));
+    }
+    if promise == Promise::Once && count.blocked > 0 {
+        return Err(format!("{} executions are blocked", count.blocked));
+    }
+    same_problems(&all.verdict.findings, &answer.verdict.findings, promise)?;
+    same_problems(&all.verdict.warnings, &answer.verdict.warnings, promise)
+}
+
+fn same_traces(all: &Log, log: &Log) -> Result<(), String> {
+    if let Some(missing) = all.traces.keys().find(|trace| !log.traces.contains_key(trace)) {
+        let count = all.traces.keys().filter(|trace| !log.traces.contains_key(trace)).count();
+        return Err(format!("{count} of {} traces are missing, such as {missing:?}", all.traces.len()));
+    }
+    for (trace, seen) in &log.traces {
+        let known = all.traces.get(trace).ok_or_else(|| format!("a trace that cannot be: {trace:?}"))?;
+        if (known.state, known.key) != (seen.state, seen.key) {
+            return Err(format!("another end of the trace {trace:?}"));
+        }
+    }
+    Ok(())
+}
+
+/// The same problems; and the same stories, where all traces are seen.
+fn same_problems(all: &[Finding], found: &[Finding], promise: Promise) -> Result<(), String> {
+    let keys = |findings: &[Finding]| findings.iter().map(|f| (f.kind, f.key)).collect::<BTreeSet<_>>();
+    let (wanted, seen) = (keys(all), keys(found));
+    if let Some((kind, _)) = wanted.difference(&seen).next() {
+        return Err(format!("a problem of kind {kind} is missing"));
+    }
+    if let Some((kind, _)) = seen.difference(&wanted).next() {
+        return Err(format!("a problem of kind {kind} is made up"));
+    }
+    if promise == Promise::Ends {
+        return Ok(());
+    }
+    let story = |f: &Finding| f.schedule.decisions.iter().map(|d| (d.thread, d.branch)).collect::<Vec<_>>();
+    let stories = |findings: &[Finding]| {
+        findings.iter().map(|f| ((f.kind, f.key), story(f))).collect::<BTreeMap<(Kind, Name), _>>()
+    };
+    if stories(all) != stories(found) {
+        return Err("the story of a problem differs".into());
+    }
+    Ok(())
+}

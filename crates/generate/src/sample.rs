@@ -1,0 +1,118 @@
+//! Samples: many seeds, one after the other, with the failures shrunk and told.
+
+use crate::{Failure, Judged, Random, shrink};
+use std::collections::BTreeMap;
+use std::fmt::Write;
+use whippet_search::toy::Program;
+
+/// Which programs are drawn: seeds from `seed` on, `programs` of them.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Sample {
+    /// The first seed.
+    pub seed: u64,
+    /// How many programs.
+    pub programs: u64,
+}
+
+/// What a sample came to.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// Programs that were judged.
+    pub judged: u64,
+    /// Programs that were too large.
+    pub too_large: u64,
+    /// The traces of all of them.
+    pub traces: u64,
+    /// The executions of the exhaustive search of all of them.
+    pub executions: u64,
+    /// The searches that were compared.
+    pub searches: u64,
+    /// In how many programs a search missed something, as published.
+    pub misses: BTreeMap<String, u64>,
+}
+
+impl Sample {
+    /// As the environment says (`WHIPPET_SEED`, `WHIPPET_PROGRAMS`), or as given.
+    ///
+    /// # Panics
+    /// If a variable is no number.
+    #[must_use]
+    pub fn from_environment(seed: u64, programs: u64) -> Sample {
+        let number = |name: &str, otherwise: u64| match std::env::var(name) {
+            Ok(text) => text.parse().unwrap_or_else(|_| panic!("{name} must be a number, not «{text}»")),
+            Err(_) => otherwise,
+        };
+        Sample { seed: number("WHIPPET_SEED", seed), programs: number("WHIPPET_PROGRAMS", programs) }
+    }
+
+    /// A seed that nobody has used before.
+    #[must_use]
+    pub fn fresh_seed() -> u64 {
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        Random::new(now.map_or(0, |time| time.as_nanos() as u64)).number() >> 16
+    }
+
+    /// Judges every program of the sample. The answer is the first failure, on a program as small as possible,
+    /// with the seed and the command that shows it again.
+    pub fn run(
+        self,
+        test: &str,
+        draw: impl Fn(u64) -> Program,
+        judge: impl Fn(u64, &Program) -> Result<Option<Judged>, Failure>,
+    ) -> Result<Tally, String> {
+        let mut tally = Tally::default();
+        for seed in self.seed..self.seed.wrapping_add(self.programs) {
+            let program = draw(seed);
+            match judge(seed, &program) {
+                Ok(None) => tally.too_large += 1,
+                Ok(Some(judged)) => tally.add(&judged),
+                Err(failure) => return Err(story(test, seed, program, &failure, |p| judge(seed, p))),
+            }
+        }
+        Ok(tally)
+    }
+}
+
+impl Tally {
+    fn add(&mut self, judged: &Judged) {
+        self.judged += 1;
+        self.traces += judged.traces as u64;
+        self.executions += judged.executions;
+        self.searches += judged.searches as u64;
+        for setting in &judged.misses {
+            *self.misses.entry(setting.to_string()).or_default() += 1;
+        }
+    }
+}
+
+impl std::fmt::Display for Tally {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Tally { judged, too_large, traces, executions, searches, misses } = self;
+        write!(
+            f,
+            "{judged} programs ({too_large} were too large), {traces} traces, {executions} executions, {searches} searches"
+        )?;
+        for (setting, programs) in misses {
+            write!(f, "\n  {setting} misses something in {programs}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Tells of a failure.
+fn story(
+    test: &str,
+    seed: u64,
+    program: Program,
+    failure: &Failure,
+    judge: impl Fn(&Program) -> Result<Option<Judged>, Failure>,
+) -> String {
+    let again = |p: &Program| judge(p).err().filter(|other| other.setting == failure.setting);
+    let small = shrink(program, |p| again(p).is_some());
+    let what = again(&small).unwrap_or_else(|| failure.clone());
+    let small = what.program.as_ref().unwrap_or(&small);
+    let mut text = String::new();
+    let _ = writeln!(text, "{what}\n\nThe smallest program that shows it, from seed {seed}:\n{small}");
+    let _ = write!(text, "See it again: WHIPPET_SEED={seed} WHIPPET_PROGRAMS=1 cargo test -p whippet-generate {test}");
+    text
+}

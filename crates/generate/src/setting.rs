@@ -1,0 +1,103 @@
+//! The searches that are compared.
+
+use std::fmt;
+use whippet_search::{Options, Order, Reduction, Rule};
+
+/// One way to search.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Setting {
+    /// What may be skipped.
+    pub reduction: Reduction,
+    /// Who goes first.
+    pub order: Order,
+    /// Whether sleep sets are used.
+    pub sleep: bool,
+    /// Which variant of TransDPOR.
+    pub rule: Rule,
+    /// How many workers.
+    pub jobs: usize,
+}
+
+/// What a search promises about the traces of a program.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Promise {
+    /// Each exactly once, and no execution is given up.
+    Once,
+    /// Each at least once.
+    All,
+    /// Every final state and problem, but not every trace.
+    Ends,
+    /// As published: traces may be missed.
+    Some,
+}
+
+impl Setting {
+    /// A reduction with nothing else said.
+    #[must_use]
+    pub fn of(reduction: Reduction) -> Setting {
+        Setting { reduction, order: Order::default(), sleep: false, rule: Rule::default(), jobs: 1 }
+    }
+
+    /// Every search of whole programs but the exhaustive one.
+    #[must_use]
+    pub fn all() -> Vec<Setting> {
+        let mut all = Vec::new();
+        for &order in Order::ALL {
+            for sleep in [false, true] {
+                for reduction in [Reduction::Dcute, Reduction::Persistent] {
+                    all.push(Setting { order, sleep, ..Setting::of(reduction) });
+                }
+                for &rule in Rule::ALL {
+                    all.push(Setting { order, sleep, rule, ..Setting::of(Reduction::Transdpor) });
+                }
+            }
+            for reduction in [Reduction::Source, Reduction::Optimal] {
+                all.push(Setting { order, ..Setting::of(reduction) });
+            }
+        }
+        for reduction in [Reduction::Udpor, Reduction::Stateful] {
+            all.push(Setting::of(reduction));
+        }
+        for jobs in [2, 3] {
+            all.push(Setting { jobs, ..Setting::of(Reduction::Exhaustive) });
+            all.push(Setting { jobs, ..Setting::of(Reduction::Optimal) });
+            all.push(Setting { jobs, ..Setting::of(Reduction::Source) });
+        }
+        all
+    }
+
+    /// What this search promises.
+    #[must_use]
+    pub fn promise(&self) -> Promise {
+        match self.reduction {
+            Reduction::Optimal | Reduction::Udpor => Promise::Once,
+            Reduction::Stateful => Promise::Ends,
+            Reduction::Transdpor if self.rule != Rule::Sound => Promise::Some,
+            Reduction::Dcute if self.order == Order::SgrPublished => Promise::Some,
+            _ => Promise::All,
+        }
+    }
+
+    /// The setting as options of a search.
+    #[must_use]
+    pub fn options(&self) -> Options {
+        let Setting { reduction, order, sleep, rule, jobs } = *self;
+        Options { reduction, order, sleep, rule, jobs, ..Options::default() }
+    }
+}
+
+impl fmt::Display for Setting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "--reduction {} --order {}", self.reduction, self.order)?;
+        if self.reduction == Reduction::Transdpor {
+            write!(f, " --rule {}", self.rule)?;
+        }
+        if self.sleep {
+            f.write_str(" --sleep")?;
+        }
+        if self.jobs != 1 {
+            write!(f, " --jobs {}", self.jobs)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,199 @@
+//! Watching a search: which executions it completes.
+//!
+//! [`Watched`] wraps any program; its machines write down every complete execution. A search does not notice.
+
+use crate::Trace;
+use rustc_hash::FxHashMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+use whippet_model::{
+    ActorNo, Branch, Choice, Clocks, Comparison, Extension, Machine, MachineError, Name, Pending, Problem, Program,
+    Relation, Step, StepText, Touch,
+};
+
+/// How one trace was seen.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Seen {
+    /// In how many executions.
+    pub times: u64,
+    /// The hash of the configuration in which it ends; `None` if states do not compare.
+    pub state: Option<u128>,
+    /// What [`Clocks::key`] says of it.
+    pub key: u64,
+}
+
+/// The traces that a search has completed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Log {
+    /// Each trace, and how it was seen.
+    pub traces: FxHashMap<Trace, Seen>,
+    /// What must not happen: one trace with two states or two keys.
+    pub contradiction: Option<String>,
+}
+
+impl Log {
+    fn add(&mut self, trace: Trace, seen: Seen) {
+        let known = self.traces.entry(trace).or_insert(Seen { times: 0, ..seen });
+        known.times += 1;
+        if known.state != seen.state {
+            self.contradiction = Some("one trace ends in two different states".into());
+        }
+        if known.key != seen.key {
+            self.contradiction = Some("the clocks give one trace two different keys".into());
+        }
+    }
+}
+
+/// A program whose searches are watched.
+#[derive(Clone, Debug)]
+pub struct Watched<P> {
+    program: P,
+    log: Arc<Mutex<Log>>,
+}
+
+impl<P: Program> Watched<P> {
+    /// Watches searches of `program`.
+    pub fn new(program: P) -> Watched<P> {
+        Watched { program, log: Arc::default() }
+    }
+
+    /// What has been seen so far.
+    pub fn log(&self) -> Log {
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl<P: Program> Program for Watched<P> {
+    type Machine = Watch<P::Machine>;
+
+    fn machine(&self) -> Result<Watch<P::Machine>, MachineError> {
+        Ok(Watch { machine: self.program.machine()?, log: self.log.clone() })
+    }
+
+    fn name(&self) -> String {
+        self.program.name()
+    }
+
+    fn parameters(&self) -> Vec<(String, String)> {
+        self.program.parameters()
+    }
+}
+
+/// A machine that writes down what is completed.
+#[derive(Debug)]
+pub struct Watch<M> {
+    machine: M,
+    log: Arc<Mutex<Log>>,
+}
+
+impl<M: Machine> Machine for Watch<M> {
+    fn completed(&mut self) {
+        let mut clocks = Clocks::new();
+        clocks.follow(&self.machine);
+        let state = self.machine.fingerprint(Comparison::Canonical).ok();
+        let seen = Seen { times: 1, state, key: clocks.key() };
+        let trace = Trace::of(&self.machine);
+        self.log.lock().unwrap_or_else(PoisonError::into_inner).add(trace, seen);
+        self.machine.completed();
+    }
+
+    fn depth(&self) -> usize {
+        self.machine.depth()
+    }
+
+    fn enabled(&mut self, out: &mut Vec<Choice>) {
+        self.machine.enabled(out);
+    }
+
+    fn execute(&mut self, choice: Choice) -> Result<(), MachineError> {
+        self.machine.execute(choice)
+    }
+
+    fn rewind(&mut self, depth: usize) {
+        self.machine.rewind(depth);
+    }
+
+    fn next_branch(&self) -> Option<Branch> {
+        self.machine.next_branch()
+    }
+
+    fn thread(&self, what: Pending) -> Name {
+        self.machine.thread(what)
+    }
+
+    fn actor(&self, what: Pending) -> ActorNo {
+        self.machine.actor(what)
+    }
+
+    fn find(&self, thread: Name) -> Option<Pending> {
+        self.machine.find(thread)
+    }
+
+    fn pending(&self, out: &mut Vec<Pending>) {
+        self.machine.pending(out);
+    }
+
+    fn relation(&self) -> Relation {
+        self.machine.relation()
+    }
+
+    fn accepted_at(&mut self, what: Pending, at: usize) -> bool {
+        self.machine.accepted_at(what, at)
+    }
+
+    fn step(&self, at: usize) -> Step {
+        self.machine.step(at)
+    }
+
+    fn causes(&self, at: usize, out: &mut Vec<usize>) {
+        self.machine.causes(at, out);
+    }
+
+    fn sent(&self, at: usize) -> Range<u32> {
+        self.machine.sent(at)
+    }
+
+    fn touches(&self, at: usize) -> &[Touch] {
+        self.machine.touches(at)
+    }
+
+    fn missed(&self, at: usize, out: &mut Vec<(usize, Branch)>) {
+        self.machine.missed(at, out);
+    }
+
+    fn extensions(&mut self, clocks: &Clocks, out: &mut Vec<Extension>) -> Result<(), MachineError> {
+        self.machine.extensions(clocks, out)
+    }
+
+    fn actors(&self) -> usize {
+        self.machine.actors()
+    }
+
+    fn set_up_sends(&self) -> Vec<(ActorNo, ActorNo)> {
+        self.machine.set_up_sends()
+    }
+
+    fn problems(&self) -> usize {
+        self.machine.problems()
+    }
+
+    fn problem(&self, at: usize) -> Option<Problem> {
+        self.machine.problem(at)
+    }
+
+    fn ending(&mut self, out: &mut Vec<Problem>) {
+        self.machine.ending(out);
+    }
+
+    fn describe(&mut self, at: usize) -> StepText {
+        self.machine.describe(at)
+    }
+
+    fn fingerprint(&mut self, comparison: Comparison) -> Result<u128, MachineError> {
+        self.machine.fingerprint(comparison)
+    }
+
+    fn handler_runs(&self) -> u64 {
+        self.machine.handler_runs()
+    }
+}
