@@ -1,1 +1,101 @@
-//! The attribute #[whippet::test].
+//! The attribute `#[whippet::test]`.
+
+use proc_macro::TokenStream;
+use quote::{quote, quote_spanned};
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::spanned::Spanned;
+use syn::{Error, Expr, Ident, ItemFn, Token, parse_macro_input};
+
+/// One setting: `delivery = Delivery::Fifo`, or `first_bug` alone.
+struct Setting {
+    name: Ident,
+    value: Option<Expr>,
+}
+
+impl Parse for Setting {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Setting> {
+        let name = input.parse()?;
+        let value = match input.parse::<Option<Token![=]>>()? {
+            Some(_) => Some(input.parse()?),
+            None => None,
+        };
+        Ok(Setting { name, value })
+    }
+}
+
+/// What can be set, and whether it takes a value.
+const SETTINGS: [(&str, bool); 12] = [
+    ("delivery", true),
+    ("environment", true),
+    ("reduction", true),
+    ("order", true),
+    ("jobs", true),
+    ("first_bug", false),
+    ("undeliverable_is_error", false),
+    ("limit_executions", true),
+    ("limit_time", true),
+    ("limit_steps", true),
+    ("limit_handler", true),
+    ("partial_is_enough", false),
+];
+
+/// Makes a function over a `System` a test of every order of its messages.
+///
+/// Settings are the methods of `Whippet`: `#[whippet::test(delivery = Delivery::Fifo, first_bug)]`.
+///
+/// ```ignore
+/// #[whippet::test]
+/// fn never_negative(sys: &mut System) {
+///     let account = sys.spawn(Account::default());
+///     sys.send(account, Msg::Deposit(10));
+///     sys.send(account, Msg::Withdraw(5));
+///     sys.always(account, |a| assert!(a.balance >= 0, "overdrawn: {}", a.balance));
+/// }
+/// ```
+#[proc_macro_attribute]
+pub fn test(settings: TokenStream, item: TokenStream) -> TokenStream {
+    let settings = parse_macro_input!(settings with Punctuated::<Setting, Token![,]>::parse_terminated);
+    let function = parse_macro_input!(item as ItemFn);
+    expand(settings, function).unwrap_or_else(|error| error.to_compile_error().into())
+}
+
+fn expand(settings: Punctuated<Setting, Token![,]>, function: ItemFn) -> syn::Result<TokenStream> {
+    let signature = &function.sig;
+    if let Some(keyword) = &signature.asyncness {
+        return Err(Error::new(
+            keyword.span(),
+            "the body of a whippet test sets actors up and is not async: make an actor of what waits",
+        ));
+    }
+    if signature.inputs.len() != 1 || !signature.generics.params.is_empty() {
+        return Err(Error::new(signature.span(), "a whippet test takes one argument: `sys: &mut System`"));
+    }
+    let mut calls = Vec::new();
+    for Setting { name, value } in settings {
+        let Some((_, takes_value)) = SETTINGS.iter().find(|(known, _)| name == known) else {
+            let known: Vec<&str> = SETTINGS.iter().map(|(known, _)| *known).collect();
+            return Err(Error::new(name.span(), format!("there is no setting `{name}`: choose {}", known.join(", "))));
+        };
+        calls.push(match (value, takes_value) {
+            (Some(value), true) => quote_spanned!(name.span()=> .#name(#value)),
+            (None, false) => quote_spanned!(name.span()=> .#name()),
+            (None, true) => return Err(Error::new(name.span(), format!("`{name}` needs a value: `{name} = …`"))),
+            (Some(value), false) => return Err(Error::new(value.span(), format!("`{name}` takes no value"))),
+        });
+    }
+    let (attributes, visibility, name) = (&function.attrs, &function.vis, &signature.ident);
+    let (input, body) = (&signature.inputs, &function.block);
+    Ok(quote! {
+        #(#attributes)*
+        #[::core::prelude::v1::test]
+        #visibility fn #name() {
+            fn body(#input) #body
+            let path = concat!(module_path!(), "::", stringify!(#name));
+            // As the test runner calls it: without the crate.
+            let name = path.split_once("::").map_or(path, |(_, name)| name);
+            ::whippet::Whippet::new(name)#(#calls)*.check(body);
+        }
+    }
+    .into())
+}

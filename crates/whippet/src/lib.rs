@@ -1,1 +1,73 @@
 //! A systematic tester for actor programs.
+//!
+//! Actor bugs hide in orders of messages that rarely happen. Whippet runs real actors under a machine that
+//! controls every delivery, executes every *meaningfully different* order once, and answers "all of them
+//! hold" or tells the shortest story of what breaks, which replays.
+//!
+//! ```
+//! use whippet::prelude::*;
+//!
+//! #[derive(Clone, Debug, Default)]
+//! struct Account { balance: i64 }
+//!
+//! #[derive(Clone, Debug)]
+//! enum Msg { Deposit(i64), Withdraw(i64) }
+//!
+//! impl Actor for Account {
+//!     type Msg = Msg;
+//!     async fn handle(&mut self, msg: Msg, _cx: &mut Cx<Self>) {
+//!         match msg {
+//!             Msg::Deposit(sum) => self.balance += sum,
+//!             Msg::Withdraw(sum) => self.balance -= sum,
+//!         }
+//!     }
+//! }
+//!
+//! let verdict = Whippet::new("never negative").explore(|sys| {
+//!     let account = sys.spawn(Account::default());
+//!     sys.send(account, Msg::Deposit(10));
+//!     sys.send(account, Msg::Withdraw(5));
+//!     sys.always(account, |a| assert!(a.balance >= 0, "overdrawn: {}", a.balance));
+//! }).unwrap();
+//! assert_eq!(verdict.counters.executions, 2);
+//! assert_eq!(verdict.findings[0].message, "always: overdrawn: -5");
+//! assert_eq!(verdict.findings[0].story.len(), 1, "only the withdrawal matters");
+//! ```
+//!
+//! In a test, write the body under `#[whippet::test]`, or call [`check`] in any `#[test]`.
+//!
+//! # What is assumed
+//!
+//! Actors share nothing but messages. What a handler does depends on its state and the message alone: not on
+//! time, random numbers, the order of a `std` hash map, or memory that an earlier execution changed. Pass such
+//! things in as messages, or ask for every value with [`Cx::choose`]. A program that does not keep to this is
+//! told so; it is never given a wrong verdict silently where a replay can see the difference.
+
+mod check;
+
+pub use check::{CheckError, Whippet, check};
+pub use whippet_actors::{
+    Actor, ActorMachine, Addr, Call, Cx, Delivery, Environment, Hashes, Inbox, Message, Receive, Recipient, Reply,
+    States, System, Test, Who, receive,
+};
+pub use whippet_macros::test;
+pub use whippet_model as model;
+pub use whippet_report as report;
+pub use whippet_search as search;
+pub use whippet_search::{Order, Reduction};
+
+/// What a file of actors and tests imports: `use whippet::prelude::*;`.
+///
+/// The attribute `test` is not among it, so that plain `#[test]` stays what it is: write `#[whippet::test]`.
+///
+/// ```
+/// use whippet::prelude::*;
+/// let delivery = Delivery::Fifo;
+/// assert_eq!(delivery.to_string(), "fifo");
+/// ```
+pub mod prelude {
+    pub use crate::{
+        Actor, Addr, Cx, Delivery, Environment, Hashes, Inbox, Order, Recipient, Reduction, Reply, System, Whippet,
+        check, receive,
+    };
+}

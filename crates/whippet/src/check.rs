@@ -1,0 +1,287 @@
+//! Checking in a test: explore, fail with the story, save the schedule, replay it.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use whippet_actors::{Delivery, Environment, System, Test};
+use whippet_model::{Program, Schedule, ScheduleError, Verdict};
+use whippet_report::{failure, story};
+use whippet_search::{Options, Order, Reduction, ReplayError, SearchError, explore, replay};
+
+/// The variable that names a schedule to replay instead of exploring.
+const REPLAY: &str = "WHIPPET_REPLAY";
+
+/// Explores every order of the messages of `body`, and panics with the story if something is wrong with one.
+///
+/// The name of the test is that of the running `#[test]`. For settings see [`Whippet`].
+///
+/// ```
+/// use whippet::prelude::*;
+/// #[derive(Clone, Debug)]
+/// struct Sum(u32);
+/// impl Actor for Sum {
+///     type Msg = u32;
+///     async fn handle(&mut self, n: u32, _cx: &mut Cx<Self>) {
+///         self.0 += n;
+///     }
+/// }
+/// whippet::check(|sys| {
+///     let sum = sys.spawn(Sum(0));
+///     for n in 1..=3 {
+///         sys.send(sum, n);
+///     }
+///     sys.at_end(sum, |sum| assert_eq!(sum.0, 6));
+/// });
+/// ```
+#[track_caller]
+pub fn check(body: impl Fn(&mut System) + Send + Sync + 'static) {
+    Whippet::new(test_name()).check(body);
+}
+
+/// The name of the running test: the test runner gives it to the thread.
+fn test_name() -> String {
+    std::thread::current().name().unwrap_or("test").to_owned()
+}
+
+/// Why there is no verdict at all.
+#[derive(Debug, thiserror::Error)]
+pub enum CheckError {
+    /// The program cannot be explored as it was asked for.
+    #[error(transparent)]
+    Search(#[from] SearchError),
+    /// The schedule to be replayed does not fit.
+    #[error(transparent)]
+    Replay(#[from] ReplayError),
+    /// The schedule to be replayed cannot be read.
+    #[error("cannot replay {path}: {why}")]
+    File {
+        /// The file that `WHIPPET_REPLAY` names.
+        path: String,
+        /// What is wrong with it.
+        why: String,
+    },
+}
+
+/// How a test is explored: what to skip, in which order, how far.
+///
+/// ```
+/// use whippet::prelude::*;
+/// Whippet::new("quiet")
+///     .delivery(Delivery::Fifo)
+///     .reduction(Reduction::Exhaustive)
+///     .limit_executions(1_000)
+///     .check(|_sys| {});
+/// ```
+#[derive(Clone, Debug)]
+pub struct Whippet {
+    name: String,
+    delivery: Delivery,
+    environment: Environment,
+    options: Options,
+    partial: bool,
+}
+
+impl Whippet {
+    /// The settings of a test of this name, all at their defaults: every trace once, unordered delivery.
+    pub fn new(name: impl Into<String>) -> Whippet {
+        Whippet {
+            name: name.into(),
+            delivery: Delivery::default(),
+            environment: Environment::default(),
+            options: Options::default(),
+            partial: false,
+        }
+    }
+
+    /// The order of delivery.
+    #[must_use]
+    pub fn delivery(mut self, delivery: Delivery) -> Whippet {
+        self.delivery = delivery;
+        self
+    }
+
+    /// What must have happened at the end.
+    #[must_use]
+    pub fn environment(mut self, environment: Environment) -> Whippet {
+        self.environment = environment;
+        self
+    }
+
+    /// What the search may skip.
+    #[must_use]
+    pub fn reduction(mut self, reduction: Reduction) -> Whippet {
+        self.options.reduction = reduction;
+        self
+    }
+
+    /// Which actor goes first.
+    #[must_use]
+    pub fn order(mut self, order: Order) -> Whippet {
+        self.options.order = order;
+        self
+    }
+
+    /// How many workers share the search; 0 is one per core.
+    #[must_use]
+    pub fn jobs(mut self, jobs: usize) -> Whippet {
+        self.options.jobs = jobs;
+        self
+    }
+
+    /// The first random number of searches that sample, and how many executions they make.
+    #[must_use]
+    pub fn samples(mut self, seed: u64, samples: u64) -> Whippet {
+        self.options.seed = seed;
+        self.options.samples = samples;
+        self
+    }
+
+    /// Stops at the first finding.
+    #[must_use]
+    pub fn first_bug(mut self) -> Whippet {
+        self.options.first_bug = true;
+        self
+    }
+
+    /// Takes a message that nobody can ever receive for an error.
+    #[must_use]
+    pub fn undeliverable_is_error(mut self) -> Whippet {
+        self.options.undeliverable_is_error = true;
+        self
+    }
+
+    /// Gives up after so many executions.
+    #[must_use]
+    pub fn limit_executions(mut self, executions: u64) -> Whippet {
+        self.options.limits.executions = Some(executions);
+        self
+    }
+
+    /// Gives up after so much time.
+    #[must_use]
+    pub fn limit_time(mut self, time: Duration) -> Whippet {
+        self.options.limits.time = Some(time);
+        self
+    }
+
+    /// Takes an execution of more steps for an error.
+    #[must_use]
+    pub fn limit_steps(mut self, steps: usize) -> Whippet {
+        self.options.limits.steps = steps;
+        self
+    }
+
+    /// Takes a handler that runs longer for an error.
+    #[must_use]
+    pub fn limit_handler(mut self, time: Duration) -> Whippet {
+        self.options.limits.handler = time;
+        self
+    }
+
+    /// Lets the test pass when a limit cut the search short and nothing was found until then.
+    #[must_use]
+    pub fn partial_is_enough(mut self) -> Whippet {
+        self.partial = true;
+        self
+    }
+
+    /// Everything else that a search can be told.
+    #[must_use]
+    pub fn options(mut self, change: impl FnOnce(&mut Options)) -> Whippet {
+        change(&mut self.options);
+        self
+    }
+
+    /// The body as a program with these settings.
+    pub fn program(&self, body: impl Fn(&mut System) + Send + Sync + 'static) -> Test {
+        Test::new(self.name.clone(), body).delivery(self.delivery).environment(self.environment)
+    }
+
+    /// Explores, and gives the verdict.
+    pub fn explore(&self, body: impl Fn(&mut System) + Send + Sync + 'static) -> Result<Verdict, CheckError> {
+        Ok(explore(Arc::new(self.program(body)), &self.options, &())?)
+    }
+
+    /// Explores, and panics with the story and the command that replays it if something is wrong.
+    ///
+    /// If the variable `WHIPPET_REPLAY` names a schedule of this test, that schedule alone is carried out, in
+    /// this thread, so that a debugger can follow.
+    #[track_caller]
+    pub fn check(&self, body: impl Fn(&mut System) + Send + Sync + 'static) {
+        if let Err(story) = self.try_check(body) {
+            panic!("{story}");
+        }
+    }
+
+    /// The same without the panic: the error is what [`check`](Whippet::check) would panic with.
+    ///
+    /// ```
+    /// use whippet::prelude::*;
+    /// let result = Whippet::new("one").limit_executions(1).try_check(|sys| {
+    ///     let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| loop { inbox.receive().await; });
+    ///     sys.send(sink, 1);
+    ///     sys.send(sink, 2);
+    /// });
+    /// assert!(result.unwrap_err().starts_with("no verdict"));
+    /// ```
+    pub fn try_check(&self, body: impl Fn(&mut System) + Send + Sync + 'static) -> Result<(), String> {
+        let program = self.program(body);
+        if let Some(path) = std::env::var_os(REPLAY) {
+            let schedule = read_schedule(Path::new(&path)).map_err(|error| error.to_string())?;
+            if schedule.program == program.name() {
+                return replayed(&program, &schedule);
+            }
+        }
+        let verdict = explore(Arc::new(program), &self.options, &()).map_err(|error| error.to_string())?;
+        let replays: Vec<String> = verdict
+            .findings
+            .iter()
+            .enumerate()
+            .map(|(k, finding)| match save(&self.name, k, &finding.schedule) {
+                Ok(path) => format!("{REPLAY}={} cargo test {}", path.display(), self.name),
+                Err(error) => format!("the schedule could not be saved: {error}"),
+            })
+            .collect();
+        match failure(&verdict, self.partial, &replays) {
+            Some(text) => Err(text),
+            None => Ok(()),
+        }
+    }
+}
+
+fn replayed(program: &Test, schedule: &Schedule) -> Result<(), String> {
+    let replayed = replay(program, schedule).map_err(|error| error.to_string())?;
+    let mut text = String::new();
+    for problem in &replayed.problems {
+        let place = problem.place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
+        text += &format!("{}: {}{place}\n", problem.kind, problem.message);
+    }
+    if text.is_empty() {
+        return Ok(());
+    }
+    Err(whippet_report::plain(&format!("{text}{}", story(&replayed.story))))
+}
+
+fn read_schedule(path: &Path) -> Result<Schedule, CheckError> {
+    let file = |why: String| CheckError::File { path: path.display().to_string(), why };
+    let text = std::fs::read_to_string(path).map_err(|error| file(error.to_string()))?;
+    whippet_report::schedule_in(&text, 0).map_err(|error: ScheduleError| file(error.to_string()))
+}
+
+/// Writes a schedule where the build keeps its own files.
+fn save(name: &str, k: usize, schedule: &Schedule) -> std::io::Result<PathBuf> {
+    let dir = build_dir().unwrap_or_else(std::env::temp_dir).join("whippet");
+    std::fs::create_dir_all(&dir)?;
+    let name: String = name.chars().map(|c| if c.is_alphanumeric() || c == '_' { c } else { '-' }).collect();
+    let number = if k == 0 { String::new() } else { format!("-{}", k + 1) };
+    let path = dir.join(format!("{name}{number}.json"));
+    std::fs::write(&path, schedule.to_json())?;
+    Ok(path)
+}
+
+/// The target directory: test programs lie in `target/<profile>/deps`.
+fn build_dir() -> Option<PathBuf> {
+    let program = std::env::current_exe().ok()?;
+    let deps = program.parent().filter(|dir| dir.ends_with("deps"))?;
+    Some(deps.parent()?.parent()?.to_owned())
+}

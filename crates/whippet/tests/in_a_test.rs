@@ -1,0 +1,161 @@
+//! Whippet as a test uses it: the attribute, the text of a failure, the saved schedule and its replay.
+
+use std::process::Command;
+use whippet::prelude::*;
+
+#[derive(Clone, Debug, Default)]
+struct Account {
+    balance: i64,
+}
+
+#[derive(Clone, Debug)]
+enum Msg {
+    Deposit(i64),
+    Withdraw(i64),
+}
+
+impl Actor for Account {
+    type Msg = Msg;
+
+    async fn handle(&mut self, msg: Msg, _cx: &mut Cx<Self>) {
+        match msg {
+            Msg::Deposit(sum) => self.balance += sum,
+            Msg::Withdraw(sum) => self.balance -= sum,
+        }
+    }
+}
+
+fn overdrawn(sys: &mut System) {
+    let account = sys.spawn(Account::default());
+    sys.send(account, Msg::Deposit(10));
+    sys.send(account, Msg::Withdraw(5));
+    sys.always(account, |a| assert!(a.balance >= 0, "overdrawn: {}", a.balance));
+}
+
+#[whippet::test]
+fn sums_are_kept(sys: &mut System) {
+    let account = sys.spawn(Account::default());
+    sys.send(account, Msg::Deposit(10));
+    sys.send(account, Msg::Withdraw(5));
+    sys.at_end(account, |a| assert_eq!(a.balance, 5));
+}
+
+#[whippet::test(delivery = Delivery::Fifo, jobs = 1)]
+fn in_order_it_is_never_overdrawn(sys: &mut System) {
+    overdrawn(sys);
+}
+
+/// The test whose replay is tried below: it passes as long as the bug is found.
+#[test]
+fn the_bug() {
+    let replaying = std::env::var_os("WHIPPET_REPLAY").is_some();
+    let text = Whippet::new("the_bug").try_check(overdrawn).unwrap_err();
+    assert!(text.starts_with("assertion: always: overdrawn: -5 at "), "{text}");
+    assert!(text.contains("1. account receives Withdraw(5) from the test"), "{text}");
+    assert!(text.contains("[balance: 0 → -5]"), "{text}");
+    assert!(!text.contains("Deposit"), "the deposit does not matter: {text}");
+    assert_eq!(text.contains("replay: WHIPPET_REPLAY="), !replaying, "{text}");
+}
+
+#[test]
+fn the_printed_command_replays() {
+    let text = Whippet::new("the_bug").try_check(overdrawn).unwrap_err();
+    let file = text.split("WHIPPET_REPLAY=").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
+    let run = |file: &str| {
+        let this = std::env::current_exe().unwrap();
+        Command::new(this).args(["--exact", "the_bug"]).env("WHIPPET_REPLAY", file).output().unwrap()
+    };
+    let output = run(file);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+    let damaged = std::env::temp_dir().join(format!("whippet-damaged-{}.json", std::process::id()));
+    std::fs::write(&damaged, "{ \"format\": \"whippet schedule\",\n  \"version\": 1 }").unwrap();
+    let output = run(damaged.to_str().unwrap());
+    let said = String::from_utf8_lossy(&output.stdout).into_owned();
+    std::fs::remove_file(&damaged).unwrap();
+    assert!(!output.status.success() && said.contains("damaged") && said.contains("line 2"), "{said}");
+}
+
+#[test]
+fn a_deadlock_names_the_cycle() {
+    #[derive(Clone, Debug)]
+    enum Ask {
+        Start(Addr<Friend>),
+        Question(Reply<()>),
+    }
+    #[derive(Clone, Debug)]
+    struct Friend;
+    impl Actor for Friend {
+        type Msg = Ask;
+        async fn handle(&mut self, msg: Ask, cx: &mut Cx<Self>) {
+            match msg {
+                Ask::Start(other) => cx.call(other, Ask::Question).await,
+                Ask::Question(reply) => cx.reply(reply, ()),
+            }
+        }
+    }
+    let verdict = Whippet::new("friends")
+        .explore(|sys| {
+            let (a, b) = (sys.spawn(Friend), sys.spawn(Friend));
+            sys.send(a, Ask::Start(b));
+            sys.send(b, Ask::Start(a));
+        })
+        .unwrap();
+    let [finding] = &verdict.findings[..] else { panic!("one deadlock: {:?}", verdict.findings) };
+    assert_eq!(finding.kind, whippet::model::Kind::Deadlock);
+    assert!(finding.message.starts_with("a cycle of callers: friend 1 waits for friend 2"), "{}", finding.message);
+    assert_eq!(finding.story.len(), 2);
+}
+
+#[test]
+fn nondeterminism_is_told() {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    static TIME: AtomicU32 = AtomicU32::new(0);
+    #[derive(Clone, Debug)]
+    struct Clock(u32);
+    impl Actor for Clock {
+        type Msg = u32;
+        async fn handle(&mut self, n: u32, cx: &mut Cx<Self>) {
+            self.0 = TIME.fetch_add(1, Ordering::Relaxed);
+            if self.0 < 3 {
+                cx.send(cx.this(), n);
+            }
+        }
+    }
+    let error = Whippet::new("clock")
+        .explore(|sys| {
+            let clock = sys.spawn(Clock(0));
+            sys.send(clock, 1);
+        })
+        .unwrap_err();
+    assert!(error.to_string().contains("your program is not deterministic"), "{error}");
+    assert!(error.to_string().contains("usual causes"), "{error}");
+}
+
+#[test]
+fn an_endless_handler_meets_its_limit() {
+    #[derive(Clone, Debug)]
+    struct Loop;
+    impl Actor for Loop {
+        type Msg = bool;
+        async fn handle(&mut self, forever: bool, _cx: &mut Cx<Self>) {
+            while forever {
+                std::thread::sleep(std::time::Duration::from_millis(50));
+            }
+        }
+    }
+    let verdict = Whippet::new("loop")
+        .limit_handler(std::time::Duration::from_millis(200))
+        .explore(|sys| {
+            let actor = sys.spawn(Loop);
+            sys.send(actor, false);
+            sys.send(actor, true);
+        })
+        .unwrap();
+    assert_eq!(verdict.findings[0].kind, whippet::model::Kind::Limit);
+    assert!(!verdict.complete);
+}
+
+#[test]
+fn the_attribute_says_what_is_wrong_with_its_use() {
+    trybuild::TestCases::new().compile_fail("tests/ui/*.rs");
+}
