@@ -1,0 +1,95 @@
+//! `#[tokio::test]` and `#[tokio::main]`.
+
+use proc_macro2::TokenStream;
+use quote::quote;
+use syn::parse::Parser;
+use syn::punctuated::Punctuated;
+use syn::{Error, Expr, ItemFn, Lit, Meta, ReturnType, Token};
+
+/// What the attribute says. Flavour and threads make no difference to which orders are possible.
+struct Arguments {
+    paused: bool,
+}
+
+fn arguments(tokens: TokenStream) -> syn::Result<Arguments> {
+    let mut known = Arguments { paused: false };
+    for meta in Punctuated::<Meta, Token![,]>::parse_terminated.parse2(tokens)? {
+        let Meta::NameValue(pair) = &meta else {
+            return Err(Error::new_spanned(meta, "expected `name = value`"));
+        };
+        let name = pair.path.get_ident().map(ToString::to_string).unwrap_or_default();
+        match name.as_str() {
+            "flavor" | "worker_threads" | "crate" | "unhandled_panic" | "name" => {}
+            "start_paused" => match &pair.value {
+                Expr::Lit(lit) if matches!(&lit.lit, Lit::Bool(_)) => {
+                    known.paused = matches!(&lit.lit, Lit::Bool(value) if value.value);
+                }
+                other => return Err(Error::new_spanned(other, "expected `true` or `false`")),
+            },
+            _ => {
+                return Err(Error::new_spanned(
+                    meta,
+                    "expected one of `flavor`, `worker_threads`, `start_paused`, `crate`, `unhandled_panic`, `name`",
+                ));
+            }
+        }
+    }
+    Ok(known)
+}
+
+fn function(item: TokenStream) -> syn::Result<ItemFn> {
+    let function: ItemFn = syn::parse2(item)?;
+    if function.sig.asyncness.is_none() {
+        return Err(Error::new_spanned(function.sig.fn_token, "the `async` keyword is missing from the function"));
+    }
+    if let Some(input) = function.sig.inputs.first() {
+        return Err(Error::new_spanned(input, "the function cannot accept arguments"));
+    }
+    Ok(function)
+}
+
+fn output(function: &ItemFn) -> TokenStream {
+    match &function.sig.output {
+        ReturnType::Default => quote!(()),
+        ReturnType::Type(_, ty) => quote!(#ty),
+    }
+}
+
+pub(crate) fn test(tokens: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
+    let Arguments { paused } = arguments(tokens)?;
+    let function = function(item)?;
+    let output = output(&function);
+    let ItemFn { attrs, vis, sig, block, .. } = &function;
+    let name = &sig.ident;
+    Ok(quote! {
+        #[::core::prelude::v1::test]
+        #(#attrs)*
+        #vis fn #name() {
+            ::tokio::whippet::test(
+                ::core::concat!(::core::module_path!(), "::", ::core::stringify!(#name)),
+                #paused,
+                || async {
+                    let output: #output = async #block.await;
+                    ::tokio::whippet::Output::check(output);
+                },
+            )
+        }
+    })
+}
+
+pub(crate) fn main(tokens: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
+    let Arguments { paused } = arguments(tokens)?;
+    let function = function(item)?;
+    let result = output(&function);
+    let ItemFn { attrs, vis, sig, block, .. } = &function;
+    let (name, output) = (&sig.ident, &sig.output);
+    Ok(quote! {
+        #(#attrs)*
+        #vis fn #name() #output {
+            ::tokio::whippet::main(#paused, async {
+                let output: #result = async #block.await;
+                output
+            })
+        }
+    })
+}

@@ -1,0 +1,78 @@
+//! `join!` and `try_join!`: all futures in one poll, in the order in which they are written.
+
+use proc_macro2::{Span, TokenStream};
+use quote::quote;
+use syn::parse::{Parse, ParseStream};
+use syn::punctuated::Punctuated;
+use syn::{Expr, Ident, Index, Token};
+
+struct Join {
+    futures: Vec<Expr>,
+}
+
+impl Parse for Join {
+    fn parse(input: ParseStream<'_>) -> syn::Result<Join> {
+        if input.peek(Ident) && input.peek2(Token![;]) {
+            input.parse::<Ident>()?;
+            input.parse::<Token![;]>()?;
+        }
+        let futures = Punctuated::<Expr, Token![,]>::parse_terminated(input)?;
+        Ok(Join { futures: futures.into_iter().collect() })
+    }
+}
+
+fn expand(input: TokenStream, first_error: bool) -> syn::Result<TokenStream> {
+    let Join { futures: list } = syn::parse2(input)?;
+    let count = list.len();
+    let of = |name: &str| Ident::new(name, Span::mixed_site());
+    let (futures, cx, waiting) = (of("futures"), of("cx"), of("waiting"));
+    let index: Vec<Index> = (0..count).map(Index::from).collect();
+    let leave = first_error.then(|| {
+        quote! {
+            if let ::core::option::Option::Some(error) = future.as_mut().take_error() {
+                return ::core::task::Poll::Ready(::core::result::Result::Err(error));
+            }
+        }
+    });
+    let polls = index.iter().enumerate().map(|(k, i)| {
+        quote! {
+            {
+                // The tuple is never moved again.
+                let mut future = unsafe { ::core::pin::Pin::new_unchecked(&mut #futures.#i) };
+                #waiting |= ::tokio::whippet::poll_joined(#k + 1 == #count, future.as_mut(), #cx).is_pending();
+                #leave
+            }
+        }
+    });
+    let take = index.iter().map(|i| {
+        let value =
+            quote!(unsafe { ::core::pin::Pin::new_unchecked(&mut #futures.#i) }.take().expect("it is done"));
+        if first_error {
+            quote!(match #value {
+                ::core::result::Result::Ok(value) => value,
+                ::core::result::Result::Err(_) => ::core::unreachable!("errors return at once"),
+            })
+        } else {
+            value
+        }
+    });
+    let all = quote!((#(#take,)*));
+    let done = if first_error { quote!(::core::result::Result::Ok(#all)) } else { all };
+    Ok(quote! {{
+        let mut #futures = (#(::tokio::whippet::Joined::new(#list),)*);
+        let mut #futures = &mut #futures;
+        ::core::future::poll_fn(move |#cx| {
+            let mut #waiting = false;
+            #(#polls)*
+            if #waiting { ::core::task::Poll::Pending } else { ::core::task::Poll::Ready(#done) }
+        }).await
+    }})
+}
+
+pub(crate) fn join(input: TokenStream) -> syn::Result<TokenStream> {
+    expand(input, false)
+}
+
+pub(crate) fn try_join(input: TokenStream) -> syn::Result<TokenStream> {
+    expand(input, true)
+}
