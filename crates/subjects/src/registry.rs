@@ -3,7 +3,7 @@
 use crate::programs;
 use crate::settings::{Parameter, Settings, SettingsError};
 use std::sync::Arc;
-use whippet_actors::{System, Test};
+use whippet::{System, Test};
 
 /// A program of the papers.
 ///

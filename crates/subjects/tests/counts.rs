@@ -2,7 +2,7 @@
 //! number of traces.
 
 use std::sync::Arc;
-use whippet_actors::Delivery;
+use whippet::Delivery;
 use whippet_model::{Kind, Verdict};
 use whippet_search::{Options, Order, Reduction, explore, replay};
 use whippet_subjects::{find, trace_counts};

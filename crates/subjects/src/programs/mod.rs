@@ -53,7 +53,7 @@ pub(crate) const ALL: &[Subject] = &[
 mod prelude {
     pub(crate) use crate::registry::{Body, Subject, body};
     pub(crate) use crate::settings::{Parameter, Settings, Values};
-    pub(crate) use whippet_actors::{Actor, Addr, Cx, Hashes, Inbox, Recipient, Reply, System, receive};
+    pub(crate) use whippet::{Actor, Addr, Cx, Hashes, Inbox, Recipient, Reply, System, receive};
 
     /// The library that the original was written for.
     pub(crate) const VARIANT: Parameter = Parameter::new(
