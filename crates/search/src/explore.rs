@@ -12,7 +12,9 @@ use crate::options::{Options, Reduction};
 use crate::parallel;
 use crate::run::{Run, Stop};
 use crate::settle::settle;
-use crate::{dcute, exhaustive, persistent, transdpor};
+use crate::source;
+use crate::udpor;
+use crate::{dcute, exhaustive, persistent, stateful, transdpor};
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
@@ -159,10 +161,13 @@ fn dispatch<P: Program>(program: &P, options: &Options, control: &Control) -> Re
     let mut run = Run::new(machine, options, control);
     match options.reduction {
         Reduction::Exhaustive => exhaustive::search(&mut run),
+        Reduction::Stateful => stateful::search(&mut run),
         Reduction::Dcute => dcute::search(&mut run),
         Reduction::Persistent => persistent::search(&mut run),
         Reduction::Transdpor => transdpor::search(&mut run),
         Reduction::Optimal => optimal::search(&mut run),
+        Reduction::Udpor => udpor::search(&mut run),
+        Reduction::Source => source::search(&mut run),
         other => Err(Stop::unsupported(format!("the reduction `{other}` is not available in this build"))),
     }
 }

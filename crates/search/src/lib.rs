@@ -3,6 +3,7 @@
 //! [`explore`] searches a program and gives a verdict, [`replay()`] carries out one schedule. What is
 //! searched, and how, is in [`Options`]: each [`Reduction`] is one file, and all share one driver.
 
+mod acts;
 mod backtrack;
 mod collect;
 mod control;
@@ -17,14 +18,22 @@ mod orders;
 mod parallel;
 mod persistent;
 mod replay;
+mod reversals;
 mod revisit;
 mod run;
 mod settle;
 mod sleep;
+mod source;
 mod stack;
+mod stateful;
 #[cfg(any(test, feature = "toy"))]
 pub mod toy;
 mod transdpor;
+mod udpor;
+mod udpor_actors;
+mod udpor_alternatives;
+mod udpor_unfolding;
+mod wakeup;
 mod weights;
 
 pub use explore::{Observer, Progress, SearchError, explore};

@@ -1,0 +1,185 @@
+//! Programs of processes, mailboxes and mutexes.
+
+use crate::history::{Body, Histories, start};
+use crate::machine::NetMachine;
+use crate::script::Script;
+use crate::task::{Mailbox, Mutex};
+use crate::text::{self, TextError};
+use std::marker::PhantomData;
+use std::sync::Arc;
+use whippet_model::{MachineError, Name, Program};
+
+/// Which steps are regarded as dependent.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Dependence {
+    /// By the ranks of sends, receives and locks. Sound, and finer than the paper's.
+    #[default]
+    Ranked,
+    /// The eleven theorems of the paper as printed, for comparison. Not sound.
+    Paper,
+}
+
+impl std::fmt::Display for Dependence {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Dependence::Ranked => "ranked",
+            Dependence::Paper => "paper",
+        })
+    }
+}
+
+impl std::str::FromStr for Dependence {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Dependence, String> {
+        match text {
+            "ranked" => Ok(Dependence::Ranked),
+            "paper" => Ok(Dependence::Paper),
+            other => Err(format!("there is no relation `{other}`: say `ranked` or `paper`")),
+        }
+    }
+}
+
+/// What a program's set-up declares.
+pub struct SetUp {
+    histories: Histories,
+    bodies: Vec<u32>,
+    mailboxes: Vec<String>,
+    mutexes: Vec<String>,
+    failed: Option<MachineError>,
+}
+
+impl SetUp {
+    /// A new mailbox, with what it is called in reports.
+    pub fn mailbox<T>(&mut self, label: impl Into<String>) -> Mailbox<T> {
+        self.mailboxes.push(label.into());
+        Mailbox { no: self.mailboxes.len() as u32 - 1, of: PhantomData }
+    }
+
+    /// A new mutex, with what it is called in reports.
+    pub fn mutex(&mut self, label: impl Into<String>) -> Mutex {
+        self.mutexes.push(label.into());
+        Mutex { no: self.mutexes.len() as u32 - 1 }
+    }
+
+    /// A new process. Its function may be called again, to rebuild it from what it has been answered: it
+    /// must do the same each time.
+    pub fn process(&mut self, label: impl Into<String>, body: impl AsyncFn() + 'static) {
+        self.body(label.into(), Body::Async { start: start(body), live: None });
+    }
+
+    fn body(&mut self, label: String, body: Body) {
+        let name = Name::ROOT.child(self.bodies.len() as u32);
+        match self.histories.add(name, label, body) {
+            Ok(body) => self.bodies.push(body),
+            Err(error) => self.failed = self.failed.take().or(Some(error)),
+        }
+    }
+}
+
+enum Source {
+    Script(Script),
+    SetUp(Box<dyn Fn(&mut SetUp) + Send + Sync>),
+}
+
+/// A program of processes that meet at mailboxes and queue for mutexes.
+///
+/// ```
+/// use whippet_net::Net;
+/// use whippet_search::{Options, explore};
+///
+/// let net = Net::new("greeting", |net| {
+///     let door = net.mailbox::<&str>("door");
+///     net.process("guest", async move || door.send("hello").await);
+///     net.process("host", async move || assert_eq!(door.receive().await, "hello"));
+/// });
+/// let verdict = explore(net.into(), &Options::default(), &()).unwrap();
+/// assert_eq!(verdict.counters.executions, 1);
+/// assert!(verdict.findings.is_empty());
+/// ```
+#[derive(Clone)]
+pub struct Net {
+    name: String,
+    parameters: Vec<(String, String)>,
+    dependence: Dependence,
+    source: Arc<Source>,
+}
+
+impl Net {
+    /// A program whose processes are async functions.
+    pub fn new(name: impl Into<String>, set_up: impl Fn(&mut SetUp) + Send + Sync + 'static) -> Net {
+        Net::of(name.into(), Source::SetUp(Box::new(set_up)))
+    }
+
+    /// A program whose processes are lists of actions.
+    pub fn script(name: impl Into<String>, script: Script) -> Net {
+        Net::of(name.into(), Source::Script(script))
+    }
+
+    /// Reads the text form: see [`crate::TextError`] for what can be wrong with it.
+    pub fn parse(name: impl Into<String>, source: &str) -> Result<Net, TextError> {
+        Ok(Net::script(name, text::parse(source)?))
+    }
+
+    fn of(name: String, source: Source) -> Net {
+        Net { name, parameters: Vec::new(), dependence: Dependence::default(), source: Arc::new(source) }
+    }
+
+    /// The same program with another relation.
+    #[must_use = "this makes another program"]
+    pub fn with_dependence(mut self, dependence: Dependence) -> Net {
+        self.dependence = dependence;
+        if dependence != Dependence::default() {
+            self.parameters.push(("relation".into(), dependence.to_string()));
+        }
+        self
+    }
+
+    pub(crate) fn with_parameter(mut self, name: &str, value: usize) -> Net {
+        self.parameters.push((name.into(), value.to_string()));
+        self
+    }
+}
+
+impl std::fmt::Debug for Net {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Net").field("name", &self.name).field("parameters", &self.parameters).finish_non_exhaustive()
+    }
+}
+
+impl Program for Net {
+    type Machine = NetMachine;
+
+    fn machine(&self) -> Result<NetMachine, MachineError> {
+        let mut set_up = SetUp {
+            histories: Histories::default(),
+            bodies: Vec::new(),
+            mailboxes: Vec::new(),
+            mutexes: Vec::new(),
+            failed: None,
+        };
+        match &*self.source {
+            Source::SetUp(run) => run(&mut set_up),
+            Source::Script(script) => {
+                set_up.mailboxes.clone_from(&script.mailboxes);
+                set_up.mutexes.clone_from(&script.mutexes);
+                for (p, label) in script.names.iter().enumerate() {
+                    set_up.body(label.clone(), Body::Script(script.ops(p).into()));
+                }
+            }
+        }
+        if let Some(error) = set_up.failed {
+            return Err(error);
+        }
+        let SetUp { histories, bodies, mailboxes, mutexes, .. } = set_up;
+        Ok(NetMachine::new(histories, &bodies, mailboxes, mutexes, self.dependence))
+    }
+
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn parameters(&self) -> Vec<(String, String)> {
+        self.parameters.clone()
+    }
+}

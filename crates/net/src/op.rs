@@ -1,0 +1,100 @@
+//! Operations: what processes ask of the machine, and what they are answered.
+
+use std::any::Any;
+use std::rc::Rc;
+
+/// A payload, captured when it was sent.
+#[derive(Clone)]
+pub(crate) struct Value {
+    pub(crate) any: Rc<dyn Any>,
+    pub(crate) text: Rc<str>,
+}
+
+/// What a process asks for. `of` counts the process's own operations from 0.
+#[derive(Clone)]
+pub(crate) enum Op {
+    /// A local computation, with what the user calls it.
+    Local(Option<String>),
+    Send {
+        mailbox: u32,
+        value: Option<Value>,
+    },
+    Receive {
+        mailbox: u32,
+    },
+    /// WaitAny, or TestAny, on communications.
+    Wait {
+        of: Vec<u32>,
+        test: bool,
+    },
+    Lock {
+        mutex: u32,
+    },
+    Unlock {
+        of: u32,
+    },
+    /// MutexWait, or MutexTest, on requests.
+    MutexWait {
+        of: Vec<u32>,
+        test: bool,
+    },
+    /// Creates the process with this body.
+    Create {
+        body: u32,
+    },
+    /// The process is over.
+    Done,
+    /// The process panicked.
+    Failed {
+        message: String,
+        place: Option<String>,
+    },
+}
+
+impl Op {
+    /// Whether a process that is rebuilt from its history asks for the same.
+    pub(crate) fn is_like(&self, other: &Op) -> bool {
+        match (self, other) {
+            (Op::Send { mailbox: a, value: x }, Op::Send { mailbox: b, value: y }) => {
+                a == b && x.as_ref().map(|v| &v.text) == y.as_ref().map(|v| &v.text)
+            }
+            (Op::Receive { mailbox: a }, Op::Receive { mailbox: b }) => a == b,
+            (Op::Wait { of: a, test: s }, Op::Wait { of: b, test: t }) => a == b && s == t,
+            (Op::MutexWait { of: a, test: s }, Op::MutexWait { of: b, test: t }) => a == b && s == t,
+            (Op::Lock { mutex: a }, Op::Lock { mutex: b }) => a == b,
+            (Op::Unlock { of: a }, Op::Unlock { of: b }) => a == b,
+            (Op::Failed { message: a, .. }, Op::Failed { message: b, .. }) => a == b,
+            _ => std::mem::discriminant(self) == std::mem::discriminant(other),
+        }
+    }
+
+    /// Whether the process can do nothing more.
+    pub(crate) fn is_end(&self) -> bool {
+        matches!(self, Op::Done | Op::Failed { .. })
+    }
+}
+
+/// What a process learns when its operation is carried out.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Answer {
+    /// Nothing but that it is done.
+    Done,
+    /// The `k`-th of what it waits for is there. A receive brings what was sent at history node `from`.
+    Ready { k: u32, from: u32 },
+    /// A test found nothing.
+    NotYet,
+}
+
+/// No history node.
+pub(crate) const NOWHERE: u32 = u32::MAX;
+
+impl Answer {
+    /// A number that tells answers to one question apart.
+    pub(crate) fn key(self) -> u64 {
+        match self {
+            Answer::Done => 0,
+            Answer::NotYet => 1,
+            Answer::Ready { k, from } => 2 + (u64::from(k) << 32 | u64::from(from)),
+        }
+    }
+}

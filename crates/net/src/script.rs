@@ -1,0 +1,169 @@
+//! Programs without branches: each process is a list of actions.
+//!
+//! This is what the text form says and what the subjects are made of. [`Script::new`] resolves what the
+//! actions refer to, so that a machine only meets programs that make sense.
+
+use crate::op::Op;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+/// One action of a process. Actions that refer to others count the process's own from 0.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Action {
+    /// A local computation: `L`.
+    Local,
+    /// AsyncSend on a mailbox: `S0`.
+    Send(usize),
+    /// AsyncReceive on a mailbox: `R0`.
+    Receive(usize),
+    /// WaitAny on the communications of these actions: `W0,2`.
+    Wait(Vec<usize>),
+    /// TestAny on the communications of these actions: `T0,2`.
+    Test(Vec<usize>),
+    /// AsyncMutexLock of a mutex: `K0`.
+    Lock(usize),
+    /// MutexWait on these mutexes: `MW0,1`.
+    MutexWait(Vec<usize>),
+    /// MutexTest on these mutexes: `MT0,1`.
+    MutexTest(Vec<usize>),
+    /// MutexUnlock of a mutex: `U0`.
+    Unlock(usize),
+}
+
+/// What is wrong with an action.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("action {action} of process {process}: {message}")]
+pub struct ScriptError {
+    /// The process, counted from 0.
+    pub process: usize,
+    /// Its action, counted from 0.
+    pub action: usize,
+    /// What is wrong with it, and what to do.
+    pub message: String,
+}
+
+/// A program without branches.
+///
+/// ```
+/// use whippet_net::{Action::*, Script};
+/// let script = Script::new(vec![vec![Receive(0), Wait(vec![0])], vec![Send(0), Wait(vec![0])]]).unwrap();
+/// assert_eq!(script.to_string(), "R0 W0\nS0 W0\n");
+/// let error = Script::new(vec![vec![Unlock(0)]]).unwrap_err();
+/// assert!(error.message.contains("never asked"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Script {
+    pub(crate) names: Vec<String>,
+    pub(crate) processes: Vec<Vec<Action>>,
+    pub(crate) mailboxes: Vec<String>,
+    pub(crate) mutexes: Vec<String>,
+}
+
+impl Script {
+    /// A program of these processes, if all their actions make sense.
+    pub fn new(processes: Vec<Vec<Action>>) -> Result<Script, ScriptError> {
+        let most = |pick: fn(&Action) -> Option<usize>| {
+            processes.iter().flatten().filter_map(pick).map(|n| n + 1).max().unwrap_or(0)
+        };
+        let mailboxes = most(|a| match a {
+            Action::Send(m) | Action::Receive(m) => Some(*m),
+            _ => None,
+        });
+        let mutexes = most(|a| match a {
+            Action::Lock(x) => Some(*x),
+            _ => None,
+        });
+        Script {
+            names: (0..processes.len()).map(|p| format!("process {p}")).collect(),
+            processes,
+            mailboxes: (0..mailboxes).map(|m| m.to_string()).collect(),
+            mutexes: (0..mutexes).map(|x| x.to_string()).collect(),
+        }
+        .checked()
+    }
+
+    pub(crate) fn checked(self) -> Result<Script, ScriptError> {
+        for (process, actions) in self.processes.iter().enumerate() {
+            resolve(actions).map_err(|(action, message)| ScriptError { process, action, message })?;
+        }
+        Ok(self)
+    }
+
+    /// The processes and their actions.
+    #[must_use]
+    pub fn processes(&self) -> &[Vec<Action>] {
+        &self.processes
+    }
+
+    pub(crate) fn ops(&self, process: usize) -> Vec<Rc<Op>> {
+        let ops = resolve(&self.processes[process]).expect("a script is checked when it is made");
+        ops.into_iter().map(Rc::new).collect()
+    }
+}
+
+/// The operations behind the actions: a mutex that is waited for or released becomes the request that is meant.
+///
+/// A process may ask for a mutex again before it has released it: it releases its oldest request, and
+/// waits for its newest.
+fn resolve(actions: &[Action]) -> Result<Vec<Op>, (usize, String)> {
+    let mut requests: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
+    let mut ops = Vec::with_capacity(actions.len());
+    for (at, action) in actions.iter().enumerate() {
+        let communications = |of: &[usize]| -> Result<Vec<u32>, (usize, String)> {
+            for &k in of {
+                match actions[..at].get(k) {
+                    Some(Action::Send(_) | Action::Receive(_)) => {}
+                    Some(_) => {
+                        return Err((at, format!("action {k} of this process is no communication: name an S or an R")));
+                    }
+                    None => {
+                        let why = format!(
+                            "a process waits for communications of its own, earlier actions; {k} is none of 0 to {}",
+                            at.saturating_sub(1)
+                        );
+                        return Err((at, if at == 0 { "there is no earlier action to wait for".into() } else { why }));
+                    }
+                }
+            }
+            some(at, of)?;
+            Ok(of.iter().map(|&k| k as u32).collect())
+        };
+        let held = |requests: &BTreeMap<usize, Vec<u32>>, of: &[usize]| -> Result<Vec<u32>, (usize, String)> {
+            some(at, of)?;
+            of.iter()
+                .map(|x| {
+                    let newest = requests.get(x).and_then(|all| all.last()).copied();
+                    newest.ok_or_else(|| (at, "this process has not asked for the mutex: put a K before".to_string()))
+                })
+                .collect()
+        };
+        ops.push(match action {
+            Action::Local => Op::Local(None),
+            Action::Send(m) => Op::Send { mailbox: *m as u32, value: None },
+            Action::Receive(m) => Op::Receive { mailbox: *m as u32 },
+            Action::Wait(of) => Op::Wait { of: communications(of)?, test: false },
+            Action::Test(of) => Op::Wait { of: communications(of)?, test: true },
+            Action::Lock(x) => {
+                requests.entry(*x).or_default().push(at as u32);
+                Op::Lock { mutex: *x as u32 }
+            }
+            Action::MutexWait(of) => Op::MutexWait { of: held(&requests, of)?, test: false },
+            Action::MutexTest(of) => Op::MutexWait { of: held(&requests, of)?, test: true },
+            Action::Unlock(x) => match requests.get_mut(x) {
+                Some(all) if !all.is_empty() => Op::Unlock { of: all.remove(0) },
+                _ => return Err((at, "this process never asked for the mutex that it unlocks: put a K before".into())),
+            },
+        });
+    }
+    Ok(ops)
+}
+
+fn some(at: usize, of: &[usize]) -> Result<(), (usize, String)> {
+    if of.is_empty() {
+        return Err((at, "say what to wait for".into()));
+    }
+    if let Some(k) = (1..of.len()).find(|&k| of[..k].contains(&of[k])) {
+        return Err((at, format!("{} is listed twice", of[k])));
+    }
+    Ok(())
+}

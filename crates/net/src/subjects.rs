@@ -1,0 +1,134 @@
+//! The programs of Table 1 of the paper, with what it says of each.
+//!
+//! A blocking MPI send is `S` and `W`, a blocking receive `R` and `W`, a Waitall one `W` per request in order; a receive
+//! from any source is a mailbox per receiver.
+
+use crate::net::Net;
+use crate::script::{Action, Script};
+use crate::text;
+
+/// A program of the paper.
+#[derive(Copy, Clone, Debug)]
+pub struct Subject {
+    /// Its name, as on the command line.
+    pub name: &'static str,
+    /// What it is, in a line.
+    pub description: &'static str,
+    /// The number of processes that it takes as its parameter `n`: the smallest, the paper's usual, and what is meant.
+    pub processes: Option<Processes>,
+    make: fn(usize) -> Script,
+}
+
+/// The one parameter that a subject may have.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Processes {
+    /// The smallest number of processes that makes sense.
+    pub least: usize,
+    /// The number that the paper begins with.
+    pub usual: usize,
+}
+
+impl Subject {
+    /// The program, for a number of processes where it takes one.
+    ///
+    /// ```
+    /// let subjects = whippet_net::subjects();
+    /// let rmq = subjects.iter().find(|s| s.name == "rmq-receiving").unwrap();
+    /// assert!(rmq.program(Some(4)).is_ok());
+    /// assert!(rmq.program(Some(1)).unwrap_err().contains("at least 2"));
+    /// ```
+    pub fn program(&self, n: Option<usize>) -> Result<Net, String> {
+        match (self.processes, n) {
+            (None, None) => Ok(Net::script(self.name, (self.make)(0))),
+            (None, Some(_)) => Err(format!("`{}` has no parameter `n`: leave it out", self.name)),
+            (Some(processes), n) => {
+                let n = n.unwrap_or(processes.usual);
+                if n < processes.least || n > MOST {
+                    return Err(format!(
+                        "`{}` takes n = at least {} and at most {MOST} processes",
+                        self.name, processes.least
+                    ));
+                }
+                Ok(Net::script(self.name, (self.make)(n)).with_parameter("n", n))
+            }
+        }
+    }
+}
+
+/// More processes than this nobody can wait for.
+const MOST: usize = 64;
+
+macro_rules! fixed {
+    ($name:literal, $description:literal, $text:literal) => {
+        Subject {
+            name: $name,
+            description: $description,
+            processes: None,
+            make: |_| text::parse($text).expect("our own text"),
+        }
+    };
+}
+
+/// The programs of Table 1.
+#[must_use]
+pub fn subjects() -> Vec<Subject> {
+    vec![
+        fixed!("wait-deadlock", "two processes that both receive before they send", "R0 W0 S1 W2\nR1 W0 S0 W2"),
+        fixed!(
+            "complex-deadlock",
+            "a ring of receives behind a send that succeeds",
+            "S2 W0 R0 W2 S1 W4\nR1 W0 S0 W2\nR2 W0"
+        ),
+        fixed!(
+            "waitall-deadlock",
+            "a Waitall for a message that is sent too late",
+            "R0 R0 W0 W1 S1 W4\nS0 S2 W0 W1 R1 W4 S0 W6\nR2 W0"
+        ),
+        fixed!(
+            "no-error-wait-any_src",
+            "a receive from any source, begun early and waited for late; a third process does nothing",
+            "R0 S1 W1 W0\nR1 W0 S0 W2\nidle:"
+        ),
+        fixed!(
+            "any_src-can-deadlock3",
+            "a receive from any source that takes the wrong message in one of two traces",
+            "R0 W0 S1 W2 R0 W4\nS0 W0 R1 W2\nS0 W0"
+        ),
+        fixed!(
+            "dtg",
+            "a dependence between sends that only some order shows",
+            "R0 W0 S4 W2 R0 W4\nS0 W0 S3 W2\nR2 W0 S0 W2\nR3 W0 R4 W2\nS2 W0"
+        ),
+        Subject {
+            name: "rmq-receiving",
+            description: "one process receives a message from each of n - 1 others, from any source",
+            processes: Some(Processes { least: 2, usual: 4 }),
+            make: rmq,
+        },
+        Subject {
+            name: "master-worker",
+            description: "a master gives a job to each of n - 1 workers and takes the results from any source",
+            processes: Some(Processes { least: 2, usual: 3 }),
+            make: master_worker,
+        },
+    ]
+}
+
+fn rmq(n: usize) -> Script {
+    let receiver = (0..n - 1).flat_map(|k| [Action::Receive(0), Action::Wait(vec![2 * k])]).collect();
+    let senders = (1..n).map(|_| vec![Action::Send(0), Action::Wait(vec![0])]);
+    Script::new([receiver].into_iter().chain(senders).collect()).expect("our own script")
+}
+
+fn master_worker(n: usize) -> Script {
+    let workers = n - 1;
+    let mut master: Vec<Action> = (1..=workers).map(Action::Send).collect();
+    master.extend((0..workers).map(|k| Action::Wait(vec![k])));
+    for _ in 0..workers {
+        let receive = master.len();
+        master.extend([Action::Receive(0), Action::Wait(vec![receive])]);
+    }
+    let worker =
+        |j| vec![Action::Receive(j), Action::Wait(vec![0]), Action::Local, Action::Send(0), Action::Wait(vec![3])];
+    Script::new([master].into_iter().chain((1..=workers).map(worker)).collect()).expect("our own script")
+}

@@ -1,0 +1,382 @@
+//! Processes as async functions: the handles through which they act.
+//!
+//! Every operation is a step of its own and is awaited. A process talks to the machine through a [`Link`]:
+//! the operation it asks for goes out, the answer comes in. While a process runs, its link is the current one of
+//! the thread, so that a [`Mailbox`] or a [`Mutex`] is only a number that anybody may copy.
+
+use crate::history::{Start, start};
+use crate::op::{Answer, Op, Value};
+use std::cell::{Cell, RefCell};
+use std::fmt::Debug;
+use std::marker::PhantomData;
+use std::rc::Rc;
+use std::task::Poll;
+use whippet_model::Name;
+
+/// What a process asks for.
+pub(crate) enum Asked {
+    Op(Op),
+    /// To create a process: what it is called in reports, its name, its code.
+    Create(String, Name, Start),
+}
+
+/// What comes back.
+pub(crate) struct Reply {
+    /// Which of the process's operations it was.
+    pub(crate) index: u32,
+    pub(crate) answer: Answer,
+    pub(crate) value: Option<Value>,
+}
+
+/// The two ends between a process and the machine.
+pub(crate) struct Link {
+    process: Name,
+    created: Cell<u32>,
+    asked: RefCell<Option<Asked>>,
+    reply: RefCell<Option<Reply>>,
+    misuse: RefCell<Option<String>>,
+}
+
+thread_local! {
+    static CURRENT: RefCell<Vec<Rc<Link>>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Takes the link off again, also when user code panics.
+struct Leave;
+
+impl Drop for Leave {
+    fn drop(&mut self) {
+        CURRENT.with(|current| current.borrow_mut().pop());
+    }
+}
+
+impl Link {
+    pub(crate) fn new(process: Name) -> Link {
+        Link {
+            process,
+            created: Cell::new(0),
+            asked: RefCell::default(),
+            reply: RefCell::default(),
+            misuse: RefCell::default(),
+        }
+    }
+
+    /// Runs user code as this process.
+    pub(crate) fn during<T>(self: &Rc<Self>, work: impl FnOnce() -> T) -> T {
+        CURRENT.with(|current| current.borrow_mut().push(self.clone()));
+        let _leave = Leave;
+        work()
+    }
+
+    pub(crate) fn asked(&self) -> Option<Asked> {
+        self.asked.take()
+    }
+
+    pub(crate) fn answer(&self, reply: Reply) {
+        self.reply.replace(Some(reply));
+    }
+
+    pub(crate) fn misuse(&self) -> Option<String> {
+        self.misuse.take()
+    }
+}
+
+fn current() -> Rc<Link> {
+    CURRENT.with(|current| current.borrow().last().cloned()).expect(
+        "mailboxes, mutexes and communications are for processes: use them inside an async function given to `process`",
+    )
+}
+
+/// Asks for something and waits for the answer.
+async fn ask(what: impl FnOnce(&Link) -> Asked) -> Reply {
+    let mut what = Some(what);
+    std::future::poll_fn(move |_| {
+        let link = current();
+        if let Some(what) = what.take() {
+            let asked = what(&link);
+            let before = link.asked.replace(Some(asked));
+            if before.is_some() {
+                link.misuse
+                    .replace(Some("a process has two operations in flight at once: await each before the next".into()));
+            }
+            return Poll::Pending;
+        }
+        link.reply.take().map_or(Poll::Pending, Poll::Ready)
+    })
+    .await
+}
+
+async fn operate(op: Op) -> Reply {
+    ask(|_| Asked::Op(op)).await
+}
+
+/// A rendez-vous point: the k-th send on it meets the k-th receive.
+pub struct Mailbox<T> {
+    pub(crate) no: u32,
+    pub(crate) of: PhantomData<fn(T) -> T>,
+}
+
+impl<T> Clone for Mailbox<T> {
+    fn clone(&self) -> Mailbox<T> {
+        *self
+    }
+}
+
+impl<T> Copy for Mailbox<T> {}
+
+impl<T> Debug for Mailbox<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Mailbox({})", self.no)
+    }
+}
+
+impl<T: Clone + Debug + 'static> Mailbox<T> {
+    /// AsyncSend: the value is captured now and handed over when the receiver's wait or test succeeds.
+    pub async fn send_async(self, value: T) -> Sending {
+        let text = format!("{value:?}").into();
+        let value = Some(Value { any: Rc::new(value), text });
+        let reply = operate(Op::Send { mailbox: self.no, value }).await;
+        Sending { of: current().process, index: reply.index }
+    }
+
+    /// AsyncReceive: a communication to wait for.
+    pub async fn receive_async(self) -> Receiving<T> {
+        let reply = operate(Op::Receive { mailbox: self.no }).await;
+        Receiving { of: current().process, index: reply.index, value: Rc::default() }
+    }
+
+    /// Sends and waits until somebody has received: a rendez-vous.
+    pub async fn send(self, value: T) {
+        self.send_async(value).await.wait().await;
+    }
+
+    /// Receives and waits for the value.
+    pub async fn receive(self) -> T {
+        self.receive_async().await.wait().await
+    }
+}
+
+/// A communication of this process, to wait for alone or among others.
+pub trait Communication {
+    #[doc(hidden)]
+    fn id(&self) -> (Name, u32);
+    #[doc(hidden)]
+    fn bring(&self, value: Option<Value_>);
+}
+
+/// The payload on its way to a [`Receiving`].
+#[doc(hidden)]
+pub struct Value_(Value);
+
+/// A send that may not have met its receive yet.
+#[derive(Clone, Debug)]
+pub struct Sending {
+    of: Name,
+    index: u32,
+}
+
+impl Communication for Sending {
+    fn id(&self) -> (Name, u32) {
+        (self.of, self.index)
+    }
+
+    fn bring(&self, _: Option<Value_>) {}
+}
+
+impl Sending {
+    /// Waits until it has been received.
+    pub async fn wait(&self) {
+        wait_any(&[self]).await;
+    }
+
+    /// Whether it has been received by now.
+    pub async fn test(&self) -> bool {
+        test_any(&[self]).await.is_some()
+    }
+}
+
+/// A receive that may not have met its send yet.
+#[derive(Clone, Debug)]
+pub struct Receiving<T> {
+    of: Name,
+    index: u32,
+    value: Rc<RefCell<Option<T>>>,
+}
+
+impl<T: Clone + 'static> Communication for Receiving<T> {
+    fn id(&self) -> (Name, u32) {
+        (self.of, self.index)
+    }
+
+    fn bring(&self, value: Option<Value_>) {
+        let value = value.expect("a receive brings a value").0.any;
+        let value = value.downcast_ref::<T>().expect("mailboxes are typed: our own error if not");
+        self.value.replace(Some(value.clone()));
+    }
+}
+
+impl<T: Clone + 'static> Receiving<T> {
+    /// Waits for the value.
+    pub async fn wait(&self) -> T {
+        wait_any(&[self]).await;
+        self.value()
+    }
+
+    /// The value, if it is there by now.
+    pub async fn test(&self) -> Option<T> {
+        test_any(&[self]).await.map(|_| self.value())
+    }
+
+    /// The value, after a wait or test that said that this one is complete.
+    ///
+    /// # Panics
+    /// If no wait or test said so.
+    #[must_use]
+    pub fn value(&self) -> T {
+        self.value.borrow().clone().expect("wait for a communication, or test it, before you take its value")
+    }
+}
+
+async fn complete(all: &[&dyn Communication], test: bool) -> Option<usize> {
+    let reply = ask(|link| {
+        if let Some(other) = all.iter().find(|c| c.id().0 != link.process) {
+            let _ = other;
+            link.misuse.replace(Some(
+                "a process waits for a communication of another process: only the one that sent or received may wait for it".into(),
+            ));
+        }
+        if all.is_empty() {
+            link.misuse.replace(Some("a process waits for no communication at all: that would never end".into()));
+        }
+        Asked::Op(Op::Wait { of: all.iter().map(|c| c.id().1).collect(), test })
+    })
+    .await;
+    match reply.answer {
+        Answer::Ready { k, .. } => {
+            all[k as usize].bring(reply.value.map(Value_));
+            Some(k as usize)
+        }
+        _ => None,
+    }
+}
+
+/// WaitAny: waits until one of the communications is complete, and says which; where several are, each is
+/// explored.
+pub async fn wait_any(all: &[&dyn Communication]) -> usize {
+    complete(all, false).await.expect("a wait ends with something")
+}
+
+/// TestAny: which communication is complete, if any is.
+pub async fn test_any(all: &[&dyn Communication]) -> Option<usize> {
+    complete(all, true).await
+}
+
+/// Waits for all, one after the other.
+pub async fn wait_all(all: &[&dyn Communication]) {
+    for one in all {
+        wait_any(&[*one]).await;
+    }
+}
+
+/// A mutex with a queue: whoever asked first owns it.
+#[derive(Copy, Clone, Debug)]
+pub struct Mutex {
+    pub(crate) no: u32,
+}
+
+impl Mutex {
+    /// AsyncMutexLock: joins the queue and goes on.
+    pub async fn lock_async(self) -> Request {
+        let reply = operate(Op::Lock { mutex: self.no }).await;
+        Request { of: current().process, index: reply.index, released: Rc::default() }
+    }
+
+    /// Joins the queue and waits to own the mutex.
+    pub async fn lock(self) -> Request {
+        let request = self.lock_async().await;
+        request.wait().await;
+        request
+    }
+}
+
+/// A place in the queue of a mutex.
+#[derive(Clone, Debug)]
+pub struct Request {
+    of: Name,
+    index: u32,
+    released: Rc<Cell<bool>>,
+}
+
+impl Request {
+    /// MutexWait: waits to own the mutex.
+    pub async fn wait(&self) {
+        mutex_wait_any(&[self]).await;
+    }
+
+    /// MutexTest: whether this process owns the mutex by now.
+    pub async fn test(&self) -> bool {
+        mutex_test_any(&[self]).await.is_some()
+    }
+
+    /// MutexUnlock: gives the place up, whether it is the owner's or further back.
+    pub async fn unlock(&self) {
+        ask(|link| {
+            self.usable(link, "unlocks");
+            self.released.set(true);
+            Asked::Op(Op::Unlock { of: self.index })
+        })
+        .await;
+    }
+
+    fn usable(&self, link: &Link, what: &str) {
+        if self.of != link.process {
+            link.misuse.replace(Some(format!("a process {what} a mutex that it never asked for: another process did")));
+        } else if self.released.get() {
+            link.misuse
+                .replace(Some(format!("a process {what} a mutex that it has unlocked already: ask for it again")));
+        }
+    }
+}
+
+async fn own(all: &[&Request], test: bool) -> Option<usize> {
+    let reply = ask(|link| {
+        for request in all {
+            request.usable(link, "waits for");
+        }
+        if all.is_empty() {
+            link.misuse.replace(Some("a process waits for no mutex at all: that would never end".into()));
+        }
+        Asked::Op(Op::MutexWait { of: all.iter().map(|r| r.index).collect(), test })
+    })
+    .await;
+    match reply.answer {
+        Answer::Ready { k, .. } => Some(k as usize),
+        _ => None,
+    }
+}
+
+/// MutexWait on several: waits to own one of the mutexes, and says which.
+pub async fn mutex_wait_any(all: &[&Request]) -> usize {
+    own(all, false).await.expect("a wait ends with something")
+}
+
+/// MutexTest on several: which mutex this process owns by now, if any.
+pub async fn mutex_test_any(all: &[&Request]) -> Option<usize> {
+    own(all, true).await
+}
+
+/// A local computation worth a step of its own.
+pub async fn step(what: impl Into<String>) {
+    operate(Op::Local(Some(what.into()))).await;
+}
+
+/// Creates a process.
+pub async fn create(label: impl Into<String>, body: impl AsyncFn() + 'static) {
+    let (label, start) = (label.into(), start(body));
+    ask(move |link| {
+        let k = link.created.get();
+        link.created.set(k + 1);
+        Asked::Create(label, link.process.child(k), start)
+    })
+    .await;
+}

@@ -1,0 +1,225 @@
+//! The text form of programs without branches.
+//!
+//! One process per line, actions separated by blanks, `#` starts a comment. A process may be labelled
+//! (`master: R0 W0`), a communication may be named where it begins (`job=R0 Wjob`), and the numbers of mailboxes and
+//! mutexes may be names.
+
+use crate::script::{Action, Script, ScriptError};
+use std::fmt;
+
+/// What is wrong with a text, where, and what to do.
+///
+/// ```
+/// let error = whippet_net::Net::parse("p", "R0 W0\nS0 X1\n").unwrap_err();
+/// assert_eq!((error.line, error.column), (2, 4));
+/// assert!(error.to_string().starts_with("line 2, column 4: "));
+/// assert!(error.to_string().contains("    S0 X1\n       ^^"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TextError {
+    /// The line, from 1.
+    pub line: usize,
+    /// The column, in characters, from 1.
+    pub column: usize,
+    /// What is wrong, and what to do.
+    pub message: String,
+    source: String,
+    width: usize,
+}
+
+impl fmt::Display for TextError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "line {}, column {}: {}", self.line, self.column, self.message)?;
+        writeln!(f, "    {}", self.source)?;
+        write!(f, "    {}{}", " ".repeat(self.column - 1), "^".repeat(self.width))
+    }
+}
+
+impl std::error::Error for TextError {}
+
+const ACTIONS: &str =
+    "S0 send, R0 receive, W2 or W2,5 wait, T2 test, K0 lock, MW0 wait for a mutex, MT0 test one, U0 unlock, L compute";
+
+/// A word and the column where it begins.
+type Word<'a> = (usize, &'a str);
+
+/// Names in the order in which they appear.
+#[derive(Default)]
+struct Names(Vec<String>);
+
+impl Names {
+    fn number(&mut self, name: &str) -> usize {
+        self.0.iter().position(|n| n == name).unwrap_or_else(|| {
+            self.0.push(name.to_string());
+            self.0.len() - 1
+        })
+    }
+}
+
+/// Reads a text.
+pub(crate) fn parse(source: &str) -> Result<Script, TextError> {
+    let (mut mailboxes, mut mutexes) = (Names::default(), Names::default());
+    let (mut names, mut processes, mut places) = (Vec::new(), Vec::new(), Vec::new());
+    for (at, line) in source.lines().enumerate() {
+        let error = |(column, word): Word<'_>, message: String| TextError {
+            line: at + 1,
+            column: column + 1,
+            message,
+            source: line.replace('\t', " "),
+            width: word.chars().count().max(1),
+        };
+        let mut words = words(line);
+        if words.is_empty() {
+            continue;
+        }
+        let mut label = format!("process {}", processes.len());
+        if let Some(given) = words[0].1.strip_suffix(':') {
+            if given.is_empty() {
+                return Err(error(words[0], "put the process's label before the colon".into()));
+            }
+            label = given.to_string();
+            words.remove(0);
+        }
+        let mut labels: Vec<(String, usize)> = Vec::new();
+        let mut actions = Vec::new();
+        for &word in &words {
+            let mut text = word.1;
+            if let Some((name, rest)) = text.split_once('=') {
+                if labels.iter().any(|(known, _)| known == name)
+                    || !is_name(name)
+                    || name.starts_with(|c: char| c.is_ascii_digit())
+                {
+                    return Err(error(
+                        word,
+                        format!("`{name}` cannot name this action: a name is new in its line and begins with a letter"),
+                    ));
+                }
+                labels.push((name.to_string(), actions.len()));
+                text = rest;
+            }
+            actions.push(action(text, &labels, &mut mailboxes, &mut mutexes).map_err(|why| error(word, why))?);
+        }
+        places.push((at, line, words));
+        names.push(label);
+        processes.push(actions);
+    }
+    if processes.is_empty() {
+        let message = "there is no process here: write one per line, such as `R0 W0`".into();
+        return Err(TextError {
+            line: 1,
+            column: 1,
+            message,
+            source: source.lines().next().unwrap_or("").into(),
+            width: 1,
+        });
+    }
+    let script = Script { names, processes, mailboxes: mailboxes.0, mutexes: mutexes.0 };
+    script.checked().map_err(|ScriptError { process, action, message }| {
+        let (at, line, words) = &places[process];
+        let (column, word) = words[action];
+        TextError {
+            line: at + 1,
+            column: column + 1,
+            message,
+            source: line.replace('\t', " "),
+            width: word.chars().count(),
+        }
+    })
+}
+
+/// The words of a line, up to a comment, with the character columns where they begin.
+fn words(line: &str) -> Vec<Word<'_>> {
+    let line = line.split('#').next().unwrap_or("");
+    let mut words = Vec::new();
+    let mut from = None;
+    for (column, (byte, c)) in line.char_indices().chain([(line.len(), ' ')]).enumerate() {
+        match (c.is_whitespace(), from) {
+            (false, None) => from = Some((column, byte)),
+            (true, Some((start, first))) => {
+                words.push((start, &line[first..byte]));
+                from = None;
+            }
+            _ => {}
+        }
+    }
+    words
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-')
+}
+
+fn action(
+    text: &str,
+    labels: &[(String, usize)],
+    mailboxes: &mut Names,
+    mutexes: &mut Names,
+) -> Result<Action, String> {
+    const KINDS: [&str; 9] = ["MW", "MT", "S", "R", "W", "T", "K", "U", "L"];
+    let Some(kind) = KINDS.into_iter().find(|kind| text.starts_with(kind)) else {
+        return Err(format!("`{text}` is no action; there are: {ACTIONS}"));
+    };
+    let rest = &text[kind.len()..];
+    let list: Vec<&str> = if rest.is_empty() { Vec::new() } else { rest.split(',').collect() };
+    if let Some(bad) = list.iter().find(|name| !is_name(name)) {
+        return Err(format!("`{bad}` in `{text}` is no number and no name: use letters, digits, `_` and `-`"));
+    }
+    let one = || match list[..] {
+        [name] => Ok(name),
+        [] => Err(format!("`{text}` does not say where: write `{kind}0` or `{kind}name`")),
+        _ => Err(format!("`{kind}` takes one number or name, not a list")),
+    };
+    let own = || {
+        let number = |name: &&str| {
+            let label = labels.iter().find(|(known, _)| known == name).map(|&(_, at)| at);
+            label.or_else(|| name.parse().ok()).ok_or_else(|| {
+                format!("no action of this process is called `{name}`: write `{name}=` before the one that is meant, or count from 0")
+            })
+        };
+        list.iter().map(number).collect::<Result<Vec<usize>, String>>()
+    };
+    match kind {
+        "S" => Ok(Action::Send(mailboxes.number(one()?))),
+        "R" => Ok(Action::Receive(mailboxes.number(one()?))),
+        "W" => Ok(Action::Wait(own()?)),
+        "T" => Ok(Action::Test(own()?)),
+        "K" => Ok(Action::Lock(mutexes.number(one()?))),
+        "U" => Ok(Action::Unlock(mutexes.number(one()?))),
+        "MW" => Ok(Action::MutexWait(list.iter().map(|name| mutexes.number(name)).collect())),
+        "MT" => Ok(Action::MutexTest(list.iter().map(|name| mutexes.number(name)).collect())),
+        _ if list.is_empty() => Ok(Action::Local),
+        _ => Err("`L` stands alone: a local computation has no number".into()),
+    }
+}
+
+impl fmt::Display for Script {
+    /// The text form.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (p, actions) in self.processes.iter().enumerate() {
+            let mut words: Vec<String> = actions.iter().map(|action| self.word(action)).collect();
+            if actions.is_empty() || self.names[p] != format!("process {p}") {
+                words.insert(0, format!("{}:", self.names[p].replace(' ', "-")));
+            }
+            writeln!(f, "{}", words.join(" "))?;
+        }
+        Ok(())
+    }
+}
+
+impl Script {
+    fn word(&self, action: &Action) -> String {
+        let numbers = |of: &[usize]| of.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
+        let names = |of: &[usize]| of.iter().map(|&x| self.mutexes[x].clone()).collect::<Vec<_>>().join(",");
+        match action {
+            Action::Local => "L".into(),
+            Action::Send(m) => format!("S{}", self.mailboxes[*m]),
+            Action::Receive(m) => format!("R{}", self.mailboxes[*m]),
+            Action::Wait(of) => format!("W{}", numbers(of)),
+            Action::Test(of) => format!("T{}", numbers(of)),
+            Action::Lock(x) => format!("K{}", self.mutexes[*x]),
+            Action::MutexWait(of) => format!("MW{}", names(of)),
+            Action::MutexTest(of) => format!("MT{}", names(of)),
+            Action::Unlock(x) => format!("U{}", self.mutexes[*x]),
+        }
+    }
+}

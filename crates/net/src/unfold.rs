@@ -1,0 +1,286 @@
+//! The events that a step makes possible, in closed form per operation.
+//!
+//! An event of the unfolding is an operation together with everything that happens before it. Given the steps
+//! taken, C, the unfolding search asks for the events whose past lies in C and contains the newest step e. That
+//! e is then a latest one in that past, so the operation depends on e; and because ranks tell everything, the pasts can be
+//! listed without trying sets of steps (section 4.2 of Pham, Jéron and Quinson, FORTE 2019, and further):
+//!
+//! * a send takes any place in the row of sends, from those in its process's past on; there it may come after
+//!   any of the tests that found its slot empty. Receives and locks alike;
+//! * a wait, or a test that succeeds, follows the partner of the communication that it takes, or the unlocks of all
+//!   requests before its own;
+//! * a test that fails follows nothing of the communications, and any set of unlocks that is not enough;
+//! * an unlock may come after any of the tests that saw its request in the queue.
+//!
+//! Operations that were carried out already can have further events too: a wait for any of several
+//! communications took one, and e completes another.
+
+use crate::machine::{Deed, NetMachine};
+use crate::net::Dependence;
+use crate::op::Op;
+use crate::relation::touches;
+use whippet_model::{Branch, Clocks, Extension, MachineError};
+
+/// An operation, seen from some place of the execution.
+struct Site<'a> {
+    process: u32,
+    /// Which of the process's operations it is.
+    index: u32,
+    op: &'a Op,
+    /// The step before it.
+    base: Option<usize>,
+    /// The step that carried it out: it and what follows from it is not there.
+    without: Option<usize>,
+    /// The step that must be in the past, if it is not there through `base`.
+    newest: Option<usize>,
+}
+
+struct Extender<'a> {
+    machine: &'a NetMachine,
+    clocks: &'a Clocks,
+    out: &'a mut Vec<Extension>,
+}
+
+impl NetMachine {
+    /// See [`whippet_model::Machine::extensions`].
+    pub(crate) fn extend(&self, clocks: &Clocks, out: &mut Vec<Extension>) -> Result<(), MachineError> {
+        if self.dependence == Dependence::Paper {
+            let why = "the unfolding search knows the relation `ranked`: choose it, or the reduction `optimal`";
+            return Err(MachineError::Unsupported(why.into()));
+        }
+        let newest = self.steps.len().checked_sub(1);
+        let actor = newest.map(|e| self.steps[e].process);
+        let mut extender = Extender { machine: self, clocks, out };
+        for process in 0..self.processes.len() as u32 {
+            let base = self.before(process);
+            let own = actor == Some(process) || base == newest;
+            let site = Site {
+                process,
+                index: self.processes[process as usize].steps.len() as u32,
+                op: self.op(process),
+                base,
+                without: None,
+                newest: newest.filter(|_| !own),
+            };
+            if own || extender.concerns(&site) {
+                extender.events(&site);
+            }
+            if !own {
+                extender.further(process);
+            }
+        }
+        Ok(())
+    }
+
+    /// See [`whippet_model::Machine::missed`].
+    pub(crate) fn missed_ways(&self, at: usize, out: &mut Vec<(usize, Branch)>) {
+        let record = &self.steps[at];
+        let op = self.histories.op(record.node);
+        let completed = |step: usize| match &**op {
+            Op::Wait { .. } => self.partner(step).map(|p| p.max(step)),
+            _ => self.owns(step).then(|| {
+                let (mutex, rank) = self.request(step);
+                let unlocks = &self.mutexes[mutex as usize].unlocks[..rank as usize];
+                unlocks.iter().flatten().max().map_or(step, |&u| u as usize)
+            }),
+        };
+        if let (Op::Wait { of, .. } | Op::MutexWait { of, .. }, Deed::Completed { .. } | Deed::Owned { .. }) =
+            (&**op, record.deed)
+        {
+            let later = of.iter().enumerate().filter_map(|(k, &index)| {
+                let since = completed(self.own(record.process, index)).filter(|&since| since > at)?;
+                Some((since, Branch(k as u64)))
+            });
+            out.extend(later);
+        }
+    }
+}
+
+impl Extender<'_> {
+    /// Whether the newest step is of a kind that an operation can depend on at all.
+    fn concerns(&self, site: &Site<'_>) -> bool {
+        let newest = site.newest.expect("asked of other processes' steps only");
+        match (self.machine.steps[newest].deed, site.op) {
+            (Deed::Sent { mailbox, .. }, Op::Send { mailbox: m, .. })
+            | (Deed::Received { mailbox, .. }, Op::Receive { mailbox: m }) => mailbox == *m,
+            (Deed::Locked { mutex, .. }, Op::Lock { mutex: x }) => mutex == *x,
+            (Deed::Sent { .. } | Deed::Received { .. }, Op::Wait { .. }) => true,
+            (Deed::Incomplete, Op::Send { .. } | Op::Receive { .. }) => true,
+            (Deed::Unlocked { .. }, Op::MutexWait { .. }) | (Deed::NotOwned, Op::Unlock { .. }) => true,
+            _ => false,
+        }
+    }
+
+    /// Events of operations that a process carried out already, and could have carried out otherwise.
+    fn further(&mut self, process: u32) {
+        let machine = self.machine;
+        let newest = machine.steps.len() - 1;
+        let related = |op: &Op| match (machine.steps[newest].deed, op) {
+            (Deed::Sent { .. } | Deed::Received { .. }, Op::Wait { of, .. })
+            | (Deed::Unlocked { .. }, Op::MutexWait { of, .. }) => of.len() > 1,
+            _ => false,
+        };
+        for &step in &machine.processes[process as usize].steps {
+            let record = &machine.steps[step as usize];
+            let op = machine.histories.op(record.node);
+            if related(op) && !self.clocks.before(step as usize, newest) {
+                let before = record.index.checked_sub(1).map(|i| machine.own(process, i));
+                let base = before.or(machine.processes[process as usize].creator.map(|c| c as usize));
+                let without = Some(step as usize);
+                self.events(&Site { process, index: record.index, op, base, without, newest: Some(newest) });
+            }
+        }
+    }
+
+    fn events(&mut self, site: &Site<'_>) {
+        let machine = self.machine;
+        match site.op {
+            Op::Local(_) | Op::Create { .. } => self.add(site, Deed::Local, 0, &[]),
+            Op::Send { mailbox, .. } => {
+                let mailbox = *mailbox;
+                let (row, other) =
+                    (&machine.mailboxes[mailbox as usize].sends, &machine.mailboxes[mailbox as usize].receives);
+                self.in_row(site, row, |rank| (Deed::Sent { mailbox, rank }, other.get(rank as usize).copied()));
+            }
+            Op::Receive { mailbox } => {
+                let mailbox = *mailbox;
+                let (row, other) =
+                    (&machine.mailboxes[mailbox as usize].receives, &machine.mailboxes[mailbox as usize].sends);
+                self.in_row(site, row, |rank| (Deed::Received { mailbox, rank }, other.get(rank as usize).copied()));
+            }
+            Op::Lock { mutex } => {
+                let mutex = *mutex;
+                self.in_row(site, &machine.mutexes[mutex as usize].locks, |rank| (Deed::Locked { mutex, rank }, None));
+            }
+            Op::Wait { of, test } => self.wait(site, of, *test),
+            Op::MutexWait { of, test } => self.mutex_wait(site, of, *test),
+            Op::Unlock { of } => {
+                let (mutex, rank) = machine.request(machine.own(site.process, *of));
+                let saw = self.saw_queued(mutex, rank);
+                self.subsets(site, &saw, &mut |this, chosen| this.add(site, Deed::Unlocked { mutex, rank }, 0, chosen));
+            }
+            Op::Done | Op::Failed { .. } => {}
+        }
+    }
+
+    /// A step that joins a row, at each place that it can have. `at` says what it does there, and which
+    /// communication waits for it there already.
+    fn in_row(&mut self, site: &Site<'_>, row: &[u32], at: impl Fn(u32) -> (Deed, Option<u32>)) {
+        let from = row.iter().take_while(|&&step| self.in_past(site, step as usize)).count();
+        for place in from..=row.len() {
+            let (deed, meets) = at(place as u32);
+            let before = place.checked_sub(1).map(|i| row[i] as usize);
+            let tests = meets.map_or(Vec::new(), |step| self.saw_incomplete(step as usize));
+            self.subsets(site, &tests, &mut |this, chosen| {
+                let mut after = chosen.to_vec();
+                after.extend(before);
+                this.add(site, deed, 0, &after);
+            });
+        }
+    }
+
+    fn wait(&mut self, site: &Site<'_>, of: &[u32], test: bool) {
+        let mut none = true;
+        for (k, &index) in of.iter().enumerate() {
+            if let Some(partner) = self.machine.partner(self.machine.own(site.process, index)) {
+                none &= !self.in_past(site, partner);
+                self.add(site, Deed::Completed { k: k as u32 }, k, &[partner]);
+            }
+        }
+        if test && none {
+            self.add(site, Deed::Incomplete, of.len(), &[]);
+        }
+    }
+
+    fn mutex_wait(&mut self, site: &Site<'_>, of: &[u32], test: bool) {
+        let machine = self.machine;
+        let mut needed = Vec::new();
+        for (k, &index) in of.iter().enumerate() {
+            let (mutex, rank) = machine.request(machine.own(site.process, index));
+            let unlocks = &machine.mutexes[mutex as usize].unlocks[..rank as usize];
+            if unlocks.iter().all(Option::is_some) {
+                let all: Vec<usize> = unlocks.iter().flatten().map(|&u| u as usize).collect();
+                self.add(site, Deed::Owned { k: k as u32 }, k, &all);
+            }
+            needed.push(unlocks);
+        }
+        if test {
+            let mut seen: Vec<usize> = needed.iter().flat_map(|u| u.iter().flatten()).map(|&u| u as usize).collect();
+            seen.sort_unstable();
+            seen.dedup();
+            self.subsets(site, &seen, &mut |this, chosen| {
+                let there = |u: &Option<u32>| {
+                    u.is_some_and(|u| this.in_past(site, u as usize) || chosen.contains(&(u as usize)))
+                };
+                if needed.iter().all(|unlocks| !unlocks.iter().all(there)) {
+                    this.add(site, Deed::NotOwned, of.len(), chosen);
+                }
+            });
+        }
+    }
+
+    /// The tests that found the communication begun by a step incomplete.
+    fn saw_incomplete(&self, communication: usize) -> Vec<usize> {
+        let record = &self.machine.steps[communication];
+        let steps = self.machine.processes[record.process as usize].steps[record.index as usize + 1..].iter();
+        let saw = |&step: &usize| {
+            let test = &self.machine.steps[step];
+            test.deed == Deed::Incomplete
+                && matches!(&**self.machine.histories.op(test.node), Op::Wait { of, .. } if of.contains(&record.index))
+        };
+        steps.map(|&step| step as usize).filter(saw).collect()
+    }
+
+    /// The tests that looked whether a request had been given up, and found none of their own the first.
+    fn saw_queued(&self, mutex: u32, rank: u32) -> Vec<usize> {
+        let saw = |&step: &usize| {
+            let test = &self.machine.steps[step];
+            test.deed == Deed::NotOwned
+                && matches!(&**self.machine.histories.op(test.node), Op::MutexWait { of, .. } if of.iter().any(|&index| {
+                    let (x, j) = self.machine.request(self.machine.own(test.process, index));
+                    x == mutex && j > rank
+                }))
+        };
+        (0..self.machine.steps.len()).filter(saw).collect()
+    }
+
+    fn in_past(&self, site: &Site<'_>, step: usize) -> bool {
+        site.base.is_some_and(|base| self.clocks.before(step, base))
+    }
+
+    /// All sets of the candidates, outside the past of the site, that contain with each candidate those before it.
+    fn subsets(&mut self, site: &Site<'_>, candidates: &[usize], each: &mut dyn FnMut(&mut Self, &[usize])) {
+        let free =
+            |&&c: &&usize| !self.in_past(site, c) && site.without.is_none_or(|without| !self.clocks.before(without, c));
+        let free: Vec<usize> = candidates.iter().filter(free).copied().collect();
+        self.choose(&free, &mut Vec::new(), each);
+    }
+
+    /// The candidates are in the order of steps, so those before one come before it.
+    fn choose(&mut self, rest: &[usize], chosen: &mut Vec<usize>, each: &mut dyn FnMut(&mut Self, &[usize])) {
+        let Some((&first, rest)) = rest.split_first() else { return each(self, chosen) };
+        let without: Vec<usize> = rest.iter().filter(|&&c| !self.clocks.before(first, c)).copied().collect();
+        self.choose(&without, chosen, each);
+        chosen.push(first);
+        self.choose(rest, chosen, each);
+        chosen.pop();
+    }
+
+    /// One event, if the newest step is in its past and the steps that must not be there are not.
+    fn add(&mut self, site: &Site<'_>, deed: Deed, branch: usize, after: &[usize]) {
+        let reaches = |step: usize| after.iter().any(|&a| self.clocks.before(step, a));
+        if site.newest.is_some_and(|newest| !reaches(newest)) || site.without.is_some_and(reaches) {
+            return;
+        }
+        let branch = Branch(branch as u64);
+        let mut touched = Vec::new();
+        touches(self.machine, site.process, site.op, deed, &mut touched);
+        self.out.push(Extension {
+            thread: self.machine.processes[site.process as usize].name,
+            branch,
+            event: self.machine.event(site.process, site.index, branch),
+            after: site.base.into_iter().chain(after.iter().copied()).collect(),
+            touches: touched,
+        });
+    }
+}

@@ -1,0 +1,182 @@
+//! Steps and deadlocks in words.
+
+use crate::machine::{Deed, NetMachine};
+use crate::op::Op;
+use whippet_model::{Kind, Machine, Name, Problem, StepText};
+
+impl NetMachine {
+    fn label(&self, process: u32) -> &str {
+        self.histories.label(self.processes[process as usize].body)
+    }
+
+    fn whose(&self, step: usize) -> &str {
+        self.label(self.steps[step].process)
+    }
+
+    /// "its send on mailbox 0", of the step that began a communication.
+    fn communication(&self, step: usize) -> String {
+        let index = self.steps[step].index;
+        match self.steps[step].deed {
+            Deed::Sent { mailbox, .. } => {
+                format!("its send on mailbox {} (action {index})", self.mailbox_names[mailbox as usize])
+            }
+            Deed::Received { mailbox, .. } => {
+                format!("its receive on mailbox {} (action {index})", self.mailbox_names[mailbox as usize])
+            }
+            other => unreachable!("no communication: {other:?}"),
+        }
+    }
+
+    fn mutex_of(&self, step: usize) -> &str {
+        &self.mutex_names[self.request(step).0 as usize]
+    }
+
+    fn list(&self, process: u32, of: &[u32], each: impl Fn(usize) -> String) -> String {
+        of.iter().map(|&index| each(self.own(process, index))).collect::<Vec<_>>().join(" or ")
+    }
+
+    /// What a step did.
+    pub(crate) fn text(&self, at: usize) -> StepText {
+        let record = &self.steps[at];
+        let process = record.process;
+        let op = self.histories.op(record.node);
+        let mut origin = None;
+        let mut effects = Vec::new();
+        let action = match (record.deed, &**op) {
+            (_, Op::Local(what)) => what.clone().unwrap_or_else(|| "computes".into()),
+            (_, Op::Create { body }) => format!("creates {}", self.histories.label(*body)),
+            (Deed::Sent { mailbox, rank }, Op::Send { value, .. }) => {
+                let what = value.as_ref().map_or(String::new(), |v| format!(" {}", v.text));
+                let meets =
+                    self.mailboxes[mailbox as usize].receives.get(rank as usize).filter(|&&r| (r as usize) < at);
+                effects.extend(meets.map(|&r| format!("meets the receive of {}", self.whose(r as usize))));
+                format!("sends{what} on mailbox {}", self.mailbox_names[mailbox as usize])
+            }
+            (Deed::Received { mailbox, rank }, _) => {
+                let meets = self.mailboxes[mailbox as usize].sends.get(rank as usize).filter(|&&s| (s as usize) < at);
+                effects.extend(meets.map(|&s| format!("meets the send of {}", self.whose(s as usize))));
+                format!("asks to receive on mailbox {}", self.mailbox_names[mailbox as usize])
+            }
+            (Deed::Completed { k }, Op::Wait { of, test }) => {
+                let step = self.own(process, of[k as usize]);
+                let partner = self.partner(step).expect("it is complete");
+                let verb = if *test { "tests, and finds complete," } else { "has waited for" };
+                origin = Some(match self.steps[partner].deed {
+                    Deed::Sent { .. } => match &**self.histories.op(self.steps[partner].node) {
+                        Op::Send { value: Some(value), .. } => format!("{} from {}", value.text, self.whose(partner)),
+                        _ => format!("from {}", self.whose(partner)),
+                    },
+                    _ => format!("taken by {}", self.whose(partner)),
+                });
+                format!("{verb} {}", self.communication(step))
+            }
+            (Deed::Incomplete, Op::Wait { of, .. }) => {
+                format!("tests {}: not yet", self.list(process, of, |step| self.communication(step)))
+            }
+            (Deed::Locked { mutex, .. }, _) => format!("asks for mutex {}", self.mutex_names[mutex as usize]),
+            (Deed::Unlocked { mutex, .. }, _) => format!("unlocks mutex {}", self.mutex_names[mutex as usize]),
+            (Deed::Owned { k }, Op::MutexWait { of, test }) => {
+                let verb = if *test { "tests, and finds that it owns," } else { "owns" };
+                format!("{verb} mutex {}", self.mutex_of(self.own(process, of[k as usize])))
+            }
+            (Deed::NotOwned, Op::MutexWait { of, .. }) => {
+                format!("tests mutex {}: not yet", self.list(process, of, |step| self.mutex_of(step).to_string()))
+            }
+            (deed, _) => unreachable!("{deed:?} is no deed of this operation"),
+        };
+        StepText { actor: self.label(process).to_string(), action, origin, effects, changes: Vec::new() }
+    }
+
+    /// A process is stuck, or failed before its first step.
+    pub(crate) fn deadlock(&self, out: &mut Vec<Problem>) {
+        for process in self.processes.iter().filter(|p| p.steps.is_empty() && p.creator.is_none()) {
+            if let Some((message, place)) = self.failure(process.node) {
+                let key = process.name.mixed(0xfa11);
+                out.push(Problem { kind: Kind::Panic, message, place, key, steps: Vec::new(), warning: false });
+            }
+        }
+        if self.problems() > 0 || !out.is_empty() {
+            return; // Whoever waits for a process that failed is not worth a word.
+        }
+        let stuck: Vec<u32> = (0..self.processes.len() as u32).filter(|&p| !self.op(p).is_end()).collect();
+        if stuck.is_empty() {
+            return;
+        }
+        let mut message = String::from("deadlock");
+        let mut key = Name::ROOT.mixed(0xdead);
+        for &process in &stuck {
+            message.push_str(&format!("\n  {} {}", self.label(process), self.why_stuck(process)));
+            let at = &self.processes[process as usize];
+            key = key.mixed(at.name.0).mixed(at.steps.len() as u64);
+        }
+        let steps = stuck.iter().filter_map(|&p| self.before(p)).collect();
+        out.push(Problem { kind: Kind::Deadlock, message, place: None, key, steps, warning: false });
+    }
+
+    fn why_stuck(&self, process: u32) -> String {
+        match &**self.op(process) {
+            Op::Wait { of, .. } => {
+                let each = |step| format!("{}; {}", self.communication(step), self.could_serve(step));
+                format!("waits for {}", self.list(process, of, each))
+            }
+            Op::MutexWait { of, .. } => {
+                let each = |step: usize| {
+                    let (mutex, rank) = self.request(step);
+                    let queue = &self.mutexes[mutex as usize];
+                    let first = queue.unlocks[..rank as usize].iter().position(Option::is_none);
+                    let owner = first.map_or("nobody", |i| self.whose(queue.locks[i] as usize));
+                    let stuck = if owner == self.label(process) { "it has itself and did not unlock" } else { "has" };
+                    if stuck == "has" {
+                        format!("mutex {}, which {owner} has and did not unlock", self.mutex_names[mutex as usize])
+                    } else {
+                        format!("mutex {}, which {stuck}", self.mutex_names[mutex as usize])
+                    }
+                };
+                format!("waits for {}", self.list(process, of, each))
+            }
+            _ => unreachable!("only waits can be stuck"),
+        }
+    }
+
+    /// Who could have met the communication begun by a step: those who would have come to it, and those whom
+    /// others met instead.
+    fn could_serve(&self, step: usize) -> String {
+        let (mailbox, sends) = match self.steps[step].deed {
+            Deed::Sent { mailbox, .. } => (mailbox, false),
+            Deed::Received { mailbox, .. } => (mailbox, true),
+            other => unreachable!("no communication: {other:?}"),
+        };
+        let serves = |op: &Op| match op {
+            Op::Send { mailbox: m, .. } => sends && *m == mailbox,
+            Op::Receive { mailbox: m } => !sends && *m == mailbox,
+            _ => false,
+        };
+        let verb = if sends { "send" } else { "receive" };
+        let mut who = Vec::new();
+        for (no, process) in self.processes.iter().enumerate() {
+            let ahead = self.histories.ahead(process.node).unwrap_or_default();
+            if let Some(k) = ahead.iter().position(|op| serves(op)) {
+                let action = process.steps.len() + k;
+                let own = if no == self.steps[step].process as usize { " itself" } else { "" };
+                who.push(format!("{}{own} would {verb} there later (action {action})", self.label(no as u32)));
+            }
+        }
+        let row = &self.mailboxes[mailbox as usize];
+        let (served, by) = if sends { (&row.sends, &row.receives) } else { (&row.receives, &row.sends) };
+        for (&s, &taken) in served.iter().zip(by) {
+            who.push(format!(
+                "{} did {verb}, and met {}",
+                self.whose(s as usize),
+                self.communication_of(taken as usize)
+            ));
+        }
+        if who.is_empty() { format!("nobody was to {verb} there") } else { who.join(", ") }
+    }
+
+    /// "the send of worker 1", of the step that began a communication.
+    fn communication_of(&self, step: usize) -> String {
+        let record = &self.steps[step];
+        let what = if matches!(record.deed, Deed::Sent { .. }) { "send" } else { "receive" };
+        format!("the {what} of {} (action {})", self.whose(step), record.index)
+    }
+}
