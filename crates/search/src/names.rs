@@ -93,8 +93,8 @@ names! { Rule, "rule":
 }
 
 names! { StepSize, "step size":
-    Big = "big", "every delivery ends in a state of its own";
-    Little = "little", "deliveries without an alternative are passed over";
+    Little = "little", "every delivery ends in a state of its own";
+    Big = "big", "a delivery without an alternative is one step with the next";
 }
 
 #[cfg(test)]

@@ -77,9 +77,9 @@ pub enum Rule {
 pub enum StepSize {
     /// Every delivery ends in a state of its own.
     #[default]
-    Big,
-    /// Deliveries of which only one is possible are passed over without keeping the state.
     Little,
+    /// A delivery without an alternative is one step with the next: the state between them is not kept.
+    Big,
 }
 
 /// Everything a search can be told.

@@ -96,7 +96,7 @@ impl<M: Machine> Walk<M> {
         // A single first way may hide others that only running it tells of; a list of ways is complete.
         let listed = first == branch || ways.any(|way| way == branch);
         let alone = self.enabled.iter().filter(|choice| choice.what == what).count() == 1;
-        if !listed && !(alone && first == Branch::FIRST) {
+        if !(listed || alone && first == Branch::FIRST) {
             return Ok(Err("it cannot go this way now".into()));
         }
         self.machine.execute(Choice { what, branch }).map(Ok)

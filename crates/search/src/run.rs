@@ -191,6 +191,11 @@ impl<'a, M: Machine> Run<'a, M> {
         self.counters.blocked += 1;
     }
 
+    /// What follows is known: the execution is not complete, but what went wrong on the way here is kept.
+    pub(crate) fn given_up(&mut self) -> Result<(), Stop> {
+        if self.machine.problems() > 0 { self.collect(false) } else { Ok(()) }
+    }
+
     fn is_cut(&mut self) -> bool {
         let mut enabled = Vec::new();
         self.machine.enabled(&mut enabled);

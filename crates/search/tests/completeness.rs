@@ -53,12 +53,8 @@ fn the_rules_of_the_tables_lose_1_of_2_traces_when_an_actor_stops() {
 
 #[test]
 fn the_rules_of_the_tables_lose_1_of_2_traces_when_an_actor_refuses() {
-    let program = Program::new(2)
-        .main(1, 1)
-        .main(0, 1)
-        .on(0, 1, [Send(Actor(1), 2)])
-        .on(1, 1, [Set(1)])
-        .refuse(1, 1, 2);
+    let program =
+        Program::new(2).main(1, 1).main(0, 1).on(0, 1, [Send(Actor(1), 2)]).on(1, 1, [Set(1)]).refuse(1, 1, 2);
     let published =
         [Rule::Table1, Rule::Table2].map(|rule| [false, true].map(|sleep| transdpor(rule, Order::Eca, sleep)));
     shows(&program, published.as_flattened(), "1 of 2 traces are missing");
@@ -66,12 +62,11 @@ fn the_rules_of_the_tables_lose_1_of_2_traces_when_an_actor_refuses() {
 
 #[test]
 fn dcute_loses_1_of_2_traces_with_the_published_sort_of_sgr() {
-    let program = Program::new(3)
-        .main(0, 1)
-        .main(2, 1)
-        .main(1, 1)
-        .on(1, 1, [Send(Me, 2)])
-        .on(2, 1, [Send(Me, 2), Send(Actor(0), 2)]);
+    let program = Program::new(3).main(0, 1).main(2, 1).main(1, 1).on(1, 1, [Send(Me, 2)]).on(
+        2,
+        1,
+        [Send(Me, 2), Send(Actor(0), 2)],
+    );
     let published = Setting { order: Order::SgrPublished, ..Setting::of(Reduction::Dcute) };
     shows(&program, &[published], "1 of 2 traces are missing");
 }

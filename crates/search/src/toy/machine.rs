@@ -344,7 +344,13 @@ impl Machine for Toy {
             let text = format!("{:?} to {} is never taken", message.content, self.label(message.to));
             let last = self.actors[message.to as usize].last;
             let steps = [message.sent, last].into_iter().flatten().collect();
-            let key = message.name;
+            // Not by the name of the message: a search that compares states knows one way to each.
+            let content = match message.content {
+                Content::Tag(tag) => 2 * u64::from(tag) + 1,
+                Content::Call(tag) => 2 * u64::from(tag) + 2,
+                Content::Reply => 0,
+            };
+            let key = self.actors[message.to as usize].name.mixed(content);
             out.push(Problem { kind: Kind::Undeliverable, message: text, place: None, key, steps, warning: true });
         }
     }

@@ -1,0 +1,103 @@
+//! The stateful search: counts, what its options do, and that it reaches every final state and problem.
+
+use std::sync::Arc;
+use whippet_generate::{Setting, Size, answer, compare, draw};
+use whippet_model::{Comparison, Counters, LimitHit, Limits};
+use whippet_search::toy::{Action, Program, Target};
+use whippet_search::{Options, Reduction, StepSize, explore};
+
+use Action::{Call, Create, Fail, Send, Set, Stop};
+use Target::{Actor, Me};
+
+fn stateful() -> Options {
+    Options { reduction: Reduction::Stateful, ..Options::default() }
+}
+
+fn count(program: &Program, options: &Options) -> Counters {
+    let verdict = explore(Arc::new(program.clone()), options, &()).unwrap();
+    assert!(verdict.complete);
+    verdict.counters
+}
+
+/// As in the papers: tags set 1, get 2, shutdown 3; `set` changes the server's state.
+fn server() -> Program {
+    let client = [Send(Actor(0), 1), Call(Actor(0), 2), Call(Actor(0), 2), Send(Actor(0), 3)];
+    Program::new(2).main(1, 0).on(1, 0, client).on(0, 3, [Stop]).on(0, 1, [Set(1)])
+}
+
+#[test]
+fn paths_that_meet_are_explored_once() {
+    // Two actors with two messages each: a grid of 3 × 3.
+    let grid = Program::new(2).main(0, 0).main(1, 0).on(0, 0, [Send(Me, 1)]).on(1, 0, [Send(Me, 1)]);
+    for breadth_first in [false, true] {
+        let counters = count(&grid, &Options { breadth_first, ..stateful() });
+        assert_eq!((counters.states, counters.transitions, counters.executions), (Some(9), 12, 1));
+    }
+}
+
+#[test]
+fn the_server() {
+    let counters = count(&server(), &stateful());
+    assert_eq!((counters.states, counters.transitions, counters.executions), (Some(13), 16, 2));
+    let big = count(&server(), &Options { step: StepSize::Big, ..stateful() });
+    assert_eq!((big.states, big.transitions, big.executions), (Some(7), 26, 2), "fewer states, more work");
+}
+
+#[test]
+fn an_order_of_sending_that_does_not_matter_is_seen_by_the_ordered_comparison_only() {
+    let program = Program::new(3).main(0, 0).main(1, 0).on(0, 0, [Send(Actor(2), 0)]).on(1, 0, [Send(Actor(2), 0)]);
+    let states = |comparison| count(&program, &Options { comparison, ..stateful() }).states.unwrap();
+    assert!(states(Comparison::Ordered) > states(Comparison::Canonical));
+}
+
+#[test]
+fn an_endless_program_with_finitely_many_states_is_covered() {
+    let counters = count(&Program::new(1).main(0, 0).on(0, 0, [Send(Me, 0)]), &stateful());
+    // Its first message is from `main`, all others are from itself.
+    assert_eq!((counters.states, counters.transitions, counters.executions), (Some(2), 2, 0));
+}
+
+#[test]
+fn a_failure_on_the_way_to_a_known_state_is_found() {
+    // A0 stops in either order, but fails only if t2 comes first.
+    let program = Program::new(1).main(0, 1).main(0, 2).on(0, 1, [Stop]).on(0, 2, [Fail]);
+    for breadth_first in [false, true] {
+        let verdict = explore(Arc::new(program.clone()), &Options { breadth_first, ..stateful() }, &()).unwrap();
+        assert_eq!(verdict.findings.len(), 1);
+        assert_eq!(verdict.findings[0].story.len(), 1);
+    }
+}
+
+#[test]
+fn memory_is_limited() {
+    let wide = (0..14).fold(Program::new(14), |program, k| program.main(k, 0));
+    for breadth_first in [false, true] {
+        let limits = Limits { memory: 100_000, ..Limits::default() };
+        let verdict = explore(Arc::new(wide.clone()), &Options { breadth_first, limits, ..stateful() }, &()).unwrap();
+        assert_eq!((verdict.limits.as_slice(), verdict.complete), (&[LimitHit::Memory][..], false));
+        assert!(verdict.counters.states.unwrap() > 100);
+    }
+}
+
+#[test]
+fn random_programs() {
+    let mut judged = 0;
+    for seed in 0..800 {
+        let program = draw(seed);
+        if program.rules.iter().any(|rule| rule.actions.iter().any(|action| matches!(action, Create(_)))) {
+            // Equal messages are interchangeable, but actors that they create are named after them.
+            continue;
+        }
+        let size = Size { executions: 500, steps: 30 };
+        let Some(all) = answer(&program, &Setting::of(Reduction::Exhaustive), Some(size)).unwrap() else { continue };
+        judged += 1;
+        let setting = Setting::of(Reduction::Stateful);
+        let found = answer(&program, &setting, None).unwrap_or_else(|f| panic!("{f}\n{program}")).unwrap();
+        if let Err(what) = compare(&all, &found, &setting) {
+            panic!("seed {seed}: {what}\n{program}");
+        }
+        let breadth_first = count(&program, &Options { breadth_first: true, ..stateful() });
+        assert_eq!(breadth_first.states, found.verdict.counters.states, "{program}");
+    }
+    assert!(judged > 100);
+}
