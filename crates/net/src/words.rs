@@ -109,7 +109,8 @@ impl NetMachine {
             let at = &self.processes[process as usize];
             key = key.mixed(at.name.0).mixed(at.steps.len() as u64);
         }
-        let steps = stuck.iter().filter_map(|&p| self.before(p)).collect();
+        // That nobody else comes to help is part of the story, so it is about all processes.
+        let steps = (0..self.processes.len() as u32).filter_map(|p| self.before(p)).collect();
         out.push(Problem { kind: Kind::Deadlock, message, place: None, key, steps, warning: false });
     }
 
