@@ -47,6 +47,8 @@ pub struct ActorMachine {
     problems: usize,
     error: Option<MachineError>,
     set_up_sends: Vec<(ActorNo, ActorNo)>,
+    /// How many messages the set-up sent.
+    settled: u32,
     /// Runs of actors that are gone.
     past_runs: u64,
 }
@@ -73,6 +75,7 @@ impl ActorMachine {
             problems: 0,
             error: None,
             set_up_sends: Vec::new(),
+            settled: 0,
             past_runs: 0,
         }
     }
@@ -108,6 +111,7 @@ impl ActorMachine {
             }
         }
         self.forget_steps();
+        self.settled = self.engine.borrow().sent.len() as u32;
         Ok(())
     }
 
@@ -277,9 +281,14 @@ impl ActorMachine {
                 )));
             }
             if self.delivery != Delivery::Unordered {
-                hold_back(engine, actor, |q, p, engine| precedes(self.delivery, self.clocks.as_ref(), engine, q, p));
+                hold_back(engine, actor, &self.orderly());
             }
         }
+    }
+
+    fn orderly(&self) -> Orderly<'_> {
+        let clocks = self.clocks.as_ref();
+        Orderly { delivery: self.delivery, clocks, records: &self.records, settled: self.settled }
     }
 
     fn words_of_step(&self, at: usize) -> StepText {
@@ -290,7 +299,7 @@ impl ActorMachine {
 }
 
 /// Closes messages that must come after another one which could be delivered as well.
-fn hold_back(engine: &mut Engine, actor: u32, precedes: impl Fn(u32, u32, &Engine) -> bool) {
+fn hold_back(engine: &mut Engine, actor: u32, orderly: &Orderly<'_>) {
     // From the newest on, so that a message that is held back still holds back younger ones.
     for k in (0..engine.pending.len()).rev() {
         let p = engine.pending[k];
@@ -300,29 +309,53 @@ fn hold_back(engine: &mut Engine, actor: u32, precedes: impl Fn(u32, u32, &Engin
         }
         let held = engine.pending[..k].iter().any(|&q| {
             let older = &engine.sent[q as usize];
-            older.to == actor && older.open && precedes(q, p, engine)
+            older.to == actor && older.open && orderly.precedes(engine, q, p)
         });
         engine.sent[p as usize].open = !held;
     }
 }
 
-/// Whether `q` must be delivered before `p`, both to the same actor, if it can be.
-fn precedes(delivery: Delivery, clocks: Option<&Clocks>, engine: &Engine, q: u32, p: u32) -> bool {
-    let (older, newer) = (&engine.sent[q as usize], &engine.sent[p as usize]);
-    let messages = matches!((older.content, newer.content), (Content::Message(_), Content::Message(_)));
-    if q >= p || !messages {
-        return false;
-    }
-    match delivery {
-        Delivery::Unordered => false,
-        Delivery::Fifo => older.from == newer.from,
-        Delivery::Causal => {
-            older.by == newer.by
-                || older.by == SET_UP
-                || newer.by != SET_UP
-                    && clocks.is_some_and(|clocks| clocks.before(older.by as usize, newer.by as usize))
+impl Orderly<'_> {
+    /// Whether `q` must be delivered before `p`, both to the same actor, if it can be.
+    fn precedes(&self, engine: &Engine, q: u32, p: u32) -> bool {
+        let (older, newer) = (&engine.sent[q as usize], &engine.sent[p as usize]);
+        let messages = matches!((older.content, newer.content), (Content::Message(_), Content::Message(_)));
+        if q >= p || !messages {
+            return false;
+        }
+        match self.delivery {
+            Delivery::Unordered => false,
+            Delivery::Fifo => older.from == newer.from,
+            Delivery::Causal => self.sent_before(engine, q, p),
         }
     }
+
+    /// Whether the sending of `q` happened before that of `p`: the sender did something later that the other
+    /// sending depends on. What the same step sent before `q` does not count.
+    fn sent_before(&self, engine: &Engine, q: u32, p: u32) -> bool {
+        let (older, newer) = (&engine.sent[q as usize], &engine.sent[p as usize]);
+        if older.by == newer.by || q < self.settled {
+            return true;
+        }
+        let (Some(clocks), true) = (self.clocks, newer.by != SET_UP) else { return false };
+        let known = |step: usize| step <= newer.by as usize && clocks.before(step, newer.by as usize);
+        let same_step = engine.sent[q as usize..].iter().take_while(|sent| sent.by == older.by);
+        let mut delivered = same_step.filter(|sent| sent.delivered < LONG_AGO).map(|sent| sent.delivered as usize);
+        let next = || {
+            let from = if older.by == SET_UP { self.records.len() } else { older.by as usize + 1 };
+            (from..self.records.len()).find(|&step| self.records[step].actor == older.from)
+        };
+        delivered.any(known) || next().is_some_and(known)
+    }
+}
+
+/// What decides on the order of delivery.
+struct Orderly<'a> {
+    delivery: Delivery,
+    clocks: Option<&'a Clocks>,
+    records: &'a [Record],
+    /// How many messages were sent before the explored part began.
+    settled: u32,
 }
 
 impl Machine for ActorMachine {
@@ -432,7 +465,7 @@ impl Machine for ActorMachine {
                     older.delivered == PENDING || older.delivered != LONG_AGO && older.delivered as usize >= at;
                 older.to == record.actor
                     && waiting
-                    && precedes(self.delivery, self.clocks.as_ref(), &engine, q, what.0)
+                    && self.orderly().precedes(&engine, q, what.0)
                     && accepts(q)
             })
     }
