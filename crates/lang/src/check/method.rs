@@ -1,0 +1,181 @@
+//! Bodies: of functions, methods, the creation of objects, the main block.
+
+use super::types::Ty;
+use super::{Body, Check, Checker};
+use crate::code::{self, Const, Dest, Instr};
+use crate::source::Fault;
+use crate::syntax::ast;
+use std::rc::Rc;
+
+impl Checker {
+    pub(super) fn bodies(&mut self, file: &ast::File) {
+        if self.prelude {
+            self.new_method("the main block", 0, Body::default(), 0);
+            self.add_class("main", 0, 0);
+        }
+        for function in &file.functions {
+            let result = self.function_body(function);
+            self.keep(result);
+        }
+        for class in &file.classes {
+            let number = self.classes[&class.name.text];
+            self.class_body(class, number);
+        }
+    }
+
+    fn function_body(&mut self, function: &ast::Function) -> Check<()> {
+        let Some(value) = &function.body else { return Ok(()) };
+        let info = self.functions[&function.signature.name.text].clone();
+        let mut body = Body { generics: info.generics.clone(), ..Body::default() };
+        for name in &function.functions {
+            let slot = body.slot(&name.text)?;
+            body.functions.push((name.text.clone(), slot));
+        }
+        if !function.functions.is_empty() {
+            body.own = Some(function.signature.name.text.clone());
+        }
+        for (param, ty) in function.signature.params.iter().zip(&*info.params) {
+            body.declare(&param.name.text, ty.clone())?;
+        }
+        let code = self.expr_of(&mut body, value, &info.result).map_err(|mut fault| {
+            if fault.span == crate::source::Span::default() {
+                fault.span = value.span;
+            }
+            fault
+        })?;
+        let written = &mut self.code.functions[info.number as usize];
+        written.locals = body.slots.len() as u16;
+        written.body = code;
+        Ok(())
+    }
+
+    fn class_body(&mut self, class: &ast::Class, number: u32) {
+        let init = self.init_body(class, number);
+        self.add_class(&class.name.text, number, init);
+        for method in &class.methods {
+            let result = self.method_body(class, method, number);
+            self.keep(result);
+        }
+        let run = self.method_names.get("run").copied();
+        let written = self.code.classes.last_mut().expect("the class was added above");
+        written.run = run.and_then(|run| written.methods.get(run as usize).copied().flatten());
+        if let Some(run) = written.run
+            && self.code.methods[run as usize].params > 0
+        {
+            let message = "the method `run` starts by itself and cannot have parameters";
+            self.faults.push(Fault::new(class.name.span, message));
+        }
+    }
+
+    fn add_class(&mut self, name: &str, number: u32, init: u32) {
+        let fields = self.class_fields[number as usize].iter().map(|(name, _)| name.to_string()).collect();
+        let mut interfaces = self.types.implements[number as usize].clone();
+        interfaces.sort_unstable();
+        interfaces.dedup();
+        assert_eq!(self.code.classes.len(), number as usize, "classes are written in the order of their numbers");
+        self.code.classes.push(code::Class {
+            name: name.into(),
+            fields,
+            init,
+            methods: Vec::new(),
+            run: None,
+            interfaces,
+        });
+    }
+
+    /// Sets the fields, in order, and runs the block of the class.
+    fn init_body(&mut self, class: &ast::Class, number: u32) -> u32 {
+        let mut body = Body { class: Some(number), init: true, result: Some(Ty::Unit), ..Body::default() };
+        let fields = self.class_fields[number as usize].clone();
+        for (k, (param, value)) in class.fields.iter().enumerate() {
+            let field = class.params.len() + k;
+            let ty = fields[field].1.clone();
+            let code = match value {
+                Some(value) => self.expr_of(&mut body, value, &ty),
+                None => self.default(&ty, &param.name),
+            };
+            if let Some(code) = self.keep(code) {
+                body.code.push(Instr::Set(Dest::Field(field as u16), code));
+                let place = self.place(param.name.span);
+                body.places.push(place);
+            }
+        }
+        self.block(&mut body, &class.init);
+        self.new_method("the creation", number, body, 0)
+    }
+
+    fn method_body(&mut self, class: &ast::Class, method: &ast::Method, number: u32) -> Check<()> {
+        let signature = &method.signature;
+        let info = self.class_methods[number as usize][&signature.name.text].clone();
+        let mut body = Body { class: Some(number), result: Some(info.result.clone()), ..Body::default() };
+        for (param, ty) in signature.params.iter().zip(&*info.params) {
+            if body.find(&param.name.text).is_some() {
+                return Err(Fault::new(param.name.span, format!("a second parameter `{}`", param.name.text)));
+            }
+            body.declare(&param.name.text, ty.clone())?;
+        }
+        if info.result != Ty::Unit && !always_returns(&method.body) {
+            let message = format!("`{}.{}` may end without returning a value", class.name.text, signature.name.text);
+            return Err(Fault::new(method.end, message).label("a `return` is missing before this"));
+        }
+        self.block(&mut body, &method.body);
+        let written = self.new_method(&signature.name.text, number, body, signature.params.len());
+        let name = self.code.methods[written as usize].name as usize;
+        let methods = &mut self.code.classes[number as usize].methods;
+        if methods.len() <= name {
+            methods.resize(name + 1, None);
+        }
+        methods[name] = Some(written);
+        Ok(())
+    }
+
+    fn new_method(&mut self, name: &str, class: u32, mut body: Body, params: usize) -> u32 {
+        let unit = self.constant(Const::Unit);
+        body.code.push(Instr::Return(unit));
+        body.places.push(body.places.last().copied().unwrap_or(0));
+        let name = self.method_name(&Rc::from(name));
+        self.code.methods.push(code::Method {
+            name,
+            class,
+            params: params as u16,
+            locals: body.slots,
+            code: body.code,
+            places: body.places,
+        });
+        self.code.methods.len() as u32 - 1
+    }
+
+    pub(super) fn main(&mut self, file: &ast::File) {
+        let Some((statements, _)) = &file.main else {
+            let end = crate::source::Span::new(self.code.source.text.len(), self.code.source.text.len());
+            let fault = Fault::new(end, "there is no main block")
+                .label("the file ends here")
+                .help("a program starts in a block `{ … }` at the end of the file");
+            self.faults.push(fault);
+            return;
+        };
+        let mut body = Body { class: Some(0), result: Some(Ty::Unit), ..Body::default() };
+        self.block(&mut body, statements);
+        let written = self.new_method("the main block", 0, body, 0);
+        let main = self.code.methods.swap_remove(written as usize);
+        self.code.methods[0] = main;
+    }
+}
+
+/// Whether every way through the statements ends in a `return` or `throw`.
+fn always_returns(statements: &[ast::Stmt]) -> bool {
+    use ast::StmtKind as S;
+    let inner = |statement: &ast::Stmt| always_returns(std::slice::from_ref(statement));
+    statements.iter().any(|statement| match &statement.kind {
+        S::Return(_) | S::Throw(_) => true,
+        S::Block(statements) => always_returns(statements),
+        S::If(_, yes, Some(no)) => inner(yes) && inner(no),
+        S::Case(_, branches) => !branches.is_empty() && branches.iter().all(|(_, branch)| inner(branch)),
+        S::Try(body, branches, finally) => {
+            finally.as_deref().is_some_and(inner) || (inner(body) && branches.iter().all(|(_, branch)| inner(branch)))
+        }
+        // `while (True)` without end.
+        S::While(condition, _) => matches!(&condition.kind, ast::ExprKind::Construct(name, _) if &*name.text == "True"),
+        _ => false,
+    })
+}

@@ -1,0 +1,151 @@
+//! Types, and which fit which.
+//!
+//! Generic functions and constructors are instantiated with variables, which take the first type that
+//! they meet and widen when a larger one comes. `Int` fits `Rat`, a class fits its interfaces, an
+//! interface those it extends, `null` every interface.
+
+use std::rc::Rc;
+
+/// A type.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Ty {
+    Int,
+    Rat,
+    Float,
+    Bool,
+    Str,
+    Unit,
+    /// The type of `null`.
+    Null,
+    Data(u32, Rc<[Ty]>),
+    Interface(u32),
+    /// The type of `this`.
+    Class(u32),
+    Future(Rc<Ty>),
+    /// A type parameter of the function being checked.
+    Param(Rc<str>),
+    Var(u32),
+    /// What a handed-over function gives: checked where it is handed over.
+    Any,
+}
+
+/// What fits what needs to know of the declarations.
+#[derive(Debug, Default)]
+pub(crate) struct Types {
+    vars: Vec<Option<Ty>>,
+    pub(crate) data_names: Vec<Rc<str>>,
+    pub(crate) interface_names: Vec<Rc<str>>,
+    /// Per interface: itself and all it extends.
+    pub(crate) supers: Vec<Vec<u32>>,
+    pub(crate) class_names: Vec<Rc<str>>,
+    /// Per class: all interfaces it implements.
+    pub(crate) implements: Vec<Vec<u32>>,
+}
+
+impl Types {
+    pub(crate) fn fresh(&mut self) -> Ty {
+        self.vars.push(None);
+        Ty::Var(self.vars.len() as u32 - 1)
+    }
+
+    /// The type that is known of a type, at its top.
+    pub(crate) fn known(&self, ty: &Ty) -> Ty {
+        let mut ty = ty;
+        while let Ty::Var(var) = ty
+            && let Some(bound) = &self.vars[*var as usize]
+        {
+            ty = bound;
+        }
+        ty.clone()
+    }
+
+    /// Whether a value of the first type can stand where the second is wanted.
+    pub(crate) fn fits(&mut self, actual: &Ty, wanted: &Ty) -> bool {
+        if let Ty::Var(var) = *wanted
+            && let Some(bound) = self.vars[var as usize].clone()
+        {
+            if self.fits(actual, &bound) {
+                return true;
+            }
+            let actual = self.known(actual);
+            if !matches!(bound, Ty::Var(_)) && self.fits(&bound, &actual) {
+                self.vars[var as usize] = Some(actual);
+                return true;
+            }
+            return false;
+        }
+        match (self.known(actual), self.known(wanted)) {
+            (Ty::Any, _) | (_, Ty::Any) => true,
+            (Ty::Var(a), Ty::Var(b)) if a == b => true,
+            (actual, Ty::Var(b)) => self.bind(b, actual),
+            (Ty::Var(a), wanted) => self.bind(a, wanted),
+            (Ty::Int, Ty::Rat) | (Ty::Null, Ty::Interface(_) | Ty::Future(_)) => true,
+            (Ty::Interface(a), Ty::Interface(b)) => self.supers[a as usize].contains(&b),
+            (Ty::Class(a), Ty::Interface(b)) => self.implements[a as usize].contains(&b),
+            (Ty::Data(a, xs), Ty::Data(b, ys)) => a == b && xs.iter().zip(&*ys).all(|(x, y)| self.fits(x, y)),
+            (Ty::Future(a), Ty::Future(b)) => self.fits(&a, &b),
+            (actual, wanted) => actual == wanted,
+        }
+    }
+
+    /// The smaller type that both fit, if one fits the other.
+    pub(crate) fn join(&mut self, a: &Ty, b: &Ty) -> Option<Ty> {
+        if self.fits(b, a) {
+            Some(a.clone())
+        } else if self.fits(a, b) {
+            Some(b.clone())
+        } else {
+            None
+        }
+    }
+
+    fn bind(&mut self, var: u32, ty: Ty) -> bool {
+        if self.occurs(var, &ty) {
+            return false;
+        }
+        self.vars[var as usize] = Some(ty);
+        true
+    }
+
+    fn occurs(&self, var: u32, ty: &Ty) -> bool {
+        match self.known(ty) {
+            Ty::Var(other) => var == other,
+            Ty::Data(_, args) => args.iter().any(|arg| self.occurs(var, arg)),
+            Ty::Future(inner) => self.occurs(var, &inner),
+            _ => false,
+        }
+    }
+
+    /// The type with its parameters replaced.
+    pub(crate) fn instantiate(&self, ty: &Ty, params: &[Rc<str>], with: &[Ty]) -> Ty {
+        match ty {
+            Ty::Param(name) => params.iter().position(|p| p == name).map_or_else(|| ty.clone(), |k| with[k].clone()),
+            Ty::Data(data, args) => {
+                Ty::Data(*data, args.iter().map(|arg| self.instantiate(arg, params, with)).collect())
+            }
+            Ty::Future(inner) => Ty::Future(Rc::new(self.instantiate(inner, params, with))),
+            other => other.clone(),
+        }
+    }
+
+    /// How the type is written.
+    pub(crate) fn show(&self, ty: &Ty) -> String {
+        let args = |args: &[Ty]| args.iter().map(|arg| self.show(arg)).collect::<Vec<_>>().join(", ");
+        match self.known(ty) {
+            Ty::Int => "Int".into(),
+            Ty::Rat => "Rat".into(),
+            Ty::Float => "Float".into(),
+            Ty::Bool => "Bool".into(),
+            Ty::Str => "String".into(),
+            Ty::Unit => "Unit".into(),
+            Ty::Null => "null".into(),
+            Ty::Data(data, list) if list.is_empty() => self.data_names[data as usize].to_string(),
+            Ty::Data(data, list) => format!("{}<{}>", self.data_names[data as usize], args(&list)),
+            Ty::Interface(interface) => self.interface_names[interface as usize].to_string(),
+            Ty::Class(class) => self.class_names[class as usize].to_string(),
+            Ty::Future(inner) => format!("Fut<{}>", self.show(&inner)),
+            Ty::Param(name) => name.to_string(),
+            Ty::Var(_) | Ty::Any => "_".into(),
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! What the interpreter runs: names resolved, types checked, statements flattened.
+//!
+//! Statements are a flat list of [`Instr`]s, because a task may stop in the middle of nested ones and
+//! a place in a list is easy to keep. Expressions stay trees: they have no effect and never stop.
+
+use crate::source::Source;
+use crate::syntax::ast::{Binary, Unary};
+use num_rational::BigRational;
+
+/// A value that stands in the source.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Const {
+    Unit,
+    Null,
+    Bool(bool),
+    Number(BigRational),
+    Float(f64),
+    Str(String),
+    Construct(u32),
+}
+
+/// The constructors that the interpreter itself must know, in the order of the prelude.
+pub(crate) mod known {
+    pub(crate) const NIL: u32 = 0;
+    pub(crate) const CONS: u32 = 1;
+    pub(crate) const EMPTY_SET: u32 = 2;
+    pub(crate) const INSERT: u32 = 3;
+    pub(crate) const EMPTY_MAP: u32 = 4;
+    pub(crate) const INSERT_ASSOC: u32 = 5;
+    pub(crate) const NOTHING: u32 = 6;
+    pub(crate) const JUST: u32 = 7;
+    pub(crate) const PAIR: u32 = 8;
+    pub(crate) const DIVISION_BY_ZERO: u32 = 9;
+    pub(crate) const ASSERTION_FAILED: u32 = 10;
+    pub(crate) const NO_MATCH: u32 = 11;
+    pub(crate) const NULL_POINTER: u32 = 12;
+
+    pub(crate) const NAMES: &[&str] = &[
+        "Nil",
+        "Cons",
+        "EmptySet",
+        "Insert",
+        "EmptyMap",
+        "InsertAssoc",
+        "Nothing",
+        "Just",
+        "Pair",
+        "DivisionByZeroException",
+        "AssertionFailException",
+        "PatternMatchFailException",
+        "NullPointerException",
+    ];
+}
+
+/// The place of everything in the library.
+pub(crate) const LIBRARY: u32 = u32::MAX;
+
+#[derive(Clone, Debug)]
+pub(crate) enum Expr {
+    Const(u32),
+    Local(u16),
+    Field(u16),
+    This,
+    Unary(Unary, Box<Expr>),
+    Binary(Binary, Box<(Expr, Expr)>, u32),
+    If(Box<(Expr, Expr, Expr)>),
+    Case(Box<Expr>, Box<[(Pattern, Expr)]>, u32),
+    Let(u16, Box<(Expr, Expr)>),
+    Construct(u32, Box<[Expr]>),
+    /// A function of the program, with where it is called.
+    Call(u32, Box<[Expr]>, u32),
+    /// A function that was handed over, in a local variable.
+    CallLocal(u16, Box<[Expr]>, u32),
+    Builtin(crate::builtins::Builtin, Box<[Expr]>, u32),
+    /// A function as a value, with the variables it takes along.
+    Closure(u32, Box<[u16]>),
+    Implements(Box<Expr>, u32),
+    /// A cast to an interface: `null` if the object does not have it.
+    As(Box<Expr>, u32),
+    Template(Box<[Expr]>),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Pattern {
+    Any,
+    Const(u32),
+    Bind(u16),
+    /// Equal to a variable that already has a value.
+    Same(u16),
+    Construct(u32, Box<[Pattern]>),
+}
+
+/// Where a value goes.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Dest {
+    Nowhere,
+    Local(u16),
+    Field(u16),
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum CallKind {
+    /// `o!m()`
+    Send,
+    /// `o.m()`
+    Invoke,
+}
+
+/// What an `await` waits for.
+#[derive(Clone, Debug)]
+pub(crate) struct Guard {
+    pub(crate) futures: Box<[Expr]>,
+    pub(crate) holds: Option<Expr>,
+    /// The fields that `holds` looks at.
+    pub(crate) fields: Box<[u16]>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Instr {
+    Set(Dest, Expr),
+    Jump(u32),
+    JumpUnless(Expr, u32),
+    Call {
+        dest: Dest,
+        kind: CallKind,
+        object: Expr,
+        method: u32,
+        args: Box<[Expr]>,
+    },
+    New {
+        dest: Dest,
+        class: u32,
+        local: bool,
+        args: Box<[Expr]>,
+    },
+    Get(Dest, Expr),
+    Await(Box<Guard>),
+    Suspend,
+    Return(Expr),
+    Assert(Expr),
+    Throw(Expr),
+    /// Goes on if the variable matches and jumps if not.
+    Match(u16, Pattern, u32),
+    /// Takes the next item of the list in the first variable into the second, or jumps at its end.
+    Next(u16, u16, u32),
+    /// From here on exceptions go into the variable and lead to that place.
+    Try(u32, u16),
+    EndTry,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Function {
+    /// Variables, the parameters included, which come first.
+    pub(crate) locals: u16,
+    pub(crate) body: Expr,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Method {
+    /// Its number among the names of methods.
+    pub(crate) name: u32,
+    pub(crate) class: u32,
+    pub(crate) params: u16,
+    /// The names of the variables, the parameters first.
+    pub(crate) locals: Vec<String>,
+    pub(crate) code: Vec<Instr>,
+    /// Where each instruction stands in the source.
+    pub(crate) places: Vec<u32>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Class {
+    pub(crate) name: String,
+    /// The parameters of the class first.
+    pub(crate) fields: Vec<String>,
+    /// Sets the fields and runs the block of the class.
+    pub(crate) init: u32,
+    /// The method of each name, if the class has it.
+    pub(crate) methods: Vec<Option<u32>>,
+    /// Starts by itself.
+    pub(crate) run: Option<u32>,
+    pub(crate) interfaces: Vec<u32>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Constructor {
+    pub(crate) name: String,
+}
+
+/// A whole program. Class 0 and method 0 are those of the main block.
+#[derive(Clone, Debug)]
+pub(crate) struct Code {
+    pub(crate) source: Source,
+    pub(crate) consts: Vec<Const>,
+    pub(crate) constructors: Vec<Constructor>,
+    pub(crate) functions: Vec<Function>,
+    pub(crate) methods: Vec<Method>,
+    pub(crate) classes: Vec<Class>,
+    pub(crate) method_names: Vec<String>,
+    pub(crate) interfaces: Vec<String>,
+}
+
+impl Code {
+    /// The name of a method as the source has it.
+    pub(crate) fn method_name(&self, method: u32) -> &str {
+        &self.method_names[self.methods[method as usize].name as usize]
+    }
+}
+
+impl Expr {
+    /// Calls `visit` on this expression and everything in it.
+    pub(crate) fn walk(&self, visit: &mut impl FnMut(&Expr)) {
+        visit(self);
+        let mut all = |parts: &[Expr]| parts.iter().for_each(|part| part.walk(visit));
+        match self {
+            Expr::Const(_) | Expr::Local(_) | Expr::Field(_) | Expr::This | Expr::Closure(..) => {}
+            Expr::Unary(_, inner) | Expr::Implements(inner, _) | Expr::As(inner, _) => inner.walk(visit),
+            Expr::Binary(_, pair, _) | Expr::Let(_, pair) => {
+                pair.0.walk(visit);
+                pair.1.walk(visit);
+            }
+            Expr::If(parts) => {
+                parts.0.walk(visit);
+                parts.1.walk(visit);
+                parts.2.walk(visit);
+            }
+            Expr::Case(subject, branches, _) => {
+                subject.walk(visit);
+                branches.iter().for_each(|(_, body)| body.walk(visit));
+            }
+            Expr::Construct(_, args)
+            | Expr::Call(_, args, _)
+            | Expr::CallLocal(_, args, _)
+            | Expr::Builtin(_, args, _)
+            | Expr::Template(args) => all(args),
+        }
+    }
+
+    /// The fields that it looks at, each once, in order.
+    pub(crate) fn fields(&self) -> Vec<u16> {
+        let mut fields = Vec::new();
+        self.walk(&mut |expr| {
+            if let Expr::Field(field) = expr {
+                fields.push(*field);
+            }
+        });
+        fields.sort_unstable();
+        fields.dedup();
+        fields
+    }
+}

@@ -1,0 +1,312 @@
+//! Expressions: evaluated over the variables of a frame, without effect, counting what they cost.
+
+use crate::builtins::{self, LARGEST};
+use crate::code::{Code, Const, Expr, Pattern, known};
+use crate::syntax::ast::{Binary, Unary};
+use crate::value::{Closure, Value, with_stack};
+use num_rational::BigRational;
+use num_traits::Zero;
+use std::cmp::Ordering;
+use std::rc::Rc;
+
+/// An exception on its way, or the end of the interpreter's patience.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Thrown {
+    /// The exception and where it was thrown.
+    Exception(Value, u32),
+    /// A limit and where it was met. Nothing catches it.
+    Limit(Limit, u32),
+}
+
+/// What there is a limit on.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Limit {
+    Statements,
+    Depth,
+    Size,
+}
+
+/// How deep functions and synchronous calls may be nested.
+pub(crate) const MOST_NESTED: u32 = 20_000;
+
+/// The state of an evaluation.
+pub(crate) struct Eval<'a> {
+    pub(crate) code: &'a Code,
+    pub(crate) consts: &'a [Value],
+    /// The variables of the frame and of the functions being called.
+    pub(crate) stack: &'a mut Vec<Value>,
+    /// Where those of the current one begin.
+    pub(crate) base: usize,
+    pub(crate) fields: &'a [Value],
+    pub(crate) this: Value,
+    /// The interfaces of an object's class.
+    pub(crate) class_of: &'a dyn Fn(u32) -> u32,
+    pub(crate) name_of: &'a dyn Fn(u32) -> String,
+    /// How many statements and calls are still allowed.
+    pub(crate) fuel: &'a mut u64,
+    pub(crate) depth: u32,
+    /// The fields that were looked at, as bits; the last one stands for all further ones.
+    pub(crate) read: u64,
+}
+
+/// The bit of a field.
+pub(crate) fn field_bit(field: u16) -> u64 {
+    1 << field.min(63)
+}
+
+/// The values that stand in a program, made once per machine.
+pub(crate) fn constants(code: &Code) -> Vec<Value> {
+    let value = |constant: &Const| match constant {
+        Const::Unit => Value::Unit,
+        Const::Null => Value::Null,
+        Const::Bool(truth) => Value::Bool(*truth),
+        Const::Number(number) => Value::number(number.clone()),
+        Const::Float(float) => Value::Float(*float),
+        Const::Str(text) => Value::str(text.clone()),
+        Const::Construct(constructor) => Value::Atom(*constructor),
+    };
+    code.consts.iter().map(value).collect()
+}
+
+impl Eval<'_> {
+    pub(crate) fn throw(&self, constructor: u32, at: u32) -> Thrown {
+        Thrown::Exception(Value::Atom(constructor), at)
+    }
+
+    pub(crate) fn too_large(&self, at: u32) -> Thrown {
+        Thrown::Limit(Limit::Size, at)
+    }
+
+    /// Uses up some of the statements that are allowed.
+    pub(crate) fn spend(&mut self, cost: u64, at: u32) -> Result<(), Thrown> {
+        match self.fuel.checked_sub(cost) {
+            Some(left) => *self.fuel = left,
+            None => return Err(Thrown::Limit(Limit::Statements, at)),
+        }
+        Ok(())
+    }
+
+    /// The text of a value, as `toString` has it: strings without quotes.
+    pub(crate) fn text(&self, value: &Value) -> String {
+        match value {
+            Value::Str(text) => text.to_string(),
+            other => other.show(self.code, self.name_of),
+        }
+    }
+
+    pub(crate) fn expr(&mut self, expr: &Expr) -> Result<Value, Thrown> {
+        Ok(match expr {
+            Expr::Const(k) => self.consts[*k as usize].clone(),
+            Expr::Local(slot) => self.stack[self.base + *slot as usize].clone(),
+            Expr::Field(field) => {
+                self.read |= field_bit(*field);
+                self.fields[*field as usize].clone()
+            }
+            Expr::This => self.this.clone(),
+            Expr::Unary(Unary::Not, inner) => Value::Bool(!self.expr(inner)?.truth()),
+            Expr::Unary(Unary::Minus, inner) => match self.expr(inner)? {
+                Value::Float(float) => Value::Float(-float),
+                number => Value::number(-number.rational()),
+            },
+            Expr::Binary(operator, parts, at) => self.binary(*operator, &parts.0, &parts.1, *at)?,
+            Expr::If(parts) => {
+                let branch = if self.expr(&parts.0)?.truth() { &parts.1 } else { &parts.2 };
+                self.expr(branch)?
+            }
+            Expr::Case(subject, branches, at) => self.case(subject, branches, *at)?,
+            Expr::Let(slot, parts) => {
+                let value = self.expr(&parts.0)?;
+                self.stack[self.base + *slot as usize] = value;
+                self.expr(&parts.1)?
+            }
+            Expr::Construct(constructor, args) => {
+                let args = args.iter().map(|arg| self.expr(arg)).collect::<Result<_, _>>()?;
+                Value::data(*constructor, args)
+            }
+            Expr::Call(function, args, at) => {
+                let base = self.stack.len();
+                self.push_args(args)?;
+                self.call(*function, base, *at)?
+            }
+            Expr::CallLocal(slot, args, at) => {
+                let Value::Function(closure) = self.stack[self.base + *slot as usize].clone() else {
+                    unreachable!("the checker let something else pass as a function")
+                };
+                let base = self.stack.len();
+                self.stack.extend(closure.taken.iter().cloned());
+                self.push_args(args)?;
+                self.call(closure.function, base, *at)?
+            }
+            Expr::Builtin(builtin, args, at) => {
+                self.spend(1, *at)?;
+                let args: smallvec::SmallVec<[Value; 3]> =
+                    args.iter().map(|arg| self.expr(arg)).collect::<Result<_, _>>()?;
+                builtins::apply(self, *builtin, &args, *at)?
+            }
+            Expr::Closure(function, slots) => {
+                let taken = slots.iter().map(|slot| self.stack[self.base + *slot as usize].clone()).collect();
+                Value::Function(Rc::new(Closure { function: *function, taken }))
+            }
+            Expr::Implements(inner, interface) => {
+                let object = self.expr(inner)?;
+                Value::Bool(self.implements(&object, *interface))
+            }
+            Expr::As(inner, interface) => {
+                let object = self.expr(inner)?;
+                if self.implements(&object, *interface) { object } else { Value::Null }
+            }
+            Expr::Template(parts) => {
+                let mut text = String::new();
+                for part in parts {
+                    let value = self.expr(part)?;
+                    text.push_str(&self.text(&value));
+                }
+                Value::str(text)
+            }
+        })
+    }
+
+    fn push_args(&mut self, args: &[Expr]) -> Result<(), Thrown> {
+        for arg in args {
+            let value = self.expr(arg)?;
+            self.stack.push(value);
+        }
+        Ok(())
+    }
+
+    fn implements(&self, object: &Value, interface: u32) -> bool {
+        match object {
+            Value::Object(at, _) => self.code.classes[(self.class_of)(*at) as usize].interfaces.contains(&interface),
+            _ => false,
+        }
+    }
+
+    /// Calls a function whose arguments lie on the stack from `base` on.
+    fn call(&mut self, function: u32, base: usize, at: u32) -> Result<Value, Thrown> {
+        self.spend(1, at)?;
+        if self.depth == MOST_NESTED {
+            return Err(Thrown::Limit(Limit::Depth, at));
+        }
+        let code = self.code;
+        let function = &code.functions[function as usize];
+        self.stack.resize(base + function.locals as usize, Value::Unit);
+        let caller = std::mem::replace(&mut self.base, base);
+        self.depth += 1;
+        let result = with_stack(|| self.expr(&function.body));
+        self.depth -= 1;
+        self.base = caller;
+        self.stack.truncate(base);
+        result
+    }
+
+    fn case(&mut self, subject: &Expr, branches: &[(Pattern, Expr)], at: u32) -> Result<Value, Thrown> {
+        let value = self.expr(subject)?;
+        for (pattern, body) in branches {
+            if self.matches(pattern, &value) {
+                return self.expr(body);
+            }
+        }
+        Err(self.throw(known::NO_MATCH, at))
+    }
+
+    /// Whether the value fits the pattern; the pattern's variables are set as far as it does.
+    pub(crate) fn matches(&mut self, pattern: &Pattern, value: &Value) -> bool {
+        match pattern {
+            Pattern::Any => true,
+            Pattern::Const(k) => self.consts[*k as usize] == *value,
+            Pattern::Bind(slot) => {
+                self.stack[self.base + *slot as usize] = value.clone();
+                true
+            }
+            Pattern::Same(slot) => self.stack[self.base + *slot as usize] == *value,
+            Pattern::Construct(constructor, patterns) => match value.parts() {
+                Some((found, args)) => {
+                    found == *constructor && patterns.iter().zip(args).all(|(p, arg)| self.matches(p, arg))
+                }
+                None => false,
+            },
+        }
+    }
+
+    fn binary(&mut self, operator: Binary, left: &Expr, right: &Expr, at: u32) -> Result<Value, Thrown> {
+        let left = self.expr(left)?;
+        match operator {
+            Binary::And if !left.truth() => return Ok(left),
+            Binary::Or if left.truth() => return Ok(left),
+            Binary::Implies if !left.truth() => return Ok(Value::Bool(true)),
+            Binary::And | Binary::Or | Binary::Implies => return self.expr(right),
+            _ => {}
+        }
+        let right = self.expr(right)?;
+        let holds = |ordering: fn(Ordering) -> bool| Ok(Value::Bool(ordering(compare(&left, &right))));
+        match operator {
+            Binary::Eq | Binary::Equiv => Ok(Value::Bool(left == right)),
+            Binary::Ne => Ok(Value::Bool(left != right)),
+            Binary::Lt => holds(Ordering::is_lt),
+            Binary::Gt => holds(Ordering::is_gt),
+            Binary::Le => holds(Ordering::is_le),
+            Binary::Ge => holds(Ordering::is_ge),
+            _ => self.arithmetic(operator, &left, &right, at),
+        }
+    }
+
+    fn arithmetic(&mut self, operator: Binary, left: &Value, right: &Value, at: u32) -> Result<Value, Thrown> {
+        match (left, right) {
+            (Value::Int(a), Value::Int(b)) => {
+                let small = match operator {
+                    Binary::Add => a.checked_add(*b),
+                    Binary::Sub => a.checked_sub(*b),
+                    Binary::Mul => a.checked_mul(*b),
+                    Binary::Mod => a.checked_rem_euclid(*b),
+                    Binary::Div if *b != 0 && a.checked_rem(*b) == Some(0) => a.checked_div(*b),
+                    _ => None,
+                };
+                if let Some(small) = small {
+                    return Ok(Value::Int(small));
+                }
+            }
+            (Value::Float(a), Value::Float(b)) => {
+                return Ok(Value::Float(match operator {
+                    Binary::Add => a + b,
+                    Binary::Sub => a - b,
+                    Binary::Mul => a * b,
+                    Binary::Mod => a.rem_euclid(*b),
+                    _ => a / b,
+                }));
+            }
+            (Value::Str(a), _) => {
+                let text = format!("{a}{}", self.text(right));
+                return if text.len() > LARGEST { Err(self.too_large(at)) } else { Ok(Value::str(text)) };
+            }
+            (_, Value::Str(b)) => return Ok(Value::str(format!("{}{b}", self.text(left)))),
+            _ => {}
+        }
+        self.exact(operator, &left.rational(), &right.rational(), at)
+    }
+
+    /// Arithmetic of numbers of any size.
+    fn exact(&mut self, operator: Binary, a: &BigRational, b: &BigRational, at: u32) -> Result<Value, Thrown> {
+        if matches!(operator, Binary::Div | Binary::Mod) && b.is_zero() {
+            return Err(self.throw(known::DIVISION_BY_ZERO, at));
+        }
+        let number = match operator {
+            Binary::Add => a + b,
+            Binary::Sub => a - b,
+            Binary::Mul => a * b,
+            Binary::Div => a / b,
+            _ => a - (a / b).floor() * b,
+        };
+        if number.numer().bits().max(number.denom().bits()) > LARGEST as u64 {
+            return Err(self.too_large(at));
+        }
+        Ok(Value::number(number))
+    }
+}
+
+/// Floats are compared as floats, everything else by the order of values.
+fn compare(left: &Value, right: &Value) -> Ordering {
+    match (left, right) {
+        (Value::Float(a), Value::Float(b)) => a.partial_cmp(b).unwrap_or(Ordering::Less),
+        _ => left.cmp(right),
+    }
+}

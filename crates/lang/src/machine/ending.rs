@@ -1,0 +1,129 @@
+//! What is wrong: with a step that failed, and with an execution that ended.
+
+use super::frame::Status;
+use super::{AbsMachine, Outcome};
+use crate::code::{LIBRARY, known};
+use crate::eval::{Limit, MOST_NESTED, Thrown};
+use whippet_model::{Kind, Name, Problem};
+
+impl AbsMachine {
+    /// The problem of a task that ends with an exception. None if its future is kept: the exception
+    /// then goes to whoever asks for the value. A failed assertion is a problem wherever it goes.
+    pub(super) fn problem_of(&self, task: u32, thrown: &Thrown) -> Option<Problem> {
+        let entry = &self.tasks[task as usize];
+        let code = &self.code;
+        let method = code.method_name(entry.method);
+        let (kind, message, place) = match thrown {
+            Thrown::Exception(crate::value::Value::Atom(known::ASSERTION_FAILED), place) => {
+                (Kind::Assertion, format!("the assertion fails: {}", self.line(*place)), *place)
+            }
+            Thrown::Exception(..) if entry.kept => return None,
+            Thrown::Exception(exception, place) => {
+                let message = format!("{} is not caught: {}", self.value_text(exception), self.line(*place));
+                (Kind::Panic, message, *place)
+            }
+            Thrown::Limit(limit, place) => (Kind::Limit, self.limit_text(*limit, method), *place),
+        };
+        let key = Name(u64::from(place)).mixed(kind as u64).mixed(u64::from(entry.method));
+        Some(Problem { kind, message, place: self.place(place), key, steps: Vec::new(), warning: false })
+    }
+
+    fn limit_text(&self, limit: Limit, method: &str) -> String {
+        match limit {
+            Limit::Statements => {
+                format!("`{method}` does not come to an end within {} statements", self.statements)
+            }
+            Limit::Depth => format!("calls are nested deeper than {MOST_NESTED} levels in `{method}`"),
+            Limit::Size => format!("a number or string grows beyond a million bits or characters in `{method}`"),
+        }
+    }
+
+    pub(super) fn place(&self, place: u32) -> Option<String> {
+        (place != LIBRARY).then(|| self.code.source.place(place))
+    }
+
+    /// The source line of a place, without the space around it.
+    fn line(&self, place: u32) -> String {
+        let line = if place == LIBRARY { 0 } else { self.code.source.line_column(place).0 };
+        self.code.source.text.lines().nth(line.wrapping_sub(1)).unwrap_or("").trim().to_string()
+    }
+
+    /// Nothing is enabled any more: who still waits, and which exception did nobody see?
+    pub(super) fn look_at_end(&self, out: &mut Vec<Problem>) {
+        for entry in &self.tasks {
+            let Some((Outcome::Failed(exception, place), step)) = &entry.outcome else { continue };
+            if entry.seen {
+                continue;
+            }
+            let message = format!(
+                "{} is not caught, nor its future looked at: {}",
+                self.value_text(exception),
+                self.line(*place)
+            );
+            let key = Name(u64::from(*place)).mixed(Kind::Panic as u64).mixed(u64::from(entry.method));
+            let steps = vec![*step as usize];
+            out.push(Problem { kind: Kind::Panic, message, place: self.place(*place), key, steps, warning: false });
+        }
+        self.deadlock(out);
+    }
+
+    /// Tasks that wait for ever. If all of them wait for a condition only, the program may be right: a
+    /// server that waits for more to do.
+    fn deadlock(&self, out: &mut Vec<Problem>) {
+        let stuck: Vec<u32> = self.live.iter().copied().filter(|&task| !self.is_enabled(task)).collect();
+        if stuck.is_empty() || stuck.len() < self.live.len() {
+            return;
+        }
+        let on_future = |&task: &u32| match &self.state_of(task).status {
+            Status::Waiting(wait) => !wait.futures.is_empty(),
+            Status::Blocked(..) => true,
+            Status::Ready | Status::Done => false,
+        };
+        let warning = !stuck.iter().any(on_future);
+        let mut lines: Vec<(u64, String)> = stuck.iter().map(|&task| self.stuck_text(task)).collect();
+        lines.sort();
+        let key = lines.iter().fold(Name(Kind::Deadlock as u64), |key, (part, _)| key.mixed(*part));
+        let head = if warning { "nothing can happen any more, and somebody still waits" } else { "deadlock" };
+        let texts: Vec<String> = lines.into_iter().map(|(_, text)| text).collect();
+        let first = stuck.iter().copied().find(|task| on_future(task)).unwrap_or(stuck[0]);
+        let steps = stuck.iter().map(|&task| self.state_of(task).last).filter(|&step| step != super::NONE);
+        out.push(Problem {
+            kind: Kind::Deadlock,
+            message: format!("{head}: {}", texts.join("; ")),
+            place: self.place(self.where_it_waits(first)),
+            key,
+            steps: steps.map(|step| step as usize).collect(),
+            warning,
+        });
+    }
+
+    fn where_it_waits(&self, task: u32) -> u32 {
+        let entry = &self.tasks[task as usize];
+        let Some(frame) = entry.state.frames.last() else { return entry.place };
+        let waits = matches!(entry.state.status, Status::Waiting(_));
+        let at = if waits { frame.at as usize } else { (frame.at as usize).saturating_sub(1) };
+        self.code.methods[frame.method as usize].places[at]
+    }
+
+    /// Who waits where for what, and a number that is the same in equivalent executions.
+    fn stuck_text(&self, task: u32) -> (u64, String) {
+        let entry = &self.tasks[task as usize];
+        let place = self.where_it_waits(task);
+        let who = format!("{} in `{}`", self.object_text(entry.object), self.code.method_name(entry.method));
+        let at = self.place(place).unwrap_or_default();
+        let future_text = |future: u32| {
+            let future = &self.tasks[future as usize];
+            format!("`{}` of {}", self.code.method_name(future.method), self.object_text(future.object))
+        };
+        let text = match &entry.state.status {
+            Status::Blocked(future, _) => format!("{who} is blocked at {at} until {} ends", future_text(*future)),
+            Status::Waiting(wait) if !wait.futures.is_empty() => {
+                let futures: Vec<String> = wait.futures.iter().map(|&future| future_text(future)).collect();
+                format!("{who} waits at {at} until {} ends", futures.join(" and "))
+            }
+            Status::Waiting(_) => format!("{who} waits at {at}: {}", self.line(place)),
+            Status::Ready | Status::Done => format!("{who} cannot start: its group is blocked"),
+        };
+        (Name(u64::from(place)).mixed(u64::from(entry.method)).0, text)
+    }
+}

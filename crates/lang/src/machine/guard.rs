@@ -1,0 +1,76 @@
+//! The conditions of waiting tasks: what a step has changed about them.
+
+use super::frame::Status;
+use super::{AbsMachine, Undo};
+use crate::code::{Guard, Instr};
+use crate::eval::{Eval, field_bit};
+use crate::value::Value;
+
+/// Calls that a condition may make before it counts as one that does not end.
+const PATIENCE: u64 = 1_000_000;
+
+impl AbsMachine {
+    /// Looks again at the conditions that the newest step may have changed.
+    pub(super) fn look_at_guards(&mut self, group: u32, ran: u32) {
+        if self.touched.iter().all(|&object| self.objects[object as usize].written == 0) {
+            return;
+        }
+        for k in 0..self.live.len() {
+            let task = self.live[k];
+            let entry = &self.tasks[task as usize];
+            if task == ran || entry.group != group {
+                continue;
+            }
+            let Status::Waiting(wait) = &entry.state.status else { continue };
+            if wait.condition {
+                self.look_at_guard(task);
+            }
+        }
+    }
+
+    fn look_at_guard(&mut self, task: u32) {
+        let code = self.code.clone();
+        let Some((guard, object)) = self.guard_of(task, &code) else { return };
+        let fields = guard.fields.iter().fold(0, |bits, &field| bits | field_bit(field));
+        if self.objects[object as usize].written & fields == 0 {
+            return;
+        }
+        let holds = self.guard_holds(task, guard, object);
+        let Status::Waiting(wait) = &mut self.tasks[task as usize].state.status else { return };
+        if wait.holds != holds {
+            wait.holds = holds;
+            self.undo.push(Undo::Guard(task));
+        }
+    }
+
+    /// The guard that a task waits at, and the object whose fields it looks at.
+    fn guard_of<'a>(&self, task: u32, code: &'a crate::code::Code) -> Option<(&'a Guard, u32)> {
+        let frame = self.tasks[task as usize].state.frames.last()?;
+        match &code.methods[frame.method as usize].code[frame.at as usize] {
+            Instr::Await(guard) => Some((guard, frame.object)),
+            other => unreachable!("a task waits at {other:?}"),
+        }
+    }
+
+    /// A condition that throws or does not end counts as one that holds: the task then shows the problem.
+    fn guard_holds(&mut self, task: u32, guard: &Guard, object: u32) -> bool {
+        let Some(condition) = &guard.holds else { return true };
+        let frame = self.tasks[task as usize].state.frames.last().expect("a waiting task has a frame");
+        let mut locals = frame.locals.clone();
+        let mut fuel = PATIENCE;
+        let mut eval = Eval {
+            code: &self.code,
+            consts: &self.consts,
+            stack: &mut locals,
+            base: 0,
+            fields: &self.objects[object as usize].fields,
+            this: Value::Object(object, self.objects[object as usize].name),
+            class_of: &|at| self.objects[at as usize].class,
+            name_of: &|at| self.object_text(at),
+            fuel: &mut fuel,
+            depth: 0,
+            read: 0,
+        };
+        eval.expr(condition).map_or(true, |value| value.truth())
+    }
+}

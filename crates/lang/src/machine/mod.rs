@@ -1,0 +1,332 @@
+//! The interpreter as a machine: one configuration of an ABS program, moved forward and back.
+//!
+//! An actor is an object group (cog). A step runs one task of a group until it ends, releases the group
+//! (`await`, `suspend`) or blocks it (`get`). Tasks are named by the task that called them and the number
+//! of the call, objects by the task that created them likewise, so equivalent executions name everything
+//! alike. A future has the name of its task.
+//!
+//! Going back: every step keeps the state of its task from before, and a log of the fields it changed;
+//! tasks, objects and groups it created are cut off again. Nothing is ever run a second time.
+//!
+//! What makes steps dependent, with [`Tasks::Fields`]:
+//! * a field of an object, read or written;
+//! * a future, written by the end of its task, read by whoever looks whether it is there;
+//! * the group's lock: a step that blocks its group, or ends a block, writes it, all others read it.
+//!
+//! With [`Tasks::Actors`] the fields and the lock of a group are one object.
+
+mod border;
+mod ending;
+mod frame;
+mod guard;
+mod run;
+mod state;
+mod words;
+
+use crate::code::{Code, Instr};
+use crate::eval;
+use crate::value::Value;
+use frame::{Frame, Status, TaskState};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::rc::Rc;
+use std::sync::Arc;
+use whippet_model::{Choice, MachineError, Name, Problem, Program, Touch};
+
+/// What counts as a conflict between two tasks of one object group.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub enum Tasks {
+    /// They touch the same field of the same object, and one writes it. Sound, and the default.
+    #[default]
+    Fields,
+    /// They are of one group.
+    Actors,
+}
+
+/// How many statements one step may run if nothing else is said.
+pub const DEFAULT_STATEMENTS: u64 = 10_000_000;
+
+/// An ABS program that has been parsed and checked, ready to be explored.
+///
+/// ```
+/// use whippet_lang::AbsProgram;
+/// use whippet_model::{Machine, Program};
+/// let program = AbsProgram::parse("hello.abs", r#"
+///     interface Cell { Unit set(Int v); }
+///     class Cell implements Cell { Int value = 0; Unit set(Int v) { value = v; } }
+///     { Cell c = new Cell(); c!set(1); c!set(2); }
+/// "#).unwrap();
+/// let mut machine = program.machine().unwrap();
+/// let mut choices = Vec::new();
+/// machine.enabled(&mut choices);
+/// machine.execute(choices[0]).unwrap();     // the main block
+/// choices.clear();
+/// machine.enabled(&mut choices);
+/// assert_eq!(choices.len(), 2);             // either call may be first
+/// ```
+#[derive(Clone, Debug)]
+pub struct AbsProgram {
+    code: Arc<Code>,
+    tasks: Tasks,
+    statements: u64,
+}
+
+impl AbsProgram {
+    /// Parses and checks the text of a file. The name is used in messages.
+    pub fn parse(name: &str, text: &str) -> Result<AbsProgram, crate::LangError> {
+        let source = crate::source::Source::new(name, text);
+        let file = crate::syntax::parse(text).map_err(|fault| crate::LangError::new(&source, vec![fault]))?;
+        let code = crate::check::check(&source, &file).map_err(|faults| crate::LangError::new(&source, faults))?;
+        Ok(AbsProgram { code: Arc::new(code), tasks: Tasks::default(), statements: DEFAULT_STATEMENTS })
+    }
+
+    /// The same program with another notion of conflict.
+    #[must_use]
+    pub fn tasks(mut self, tasks: Tasks) -> AbsProgram {
+        self.tasks = tasks;
+        self
+    }
+
+    /// The same program with another limit on the statements of one step, which ends endless loops.
+    #[must_use]
+    pub fn statements(mut self, most: u64) -> AbsProgram {
+        self.statements = most;
+        self
+    }
+
+    pub(crate) fn code(&self) -> &Arc<Code> {
+        &self.code
+    }
+}
+
+impl Program for AbsProgram {
+    type Machine = AbsMachine;
+
+    fn machine(&self) -> Result<AbsMachine, MachineError> {
+        Ok(AbsMachine::new(self))
+    }
+
+    fn name(&self) -> String {
+        self.code.source.name.clone()
+    }
+}
+
+/// No step, no task.
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// An object.
+#[derive(Clone, Debug)]
+pub(crate) struct Object {
+    pub(crate) name: Name,
+    pub(crate) class: u32,
+    pub(crate) group: u32,
+    pub(crate) fields: Vec<Value>,
+    /// The fields that the current step has read and written, as bits.
+    read: u64,
+    written: u64,
+}
+
+/// An object group.
+#[derive(Clone, Debug)]
+pub(crate) struct Group {
+    name: Name,
+    /// The object that it was created with.
+    pub(crate) first: u32,
+    /// The task that blocks it, if one does.
+    holder: u32,
+}
+
+/// What a task came to.
+#[derive(Clone, Debug, PartialEq)]
+enum Outcome {
+    Value(Value),
+    /// An exception that nobody caught, and where it was thrown.
+    Failed(Value, u32),
+}
+
+/// A call that was made.
+#[derive(Clone, Debug)]
+pub(crate) struct Task {
+    pub(crate) name: Name,
+    pub(crate) group: u32,
+    pub(crate) object: u32,
+    pub(crate) method: u32,
+    pub(crate) args: Rc<[Value]>,
+    /// Whether the caller keeps the future.
+    kept: bool,
+    /// The calling task and the place of the call in the source.
+    caller: u32,
+    place: u32,
+    pub(crate) state: TaskState,
+    outcome: Option<(Outcome, u32)>,
+    /// Whether somebody has looked at the outcome.
+    seen: bool,
+}
+
+/// How to take something back that a step changed and did not create.
+#[derive(Clone, Debug)]
+enum Undo {
+    Field(u32, u16, Value),
+    /// Whether the condition of a waiting task holds.
+    Guard(u32),
+    Seen(u32),
+}
+
+/// A step that was taken.
+#[derive(Clone, Debug)]
+struct Record {
+    choice: Choice,
+    thread: Name,
+    event: Name,
+    group: u32,
+    task: u32,
+    /// The task before the step, and who blocked its group.
+    saved: Box<TaskState>,
+    holder: u32,
+    /// How much there was before the step.
+    tasks: u32,
+    objects: u32,
+    groups: u32,
+    undo: u32,
+    touches: u32,
+    causes: SmallVec<[u32; 2]>,
+    problem: Option<Box<Problem>>,
+    /// Where the task stopped.
+    place: u32,
+}
+
+/// One configuration of an ABS program. See the crate's front page for what a step is.
+#[derive(Debug)]
+pub struct AbsMachine {
+    pub(crate) code: Arc<Code>,
+    consts: Vec<Value>,
+    tasks_mode: Tasks,
+    statements: u64,
+    /// Whether a group can be blocked at all.
+    blocks: bool,
+    pub(crate) objects: Vec<Object>,
+    groups: Vec<Group>,
+    pub(crate) tasks: Vec<Task>,
+    by_name: FxHashMap<Name, u32>,
+    /// The tasks that have not ended, in the order of creation.
+    pub(crate) live: Vec<u32>,
+    steps: Vec<Record>,
+    touches: Vec<Touch>,
+    undo: Vec<Undo>,
+    /// Objects and futures touched by the current step.
+    touched: Vec<u32>,
+    looked_at: Vec<u32>,
+    runs: u64,
+    problems: usize,
+    executed: u64,
+}
+
+impl AbsMachine {
+    fn new(program: &AbsProgram) -> AbsMachine {
+        let code = program.code.clone();
+        let blocking =
+            |instr: &Instr| matches!(instr, Instr::Get(..) | Instr::Call { kind: crate::code::CallKind::Invoke, .. });
+        let mut machine = AbsMachine {
+            consts: eval::constants(&code),
+            tasks_mode: program.tasks,
+            statements: program.statements,
+            blocks: code.methods.iter().any(|method| method.code.iter().any(blocking)),
+            code,
+            objects: Vec::new(),
+            groups: Vec::new(),
+            tasks: Vec::new(),
+            by_name: FxHashMap::default(),
+            live: Vec::new(),
+            steps: Vec::new(),
+            touches: Vec::new(),
+            undo: Vec::new(),
+            touched: Vec::new(),
+            looked_at: Vec::new(),
+            runs: 0,
+            problems: 0,
+            executed: 0,
+        };
+        machine.new_object(Name::ROOT, 0, None, &[]);
+        machine.new_task(Name::ROOT.child(0), 0, 0, Rc::from([]), false, NONE, 0);
+        machine
+    }
+
+    /// How many statements were run so far, those that were taken back included.
+    #[must_use]
+    pub fn statements_run(&self) -> u64 {
+        self.executed
+    }
+
+    fn new_object(&mut self, name: Name, class: u32, group: Option<u32>, args: &[Value]) -> u32 {
+        let number = self.objects.len() as u32;
+        let group = group.unwrap_or_else(|| {
+            self.groups.push(Group { name: name.mixed(salt::GROUP), first: number, holder: NONE });
+            self.groups.len() as u32 - 1
+        });
+        let mut fields = args.to_vec();
+        fields.resize(self.code.classes[class as usize].fields.len(), Value::Null);
+        self.objects.push(Object { name, class, group, fields, read: 0, written: 0 });
+        number
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn new_task(
+        &mut self,
+        name: Name,
+        object: u32,
+        method: u32,
+        args: Rc<[Value]>,
+        kept: bool,
+        caller: u32,
+        place: u32,
+    ) -> u32 {
+        let number = self.tasks.len() as u32;
+        let group = self.objects[object as usize].group;
+        // Within a step the record is not there yet: its number is the number of records.
+        let made = if caller == NONE { NONE } else { self.steps.len() as u32 };
+        let state = TaskState::new(made);
+        self.tasks.push(Task {
+            name,
+            group,
+            object,
+            method,
+            args,
+            kept,
+            caller,
+            place,
+            state,
+            outcome: None,
+            seen: false,
+        });
+        self.by_name.insert(name, number);
+        self.live.push(number);
+        number
+    }
+
+    /// Whether the task can make a step now.
+    fn is_enabled(&self, task: u32) -> bool {
+        let task_ = &self.tasks[task as usize];
+        let holder = self.groups[task_.group as usize].holder;
+        let there = |future: &u32| self.tasks[*future as usize].outcome.is_some();
+        match &task_.state.status {
+            Status::Ready => holder == NONE,
+            Status::Waiting(wait) => holder == NONE && wait.holds && wait.futures.iter().all(there),
+            Status::Blocked(future, _) => there(future),
+            Status::Done => false,
+        }
+    }
+
+    fn new_frame(&self, method: u32, object: u32, args: &[Value]) -> Frame {
+        Frame::new(method, object, args, self.code.methods[method as usize].locals.len())
+    }
+}
+
+/// What qualifies a name, so that different things never have the same.
+mod salt {
+    pub(super) const GROUP: u64 = 1 << 40;
+    pub(super) const LOCK: u64 = 2 << 40;
+    pub(super) const FUTURE: u64 = 3 << 40;
+    pub(super) const FIELD: u64 = 5 << 40;
+    pub(super) const OBJECT: u64 = 6 << 40;
+    pub(super) const EVENT: u64 = 7 << 40;
+}

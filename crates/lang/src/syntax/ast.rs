@@ -1,0 +1,226 @@
+//! The syntax tree, as the parser leaves it: names unresolved, every part with its place.
+
+use crate::source::Span;
+use std::rc::Rc;
+
+/// A name and where it stands.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Ident {
+    pub(crate) text: Rc<str>,
+    pub(crate) span: Span,
+}
+
+/// A type as it is written.
+#[derive(Clone, Debug)]
+pub(crate) struct TypeUse {
+    pub(crate) name: Ident,
+    pub(crate) args: Vec<TypeUse>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Param {
+    pub(crate) ty: TypeUse,
+    pub(crate) name: Ident,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Unary {
+    Not,
+    Minus,
+}
+
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Binary {
+    Mul,
+    Div,
+    Mod,
+    Add,
+    Sub,
+    Lt,
+    Gt,
+    Le,
+    Ge,
+    Eq,
+    Ne,
+    And,
+    Or,
+    Implies,
+    Equiv,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Expr {
+    pub(crate) span: Span,
+    pub(crate) kind: ExprKind,
+}
+
+/// A function given to a function.
+#[derive(Clone, Debug)]
+pub(crate) enum FunArg {
+    Name(Ident),
+    Lambda(Vec<Param>, Expr),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum ExprKind {
+    Int(String),
+    Float(f64),
+    Str(String),
+    Template(Vec<Expr>),
+    Var(Ident),
+    /// `this.x`
+    Field(Ident),
+    This,
+    Null,
+    Unary(Unary, Box<Expr>),
+    Binary(Binary, Box<Expr>, Box<Expr>),
+    If(Box<Expr>, Box<Expr>, Box<Expr>),
+    Case(Box<Expr>, Vec<(Pattern, Expr)>),
+    Let(Vec<(Param, Expr)>, Box<Expr>),
+    Call(Ident, Vec<FunArg>, Vec<Expr>),
+    /// `list[…]`, `set[…]`, `map[…]`
+    Variadic(Ident, Vec<Expr>),
+    Construct(Ident, Vec<Expr>),
+    Implements(Box<Expr>, Ident),
+    As(Box<Expr>, Ident),
+    // From here on: with an effect, allowed only as a whole right-hand side.
+    Get(Box<Expr>),
+    New {
+        local: bool,
+        class: Ident,
+        args: Vec<Expr>,
+    },
+    Send {
+        wait: bool,
+        object: Box<Expr>,
+        method: Ident,
+        args: Vec<Expr>,
+    },
+    Invoke {
+        object: Box<Expr>,
+        method: Ident,
+        args: Vec<Expr>,
+    },
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Pattern {
+    pub(crate) span: Span,
+    pub(crate) kind: PatternKind,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum PatternKind {
+    Any,
+    Int(String),
+    Str(String),
+    Var(Ident),
+    Construct(Ident, Vec<Pattern>),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Stmt {
+    pub(crate) span: Span,
+    pub(crate) kind: StmtKind,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum Guard {
+    /// `f?`
+    Future(Expr),
+    Holds(Expr),
+    /// `duration(min, max)`
+    Time(Expr, Expr),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) enum StmtKind {
+    Declare(TypeUse, Ident, Option<Expr>),
+    /// Whether it says `this.`, the name, the value.
+    Assign(bool, Ident, Expr),
+    Skip,
+    Return(Expr),
+    Assert(Expr),
+    Block(Vec<Stmt>),
+    If(Expr, Box<Stmt>, Option<Box<Stmt>>),
+    While(Expr, Box<Stmt>),
+    Foreach(Ident, Option<Ident>, Expr, Box<Stmt>),
+    Try(Box<Stmt>, Vec<(Pattern, Stmt)>, Option<Box<Stmt>>),
+    Await(Vec<Guard>),
+    Suspend,
+    Duration(Expr, Expr),
+    Throw(Expr),
+    Case(Expr, Vec<(Pattern, Stmt)>),
+    Expr(Expr),
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Constructor {
+    pub(crate) name: Ident,
+    /// Type and, where it is given, the name of the selector.
+    pub(crate) args: Vec<(TypeUse, Option<Ident>)>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Signature {
+    pub(crate) result: TypeUse,
+    pub(crate) name: Ident,
+    pub(crate) params: Vec<Param>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Method {
+    pub(crate) signature: Signature,
+    pub(crate) body: Vec<Stmt>,
+    /// Where the body ends.
+    pub(crate) end: Span,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Function {
+    pub(crate) signature: Signature,
+    pub(crate) generics: Vec<Ident>,
+    /// Parameters that are functions: `def … map<A, B>(f)(List<A> list)`.
+    pub(crate) functions: Vec<Ident>,
+    /// Nothing if it is built in.
+    pub(crate) body: Option<Expr>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Class {
+    pub(crate) name: Ident,
+    pub(crate) params: Vec<Param>,
+    pub(crate) implements: Vec<Ident>,
+    pub(crate) fields: Vec<(Param, Option<Expr>)>,
+    pub(crate) init: Vec<Stmt>,
+    pub(crate) methods: Vec<Method>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Interface {
+    pub(crate) name: Ident,
+    pub(crate) extends: Vec<Ident>,
+    pub(crate) methods: Vec<Signature>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct DataType {
+    pub(crate) name: Ident,
+    pub(crate) generics: Vec<Ident>,
+    pub(crate) constructors: Vec<Constructor>,
+}
+
+/// Everything a file declares; its modules share one space of names.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct File {
+    pub(crate) modules: Vec<Ident>,
+    /// The modules that are imported from.
+    pub(crate) imports: Vec<Ident>,
+    pub(crate) data: Vec<DataType>,
+    pub(crate) synonyms: Vec<(Ident, Vec<Ident>, TypeUse)>,
+    pub(crate) exceptions: Vec<Constructor>,
+    pub(crate) functions: Vec<Function>,
+    pub(crate) interfaces: Vec<Interface>,
+    pub(crate) classes: Vec<Class>,
+    pub(crate) main: Option<(Vec<Stmt>, Span)>,
+}

@@ -1,0 +1,253 @@
+//! Modules and declarations.
+
+use super::ast::{Class, Constructor, DataType, File, Function, Ident, Interface, Method, Param, Signature};
+use super::lexer::Token;
+use super::parser::{Parse, Parser};
+use crate::source::Fault;
+
+impl Parser {
+    pub(super) fn file(&mut self) -> Parse<File> {
+        let mut file = File::default();
+        while *self.peek() != Token::End {
+            self.declaration(&mut file)?;
+        }
+        Ok(file)
+    }
+
+    fn declaration(&mut self, file: &mut File) -> Parse<()> {
+        self.annotations()?;
+        let Token::Word(word) = self.peek().clone() else {
+            if self.is("{") {
+                return self.main_block(file);
+            }
+            return Err(self.wanted("a declaration or the main block"));
+        };
+        match word.as_str() {
+            "module" => self.module(file)?,
+            "export" => self.export()?,
+            "import" => self.import(file)?,
+            "data" => file.data.push(self.data_type()?),
+            "type" => self.synonym(file)?,
+            "exception" => self.exception(file)?,
+            "def" => file.functions.push(self.function()?),
+            "interface" => file.interfaces.push(self.interface()?),
+            "class" => file.classes.push(self.class()?),
+            _ => return Err(self.wanted("a declaration or the main block")),
+        }
+        Ok(())
+    }
+
+    fn main_block(&mut self, file: &mut File) -> Parse<()> {
+        let start = self.span();
+        let body = self.block()?;
+        let span = start.to(self.last());
+        if file.main.is_some() {
+            return Err(Fault::new(start, "this is the second main block of the file").help("keep one of them"));
+        }
+        file.main = Some((body, span));
+        Ok(())
+    }
+
+    fn module(&mut self, file: &mut File) -> Parse<()> {
+        self.next();
+        file.modules.push(self.module_name()?);
+        self.expect(";").map(drop)
+    }
+
+    /// A dotted name, kept whole.
+    fn module_name(&mut self) -> Parse<Ident> {
+        let start = self.span();
+        let mut text = String::new();
+        loop {
+            let Token::Type(part) = self.peek() else { return Err(self.wanted("the name of a module")) };
+            text.push_str(part);
+            self.next();
+            if !self.take(".") {
+                return Ok(Ident { text: text.into(), span: start.to(self.last()) });
+            }
+            text.push('.');
+        }
+    }
+
+    fn any_name(&mut self) -> Parse<()> {
+        loop {
+            match self.next().0 {
+                Token::Type(_) | Token::Word(_) => {}
+                _ => return Err(self.wanted("a name")),
+            }
+            if !self.take(".") {
+                return Ok(());
+            }
+        }
+    }
+
+    /// Everything is visible everywhere in a file, so exports have no effect.
+    fn export(&mut self) -> Parse<()> {
+        self.next();
+        if !self.take("*") {
+            self.list(Parser::any_name)?;
+        }
+        if self.take("from") {
+            self.module_name()?;
+        }
+        self.expect(";").map(drop)
+    }
+
+    fn import(&mut self, file: &mut File) -> Parse<()> {
+        self.next();
+        if !self.take("*") {
+            self.list(Parser::any_name)?;
+        }
+        if self.take("from") {
+            file.imports.push(self.module_name()?);
+        }
+        self.expect(";").map(drop)
+    }
+
+    fn generics(&mut self) -> Parse<Vec<Ident>> {
+        if !self.take("<") {
+            return Ok(Vec::new());
+        }
+        let names = self.list(|p| p.type_name("the name of a type parameter"))?;
+        self.expect(">")?;
+        Ok(names)
+    }
+
+    fn data_type(&mut self) -> Parse<DataType> {
+        self.next();
+        let name = self.type_name("the name of a data type")?;
+        let generics = self.generics()?;
+        let mut constructors = Vec::new();
+        if self.take("=") {
+            self.take("|");
+            constructors.push(self.constructor()?);
+            while self.take("|") {
+                constructors.push(self.constructor()?);
+            }
+        }
+        self.expect(";")?;
+        Ok(DataType { name, generics, constructors })
+    }
+
+    fn constructor(&mut self) -> Parse<Constructor> {
+        let name = self.type_name("the name of a constructor")?;
+        let args = if self.take("(") {
+            self.list_until(")", |p| {
+                let ty = p.type_use()?;
+                let selector = if p.is(",") || p.is(")") { None } else { Some(p.word("the name of a selector")?) };
+                Ok((ty, selector))
+            })?
+        } else {
+            Vec::new()
+        };
+        Ok(Constructor { name, args })
+    }
+
+    fn synonym(&mut self, file: &mut File) -> Parse<()> {
+        self.next();
+        let name = self.type_name("the name of a type")?;
+        let generics = self.generics()?;
+        self.expect("=")?;
+        file.synonyms.push((name, generics, self.type_use()?));
+        self.expect(";").map(drop)
+    }
+
+    fn exception(&mut self, file: &mut File) -> Parse<()> {
+        self.next();
+        file.exceptions.push(self.constructor()?);
+        self.expect(";").map(drop)
+    }
+
+    fn function(&mut self) -> Parse<Function> {
+        self.next();
+        let result = self.type_use()?;
+        let name = self.word("the name of a function")?;
+        let generics = self.generics()?;
+        let functions = self.function_params()?;
+        let params = self.params()?;
+        self.expect("=")?;
+        let body = if self.take("builtin") {
+            if self.is("(") {
+                return Err(Fault::new(self.span(), "not supported: foreign code"));
+            }
+            None
+        } else {
+            Some(self.expr()?)
+        };
+        self.expect(";")?;
+        Ok(Function { signature: Signature { result, name, params }, generics, functions, body })
+    }
+
+    /// The first list of `(f, g)(List<A> list)`; parameters with types are not functions.
+    fn function_params(&mut self) -> Parse<Vec<Ident>> {
+        let named = self.is("(") && matches!(self.ahead(1), Token::Word(_));
+        let empty = self.is("(") && self.is_ahead(1, ")") && self.is_ahead(2, "(");
+        if !named && !empty {
+            return Ok(Vec::new());
+        }
+        self.next();
+        self.list_until(")", |p| p.word("the name of a function parameter"))
+    }
+
+    fn names(&mut self, what: &str) -> Parse<Vec<Ident>> {
+        self.list(|p| p.type_name(what))
+    }
+
+    fn signature(&mut self) -> Parse<Signature> {
+        self.annotations()?;
+        let result = self.type_use()?;
+        let name = self.word("the name of a method")?;
+        Ok(Signature { result, name, params: self.params()? })
+    }
+
+    fn interface(&mut self) -> Parse<Interface> {
+        self.next();
+        let name = self.type_name("the name of an interface")?;
+        let extends = if self.take("extends") { self.names("an interface")? } else { Vec::new() };
+        self.expect("{")?;
+        let mut methods = Vec::new();
+        while !self.take("}") {
+            methods.push(self.signature()?);
+            self.expect(";")?;
+        }
+        Ok(Interface { name, extends, methods })
+    }
+
+    fn class(&mut self) -> Parse<Class> {
+        self.next();
+        let name = self.type_name("the name of a class")?;
+        let params = if self.is("(") { self.params()? } else { Vec::new() };
+        let implements = if self.take("implements") { self.names("an interface")? } else { Vec::new() };
+        self.expect("{")?;
+        let mut class = Class { name, params, implements, fields: Vec::new(), init: Vec::new(), methods: Vec::new() };
+        while !self.take("}") {
+            self.annotations()?;
+            if self.is("{") {
+                class.init = self.block()?;
+            } else {
+                self.member(&mut class)?;
+            }
+        }
+        Ok(class)
+    }
+
+    /// A field or a method.
+    fn member(&mut self, class: &mut Class) -> Parse<()> {
+        let ty = match self.peek() {
+            Token::Type(_) => self.type_use()?,
+            _ => return Err(self.wanted("a field, a method or `}`")),
+        };
+        let name = self.word("the name of a field or method")?;
+        if self.is("(") {
+            let params = self.params()?;
+            let body = self.block()?;
+            let end = self.last();
+            class.methods.push(Method { signature: Signature { result: ty, name, params }, body, end });
+            return Ok(());
+        }
+        let value = if self.take("=") { Some(self.expr()?) } else { None };
+        self.expect(";")?;
+        class.fields.push((Param { ty, name }, value));
+        Ok(())
+    }
+}

@@ -1,0 +1,262 @@
+//! The parser's hands: looking at tokens, taking them, saying what was wanted instead.
+//!
+//! Recursive descent, a file each for declarations, statements and expressions. Every recursion goes
+//! through [`Parser::nested`], which bounds its depth: no input may exhaust the stack.
+
+use super::ast::{Ident, Param, TypeUse};
+use super::lexer::Token;
+use crate::source::{Fault, Span};
+
+pub(super) type Parse<T> = Result<T, Fault>;
+
+/// How deep expressions, statements and types may be nested.
+const MOST_NESTED: u32 = 200;
+
+/// Words that cannot be names.
+pub(super) const KEYWORDS: &[&str] = &[
+    "assert",
+    "await",
+    "builtin",
+    "case",
+    "catch",
+    "class",
+    "data",
+    "def",
+    "else",
+    "exception",
+    "export",
+    "extends",
+    "finally",
+    "foreach",
+    "from",
+    "get",
+    "if",
+    "implements",
+    "import",
+    "in",
+    "interface",
+    "let",
+    "local",
+    "module",
+    "new",
+    "null",
+    "return",
+    "skip",
+    "suspend",
+    "switch",
+    "then",
+    "this",
+    "throw",
+    "try",
+    "type",
+    "when",
+    "while",
+];
+
+/// What begins a construct that is known but outside, and what it is.
+pub(super) const OUTSIDE: &[(&str, &str)] = &[
+    ("delta", "deltas"),
+    ("trait", "traits"),
+    ("uses", "traits"),
+    ("productline", "product lines"),
+    ("product", "product lines"),
+    ("root", "feature models"),
+    ("extension", "feature models"),
+    ("recover", "recover blocks"),
+    ("die", "killing objects with `die`"),
+    ("movecogto", "moving object groups"),
+    ("original", "deltas"),
+    ("stateupd", "deltas"),
+];
+
+pub(super) struct Parser {
+    tokens: Vec<(Token, Span)>,
+    at: usize,
+    depth: u32,
+}
+
+impl Parser {
+    /// The tokens end with [`Token::End`].
+    pub(super) fn new(tokens: Vec<(Token, Span)>) -> Parser {
+        Parser { tokens, at: 0, depth: 0 }
+    }
+
+    pub(super) fn peek(&self) -> &Token {
+        self.ahead(0)
+    }
+
+    pub(super) fn ahead(&self, n: usize) -> &Token {
+        &self.tokens[(self.at + n).min(self.tokens.len() - 1)].0
+    }
+
+    pub(super) fn span(&self) -> Span {
+        self.tokens[self.at].1
+    }
+
+    /// The place of the token taken last.
+    pub(super) fn last(&self) -> Span {
+        self.tokens[self.at.saturating_sub(1)].1
+    }
+
+    pub(super) fn next(&mut self) -> (Token, Span) {
+        let token = self.tokens[self.at].clone();
+        if self.at + 1 < self.tokens.len() {
+            self.at += 1;
+        }
+        token
+    }
+
+    pub(super) fn mark(&self) -> usize {
+        self.at
+    }
+
+    pub(super) fn back_to(&mut self, mark: usize) {
+        self.at = mark;
+    }
+
+    pub(super) fn is(&self, text: &str) -> bool {
+        self.is_ahead(0, text)
+    }
+
+    pub(super) fn is_ahead(&self, n: usize, text: &str) -> bool {
+        match self.ahead(n) {
+            Token::Word(word) => word == text,
+            Token::Sign(sign) => *sign == text,
+            _ => false,
+        }
+    }
+
+    pub(super) fn take(&mut self, text: &str) -> bool {
+        let found = self.is(text);
+        if found {
+            self.next();
+        }
+        found
+    }
+
+    pub(super) fn expect(&mut self, text: &str) -> Parse<Span> {
+        if self.is(text) { Ok(self.next().1) } else { Err(self.wanted(&format!("`{text}`"))) }
+    }
+
+    /// The fault that something else stands here.
+    pub(super) fn wanted(&self, what: &str) -> Fault {
+        if let Token::Word(word) = self.peek()
+            && let Some(fault) = self.outside(word)
+        {
+            return fault;
+        }
+        Fault::new(self.span(), format!("{what} is wanted here, not {}", self.peek()))
+            .label(format!("{what} is wanted"))
+    }
+
+    /// The fault of a construct that Whippet leaves out, if the word begins one.
+    pub(super) fn outside(&self, word: &str) -> Option<Fault> {
+        let (_, what) = OUTSIDE.iter().find(|(begin, _)| *begin == word)?;
+        Some(Fault::new(self.span(), format!("not supported: {what}")).label("outside the part of ABS that runs here"))
+    }
+
+    /// Runs a recursive part of the grammar one level deeper.
+    pub(super) fn nested<T>(&mut self, part: impl FnOnce(&mut Parser) -> Parse<T>) -> Parse<T> {
+        if self.depth == MOST_NESTED {
+            let message = format!("this is nested deeper than {MOST_NESTED} levels");
+            return Err(Fault::new(self.span(), message).help("split it into functions, methods or variables"));
+        }
+        self.depth += 1;
+        let result = part(self);
+        self.depth -= 1;
+        result
+    }
+
+    /// A name with a small first letter.
+    pub(super) fn word(&mut self, what: &str) -> Parse<Ident> {
+        match self.peek() {
+            Token::Word(word) if !KEYWORDS.contains(&word.as_str()) => {
+                let text = word.as_str().into();
+                Ok(Ident { text, span: self.next().1 })
+            }
+            _ => Err(self.wanted(what)),
+        }
+    }
+
+    /// A name with a capital first letter, possibly behind the names of modules, which are dropped.
+    pub(super) fn type_name(&mut self, what: &str) -> Parse<Ident> {
+        loop {
+            let Token::Type(word) = self.peek() else { return Err(self.wanted(what)) };
+            let text = word.as_str().into();
+            let span = self.next().1;
+            if !(self.is(".") && matches!(self.ahead(1), Token::Type(_))) {
+                return Ok(Ident { text, span });
+            }
+            self.next();
+        }
+    }
+
+    pub(super) fn type_use(&mut self) -> Parse<TypeUse> {
+        self.nested(|p| {
+            p.annotations()?;
+            let name = p.type_name("a type")?;
+            let mut args = Vec::new();
+            if p.take("<") {
+                args = p.list(Parser::type_use)?;
+                p.expect(">")?;
+            }
+            Ok(TypeUse { name, args })
+        })
+    }
+
+    /// One or more, separated by commas.
+    pub(super) fn list<T>(&mut self, mut part: impl FnMut(&mut Parser) -> Parse<T>) -> Parse<Vec<T>> {
+        let mut parts = vec![part(self)?];
+        while self.take(",") {
+            parts.push(part(self)?);
+        }
+        Ok(parts)
+    }
+
+    /// Zero or more, separated by commas, up to a closing sign, which is taken.
+    pub(super) fn list_until<T>(&mut self, close: &str, part: impl FnMut(&mut Parser) -> Parse<T>) -> Parse<Vec<T>> {
+        if self.take(close) {
+            return Ok(Vec::new());
+        }
+        let parts = self.list(part)?;
+        self.expect(close)?;
+        Ok(parts)
+    }
+
+    pub(super) fn param(&mut self) -> Parse<Param> {
+        let ty = self.type_use()?;
+        Ok(Param { ty, name: self.word("the name of a parameter")? })
+    }
+
+    pub(super) fn params(&mut self) -> Parse<Vec<Param>> {
+        self.expect("(")?;
+        self.list_until(")", Parser::param)
+    }
+
+    /// `[Cost: 5]` and the like. They say how much time something takes or where it runs: no effect here.
+    pub(super) fn annotations(&mut self) -> Parse<()> {
+        while self.is("[") {
+            self.next();
+            self.list(|p| {
+                let span = p.span();
+                if let Token::Type(name) = p.peek() {
+                    let what = match name.as_str() {
+                        "Scheduler" => Some("user-defined schedulers"),
+                        "Foreign" => Some("foreign code"),
+                        _ => None,
+                    };
+                    if let Some(what) = what {
+                        return Err(Fault::new(span, format!("not supported: {what}")));
+                    }
+                }
+                let mark = p.mark();
+                if p.type_use().is_err() || !p.take(":") {
+                    p.back_to(mark);
+                }
+                p.expr().map(drop)
+            })?;
+            self.expect("]")?;
+        }
+        Ok(())
+    }
+}
