@@ -1,0 +1,52 @@
+//! The borders between the rooms: which crate may know which.
+
+use std::collections::BTreeMap;
+use std::process::Command;
+
+/// Per crate, the crates of this workspace that it may use. Machines know no search, searches know no program.
+fn allowed() -> BTreeMap<&'static str, &'static [&'static str]> {
+    const MODEL: &str = "whippet-model";
+    const SEARCH: &str = "whippet-search";
+    const REPORT: &str = "whippet-report";
+    const ACTORS: &str = "whippet-actors";
+    BTreeMap::from([
+        (MODEL, &[][..]),
+        (SEARCH, &[MODEL]),
+        (ACTORS, &[MODEL]),
+        ("whippet-net", &[MODEL, SEARCH]),
+        ("whippet-lang", &[MODEL, SEARCH]),
+        (REPORT, &[MODEL, SEARCH]),
+        ("whippet-macros", &[]),
+        ("whippet", &[ACTORS, "whippet-macros", MODEL, REPORT, SEARCH]),
+        ("whippet-subjects", &["whippet", MODEL, SEARCH]),
+        ("whippet-generate", &["whippet", ACTORS, MODEL, SEARCH]),
+        ("whippet-cli", &["whippet", "whippet-lang", MODEL, "whippet-net", REPORT, SEARCH, "whippet-subjects"]),
+        ("whippet-tasks", &[MODEL, REPORT, SEARCH]),
+        ("whippet-tokio-macros", &[]),
+        ("cargo-whippet", &[MODEL, REPORT, SEARCH, "whippet-tasks"]),
+    ])
+}
+
+#[test]
+fn crates_depend_only_in_the_directions_of_the_architecture() {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--format-version", "1"])
+        .current_dir(env!("CARGO_MANIFEST_DIR"))
+        .output()
+        .unwrap();
+    let metadata: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let packages = metadata["packages"].as_array().unwrap();
+    let names: Vec<&str> = packages.iter().map(|package| package["name"].as_str().unwrap()).collect();
+    let allowed = allowed();
+    for package in packages {
+        let name = package["name"].as_str().unwrap();
+        let may = allowed.get(name).unwrap_or_else(|| panic!("say in this test what {name} may depend on"));
+        for dependency in package["dependencies"].as_array().unwrap() {
+            let on = dependency["name"].as_str().unwrap();
+            // What only tests use crosses no border.
+            if dependency["kind"].is_null() && names.contains(&on) {
+                assert!(may.contains(&on), "{name} must not depend on {on}: see ARCHITECTURE.md");
+            }
+        }
+    }
+}
