@@ -2,6 +2,7 @@
 
 use crate::revisit;
 use crate::run::{Run, Stop};
+use crate::wakeup;
 use whippet_model::{Machine, Relation};
 
 /// Explores each trace once and says how.
@@ -11,7 +12,10 @@ pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
             run.control.note(REVISIT);
             revisit::search(run)
         }
-        Relation::Footprints => Err(Stop::unsupported("not yet")),
+        Relation::Footprints => {
+            run.control.note("optimal: wakeup trees");
+            wakeup::search(run)
+        }
     }
 }
 

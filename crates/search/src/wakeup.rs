@@ -1,0 +1,234 @@
+//! Each trace once, nothing blocked, whatever the dependence: Optimal-DPOR (Abdulla, Aronis, Jonsson, Sagonas).
+//!
+//! The search goes forward until an execution E is complete. Then it looks for what else could have happened
+//! ([`crate::reversals`]): for a step e, a sequence v that can be carried out before e instead of it. If
+//! a choice that sleeps before e could begin v, that trace was explored already. Otherwise v goes into the *wakeup
+//! tree* of the configuration before e; what the tree has already, or leads to, is not put in again. The
+//! branches of the tree are explored in order, each with its subtree as the tree of the next configuration: whoever is
+//! woken up knows how to go on to a trace that is not explored yet. Where a tree is empty, nothing
+//! sleeps, and any enabled choice will do.
+//!
+//! With sequences of which only the first act is kept this is the search with source sets ([`crate::source`]): simpler,
+//! each trace once, but some executions turn out to be blocked on the way.
+
+use crate::acts::{Act, Record};
+use crate::options::Order;
+use crate::orders::Orders;
+use crate::reversals::{Reversals, Sink, Tried};
+use crate::run::{Run, Stop};
+use whippet_model::{Branch, Choice, Machine, Name, Relation};
+
+/// Explores each trace once.
+pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
+    explore(run, Keep::Everything)
+}
+
+/// What of a sequence is kept.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Keep {
+    /// All of it, in wakeup trees.
+    Everything,
+    /// The act it begins with, in source sets.
+    First,
+}
+
+/// A branch of a wakeup tree. The order of branches is that in which they are explored.
+#[derive(Clone, Debug)]
+struct Node {
+    act: Act,
+    children: Vec<Node>,
+}
+
+/// One configuration on the way.
+#[derive(Debug, Default)]
+struct Level {
+    /// What was explored here or above and would lead to nothing new.
+    sleep: Vec<Act>,
+    tree: Vec<Node>,
+    /// Whether something has been explored here.
+    begun: bool,
+    tried: Tried,
+}
+
+impl Level {
+    /// The first way, from `branch` on, of a thread that does not sleep.
+    fn awake(&self, thread: Name, mut branch: Branch) -> Option<Branch> {
+        let asleep = |branch| self.sleep.iter().find(|act| act.thread == thread && act.branch == branch);
+        while let Some(act) = asleep(branch) {
+            branch = act.next?;
+        }
+        Some(branch)
+    }
+}
+
+/// The configurations on the way.
+struct Levels {
+    levels: Vec<Level>,
+    keep: Keep,
+}
+
+impl Sink for Levels {
+    fn tried(&mut self, at: usize) -> &mut Tried {
+        &mut self.levels[at].tried
+    }
+
+    fn other_ways(&self) -> bool {
+        self.keep == Keep::Everything
+    }
+
+    fn found(&mut self, at: usize, mut beginning: Vec<Act>) {
+        let level = &mut self.levels[at];
+        match self.keep {
+            Keep::Everything => {
+                if !level.sleep.iter().any(|asleep| asleep.may_begin(&beginning)) {
+                    insert(&mut level.tree, beginning);
+                }
+            }
+            Keep::First => {
+                let mut known = level.sleep.iter().chain(level.tree.iter().map(|node| &node.act));
+                if !known.any(|act| act.begins(&beginning)) {
+                    let act = beginning.swap_remove(0);
+                    level.tree.push(Node { act, children: Vec::new() });
+                }
+            }
+        }
+    }
+}
+
+/// Puts a sequence into a tree, below the first branch that is compatible with it.
+fn insert(mut branches: &mut Vec<Node>, mut sequence: Vec<Act>) {
+    while let Some(k) = branches.iter().position(|node| node.act.may_begin(&sequence)) {
+        let node = &mut branches[k];
+        if let Some(k) = sequence.iter().position(|act| act.thread == node.act.thread) {
+            sequence.remove(k);
+        }
+        // A leaf leads to everything; an empty sequence asks for nothing more.
+        if node.children.is_empty() || sequence.is_empty() {
+            return;
+        }
+        branches = &mut branches[k].children;
+    }
+    let chain = |below: Vec<Node>, act: Act| vec![Node { act, children: below }];
+    branches.extend(sequence.into_iter().rev().fold(Vec::new(), chain));
+}
+
+/// Explores everything, with wakeup trees or with source sets.
+pub(crate) fn explore<M: Machine>(run: &mut Run<'_, M>, keep: Keep) -> Result<(), Stop> {
+    let order = match run.options.order {
+        Order::Stable => Order::Own,
+        order => order,
+    };
+    let orders = Orders::new(order, &run.machine)?;
+    let record = Record::new(&run.machine);
+    let levels = Levels { levels: vec![Level::default()], keep };
+    Search { levels, record, orders, reversals: Reversals::default(), choices: Vec::new() }.explore(run)
+}
+
+struct Search {
+    levels: Levels,
+    record: Record,
+    orders: Orders,
+    reversals: Reversals,
+    choices: Vec<Choice>,
+}
+
+impl Search {
+    fn explore<M: Machine>(&mut self, run: &mut Run<'_, M>) -> Result<(), Stop> {
+        while let Some(level) = self.levels.levels.last_mut() {
+            if !level.tree.is_empty() {
+                let node = level.tree.remove(0);
+                // A way that was found by running another one may have been explored with it.
+                if level.awake(node.act.thread, node.act.branch) == Some(node.act.branch) {
+                    self.wake(run, node)?;
+                }
+            } else if level.begun || !self.choose(run)? {
+                self.leave();
+            }
+        }
+        Ok(())
+    }
+
+    /// Goes where the tree leads.
+    fn wake<M: Machine>(&mut self, run: &mut Run<'_, M>, node: Node) -> Result<(), Stop> {
+        self.reach(run)?;
+        let what = run.machine.find(node.act.thread).expect("our bug: a wakeup tree leads nowhere");
+        self.forward(run, Choice { what, branch: node.act.branch }, node.children)
+    }
+
+    /// Goes on with any choice that does not sleep. `false`: there is none.
+    fn choose<M: Machine>(&mut self, run: &mut Run<'_, M>) -> Result<bool, Stop> {
+        self.reach(run)?;
+        self.choices.clear();
+        run.enabled(&mut self.choices);
+        if self.choices.is_empty() {
+            run.complete()?;
+            self.reversals.find(run, &mut self.record, &mut self.levels)?;
+            return Ok(false);
+        }
+        let level = self.levels.levels.last().expect("we are somewhere");
+        let machine = &run.machine;
+        let awake = |choice: &Choice| level.awake(machine.thread(choice.what), choice.branch);
+        let first = self.orders.first(machine, &self.choices, |choice| awake(choice).is_some());
+        let Some(actor) = first else {
+            assert!(self.levels.keep == Keep::First, "our bug: the optimal search is blocked");
+            run.blocked();
+            self.reversals.find(run, &mut self.record, &mut self.levels)?;
+            return Ok(false);
+        };
+        let of_actor = self.choices.iter().filter(|choice| machine.actor(choice.what) == actor);
+        let mut found = of_actor.filter_map(|c| awake(c).map(|branch| Choice { branch, ..*c }));
+        let choice = found.next().expect("the order found one");
+        drop(found);
+        self.forward(run, choice, Vec::new())?;
+        Ok(true)
+    }
+
+    fn forward<M: Machine>(&mut self, run: &mut Run<'_, M>, choice: Choice, tree: Vec<Node>) -> Result<(), Stop> {
+        let several = run.machine.relation() == Relation::Footprints && {
+            self.choices.clear();
+            run.machine.enabled(&mut self.choices);
+            self.choices.iter().filter(|other| other.what == choice.what).count() > 1
+        };
+        run.execute(choice)?;
+        self.orders.arrived(&run.machine);
+        self.record.push(&run.machine, several);
+        let level = self.levels.levels.last_mut().expect("we are somewhere");
+        level.begun = true;
+        let act = &self.record.steps[self.record.len() - 1].act;
+        let sleep = level.sleep.iter().filter(|asleep| !asleep.depends_on(act)).cloned().collect();
+        self.levels.levels.push(Level { sleep, tree, ..Level::default() });
+        Ok(())
+    }
+
+    /// Everything from here on has been explored: what led here falls asleep.
+    fn leave(&mut self) {
+        self.levels.levels.pop();
+        if let Some(level) = self.levels.levels.last_mut() {
+            let act = self.record.steps[self.record.len() - 1].act.clone();
+            self.record.truncate(self.record.len() - 1);
+            if self.levels.keep == Keep::First
+                && let Some(branch) = act.next.and_then(|next| level.awake(act.thread, next))
+            {
+                // All ways at once: what sleeps in one sibling's subtree must not have a way that nobody explored.
+                // What this one touches is known before anybody asks.
+                let act = Act { branch, next: None, ..act.clone() };
+                level.tree.insert(0, Node { act, children: Vec::new() });
+            }
+            level.sleep.push(act);
+        }
+    }
+
+    /// Moves the machine to the newest level: back, or forward where a look at something else has left it behind.
+    fn reach<M: Machine>(&mut self, run: &mut Run<'_, M>) -> Result<(), Stop> {
+        let depth = self.record.len();
+        if run.depth() > depth {
+            run.rewind(depth);
+        }
+        while run.depth() < depth {
+            let act = &self.record.steps[run.depth()].act;
+            let what = run.machine.find(act.thread).expect("our bug: a step cannot be taken again");
+            run.redo(Choice { what, branch: act.branch })?;
+        }
+        Ok(())
+    }
+}
