@@ -31,7 +31,7 @@ pub struct Plan {
 
 impl Default for Plan {
     fn default() -> Plan {
-        let limits = Limits { time: Some(Duration::from_secs(60)), ..Limits::default() };
+        let limits = Limits { time: Some(Duration::from_secs(20)), ..Limits::default() };
         Plan { subjects: Vec::new(), rule: None, limits }
     }
 }

@@ -51,6 +51,8 @@ impl Actor for Server {
 struct Client {
     server: Addr<Server>,
     assert: bool,
+    first: Option<i32>,
+    second: Option<i32>,
 }
 
 #[derive(Clone, Debug, Hash)]
@@ -63,7 +65,9 @@ impl Actor for Client {
     async fn handle(&mut self, _: Start, cx: &mut Cx<Self>) {
         cx.send(self.server, ServerMsg::Set(5));
         let first = cx.call(self.server, ServerMsg::Get).await;
+        self.first = Some(first);
         let second = cx.call(self.server, ServerMsg::Get).await;
+        self.second = Some(second);
         assert!(!self.assert || first == second, "inconsistent read: {first}, then {second}");
         cx.send(self.server, ServerMsg::Shutdown);
     }
@@ -71,7 +75,7 @@ impl Actor for Client {
 
 fn foundry(sys: &mut System, assert: bool) {
     let server = sys.spawn(Server::default());
-    let client = sys.spawn(Client { server, assert });
+    let client = sys.spawn(Client { server, assert, first: None, second: None });
     sys.send(client, Start);
 }
 
