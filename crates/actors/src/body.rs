@@ -4,7 +4,7 @@
 //! back by running it again from its beginning on what it had received, with the engine muted.
 
 use crate::Message;
-use crate::cell::{Cell, Status, Trouble, awaited, drop_muted, poll};
+use crate::cell::{Cell, Polled, Status, Trouble, awaited, drop_muted, poll};
 use crate::cx::Hands;
 use crate::engine::{Content, Engine, On};
 use crate::inbox::{Filter, Inbox};
@@ -67,12 +67,12 @@ impl<M: Message, F: AsyncFn(&mut Inbox<M>) + 'static> BodyCell<M, F> {
         self.runs += 1;
         let live = self.live.as_mut().expect("there is one to poll");
         match poll(&self.hands.engine, live.as_mut()) {
-            Ok(Some(())) => {
+            Ok(Polled::Ended((), _)) => {
                 self.live = None;
                 self.status = Status::Stopped;
                 Ok(())
             }
-            Ok(None) => {
+            Ok(Polled::Waits) => {
                 self.live_received = self.received.len();
                 let wait = self.hands.engine.borrow_mut().now.wait.take();
                 self.status = Status::Waiting(wait.expect("poll checked that it waits for something"));

@@ -1,6 +1,6 @@
 //! Cells: what runs one actor, forward and back.
 
-use crate::engine::{Content, Engine, EngineRef, On, Wait};
+use crate::engine::{Content, Engine, EngineRef, Now, On, Wait};
 use crate::panics::{self, Panic};
 use std::any::Any;
 use std::future::Future;
@@ -53,6 +53,11 @@ pub(crate) trait Cell {
     /// Whether the actor takes this message at a position, whatever the order of delivery says.
     fn accepts(&self, position: usize, engine: &Engine, what: u32) -> bool;
 
+    /// The same at present.
+    fn accepts_now(&self, engine: &Engine, what: u32) -> bool {
+        self.accepts(self.position(), engine, what)
+    }
+
     /// Whether what has been received and done counts as the same to the actor: a hash of its state at present.
     fn hash(&self, engine: &Engine) -> Option<u64>;
 
@@ -72,25 +77,39 @@ pub(crate) trait Cell {
     fn runs(&self) -> u64;
 }
 
-/// Polls the code of an actor once. `None`: it waits, for what the engine says.
-pub(crate) fn poll<F: Future>(engine: &EngineRef, code: Pin<&mut F>) -> Result<Option<F::Output>, Trouble>
+/// What running the code of an actor led to.
+pub(crate) enum Polled<T> {
+    /// It has ended, and may have asked to stop.
+    Ended(T, bool),
+    /// It waits.
+    Waits,
+}
+
+/// Polls the code of an actor once. Where it waits, the engine knows for what.
+#[inline]
+pub(crate) fn poll<F>(engine: &EngineRef, code: Pin<&mut F>) -> Result<Polled<F::Output>, Trouble>
 where
-    F: ?Sized,
+    F: Future + ?Sized,
 {
     let mut context = Context::from_waker(Waker::noop());
     let result = panics::catch(|| code.poll(&mut context));
-    let mut engine = engine.borrow_mut();
-    if let Some(error) = engine.now.error.take() {
-        return Err(Trouble::Error(error));
-    }
+    let now = &mut engine.borrow_mut().now;
     match result {
-        Err(panic) => Err(Trouble::Panic(panic)),
-        Ok(Poll::Ready(output)) => Ok(Some(output)),
-        Ok(Poll::Pending) if engine.now.wait.is_some() => Ok(None),
-        Ok(Poll::Pending) => Err(Trouble::Error(MachineError::Misuse(format!(
-            "{} awaits something that is neither a call nor a receive: everything an actor waits for must come as a message",
-            engine.about[engine.now.actor as usize].kind
-        )))),
+        Ok(Poll::Ready(output)) if now.error.is_none() => Ok(Polled::Ended(output, now.stop)),
+        Ok(Poll::Pending) if now.error.is_none() && now.wait.is_some() => Ok(Polled::Waits),
+        result => Err(trouble(now, result.err())),
+    }
+}
+
+#[cold]
+fn trouble(now: &mut Now, panic: Option<Panic>) -> Trouble {
+    match (now.error.take(), panic) {
+        (Some(error), _) => Trouble::Error(error),
+        (None, Some(panic)) => Trouble::Panic(panic),
+        (None, None) => Trouble::Error(MachineError::Misuse(
+            "an actor awaits something that is neither a call nor a receive: everything it waits for must come as a message"
+                .to_owned(),
+        )),
     }
 }
 

@@ -71,6 +71,11 @@ impl ActorMachine {
                 stuck.push(Stuck { actor: actor as u32, on, request: request as u32, site: wait.site });
             }
         }
+        // In an order that equivalent executions agree on.
+        stuck.sort_by_key(|one| {
+            let about = &engine.about[one.actor as usize];
+            (if about.by == SET_UP { one.actor } else { u32::MAX }, about.name)
+        });
         stuck
     }
 
@@ -119,7 +124,7 @@ impl ActorMachine {
     }
 
     fn undeliverable(&self, engine: &Engine, labels: &[String], out: &mut Vec<Problem>) {
-        let from = out.len();
+        // Several of one key are all told: which has the shortest story is for the collector to say.
         for &p in &engine.pending {
             let sent = engine.sent[p as usize];
             let why = match (self.cells[sent.to as usize].status(usize::MAX), sent.content) {
@@ -137,9 +142,6 @@ impl ActorMachine {
             let mut key = Name::ROOT.mixed(Kind::Undeliverable as u64);
             for part in [&*engine.about[sent.to as usize].kind, words::variant(&text), why] {
                 key = part.bytes().fold(key, |key, byte| key.mixed(u64::from(byte)));
-            }
-            if out[from..].iter().any(|known| known.key == key) {
-                continue;
             }
             let mut steps: Vec<usize> = self.last_step(sent.to).into_iter().collect();
             if sent.by != SET_UP {

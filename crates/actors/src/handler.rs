@@ -5,9 +5,9 @@
 //! running it again on the state it began with, the message, and the replies it has had, with the engine
 //! muted; its future stays alive while the execution only goes forward.
 
-use crate::cell::{Cell, Status, Trouble, awaited, drop_muted, poll};
+use crate::cell::{Cell, Polled, Status, Trouble, awaited, drop_muted, poll};
 use crate::cx::{Cx, Hands};
-use crate::engine::{Content, Engine};
+use crate::engine::{Content, Engine, EngineRef};
 use crate::{Actor, words};
 use rustc_hash::FxHasher;
 use std::any::Any;
@@ -49,6 +49,8 @@ pub(crate) struct HandlerCell<A: Actor + Clone> {
     /// Whether a handler has ever waited: then the next one is started where it can stay.
     waits: bool,
     cx: Cx<A>,
+    /// The same as in `cx`, to be used while the handler has that.
+    engine: EngineRef,
     runs: u64,
 }
 
@@ -63,6 +65,7 @@ impl<A: Actor + Clone> HandlerCell<A> {
             stopping: false,
             live: None,
             waits: false,
+            engine: hands.engine.clone(),
             cx: Cx::new(hands),
             runs: 0,
         }
@@ -71,7 +74,7 @@ impl<A: Actor + Clone> HandlerCell<A> {
     /// Starts a handler and runs it to its end, or until it waits for the first time.
     fn start(&mut self, what: u32) -> Result<(), Trouble> {
         let message = {
-            let engine = self.cx.hands.engine.borrow();
+            let engine = self.engine.borrow();
             let Content::Message(place) = engine.sent[what as usize].content else {
                 unreachable!("an actor at rest takes no reply")
             };
@@ -81,20 +84,19 @@ impl<A: Actor + Clone> HandlerCell<A> {
         if self.waits {
             return self.run_live(message);
         }
-        let engine = self.cx.hands.engine.clone();
         let ended = {
             let mut code = pin!(self.state.handle(message, &mut self.cx));
-            let ended = poll(&engine, code.as_mut());
-            if matches!(ended, Ok(None)) {
+            let ended = poll(&self.engine, code.as_mut());
+            if matches!(ended, Ok(Polled::Waits)) {
                 // It is dropped here in the middle, and will be run again when the reply is there.
-                engine.borrow_mut().now.muted = true;
+                self.engine.borrow_mut().now.muted = true;
             }
             ended
         };
-        engine.borrow_mut().now.muted = false;
         match ended? {
-            Some(()) => self.rest(),
-            None => {
+            Polled::Ended((), stop) => self.rest(stop),
+            Polled::Waits => {
+                self.engine.borrow_mut().now.muted = false;
                 self.waits = true;
                 self.state = self.saved.last_mut().and_then(|s| s.state.take()).expect("the step saved it");
                 self.suspend();
@@ -117,15 +119,15 @@ impl<A: Actor + Clone> HandlerCell<A> {
 
     fn poll_live(&mut self) -> Result<(), Trouble> {
         let live = self.live.as_mut().expect("there is one to poll");
-        match poll(&self.cx.hands.engine, live.code.as_mut()) {
-            Ok(Some(state)) => {
+        match poll(&self.engine, live.code.as_mut()) {
+            Ok(Polled::Ended(state, stop)) => {
                 self.live = None;
                 let before = std::mem::replace(&mut self.state, state);
                 self.saved.last_mut().expect("the step saved").state = Some(before);
-                self.rest();
+                self.rest(stop);
                 Ok(())
             }
-            Ok(None) => {
+            Ok(Polled::Waits) => {
                 live.received = self.received.len();
                 self.suspend();
                 Ok(())
@@ -133,7 +135,7 @@ impl<A: Actor + Clone> HandlerCell<A> {
             Err(trouble) => {
                 // After a panic the future must not be polled again.
                 let dead = self.live.take();
-                drop_muted(&self.cx.hands.engine, dead);
+                drop_muted(&self.engine, dead);
                 Err(trouble)
             }
         }
@@ -144,13 +146,13 @@ impl<A: Actor + Clone> HandlerCell<A> {
         self.runs += 1;
         let newest = *self.received.last().expect("a reply was received");
         if self.live.as_ref().is_some_and(|live| live.received + 1 == self.received.len()) {
-            self.cx.hands.engine.borrow_mut().now.feed.push_back(newest);
+            self.engine.borrow_mut().now.feed.push_back(newest);
             return self.poll_live();
         }
-        drop_muted(&self.cx.hands.engine, self.live.take());
+        drop_muted(&self.engine, self.live.take());
         let (what, branch) = self.received[self.began];
         let message = {
-            let mut engine = self.cx.hands.engine.borrow_mut();
+            let mut engine = self.engine.borrow_mut();
             let sent = engine.sent[what as usize];
             engine.begin(sent.name, branch);
             engine.now.muted = true;
@@ -166,7 +168,7 @@ impl<A: Actor + Clone> HandlerCell<A> {
         });
         self.live = Some(Live { code, received: self.received.len() });
         let result = self.poll_live();
-        let mut engine = self.cx.hands.engine.borrow_mut();
+        let mut engine = self.engine.borrow_mut();
         if std::mem::take(&mut engine.now.muted) || !engine.now.feed.is_empty() {
             engine.now.feed.clear();
             return Err(Trouble::Error(MachineError::Nondeterministic(format!(
@@ -177,14 +179,14 @@ impl<A: Actor + Clone> HandlerCell<A> {
         result
     }
 
-    fn rest(&mut self) {
+    fn rest(&mut self, stop: bool) {
         self.began = self.received.len();
-        let stopped = std::mem::take(&mut self.stopping) || self.cx.hands.engine.borrow().now.stop;
+        let stopped = std::mem::take(&mut self.stopping) || stop;
         self.status = if stopped { Status::Stopped } else { Status::Rest };
     }
 
     fn suspend(&mut self) {
-        let mut engine = self.cx.hands.engine.borrow_mut();
+        let mut engine = self.engine.borrow_mut();
         self.stopping |= engine.now.stop;
         self.status = Status::Waiting(engine.now.wait.take().expect("poll checked that it waits for something"));
     }
@@ -240,7 +242,7 @@ impl<A: Actor + Clone> Cell for HandlerCell<A> {
         self.began = saved.began;
         self.stopping = saved.stopping;
         if self.live.as_ref().is_some_and(|live| live.received > saved.received) {
-            drop_muted(&self.cx.hands.engine, self.live.take());
+            drop_muted(&self.engine, self.live.take());
         }
     }
 
@@ -261,6 +263,16 @@ impl<A: Actor + Clone> Cell for HandlerCell<A> {
         match (self.status(position), content) {
             (Status::Rest, Content::Message(place)) => {
                 self.state_at(position).accepts(engine.message::<A::Msg>(self.cx.hands.me.slot, place))
+            }
+            (Status::Waiting(wait), content) => awaited(wait, content),
+            _ => false,
+        }
+    }
+
+    fn accepts_now(&self, engine: &Engine, what: u32) -> bool {
+        match (&self.status, engine.sent[what as usize].content) {
+            (Status::Rest, Content::Message(place)) => {
+                self.state.accepts(engine.message::<A::Msg>(self.cx.hands.me.slot, place))
             }
             (Status::Waiting(wait), content) => awaited(wait, content),
             _ => false,

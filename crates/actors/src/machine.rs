@@ -175,14 +175,17 @@ impl ActorMachine {
     /// After a step: new actors, footprint, checks.
     #[inline]
     fn finish(&mut self, mut record: Record, result: Result<(), Trouble>) -> Result<(), MachineError> {
-        let (arities, created) = {
+        let created = {
             let mut engine = self.engine.borrow_mut();
             engine.mark_dirty(record.actor);
-            (!engine.now.arities.is_empty(), !engine.newborn.is_empty())
+            !engine.newborn.is_empty()
         };
         let result = if created { result.and(self.take_newborn()) } else { result };
-        if arities {
-            record.arities = Some(self.engine.borrow().now.arities.to_vec().into());
+        {
+            let arities = &self.engine.borrow().now.arities;
+            if !arities.is_empty() {
+                record.arities = Some(arities.to_vec().into());
+            }
         }
         let at = self.records.len();
         let problem = match result {
@@ -254,32 +257,25 @@ impl ActorMachine {
     // ---- what may be delivered -----------------------------------------------------------------------
 
     /// Finds out again what may be delivered to actors that something happened to.
-    fn refresh(&mut self) {
-        let mut engine = self.engine.borrow_mut();
-        if engine.dirty.is_empty() {
-            return;
+    fn refresh(&mut self, engine: &mut Engine) {
+        let result = panics::catch(|| {
+            for k in 0..engine.pending.len() {
+                let p = engine.pending[k] as usize;
+                let to = engine.sent[p].to as usize;
+                if engine.mailboxes[to].dirty {
+                    engine.sent[p].open = self.cells[to].accepts_now(engine, p as u32);
+                }
+            }
+        });
+        if let Err(panic) = result {
+            let place = panic.place.unwrap_or_default();
+            self.error.get_or_insert(MachineError::Misuse(format!(
+                "deciding what an actor accepts must not panic, but it did: {} {place}",
+                panic.message
+            )));
         }
-        let engine = &mut *engine;
         while let Some(actor) = engine.dirty.pop() {
             engine.mailboxes[actor as usize].dirty = false;
-            let cell = &self.cells[actor as usize];
-            let position = cell.position();
-            let result = panics::catch(|| {
-                for k in 0..engine.pending.len() {
-                    let p = engine.pending[k];
-                    if engine.sent[p as usize].to == actor {
-                        engine.sent[p as usize].open = cell.accepts(position, engine, p);
-                    }
-                }
-            });
-            if let Err(panic) = result {
-                let kind = &engine.about[actor as usize].kind;
-                let place = panic.place.unwrap_or_default();
-                self.error.get_or_insert(MachineError::Misuse(format!(
-                    "deciding what {kind} accepts must not panic, but it did: {} {place}",
-                    panic.message
-                )));
-            }
             if self.delivery != Delivery::Unordered {
                 hold_back(engine, actor, &self.orderly());
             }
@@ -364,11 +360,16 @@ impl Machine for ActorMachine {
     }
 
     fn enabled(&mut self, out: &mut Vec<Choice>) {
-        self.refresh();
-        let engine = self.engine.borrow();
-        out.extend(
-            engine.pending.iter().filter(|&&p| engine.sent[p as usize].open).map(|&p| Choice::first(Pending(p))),
-        );
+        let engine = self.engine.clone();
+        let engine = &mut *engine.borrow_mut();
+        if !engine.dirty.is_empty() {
+            self.refresh(engine);
+        }
+        for &p in &engine.pending {
+            if engine.sent[p as usize].open {
+                out.push(Choice::first(Pending(p)));
+            }
+        }
     }
 
     fn execute(&mut self, choice: Choice) -> Result<(), MachineError> {
@@ -413,7 +414,9 @@ impl Machine for ActorMachine {
             }
             let engine = &mut *self.engine.borrow_mut();
             engine.unsend(record.sent);
-            engine.uncreate(record.actors);
+            if engine.about.len() > record.actors as usize {
+                engine.uncreate(record.actors);
+            }
             engine.undeliver(record.choice.what.0);
             engine.mark_dirty(record.actor);
         }
@@ -463,10 +466,7 @@ impl Machine for ActorMachine {
                 let older = &engine.sent[q as usize];
                 let waiting =
                     older.delivered == PENDING || older.delivered != LONG_AGO && older.delivered as usize >= at;
-                older.to == record.actor
-                    && waiting
-                    && self.orderly().precedes(&engine, q, what.0)
-                    && accepts(q)
+                older.to == record.actor && waiting && self.orderly().precedes(&engine, q, what.0) && accepts(q)
             })
     }
 
