@@ -123,7 +123,8 @@ fn judge_searches(program: &Program, settings: &[Setting], size: Size) -> Result
     for setting in settings {
         let answer = answer(program, setting, None)?.expect("there was no limit");
         judged.searches += 1;
-        match compare(&all, &answer, setting) {
+        let stories = || if setting.promise() == Promise::Ends { Ok(()) } else { compare_stories(&all, &answer) };
+        match compare(&all, &answer, setting).and_then(|()| stories()) {
             Ok(()) => {}
             Err(_) if setting.promise() == Promise::Some => judged.misses.push(*setting),
             Err(what) => return Err(Failure { program: None, setting: *setting, what }),
@@ -196,8 +197,8 @@ pub fn compare(all: &Answer, answer: &Answer, setting: &Setting) -> Result<(), S
     if promise == Promise::Once && count.blocked > 0 {
         return Err(format!("{} executions are blocked", count.blocked));
     }
-    same_problems(&all.verdict.findings, &answer.verdict.findings, promise)?;
-    same_problems(&all.verdict.warnings, &answer.verdict.warnings, promise)
+    same_problems(&all.verdict.findings, &answer.verdict.findings)?;
+    same_problems(&all.verdict.warnings, &answer.verdict.warnings)
 }
 
 fn same_traces(all: &Log, log: &Log) -> Result<(), String> {
@@ -214,8 +215,7 @@ fn same_traces(all: &Log, log: &Log) -> Result<(), String> {
     Ok(())
 }
 
-/// The same problems; and the same stories, where all traces are seen.
-fn same_problems(all: &[Finding], found: &[Finding], promise: Promise) -> Result<(), String> {
+fn same_problems(all: &[Finding], found: &[Finding]) -> Result<(), String> {
     let keys = |findings: &[Finding]| findings.iter().map(|f| (f.kind, f.key)).collect::<BTreeSet<_>>();
     let (wanted, seen) = (keys(all), keys(found));
     if let Some((kind, _)) = wanted.difference(&seen).next() {
@@ -224,15 +224,15 @@ fn same_problems(all: &[Finding], found: &[Finding], promise: Promise) -> Result
     if let Some((kind, _)) = seen.difference(&wanted).next() {
         return Err(format!("a problem of kind {kind} is made up"));
     }
-    if promise == Promise::Ends {
-        return Ok(());
-    }
-    let story = |f: &Finding| f.schedule.decisions.iter().map(|d| (d.thread, d.branch)).collect::<Vec<_>>();
-    let stories = |findings: &[Finding]| {
-        findings.iter().map(|f| ((f.kind, f.key), story(f))).collect::<BTreeMap<(Kind, Name), _>>()
-    };
-    if stories(all) != stories(found) {
-        return Err("the story of a problem differs".into());
-    }
     Ok(())
+}
+
+/// The same stories of the problems, whatever the order of the search was.
+pub fn compare_stories(all: &Answer, answer: &Answer) -> Result<(), String> {
+    let story = |f: &Finding| f.schedule.decisions.iter().map(|d| (d.thread, d.branch)).collect::<Vec<_>>();
+    let stories = |answer: &Answer| {
+        let found = answer.verdict.findings.iter().chain(&answer.verdict.warnings);
+        found.map(|f| ((f.kind, f.key), story(f))).collect::<BTreeMap<(Kind, Name), _>>()
+    };
+    if stories(all) == stories(answer) { Ok(()) } else { Err("the story of a problem differs".into()) }
 }

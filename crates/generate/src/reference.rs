@@ -150,7 +150,7 @@ impl Configuration {
         }
         for (k, &(to, tag)) in program.main.iter().enumerate() {
             let knows = start.pending.iter().map(|message| message.name).collect();
-            let (name, to, content) = (Name::ROOT.child(program.actors + k as u32), first(to), Content::Tag(tag));
+            let (name, to, content) = (Name::ROOT.child(1 + program.actors + k as u32), first(to), Content::Tag(tag));
             start.pending.push(Message { name, from: None, to, content, knows });
         }
         start

@@ -27,7 +27,7 @@ pub struct Tally {
     pub executions: u64,
     /// The searches that were compared.
     pub searches: u64,
-    /// In how many programs a search missed something, as published.
+    /// How often a search missed something, as published, over all orders.
     pub misses: BTreeMap<String, u64>,
 }
 
@@ -80,7 +80,8 @@ impl Tally {
         self.executions += judged.executions;
         self.searches += judged.searches as u64;
         for setting in &judged.misses {
-            *self.misses.entry(setting.to_string()).or_default() += 1;
+            let order = format!(" --order {}", setting.order);
+            *self.misses.entry(setting.to_string().replace(&order, "")).or_default() += 1;
         }
     }
 }
@@ -92,8 +93,8 @@ impl std::fmt::Display for Tally {
             f,
             "{judged} programs ({too_large} were too large), {traces} traces, {executions} executions, {searches} searches"
         )?;
-        for (setting, programs) in misses {
-            write!(f, "\n  {setting} misses something in {programs}")?;
+        for (setting, times) in misses {
+            write!(f, "\n  {setting} misses something {times} times")?;
         }
         Ok(())
     }

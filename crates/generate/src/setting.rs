@@ -43,7 +43,9 @@ impl Setting {
     pub fn all() -> Vec<Setting> {
         let mut all = Vec::new();
         for &order in Order::ALL {
-            for sleep in [false, true] {
+            // Who may still send to whom is not known to the papers' searches.
+            let papers = if order == Order::Stable { &[][..] } else { &[false, true] };
+            for &sleep in papers {
                 for reduction in [Reduction::Dcute, Reduction::Persistent] {
                     all.push(Setting { order, sleep, ..Setting::of(reduction) });
                 }
@@ -72,6 +74,7 @@ impl Setting {
         match self.reduction {
             Reduction::Optimal | Reduction::Udpor => Promise::Once,
             Reduction::Stateful => Promise::Ends,
+            Reduction::Transdpor if self.rule == Rule::Figure2 && !self.sleep => Promise::All,
             Reduction::Transdpor if self.rule != Rule::Sound => Promise::Some,
             Reduction::Dcute if self.order == Order::SgrPublished => Promise::Some,
             _ => Promise::All,

@@ -85,14 +85,15 @@ impl whippet_model::Program for Program {
         let program = Arc::new(self.clone());
         let (actors, messages, steps) = (Vec::new(), Vec::new(), Vec::new());
         let mut toy = Toy { program, actors, messages, steps, failures: 0, runs: 0 };
+        // Names are those of native actors: number 0 is the test itself.
         for k in 0..self.actors {
-            toy.actors.push(Actor::new(Name::ROOT.child(k).mixed(ACTOR), k, None));
+            toy.actors.push(Actor::new(Name::ROOT.child(1 + k).mixed(ACTOR), k, None));
         }
         for (k, &(to, tag)) in self.main.iter().enumerate() {
             if to >= self.actors {
                 return Err(MachineError::Misuse(format!("main sends to A{to}, but there are {} actors", self.actors)));
             }
-            let name = Name::ROOT.child(self.actors + k as u32);
+            let name = Name::ROOT.child(1 + self.actors + k as u32);
             let content = Content::Tag(tag);
             toy.messages.push(Message { name, from: None, sent: None, to, content, taken: None });
         }

@@ -1,0 +1,225 @@
+//! Programs of the little language as native actors: one type of actor that does what the rules say.
+//!
+//! Events have the same names as on the machine of the language, so traces can be compared as they are.
+
+use std::cell::OnceCell;
+use std::fmt;
+use std::hash::{Hash, Hasher};
+use std::rc::Rc;
+use std::sync::Arc;
+use whippet_actors::{Actor, Cx, Delivery, Hashes, Inbox, Recipient, Reply, System, Test};
+use whippet_search::toy::{self, Action, Program, STORES, Target};
+
+/// How the actors are written.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Style {
+    /// With a handler.
+    Handlers,
+    /// With a body that receives explicitly.
+    Bodies,
+    /// Every other one with a body.
+    Both,
+}
+
+impl Style {
+    /// All of them.
+    pub const ALL: [Style; 3] = [Style::Handlers, Style::Bodies, Style::Both];
+
+    fn has_body(self, like: u32) -> bool {
+        match self {
+            Style::Handlers => false,
+            Style::Bodies => true,
+            Style::Both => like % 2 == 1,
+        }
+    }
+}
+
+/// The program as native actors.
+#[must_use]
+pub fn native(program: &Program, style: Style) -> Test {
+    let delivery = match program.delivery {
+        toy::Delivery::Unordered => Delivery::Unordered,
+        toy::Delivery::Fifo => Delivery::Fifo,
+        toy::Delivery::Causal => Delivery::Causal,
+    };
+    let program = Arc::new(program.clone());
+    let body = move |system: &mut System| {
+        let stage = Rc::new(Stage { program: program.clone(), style, first: OnceCell::new() });
+        let first = (0..program.actors).map(|like| {
+            let mind = Mind::new(stage.clone(), like, None);
+            if style.has_body(like) { system.spawn_fn(mind.body()) } else { system.spawn(mind).into() }
+        });
+        let first: Vec<_> = first.collect();
+        for &(to, tag) in &program.main {
+            system.send(first[to as usize], Msg { tag, from: None, reply: None });
+        }
+        stage.first.set(first).expect("it is set once");
+    };
+    Test::new("toy", body).delivery(delivery)
+}
+
+/// A tag on its way.
+#[derive(Clone, Debug, Hash)]
+struct Msg {
+    tag: u32,
+    from: Option<Recipient<Msg>>,
+    reply: Option<Reply<i32>>,
+}
+
+/// What all actors know from the start on.
+struct Stage {
+    program: Arc<Program>,
+    style: Style,
+    first: OnceCell<Vec<Recipient<Msg>>>,
+}
+
+/// The state of an actor.
+#[derive(Clone)]
+struct Mind {
+    stage: Rc<Stage>,
+    like: u32,
+    state: i32,
+    stores: [i32; STORES],
+    stopped: bool,
+    creator: Option<Recipient<Msg>>,
+    newest: Option<Recipient<Msg>>,
+}
+
+impl fmt::Debug for Mind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Mind { state, stores, newest, .. } = self;
+        f.debug_struct("Mind").field("state", state).field("stores", stores).field("newest", newest).finish()
+    }
+}
+
+impl Hash for Mind {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        (self.like, self.state, self.stores, self.stopped, self.creator, self.newest).hash(hasher);
+    }
+}
+
+impl Actor for Mind {
+    type Msg = Msg;
+    const HASHES: Hashes<Self> = Hashes::of();
+
+    async fn handle(&mut self, msg: Msg, cx: &mut Cx<Self>) {
+        self.work(msg, cx).await;
+        if self.stopped {
+            cx.stop();
+        }
+    }
+
+    fn accepts(&self, msg: &Msg) -> bool {
+        takes(&self.stage.program, self.like, self.state, msg.tag)
+    }
+}
+
+fn takes(program: &Program, actor: u32, state: i32, tag: u32) -> bool {
+    !program.refusals.contains(&toy::Refusal { actor, state, tag })
+}
+
+/// What handlers and bodies can both do.
+trait Hands {
+    fn this(&self) -> Recipient<Msg>;
+    fn send(&mut self, to: Recipient<Msg>, msg: Msg);
+    async fn call(&mut self, to: Recipient<Msg>, tag: u32) -> i32;
+    fn reply(&mut self, to: Reply<i32>, value: i32);
+    fn create(&mut self, mind: Mind) -> Recipient<Msg>;
+    fn choose(&mut self, n: u32) -> u32;
+}
+
+macro_rules! hands {
+    ($type:ty) => {
+        impl Hands for $type {
+            fn this(&self) -> Recipient<Msg> {
+                <$type>::this(self).into()
+            }
+            fn send(&mut self, to: Recipient<Msg>, msg: Msg) {
+                <$type>::send(self, to, msg);
+            }
+            async fn call(&mut self, to: Recipient<Msg>, tag: u32) -> i32 {
+                let from = Some(Hands::this(self));
+                <$type>::call(self, to, |reply| Msg { tag, from, reply: Some(reply) }).await
+            }
+            fn reply(&mut self, to: Reply<i32>, value: i32) {
+                <$type>::reply(self, to, value);
+            }
+            fn create(&mut self, mind: Mind) -> Recipient<Msg> {
+                if mind.stage.style.has_body(mind.like) { self.spawn_fn(mind.body()) } else { self.spawn(mind).into() }
+            }
+            fn choose(&mut self, n: u32) -> u32 {
+                <$type>::choose(self, n)
+            }
+        }
+    };
+}
+
+hands!(Cx<Mind>);
+hands!(Inbox<Msg>);
+
+impl Mind {
+    fn new(stage: Rc<Stage>, like: u32, creator: Option<Recipient<Msg>>) -> Mind {
+        Mind { stage, like, state: 0, stores: [0; STORES], stopped: false, creator, newest: None }
+    }
+
+    /// The actor as a body that receives explicitly.
+    fn body(self) -> impl AsyncFn(&mut Inbox<Msg>) + 'static {
+        async move |inbox: &mut Inbox<Msg>| {
+            let mut me = self.clone();
+            while !me.stopped {
+                let (program, like, state) = (me.stage.program.clone(), me.like, me.state);
+                let msg = inbox.receive_if(move |msg| takes(&program, like, state, msg.tag)).await;
+                me.work(msg, inbox).await;
+            }
+        }
+    }
+
+    fn target(&self, target: Target, msg: &Msg, hands: &impl Hands) -> Option<Recipient<Msg>> {
+        match target {
+            Target::Actor(k) => self.stage.first.get().and_then(|first| first.get(k as usize)).copied(),
+            Target::Me => Some(hands.this()),
+            Target::Sender => msg.from,
+            Target::Creator => self.creator,
+            Target::Newest => self.newest,
+        }
+    }
+
+    async fn work(&mut self, msg: Msg, hands: &mut impl Hands) {
+        let stage = self.stage.clone();
+        let fits = |r: &&toy::Rule| r.actor == self.like && r.tag == msg.tag && r.state.is_none_or(|s| s == self.state);
+        let rule = stage.program.rules.iter().find(fits);
+        for &action in rule.map_or(&[][..], |rule| &rule.actions) {
+            match action {
+                Action::Send(to, tag) => {
+                    if let Some(to) = self.target(to, &msg, hands) {
+                        let from = Some(hands.this());
+                        hands.send(to, Msg { tag, from, reply: None });
+                    }
+                }
+                Action::Call(to, tag) => {
+                    if let Some(to) = self.target(to, &msg, hands).filter(|&to| to != hands.this()) {
+                        hands.call(to, tag).await;
+                    }
+                }
+                Action::Create(like) => {
+                    let child = Mind::new(stage.clone(), like, Some(hands.this()));
+                    self.newest = Some(hands.create(child));
+                }
+                Action::Set(state) => self.state = state,
+                Action::Add(n) => self.state += n,
+                Action::Store(store, value) => self.stores[store as usize] = value,
+                Action::Only(store, value) => {
+                    if self.stores[store as usize] != value {
+                        break;
+                    }
+                }
+                Action::Choose(n) => self.state = hands.choose(n) as i32,
+                Action::Stop => self.stopped = true,
+                Action::Fail => panic!("this actor fails"),
+            }
+        }
+        if let Some(reply) = msg.reply {
+            hands.reply(reply, self.state);
+        }
+    }
+}
