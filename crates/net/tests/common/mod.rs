@@ -64,9 +64,8 @@ fn some(dice: &mut Dice, from: &[usize]) -> Vec<usize> {
 }
 
 fn communication(family: Family, dice: &mut Dice, before: &[Action]) -> Option<Action> {
-    let own: Vec<usize> = (0..before.len())
-        .filter(|&k| matches!(before[k], Action::Send(_) | Action::Receive(_)))
-        .collect();
+    let own: Vec<usize> =
+        (0..before.len()).filter(|&k| matches!(before[k], Action::Send(_) | Action::Receive(_))).collect();
     let mailbox = dice.below(2);
     Some(match dice.below(if own.is_empty() { 4 } else { 7 }) {
         0 | 1 => Action::Send(mailbox),

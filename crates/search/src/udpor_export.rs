@@ -1,0 +1,119 @@
+//! The unfolding of a program, for looking at.
+
+use crate::control::Control;
+use crate::explore::SearchError;
+use crate::options::Options;
+use crate::run::{Run, Stop};
+use crate::udpor;
+use crate::udpor_unfolding::Unfolding;
+use std::fmt::Write;
+use whippet_model::{LimitHit, Program};
+
+/// An event of an unfolding: a step together with everything that happens before it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnfoldedEvent {
+    /// What the step does, in words.
+    pub text: String,
+    /// The events directly before it.
+    pub causes: Vec<usize>,
+    /// The events that it is in conflict with for its own sake, not through an event before.
+    pub conflicts: Vec<usize>,
+}
+
+/// All events of a program, causes before what they cause: see [`unfold`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unfolded {
+    /// The program's name.
+    pub program: String,
+    /// The events.
+    pub events: Vec<UnfoldedEvent>,
+}
+
+/// Unfolds a program: all its events, with causality and conflict. This remembers everything, and is for small
+/// programs; `limits` of the options apply.
+pub fn unfold<P: Program>(program: &P, options: &Options) -> Result<Unfolded, SearchError> {
+    let control = Control::new(&options.limits);
+    let mut run = Run::new(program.machine()?, options, &control);
+    match udpor::unfold(&mut run) {
+        Ok(unfolding) => Ok(Unfolded { program: program.name(), events: events(&unfolding) }),
+        Err(Stop::Machine(error)) => Err(error.into()),
+        Err(Stop::Limit(why)) => Err(SearchError::Unsupported(match why {
+            LimitHit::FirstBug => "a whole unfolding does not stop at the first finding: leave that out".into(),
+            why => format!("the unfolding is larger than {why} allows"),
+        })),
+    }
+}
+
+fn events(unfolding: &Unfolding) -> Vec<UnfoldedEvent> {
+    // Nothing was forgotten, so numbers are in the order of creation.
+    let ids = 0..unfolding.events.len() as u32;
+    ids.map(|id| {
+        let event = unfolding.event(id);
+        let direct =
+            |&cause: &usize| event.past.ones().all(|other| !unfolding.event(other as u32).past.contains(cause));
+        let inherited = |other: usize| {
+            let other = unfolding.event(other as u32);
+            !other.past.is_disjoint(&event.conflicts) || !event.past.is_disjoint(&other.conflicts)
+        };
+        UnfoldedEvent {
+            text: event.text.clone().unwrap_or_default(),
+            causes: event.past.ones().filter(direct).collect(),
+            conflicts: event.direct.ones().filter(|&other| !inherited(other)).collect(),
+        }
+    })
+    .collect()
+}
+
+impl Unfolded {
+    /// As a graph for Graphviz: arrows are causes, dashed lines conflicts.
+    #[must_use]
+    pub fn to_dot(&self) -> String {
+        let mut out = format!("digraph {} {{\n  node [shape=box];\n", quoted(&self.program));
+        for (id, event) in self.events.iter().enumerate() {
+            let _ = writeln!(out, "  e{id} [label={}];", quoted(&event.text));
+        }
+        for (id, event) in self.events.iter().enumerate() {
+            for cause in &event.causes {
+                let _ = writeln!(out, "  e{cause} -> e{id};");
+            }
+            for other in event.conflicts.iter().filter(|&&other| other < id) {
+                let _ = writeln!(out, "  e{other} -> e{id} [dir=none, style=dashed, constraint=false];");
+            }
+        }
+        out.push_str("}\n");
+        out
+    }
+
+    /// As JSON: `{"format": "whippet unfolding", "version": 1, "program", "events": [{"text", "causes", "conflicts"}]}`.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let list = |ids: &[usize]| ids.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+        let events = self.events.iter().map(|event| {
+            let (causes, conflicts) = (list(&event.causes), list(&event.conflicts));
+            format!("    {{\"text\": {}, \"causes\": [{causes}], \"conflicts\": [{conflicts}]}}", quoted(&event.text))
+        });
+        let events = events.collect::<Vec<_>>().join(",\n");
+        let program = quoted(&self.program);
+        format!(
+            "{{\n  \"format\": \"whippet unfolding\",\n  \"version\": 1,\n  \"program\": {program},\n  \"events\": [\n{events}\n  ]\n}}\n"
+        )
+    }
+}
+
+/// A text between quotation marks, as Graphviz and JSON both read it.
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            c if c.is_control() => {
+                let _ = write!(out, "\\u{:04x}", c as u32);
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
