@@ -6,6 +6,7 @@
 
 mod history;
 mod machine;
+pub mod mpi;
 mod net;
 mod op;
 mod panics;

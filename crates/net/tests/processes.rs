@@ -1,0 +1,217 @@
+//! Processes that are async functions, and the layer in the manner of MPI.
+
+use std::sync::Arc;
+use whippet_model::{Kind, Verdict};
+use whippet_net::mpi::{Buffering, Source, World};
+use whippet_net::{Net, SetUp, create, step, test_any, wait_all, wait_any};
+use whippet_search::{Options, Reduction, SearchError, explore};
+
+fn with(net: &Net, reduction: Reduction) -> Result<Verdict, SearchError> {
+    explore(Arc::new(net.clone()), &Options { reduction, ..Options::default() }, &())
+}
+
+/// All searches agree; the answer is one verdict.
+fn check(net: &Net, traces: u64) -> Verdict {
+    let verdict = with(net, Reduction::Udpor).unwrap();
+    let all = [Reduction::Udpor, Reduction::Optimal, Reduction::Source].map(|r| with(net, r).unwrap());
+    let exhaustive = with(net, Reduction::Exhaustive).unwrap();
+    for other in &all {
+        assert_eq!(other.counters.executions, traces);
+        assert_eq!(other.counters.blocked, 0);
+        let keys = |v: &Verdict| v.findings.iter().map(|f| (f.kind, f.key)).collect::<std::collections::BTreeSet<_>>();
+        assert_eq!(keys(other), keys(&exhaustive));
+    }
+    verdict
+}
+
+fn net(set_up: impl Fn(&mut SetUp) + Send + Sync + 'static) -> Net {
+    Net::new("test", set_up)
+}
+
+#[test]
+fn a_payload_is_captured_when_it_is_sent() {
+    let net = net(|net| {
+        let (a, b) = (net.mailbox::<Vec<u8>>("a"), net.mailbox::<Vec<u8>>("b"));
+        net.process("sender", async move || {
+            let mut buffer = vec![1];
+            let sending = a.send_async(buffer.clone()).await;
+            buffer[0] = 2;
+            b.send(buffer).await;
+            sending.wait().await;
+        });
+        net.process("receiver", async move || {
+            let (first, second) = (a.receive_async().await, b.receive_async().await);
+            wait_all(&[&second, &first]).await;
+            assert_eq!((first.value(), second.value()), (vec![1], vec![2]));
+        });
+    });
+    assert!(check(&net, 1).findings.is_empty());
+}
+
+#[test]
+fn what_completed_is_visible() {
+    // The receiver takes one of two messages and forgets the other: 2 traces, one of which it dislikes.
+    let net = net(|net| {
+        let (a, b) = (net.mailbox::<u32>("a"), net.mailbox::<u32>("b"));
+        net.process("one", async move || drop(a.send_async(1).await));
+        net.process("two", async move || drop(b.send_async(2).await));
+        net.process("receiver", async move || {
+            let (x, y) = (a.receive_async().await, b.receive_async().await);
+            let value = match wait_any(&[&x, &y]).await {
+                0 => x.value(),
+                _ => y.value(),
+            };
+            assert_eq!(value, 1, "the second came first");
+        });
+    });
+    let verdict = check(&net, 2);
+    assert_eq!(verdict.findings.len(), 1);
+    assert_eq!(verdict.findings[0].kind, Kind::Panic);
+    assert!(verdict.findings[0].message.contains("the second came first"), "{}", verdict.findings[0].message);
+    assert!(verdict.findings[0].place.as_ref().unwrap().contains("processes.rs"));
+}
+
+#[test]
+fn tests_and_branches() {
+    let net = net(|net| {
+        let a = net.mailbox::<u32>("a");
+        let log = net.mutex("log");
+        net.process("sender", async move || {
+            let request = log.lock().await;
+            step("writes").await;
+            request.unlock().await;
+            a.send(7).await;
+        });
+        net.process("poller", async move || {
+            let receiving = a.receive_async().await;
+            if test_any(&[&receiving]).await.is_none() {
+                let request = log.lock_async().await;
+                if !request.test().await {
+                    request.wait().await;
+                }
+                request.unlock().await;
+            }
+            assert_eq!(receiving.wait().await, 7);
+        });
+    });
+    let traces = with(&net, Reduction::Udpor).unwrap().counters.executions;
+    assert!(traces > 3);
+    assert!(check(&net, traces).findings.is_empty());
+}
+
+#[test]
+fn processes_create_processes() {
+    let net = net(|net| {
+        let done = net.mailbox::<u32>("done");
+        net.process("parent", async move || {
+            for k in 0..2 {
+                create(format!("child {k}"), async move || done.send(k).await).await;
+            }
+            assert_eq!(done.receive().await + done.receive().await, 1);
+        });
+    });
+    assert!(check(&net, 2).findings.is_empty());
+}
+
+#[test]
+fn misuse_is_an_error() {
+    let foreign = net(|net| {
+        let (a, b) = (net.mailbox::<whippet_net::Sending>("a"), net.mailbox::<u32>("b"));
+        net.process("one", async move || a.send(b.send_async(1).await).await);
+        net.process("two", async move || a.receive().await.wait().await);
+    });
+    let error = with(&foreign, Reduction::Udpor).unwrap_err().to_string();
+    assert!(error.contains("of another process"), "{error}");
+    let unlock = net(|net| {
+        let (a, mutex) = (net.mailbox::<whippet_net::Request>("a"), net.mutex("m"));
+        net.process("one", async move || a.send(mutex.lock().await).await);
+        net.process("two", async move || a.receive().await.unlock().await);
+    });
+    let error = with(&unlock, Reduction::Udpor).unwrap_err().to_string();
+    assert!(error.contains("never asked for"), "{error}");
+    let awaits = net(|net| net.process("one", async || std::future::pending().await));
+    let error = with(&awaits, Reduction::Udpor).unwrap_err().to_string();
+    assert!(error.contains("none of its operations"), "{error}");
+}
+
+#[test]
+fn a_deadlock_says_who_waits_for_what() {
+    let net = Net::parse("wait-deadlock", "R0 W0 S1 W2\nR1 W0 S0 W2\n").unwrap();
+    let message = &check(&net, 1).findings[0].message;
+    assert_eq!(
+        message,
+        "deadlock\n  \
+         process 0 waits for its receive on mailbox 0 (action 0); process 1 would send there later (action 2)\n  \
+         process 1 waits for its receive on mailbox 1 (action 0); process 0 would send there later (action 2)"
+    );
+    let net = Net::parse("mutexes", "K0 MW0 K1 MW1\nK1 MW1 K0 MW0\n").unwrap();
+    let verdict = with(&net, Reduction::Udpor).unwrap();
+    let deadlock = verdict.findings.iter().find(|f| f.message.contains("process 0 waits for mutex 1")).unwrap();
+    assert!(deadlock.message.contains("which process 1 has and did not unlock"), "{}", deadlock.message);
+}
+
+/// A ring: right only if sends are buffered.
+fn ring(buffering: Buffering) -> Net {
+    World::new(3).buffering(buffering).program("ring", async |mpi| {
+        let (next, before) = ((mpi.rank() + 1) % mpi.size(), (mpi.rank() + 2) % mpi.size());
+        mpi.send(next, 0, mpi.rank()).await;
+        assert_eq!(mpi.recv(Source::Rank(before), 0).await.value, before);
+    })
+}
+
+#[test]
+fn a_ring_needs_buffers() {
+    assert!(check(&ring(Buffering::Eager), 1).findings.is_empty());
+    let findings = check(&ring(Buffering::Zero), 1).findings;
+    assert_eq!(findings[0].kind, Kind::Deadlock);
+}
+
+#[test]
+fn collectives_add_no_traces() {
+    let net = World::new(3).tags(2).program("collectives", async |mpi| {
+        let base = mpi.bcast(0, 5 * (1 - mpi.rank().min(1))).await;
+        assert_eq!(base, 5);
+        mpi.barrier(0).await;
+        let sum = mpi.reduce(1, mpi.rank(), |a, b| a + b).await;
+        assert_eq!(sum, (mpi.rank() == 1).then_some(3));
+        if mpi.rank() == 0 {
+            let requests = [mpi.irecv(Source::Rank(1), 1).await, mpi.irecv(Source::Rank(2), 1).await];
+            let all = mpi.waitall(&requests.each_ref()).await;
+            assert_eq!(all.into_iter().flatten().map(|r| r.value).collect::<Vec<_>>(), [1, 2]);
+        } else {
+            let request = mpi.isend(0, 1, mpi.rank()).await;
+            mpi.wait(&request).await;
+        }
+    });
+    let options = Options { reduction: Reduction::Udpor, ..Options::default() };
+    let verdict = explore(Arc::new(net), &options, &()).unwrap();
+    assert_eq!((verdict.counters.executions, verdict.findings.len()), (1, 0));
+}
+
+#[test]
+fn tests_and_waitany_of_requests() {
+    let net = World::new(3).any_source(0, 0).program("any", async |mpi| {
+        if mpi.rank() > 0 {
+            return mpi.send(0, 0, mpi.rank()).await;
+        }
+        let requests = [mpi.irecv(Source::Any, 0).await, mpi.irecv(Source::Any, 0).await];
+        let first = match mpi.testany(&requests.each_ref()).await {
+            Some((k, _)) => k,
+            None => mpi.waitany(&requests.each_ref()).await.0,
+        };
+        let other = mpi.wait(&requests[1 - first]).await.unwrap();
+        assert!(other.source == 1 || other.source == 2);
+        assert!(mpi.test(&requests[first]).await.is_some());
+    });
+    let traces = with(&net, Reduction::Udpor).unwrap().counters.executions;
+    assert!(check(&net, traces).findings.is_empty());
+}
+
+#[test]
+fn undeclared_sources_are_said() {
+    let net = World::new(2).program("undeclared", async |mpi: whippet_net::mpi::Rank<u32>| {
+        mpi.recv(Source::Any, 0).await;
+    });
+    let verdict = with(&net, Reduction::Udpor).unwrap();
+    assert!(verdict.findings[0].message.contains("any_source(0, 0)"), "{}", verdict.findings[0].message);
+}
