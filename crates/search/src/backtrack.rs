@@ -8,7 +8,7 @@
 
 use crate::orders::Orders;
 use crate::run::{Run, Stop};
-use crate::sleep::{Sleep, Touches};
+use crate::sleep::Sleep;
 use whippet_model::{ActorNo, Choice, Clocks, Machine, Relation};
 
 /// One configuration of the current execution.
@@ -141,7 +141,7 @@ impl<B: Backtrack> Walk<B> {
     fn explore<M: Machine>(&mut self, run: &mut Run<'_, M>, depth: usize, choice: Choice) -> Result<(), Stop> {
         let actor = run.machine.actor(choice.what);
         self.levels[depth].actor = actor;
-        let mut touches = Touches::new();
+        let mut touches = Vec::new();
         let mut way = choice;
         loop {
             run.execute(way)?;
@@ -158,7 +158,7 @@ impl<B: Backtrack> Walk<B> {
             }
         }
         if self.sleeps {
-            self.levels[depth].sleep.add(choice, actor, touches);
+            self.levels[depth].sleep.add(choice, actor, &touches);
         }
         Ok(())
     }

@@ -11,6 +11,7 @@ use crate::optimal;
 use crate::options::{Options, Reduction};
 use crate::parallel;
 use crate::run::{Run, Stop};
+use crate::sampling;
 use crate::settle::settle;
 use crate::source;
 use crate::udpor;
@@ -168,6 +169,9 @@ fn dispatch<P: Program>(program: &P, options: &Options, control: &Control) -> Re
         Reduction::Optimal => optimal::search(&mut run),
         Reduction::Udpor => udpor::search(&mut run),
         Reduction::Source => source::search(&mut run),
+        Reduction::Random => sampling::random(&mut run),
+        Reduction::Pct => sampling::pct(&mut run),
+        Reduction::Pos => sampling::pos(&mut run),
         other => Err(Stop::unsupported(format!("the reduction `{other}` is not available in this build"))),
     }
 }

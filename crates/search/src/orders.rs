@@ -25,8 +25,8 @@ struct Group {
     last: u32,
     /// How many messages it has.
     count: u32,
-    /// The smallest goes first.
-    key: u64,
+    /// Whether one of them is awake.
+    awake: bool,
 }
 
 /// An order, and what it has learnt.
@@ -102,15 +102,20 @@ impl Orders {
         mut awake: impl FnMut(&Choice) -> bool,
     ) -> Option<ActorNo> {
         let actor = |choice: &Choice| machine.actor(choice.what);
-        let mut candidates = enabled.iter().filter(|choice| awake(choice));
         match self.order {
-            Order::Own | Order::Fifo if awake_all(enabled, &mut candidates) => Some(actor(&enabled[0])),
-            Order::Eca => candidates.map(actor).min(),
-            Order::Lca => candidates.map(actor).max(),
-            _ => {
-                drop(candidates);
-                let first = self.sort(machine, enabled).iter().position(&mut awake)?;
-                Some(actor(&self.sorted[first]))
+            Order::Own | Order::Fifo if enabled.first().is_none_or(&mut awake) => enabled.first().map(actor),
+            Order::Eca => enabled.iter().filter(|choice| awake(choice)).map(actor).min(),
+            Order::Lca => enabled.iter().filter(|choice| awake(choice)).map(actor).max(),
+            Order::SgrPublished => self.sort(machine, enabled).iter().find(|choice| awake(choice)).map(actor),
+            order => {
+                self.group(machine, enabled, awake);
+                if order == Order::Sgr {
+                    let first = (0..self.groups.len()).find(|&done| self.reach.next(&mut self.groups, done).awake);
+                    return first.map(|k| ActorNo(self.groups[k].actor));
+                }
+                let awake = self.groups.iter().filter(|group| group.awake);
+                let first = awake.min_by_key(|group| (key(order, group, &self.averages), group.actor));
+                first.map(|group| ActorNo(group.actor))
             }
         }
     }
@@ -125,16 +130,12 @@ impl Orders {
             published::sort(&mut self.sorted, &mut self.scratch, compare);
             return &self.sorted;
         }
-        self.group(machine, enabled);
+        self.group(machine, enabled, |_| true);
         match self.order {
-            Order::Sgr => self.reach.sort(&mut self.groups),
-            _ if self.groups.len() > 1 => {
-                for group in &mut self.groups {
-                    group.key = key(self.order, group, &self.averages);
-                }
-                self.groups.sort_unstable_by_key(|group| (group.key, group.actor));
-            }
-            _ => {}
+            Order::Sgr => (0..self.groups.len()).for_each(|done| {
+                self.reach.next(&mut self.groups, done);
+            }),
+            order => self.groups.sort_unstable_by_key(|group| (key(order, group, &self.averages), group.actor)),
         }
         for group in &self.groups {
             let range = &enabled[group.first as usize..=group.last as usize];
@@ -147,8 +148,8 @@ impl Orders {
         &self.sorted
     }
 
-    /// Finds the actors, in the order of their first enabled messages.
-    fn group<M: Machine>(&mut self, machine: &M, enabled: &[Choice]) {
+    /// Finds the actors, in the order of their first enabled messages, and which of them have one that is `awake`.
+    fn group<M: Machine>(&mut self, machine: &M, enabled: &[Choice], mut awake: impl FnMut(&Choice) -> bool) {
         self.groups.clear();
         self.question = self.question.wrapping_add(1);
         if self.group_of.len() < machine.actors() {
@@ -161,17 +162,13 @@ impl Orders {
                 let group = &mut self.groups[known.1 as usize];
                 group.last = at;
                 group.count += 1;
+                group.awake = group.awake || awake(choice);
             } else {
                 *known = (self.question, self.groups.len() as u32);
-                self.groups.push(Group { actor, first: at, last: at, count: 1, key: 0 });
+                self.groups.push(Group { actor, first: at, last: at, count: 1, awake: awake(choice) });
             }
         }
     }
-}
-
-/// Whether the first candidate is the first of all: nothing before it sleeps.
-fn awake_all<'a>(enabled: &[Choice], candidates: &mut impl Iterator<Item = &'a Choice>) -> bool {
-    enabled.first().is_some_and(|first| candidates.next() == Some(first))
 }
 
 /// What an actor is sorted by.

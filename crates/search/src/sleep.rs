@@ -4,30 +4,29 @@
 //! need not begin with it. It sleeps on as long as only independent steps are taken: they could as
 //! well have come after it, and that was explored. A dependent step wakes it up.
 
-use smallvec::SmallVec;
 use whippet_model::{ActorNo, Choice, Machine, Relation, Touch, conflict};
 
-/// What a step touched, all its ways together.
-pub(crate) type Touches = SmallVec<[Touch; 4]>;
-
 /// A choice that sleeps.
-#[derive(Clone, Debug)]
+#[derive(Copy, Clone, Debug)]
 struct Sleeper {
     choice: Choice,
     actor: ActorNo,
-    /// What it touched when it was explored; while it sleeps it would touch the same.
-    touches: Touches,
+    /// Where its touches are.
+    touches: (u32, u32),
 }
 
 /// The choices that sleep at one configuration.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sleep {
     sleepers: Vec<Sleeper>,
+    /// What each touched when it was explored, all its ways together; while it sleeps it would touch the same.
+    touches: Vec<Touch>,
 }
 
 impl Sleep {
     pub(crate) fn clear(&mut self) {
         self.sleepers.clear();
+        self.touches.clear();
     }
 
     #[inline]
@@ -36,24 +35,29 @@ impl Sleep {
     }
 
     /// A choice has been explored, with all its ways.
-    pub(crate) fn add(&mut self, choice: Choice, actor: ActorNo, touches: Touches) {
-        self.sleepers.push(Sleeper { choice, actor, touches });
+    pub(crate) fn add(&mut self, choice: Choice, actor: ActorNo, touches: &[Touch]) {
+        let from = self.touches.len() as u32;
+        self.touches.extend_from_slice(touches);
+        self.sleepers.push(Sleeper { choice, actor, touches: (from, self.touches.len() as u32) });
     }
 
     /// What of `before` still sleeps after the newest step.
     pub(crate) fn inherit<M: Machine>(&mut self, before: &Sleep, machine: &M) {
         let at = machine.depth() - 1;
         let step = machine.step(at);
-        self.sleepers.clear();
+        self.clear();
         match machine.relation() {
             Relation::SameActor => {
-                let sleep_on = before.sleepers.iter().filter(|s| s.actor != step.actor);
-                self.sleepers.extend(sleep_on.cloned());
+                self.sleepers.extend(before.sleepers.iter().filter(|sleeper| sleeper.actor != step.actor));
             }
             Relation::Footprints => {
-                let touches = machine.touches(at);
-                let other = |s: &&Sleeper| s.choice.what != step.choice.what && !conflict(&s.touches, touches);
-                self.sleepers.extend(before.sleepers.iter().filter(other).cloned());
+                let touched = machine.touches(at);
+                for sleeper in &before.sleepers {
+                    let touches = &before.touches[sleeper.touches.0 as usize..sleeper.touches.1 as usize];
+                    if sleeper.choice.what != step.choice.what && !conflict(touches, touched) {
+                        self.add(sleeper.choice, sleeper.actor, touches);
+                    }
+                }
             }
         }
     }

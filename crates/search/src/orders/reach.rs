@@ -54,18 +54,16 @@ impl Reach {
         }
     }
 
-    /// Sorts actors: the oldest one first that no other reaches without being reached by it, and so on.
-    /// "Reaches and is not reached" is transitive, so there always is one.
-    pub(super) fn sort(&self, groups: &mut [Group]) {
-        groups.sort_unstable_by_key(|group| group.actor);
-        for done in 0..groups.len() {
-            let open = &groups[done..];
-            let below =
-                |a: &Group| open.iter().any(|b| self.reaches(b.actor, a.actor) && !self.reaches(a.actor, b.actor));
-            let next = open.iter().position(|a| !below(a)).expect("a strict order of finitely many has a least one");
-            // Shifted, not swapped: the others stay sorted by age.
-            groups[done..=done + next].rotate_right(1);
-        }
+    /// Sorts actors step by step: behind the first `done` comes the oldest one that no other reaches without being
+    /// reached by it. "Reaches and is not reached" is transitive, so there always is one.
+    pub(super) fn next(&self, groups: &mut [Group], done: usize) -> Group {
+        let open = &groups[done..];
+        let below = |a: &Group| open.iter().any(|b| self.reaches(b.actor, a.actor) && !self.reaches(a.actor, b.actor));
+        let free = open.iter().enumerate().filter(|(_, group)| !below(group));
+        let next =
+            free.min_by_key(|(_, group)| group.actor).expect("a strict order of finitely many has a least one").0;
+        groups.swap(done, done + next);
+        groups[done]
     }
 }
 
@@ -90,8 +88,10 @@ mod tests {
         let mut reach = Reach::default();
         reach.sends(ActorNo(3), ActorNo(1));
         let mut groups: Vec<Group> =
-            [2, 0, 1, 3].map(|actor| Group { actor, first: 0, last: 0, count: 1, key: 0 }).to_vec();
-        reach.sort(&mut groups);
+            [2, 0, 1, 3].map(|actor| Group { actor, first: 0, last: 0, count: 1, awake: true }).to_vec();
+        (0..4).for_each(|done| {
+            reach.next(&mut groups, done);
+        });
         assert_eq!(groups.iter().map(|g| g.actor).collect::<Vec<_>>(), [0, 2, 3, 1]);
     }
 }
