@@ -266,13 +266,17 @@ pub(crate) struct Compare {
 /// Run the published tables.
 #[derive(Debug, Args)]
 pub(crate) struct Reproduce {
-    /// Only this table.
+    /// Only this table: transdpor-1, transdpor-2, 3.1, 3.2, 3.3, 4.1, 4.2 or udpor.
     #[arg(long, value_name = "TABLE")]
     pub(crate) table: Option<String>,
 
     /// Only this subject.
     #[arg(long, value_name = "SUBJECT")]
     pub(crate) subject: Option<String>,
+
+    /// This rule for all transdpor cells, instead of each table's own.
+    #[arg(long, value_name = "RULE", value_parser = choice(Rule::ALL, Rule::name, Rule::help))]
+    pub(crate) rule: Option<Rule>,
 
     /// Give up a cell after this time.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "60")]

@@ -4,9 +4,9 @@ use crate::args::Compare;
 use crate::failure::{Answer, Failure};
 use crate::output::{remark, say, say_json};
 use crate::shape::Shape;
+use crate::table::table;
 use crate::target::Target;
 use crate::watch::Watch;
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets};
 use serde::Serialize;
 use whippet_model::{LimitHit, Limits};
 use whippet_report::{Exit, grouped};
@@ -129,16 +129,16 @@ fn names(orders: &[Order]) -> Vec<&'static str> {
     orders.iter().map(|order| order.name()).collect()
 }
 
-/// Per reduction that depends on the order, the orders with the fewest executions, then transitions.
+/// Per reduction whose cost depends on the order, the orders with the fewest executions, then transitions.
 fn best_orders(entries: &[Entry]) -> Vec<(&'static str, Vec<Order>)> {
     let mut best = Vec::new();
-    for (column, &(name, ..)) in COLUMNS.iter().enumerate() {
+    for (column, &(name, reduction, _)) in COLUMNS.iter().enumerate() {
         let cost = |entry: &&Entry| (!entry.complete, entry.executions, entry.transitions);
         let cells: Vec<&Entry> = entries.iter().filter(|e| e.column == column).collect();
         let (Some(least), Some(most)) = (cells.iter().map(cost).min(), cells.iter().map(cost).max()) else { continue };
-        if least < most {
-            let orders = cells.iter().filter(|e| cost(e) == least).map(|e| e.by).collect();
-            best.push((name, orders));
+        // An optimal search makes as many executions as there are traces in every order.
+        if least < most && reduction != Reduction::Optimal {
+            best.push((name, cells.iter().filter(|e| cost(e) == least).map(|e| e.by).collect()));
         }
     }
     best
@@ -160,34 +160,34 @@ fn tell(
         ),
         None => format!("{}: the number of traces is not known within the limits.\n", target.title()),
     };
-    text += &format!("\n{}\n\nexecutions / transitions; + means that a limit cut the search\n", table(entries));
+    text += &format!("\n{}\n\nexecutions / transitions; + means that a limit cut the search\n", cells(entries));
     for (name, orders) in best {
         text += &format!("\nbest for {name}: {}", names(orders).join(", "));
     }
+    text += if best.is_empty() { "\nNo order is better than another here.\n" } else { "\n" };
     let agree = best.iter().filter(|(_, orders)| orders.contains(&expected)).count();
-    text += &format!(
-        "\n\nThe program is {why}: {expected} should be best,\nand is for {agree} of {} reductions that depend on the order.\n",
-        best.len()
-    );
+    text += &format!("\nThe program is {why}.\n");
+    text += &match (agree, best.len()) {
+        (_, 0) => String::new(),
+        (0, _) => format!("That speaks for {expected}, but other orders do better here.\n"),
+        (agree, all) => {
+            format!("That speaks for {expected}, and it is best for {agree} of the {all} reductions above.\n")
+        }
+    };
     text
 }
 
-fn table(entries: &[Entry]) -> Table {
-    let mut table = Table::new();
-    table.load_style(presets::UTF8_HORIZONTAL_ONLY).set_content_arrangement(ContentArrangement::Disabled);
+fn cells(entries: &[Entry]) -> String {
     let used: Vec<usize> = (0..COLUMNS.len()).filter(|&c| entries.iter().any(|e| e.column == c)).collect();
-    table.set_header(std::iter::once("order").chain(used.iter().map(|&c| COLUMNS[c].0)));
-    for order in ORDERS {
+    let header = std::iter::once("order").chain(used.iter().map(|&c| COLUMNS[c].0));
+    let rows = ORDERS.iter().map(|order| {
         let cell = |&column: &usize| {
-            entries.iter().find(|e| e.column == column && e.by == order).map_or_else(String::new, |e| {
+            entries.iter().find(|e| e.column == column && e.by == *order).map_or_else(String::new, |e| {
                 let cut = if e.complete { "" } else { "+" };
                 format!("{}{cut} / {}{cut}", grouped(e.executions), grouped(e.transitions))
             })
         };
-        table.add_row(std::iter::once(order.name().to_string()).chain(used.iter().map(cell)));
-    }
-    for column in table.column_iter_mut().skip(1) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    table
+        std::iter::once(order.name().to_string()).chain(used.iter().map(cell)).collect()
+    });
+    table(header, rows, 1).to_string()
 }

@@ -3,38 +3,77 @@
 use crate::args::List;
 use crate::failure::Answer;
 use crate::output::{say, say_json};
-use serde_json::{Value, json};
+use serde::Serialize;
 use whippet_report::Exit;
-use whippet_subjects::Subject;
+
+/// A subject of any kind.
+#[derive(Serialize)]
+struct Entry {
+    name: &'static str,
+    about: &'static str,
+    parameters: Vec<Parameter>,
+    /// Where the original is not public: what it is rebuilt from.
+    reconstructed: Option<&'static str>,
+}
+
+#[derive(Serialize)]
+struct Parameter {
+    name: &'static str,
+    default: String,
+    values: String,
+    help: &'static str,
+}
 
 pub(crate) fn list(command: &List) -> Answer {
-    let subjects = whippet_subjects::all();
+    let entries: Vec<Entry> = actors().chain(nets()).collect();
     if command.json {
-        say_json(&subjects.iter().map(describe).collect::<Vec<_>>())?;
+        say_json(&entries)?;
     } else {
-        say(&subjects.iter().map(tell).collect::<String>())?;
+        say(&entries.iter().map(tell).collect::<String>())?;
     }
     Ok(Exit::Holds)
 }
 
-fn describe(subject: &Subject) -> Value {
-    let parameter = |p: &whippet_subjects::Parameter| json!({ "name": p.name, "default": p.default, "values": p.allowed(), "help": p.help });
-    json!({
-        "name": subject.name,
-        "about": subject.about,
-        "parameters": subject.parameters.iter().map(parameter).collect::<Vec<_>>(),
-        "reconstructed": subject.reconstructed,
+/// Programs of native actors.
+fn actors() -> impl Iterator<Item = Entry> {
+    let parameter = |p: &whippet_subjects::Parameter| Parameter {
+        name: p.name,
+        default: p.default.into(),
+        values: p.allowed(),
+        help: p.help,
+    };
+    whippet_subjects::all().iter().map(move |subject| Entry {
+        name: subject.name,
+        about: subject.about,
+        parameters: subject.parameters.iter().map(parameter).collect(),
+        reconstructed: subject.reconstructed,
+    })
+}
+
+/// Programs of processes and mailboxes.
+fn nets() -> impl Iterator<Item = Entry> {
+    let parameter = |p: whippet_net::Processes| Parameter {
+        name: "n",
+        default: p.usual.to_string(),
+        values: format!("{} or more", p.least),
+        help: "how many processes",
+    };
+    whippet_net::subjects().into_iter().map(move |subject| Entry {
+        name: subject.name,
+        about: subject.description,
+        parameters: subject.processes.map(parameter).into_iter().collect(),
+        reconstructed: None,
     })
 }
 
 /// A line on the subject, and one on each parameter below it.
-fn tell(subject: &Subject) -> String {
+fn tell(entry: &Entry) -> String {
     let bold = anstyle::Style::new().bold();
-    let mark = subject.reconstructed.map_or_else(String::new, |from| format!(" (rebuilt {from})"));
-    let mut text = format!("{bold}{:<14}{bold:#} {}{mark}\n", subject.name, subject.about);
-    for p in subject.parameters {
+    let mark = entry.reconstructed.map_or_else(String::new, |from| format!(" (rebuilt {from})"));
+    let mut text = format!("{bold}{:<21}{bold:#} {}{mark}\n", entry.name, entry.about);
+    for p in &entry.parameters {
         let setting = format!("{}={}", p.name, p.default);
-        text += &format!("{:<14}   {setting:<22} {} ({})\n", "", p.help, p.allowed());
+        text += &format!("{:<21}   {setting:<20} {} ({})\n", "", p.help, p.values);
     }
     text
 }

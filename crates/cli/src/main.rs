@@ -13,7 +13,9 @@ mod replay;
 mod reproduce;
 mod runnable;
 mod shape;
+mod table;
 mod target;
+mod unfoldings;
 mod watch;
 
 use args::{Cli, Command};

@@ -1,6 +1,197 @@
-//! `whippet reproduce`.
+//! `whippet reproduce`: the papers' tables, each cell as published and as it comes out here.
+
 use crate::args::Reproduce;
-use crate::failure::Answer;
-pub(crate) fn reproduce(_command: &Reproduce) -> Answer {
-    Ok(whippet_report::Exit::Holds)
+use crate::failure::{Answer, Failure, unknown};
+use crate::output::{remark, say, say_json};
+use crate::table::table;
+use crate::unfoldings;
+use crate::watch::Watch;
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+use whippet_model::Limits;
+use whippet_report::{Exit, grouped};
+use whippet_search::{Observer, Progress};
+use whippet_subjects::{Cell, Figures, Mark, Plan, Reproduced, Reproducer, Reproduction, Table, Watcher, tables};
+
+pub(crate) fn reproduce(command: &Reproduce) -> Answer {
+    let all = tables();
+    let chosen = chosen(command, &all)?;
+    let mut reproducer = Reproducer::new(plan(command, &all)?);
+    let watch = Watch::new("");
+    let mut done = Vec::new();
+    for table in chosen {
+        let result = reproducer.run(table, &watch);
+        // A table is shown as soon as it is done, unless all are to be one object.
+        if !command.json && !result.cells.is_empty() {
+            watch.hide();
+            say(&tell(&result))?;
+        }
+        done.push(result);
+        if Observer::interrupted(&watch) {
+            break;
+        }
+    }
+    let with_unfoldings = unfoldings::wanted(command) && !Observer::interrupted(&watch);
+    drop(watch);
+    let rows = if with_unfoldings { unfoldings::run(command)? } else { Vec::new() };
+    if command.json {
+        let mut objects: Vec<Value> = done.iter().map(object).collect();
+        objects.extend(unfoldings::object(&rows));
+        say_json(&json!({ "format": "whippet reproduction", "version": 1, "tables": objects }))?;
+    }
+    Ok(if unfoldings::as_printed(&rows) { exit(&done) } else { Exit::Found })
+}
+
+/// What the results amount to; says why there is no verdict.
+fn exit(done: &[Reproduction]) -> Exit {
+    let open = |mark: &Mark| matches!(mark, Mark::Cut(_) | Mark::NotRun(_));
+    let unfinished = done.iter().flat_map(|table| &table.cells).filter(|cell| open(&cell.mark)).count();
+    if done.iter().any(|table| table.wrong() > 0) {
+        return Exit::Found;
+    }
+    if unfinished > 0 || done.iter().any(|table| table.interrupted) {
+        remark(format_args!("not every cell was run to its end: {unfinished} were not; see --limit-seconds"));
+        return Exit::NoVerdict;
+    }
+    Exit::Holds
+}
+
+/// The tables that the command names.
+fn chosen<'a>(command: &Reproduce, all: &'a [Table]) -> Result<Vec<&'a Table>, Failure> {
+    let Some(name) = &command.table else { return Ok(all.iter().collect()) };
+    if name == unfoldings::NAME {
+        return Ok(Vec::new());
+    }
+    let known = all.iter().map(|table| table.name.as_str()).chain([unfoldings::NAME]);
+    let found = all.iter().find(|table| table.name == *name).ok_or_else(|| unknown("table", name, known))?;
+    Ok(vec![found])
+}
+
+fn plan(command: &Reproduce, all: &[Table]) -> Result<Plan, Failure> {
+    let limits = Limits { time: Some(command.limit_seconds), ..Limits::default() };
+    let subjects: Vec<String> = command.subject.iter().cloned().collect();
+    let programs = all.iter().flat_map(|table| &table.programs);
+    let named = programs.flat_map(|p| [p.subject.as_str(), p.printed.as_str()]);
+    let mut known: BTreeSet<&str> = named.collect();
+    for name in unfoldings::subjects() {
+        known.insert(name);
+    }
+    match subjects.iter().find(|name| !known.contains(name.as_str())) {
+        Some(name) => Err(unknown("subject in the tables", name, known)),
+        None => Ok(Plan { subjects, rule: command.rule, limits }),
+    }
+}
+
+impl Watcher for Watch {
+    fn begins(&self, table: &Table, cell: &Cell, k: usize, of: usize) {
+        let label = format!("table {}, cell {} of {of}: {} {}", table.name, k + 1, cell.subject, cell.technique);
+        self.show(label.clone());
+        self.rename(label + " · ");
+    }
+
+    fn progress(&self, progress: &Progress) {
+        Observer::progress(self, progress);
+    }
+
+    fn interrupted(&self) -> bool {
+        Observer::interrupted(self)
+    }
+}
+
+/// A row of the printed table.
+fn row(cell: &Cell) -> (String, String) {
+    let language = cell.language.as_ref().map_or_else(String::new, |language| format!(" ({language})"));
+    let first_bug = if cell.first_bug { ", first bug" } else { "" };
+    let order = cell.order.map_or_else(String::new, |order| order.to_string());
+    (format!("{}{language}{first_bug}", cell.subject), order)
+}
+
+fn tell(result: &Reproduction) -> String {
+    let mut techniques: Vec<&str> = Vec::new();
+    let mut rows: Vec<(String, String)> = Vec::new();
+    for cell in &result.cells {
+        if !techniques.contains(&cell.cell.technique.as_str()) {
+            techniques.push(&cell.cell.technique);
+        }
+        if !rows.contains(&row(&cell.cell)) {
+            rows.push(row(&cell.cell));
+        }
+    }
+    let header = ["subject", "order"].into_iter().chain(techniques.iter().copied());
+    let lines = rows.iter().map(|key| {
+        let cells = techniques.iter().map(|technique| {
+            let is_here = |cell: &&Reproduced| row(&cell.cell) == *key && cell.cell.technique == *technique;
+            result.cells.iter().find(is_here).map_or_else(String::new, show)
+        });
+        [key.0.clone(), key.1.clone()].into_iter().chain(cells).collect()
+    });
+    let mut text =
+        format!("Table {} · {} · {}\n\n{}\n", result.name, result.title, result.source, table(header, lines, 2));
+    for cell in result.cells.iter().filter(|cell| cell.mark != Mark::Equal) {
+        let (subject, order) = row(&cell.cell);
+        let note = if cell.note.is_empty() { String::new() } else { format!(": {}", cell.note) };
+        text += &format!("  {} · {subject} {order} {}{note}\n", cell.mark, cell.cell.technique);
+    }
+    text + &format!("{}: {}\n\n", result.name, result.summary())
+}
+
+/// A cell: `40 / 204 =`, or `392 / 1,465 ≠ 393 / 1,466`, published first.
+fn show(cell: &Reproduced) -> String {
+    let published = figures(&cell.cell.figures);
+    match &cell.mark {
+        Mark::Equal => format!("{published} ="),
+        Mark::NotRun(_) => format!("{published} ?"),
+        Mark::Cut(_) => format!("{published} ? {}+", figures(&cell.ours)),
+        Mark::Differs(_) => format!("{published} ≠ {}", figures(&cell.ours)),
+        Mark::Wrong => format!("{published} ✗ {}", figures(&cell.ours)),
+    }
+}
+
+fn figures(figures: &Figures) -> String {
+    let all = [figures.paths, figures.transitions, figures.states, figures.depth];
+    all.into_iter().flatten().map(grouped).collect::<Vec<_>>().join(" / ")
+}
+
+fn object(result: &Reproduction) -> Value {
+    json!({
+        "table": result.name,
+        "title": result.title,
+        "source": result.source,
+        "equal": result.equal(),
+        "wrong": result.wrong(),
+        "summary": result.summary(),
+        "interrupted": result.interrupted,
+        "cells": result.cells.iter().map(cell_object).collect::<Vec<_>>(),
+    })
+}
+
+fn cell_object(cell: &Reproduced) -> Value {
+    let counts = |figures: &Figures, seconds: f64| {
+        json!({
+            "paths": figures.paths,
+            "transitions": figures.transitions,
+            "states": figures.states,
+            "depth": figures.depth,
+            "seconds": seconds,
+        })
+    };
+    json!({
+        "subject": cell.cell.subject,
+        "language": cell.cell.language,
+        "technique": cell.cell.technique,
+        "order": cell.cell.order.map(|order| order.name()),
+        "first_bug": cell.cell.first_bug,
+        "program": cell.program,
+        "published": counts(&cell.cell.figures, cell.cell.seconds),
+        "here": counts(&cell.ours, cell.time.as_secs_f64()),
+        "mark": match &cell.mark {
+            Mark::Equal => "equal",
+            Mark::Differs(_) => "differs",
+            Mark::Wrong => "wrong",
+            Mark::Cut(_) => "cut",
+            Mark::NotRun(_) => "not run",
+        },
+        "why": cell.mark.to_string(),
+        "note": cell.note,
+    })
 }

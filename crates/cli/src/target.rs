@@ -30,6 +30,7 @@ impl Target {
     pub(crate) fn find(which: &Which) -> Result<Target, Failure> {
         match Path::new(&which.program).extension().and_then(|ending| ending.to_str()) {
             None => subject(which),
+            Some("net") => net_file(which),
             Some(other) => Err(Failure::misuse(format_args!(
                 "{}: no program ends in .{other}; known endings are .abs and .net",
                 which.program
@@ -81,7 +82,11 @@ fn flag_name(value: &impl ValueEnum) -> String {
 }
 
 fn subject(which: &Which) -> Result<Target, Failure> {
-    let known = whippet_subjects::all().iter().map(|subject| subject.name);
+    let nets = whippet_net::subjects();
+    if let Some(net) = nets.iter().find(|net| net.name == which.program) {
+        return net_subject(which, net);
+    }
+    let known = whippet_subjects::all().iter().map(|subject| subject.name).chain(nets.iter().map(|net| net.name));
     let subject = whippet_subjects::find(&which.program).map_err(|_| unknown("subject", &which.program, known))?;
     let settings = which.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let mut test = subject.program(settings).map_err(Failure::misuse)?;
@@ -99,4 +104,48 @@ fn subject(which: &Which) -> Result<Target, Failure> {
         });
     }
     Ok(Target::new(which, test))
+}
+
+/// A program of mailboxes, by its name.
+fn net_subject(which: &Which, subject: &whippet_net::Subject) -> Result<Target, Failure> {
+    fixed_delivery(which)?;
+    let mut n = None;
+    for (name, value) in &which.settings {
+        match (name.as_str(), value.parse()) {
+            ("n", Ok(number)) => n = Some(number),
+            ("n", Err(_)) => return Err(Failure::misuse(format_args!("n is a number of processes, not `{value}`"))),
+            (other, _) => return Err(unknown(&format!("parameter of {}", which.program), other, ["n"])),
+        }
+    }
+    Ok(Target::new(which, subject.program(n).map_err(Failure::misuse)?))
+}
+
+/// A file of processes and mailboxes.
+fn net_file(which: &Which) -> Result<Target, Failure> {
+    fixed_delivery(which)?;
+    no_parameters(which)?;
+    let source = read(&which.program)?;
+    let net = whippet_net::Net::parse(&which.program, &source);
+    Ok(Target::new(which, net.map_err(|why| Failure::misuse(format_args!("{}: {why}", which.program)))?))
+}
+
+fn read(path: &str) -> Result<String, Failure> {
+    std::fs::read_to_string(path).map_err(|why| Failure::misuse(format_args!("cannot read {path}: {why}")))
+}
+
+/// For programs that say themselves how messages arrive and what may be left.
+fn fixed_delivery(which: &Which) -> Result<(), Failure> {
+    let flag = match (which.delivery, which.environment) {
+        (None, None) => return Ok(()),
+        (Some(_), _) => "--delivery",
+        (_, Some(_)) => "--environment",
+    };
+    Err(Failure::misuse(format_args!("{flag} is for native actors; {} settles that itself", which.program)))
+}
+
+fn no_parameters(which: &Which) -> Result<(), Failure> {
+    match which.settings.first() {
+        Some((name, _)) => Err(unknown(&format!("parameter of {}", which.program), name, [])),
+        None => Ok(()),
+    }
 }

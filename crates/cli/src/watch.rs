@@ -1,6 +1,7 @@
 //! Whoever sits in front of the terminal: sees how far a search is, and may stop it.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::cell::RefCell;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -17,7 +18,7 @@ const INTERRUPTED_AGAIN: i32 = 130;
 pub(crate) struct Watch {
     line: ProgressBar,
     /// What is being done, in front of the numbers.
-    label: String,
+    label: RefCell<String>,
     interrupted: &'static AtomicBool,
 }
 
@@ -26,7 +27,18 @@ impl Watch {
     pub(crate) fn new(label: impl Into<String>) -> Watch {
         let line = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         line.set_style(ProgressStyle::with_template("{spinner} {wide_msg}").expect("the template is correct"));
-        Watch { line, label: label.into(), interrupted: interruptions() }
+        Watch { line, label: RefCell::new(label.into()), interrupted: interruptions() }
+    }
+
+    /// From now on something else is being done.
+    pub(crate) fn rename(&self, label: String) {
+        self.label.replace(label);
+    }
+
+    /// Makes room for other output; the line comes back with the next thing to show.
+    pub(crate) fn hide(&self) {
+        self.line.finish_and_clear();
+        self.line.reset();
     }
 
     /// Shows a line of one's own, at once.
@@ -43,7 +55,7 @@ impl Watch {
 impl Observer for Watch {
     fn progress(&self, progress: &Progress) {
         if progress.elapsed >= PATIENCE {
-            self.show(format!("{}{}", self.label, describe(progress)));
+            self.show(format!("{}{}", self.label.borrow(), describe(progress)));
         }
     }
 

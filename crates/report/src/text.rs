@@ -5,7 +5,7 @@ use crate::story::{headline_in, story};
 use crate::style::{BAD, DOUBT, FAINT, GOOD, STRONG, styled};
 use crate::{Exit, Run};
 use anstyle::Style;
-use whippet_model::{Finding, Verdict};
+use whippet_model::{Finding, LimitHit, Verdict};
 use whippet_search::{Order, Reduction, Rule};
 
 /// How many stories of each kind are told in full. The others are named, and the JSON has them all.
@@ -104,7 +104,8 @@ fn conclusion(run: &Run, verdict: &Verdict) -> String {
         return text;
     }
     text += &format!("\n{}", shortfall(run, verdict));
-    if let Some(estimate) = &verdict.estimate {
+    // Who asked for the first finding does not ask how much was left.
+    if let Some(estimate) = verdict.estimate.as_ref().filter(|_| verdict.limits != [LimitHit::FirstBug]) {
         let things = if run.is_sample() { "traces" } else { "executions" };
         let seen = estimate.seen.map_or_else(String::new, |seen| format!(", {} of them seen", grouped(seen)));
         text += &format!("\nThere are {} {things} in all{seen}.", guess(estimate));
