@@ -28,6 +28,9 @@ pub struct Table {
     pub title: String,
     /// The paper and the number of the table.
     pub source: String,
+    /// Whether the first state, and the delivery that leads on from it, are counted among states and depth.
+    #[serde(default = "counted")]
+    pub first_state: bool,
     /// Which of our subjects each printed one is.
     pub programs: Vec<PrintedProgram>,
     /// Which search each printed column is.
@@ -267,6 +270,10 @@ fn by_name<'de, D: Deserializer<'de>, T: FromStr<Err: fmt::Display>>(from: D) ->
 
 fn maybe_by_name<'de, D: Deserializer<'de>, T: FromStr<Err: fmt::Display>>(from: D) -> Result<Option<T>, D::Error> {
     by_name(from).map(Some)
+}
+
+fn counted() -> bool {
+    true
 }
 
 fn canonical() -> Comparison {

@@ -4,7 +4,7 @@
 //! and compare. Counting: a path is a complete execution. A transition is a delivery, each edge of the explored tree
 //! once; the explored part begins with the start message, and some tables also count what the driver received before it
 //! ([`PrintedProgram::prefix`](crate::PrintedProgram::prefix)). Searches that keep no states have one more state than
-//! transitions.
+//! transitions; one table leaves out the first state ([`Table::first_state`]).
 //!
 //! Tables repeat each other's runs; a run is done once and counted wherever it belongs.
 
@@ -15,7 +15,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use whippet_model::{LimitHit, Limits};
-use whippet_search::{Observer, Options, Order, Progress, Reduction, Rule, explore};
+use whippet_search::{Observer, Options, Order, Progress, Reduction, Rule, StepSize, explore};
 
 /// What is to be run, and for how long at most.
 #[derive(Clone, Debug)]
@@ -248,9 +248,9 @@ impl Reproducer {
         let rule = self.standing(table, cell, subject.reconstructed.is_some());
         let (ours, mark, time) = match run {
             Run::Failed(why) => (Figures::default(), Mark::NotRun(why), Duration::ZERO),
-            Run::Cut(counted, limit) => (counted.figures(printed.prefix, cell), Mark::Cut(limit), counted.time),
+            Run::Cut(counted, limit) => (counted.figures(table, cell), Mark::Cut(limit), counted.time),
             Run::Done(counted) => {
-                let ours = counted.figures(printed.prefix, cell);
+                let ours = counted.figures(table, cell);
                 (ours, mark(&cell.figures, &ours, &rule), counted.time)
             }
         };
@@ -328,13 +328,17 @@ fn run(program: whippet::Test, options: &Options, watcher: &dyn Watcher) -> Run 
 
 impl Counted {
     /// The figures that the cell has, counted as its table counts.
-    fn figures(&self, prefix: u64, cell: &Cell) -> Figures {
-        let transitions = self.transitions + prefix;
+    fn figures(&self, table: &Table, cell: &Cell) -> Figures {
+        let transitions = self.transitions + table.program(cell).prefix;
+        let left_out = u64::from(!table.first_state);
+        let states = self.states.unwrap_or(transitions + 1) - left_out;
+        // We count the depth in deliveries; big steps join several of them.
+        let single = table.technique(cell).step == StepSize::Little;
         Figures {
             paths: cell.figures.paths.map(|_| self.executions),
             transitions: cell.figures.transitions.map(|_| transitions),
-            states: cell.figures.states.map(|_| self.states.unwrap_or(transitions + 1)),
-            depth: cell.figures.depth.map(|_| self.depth as u64),
+            states: cell.figures.states.map(|_| states),
+            depth: cell.figures.depth.filter(|_| single).map(|_| self.depth as u64 - left_out),
         }
     }
 }

@@ -81,10 +81,13 @@ fn the_sound_rule_keeps_the_published_counts() {
 
 #[test]
 fn the_server_has_21_states() {
-    let mut table = table("3.2").unwrap();
-    table.cells.retain(|cell| cell.subject == "server" && cell.technique == "Actor Comp.");
-    table.cells.retain(|cell| cell.language.as_deref() == Some("ActorFoundry"));
-    assert_eq!(run(&table, None).summary(), "1 of 1 cells equal");
+    for (name, technique) in [("3.2", "Actor Comp."), ("3.3", "Little")] {
+        let mut table = table(name).unwrap();
+        table.cells.retain(|cell| cell.subject == "server" && cell.technique == technique);
+        table.cells.retain(|cell| cell.language.as_deref() == Some("ActorFoundry"));
+        let result = run(&table, None);
+        assert_eq!(result.summary(), "1 of 1 cells equal", "{:?}", result.cells);
+    }
 }
 
 /// Where the published tool told apart what is the same, we have fewer states.
