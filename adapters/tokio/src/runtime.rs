@@ -1,0 +1,174 @@
+//! Runtimes. Inside an exploration they are all the one that is explored; outside, `block_on` runs one order.
+
+use crate::task::JoinHandle;
+use std::future::Future;
+use std::panic::Location;
+use std::time::Duration;
+
+#[derive(Debug)]
+pub struct Runtime(());
+
+#[derive(Debug, Clone)]
+pub struct Handle(());
+
+#[derive(Debug)]
+pub struct EnterGuard<'a>(std::marker::PhantomData<&'a ()>);
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RuntimeFlavor {
+    CurrentThread,
+    MultiThread,
+}
+
+#[derive(Debug)]
+pub struct TryCurrentError(());
+
+impl TryCurrentError {
+    pub fn is_missing_context(&self) -> bool {
+        true
+    }
+    pub fn is_thread_local_destroyed(&self) -> bool {
+        false
+    }
+}
+
+impl std::fmt::Display for TryCurrentError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("there is no reactor running, must be called from the context of a Tokio 1.x runtime")
+    }
+}
+impl std::error::Error for TryCurrentError {}
+
+/// Settings of runtimes make no difference to which orders are possible.
+#[derive(Debug)]
+pub struct Builder(());
+
+macro_rules! settings {
+    ($($name:ident($($argument:ty),*)),* $(,)?) => {$(
+        pub fn $name(&mut self $(, _: $argument)*) -> &mut Builder {
+            self
+        }
+    )*};
+}
+
+impl Builder {
+    pub fn new_current_thread() -> Builder {
+        Builder(())
+    }
+    pub fn new_multi_thread() -> Builder {
+        Builder(())
+    }
+    settings!(
+        enable_all(),
+        enable_io(),
+        enable_time(),
+        start_paused(bool),
+        worker_threads(usize),
+        max_blocking_threads(usize),
+        thread_name(impl Into<String>),
+        thread_stack_size(usize),
+        thread_keep_alive(Duration),
+        global_queue_interval(u32),
+        event_interval(u32),
+        on_thread_start(impl Fn() + Send + Sync + 'static),
+        on_thread_stop(impl Fn() + Send + Sync + 'static),
+    );
+    pub fn build(&mut self) -> std::io::Result<Runtime> {
+        Ok(Runtime(()))
+    }
+}
+
+impl Runtime {
+    pub fn new() -> std::io::Result<Runtime> {
+        Ok(Runtime(()))
+    }
+
+    pub fn handle(&self) -> &Handle {
+        &Handle(())
+    }
+
+    #[track_caller]
+    pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        block_on(future)
+    }
+
+    #[track_caller]
+    pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        crate::task::start("task", future, Location::caller(), None)
+    }
+
+    #[track_caller]
+    pub fn spawn_blocking<F, R>(&self, work: F) -> JoinHandle<R>
+    where
+        F: FnOnce() -> R + Send + 'static,
+        R: Send + 'static,
+    {
+        crate::task::start("blocking task", async move { work() }, Location::caller(), None)
+    }
+
+    pub fn enter(&self) -> EnterGuard<'_> {
+        EnterGuard(std::marker::PhantomData)
+    }
+
+    pub fn shutdown_background(self) {}
+    pub fn shutdown_timeout(self, _: Duration) {}
+}
+
+#[track_caller]
+fn block_on<F: Future>(future: F) -> F::Output {
+    if whippet_tasks::task_name().is_some() {
+        let output = whippet_tasks::block_on_here(future);
+        return output.unwrap_or_else(|| panic!("the execution is over"));
+    }
+    crate::whippet::run_once(false, future)
+}
+
+impl Handle {
+    #[track_caller]
+    pub fn current() -> Handle {
+        match Handle::try_current() {
+            Ok(handle) => handle,
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    pub fn try_current() -> Result<Handle, TryCurrentError> {
+        whippet_tasks::task_name().map(|_| Handle(())).ok_or(TryCurrentError(()))
+    }
+
+    #[track_caller]
+    pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+        block_on(future)
+    }
+
+    #[track_caller]
+    pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + Send + 'static,
+        F::Output: Send + 'static,
+    {
+        crate::task::start("task", future, Location::caller(), None)
+    }
+
+    #[track_caller]
+    pub fn spawn_blocking<F, R>(&self, work: F) -> JoinHandle<R>
+    where
+        F: FnOnce() -> R + Send + 'static,
+        R: Send + 'static,
+    {
+        crate::task::start("blocking task", async move { work() }, Location::caller(), None)
+    }
+
+    pub fn enter(&self) -> EnterGuard<'_> {
+        EnterGuard(std::marker::PhantomData)
+    }
+
+    pub fn runtime_flavor(&self) -> RuntimeFlavor {
+        RuntimeFlavor::MultiThread
+    }
+}

@@ -1,0 +1,282 @@
+//! `Notify`: one stored permit, and a line of waiters in the order in which they began to wait.
+//!
+//! Creating a `Notified` is an event, because `notify_waiters` reaches only those that exist; so is joining the
+//! line, which happens with the first poll.
+
+use std::collections::VecDeque;
+use std::future::Future;
+use std::panic::Location;
+use std::pin::Pin;
+use std::sync::{Arc, OnceLock};
+use std::task::{Context, Poll, ready};
+use whippet_model::Name;
+use whippet_tasks::{Action, Leaf, Local, Object, On, Part, Place, Ready, Source, event, this_step, write};
+
+struct Waiter {
+    id: u64,
+    told: Option<(u32, bool)>,
+}
+
+struct State {
+    execution: u64,
+    object: Option<Object>,
+    permit: Option<u32>,
+    line: VecDeque<Waiter>,
+    /// Calls of `notify_waiters`, by step.
+    all: Vec<u32>,
+    next: u64,
+}
+
+struct Core {
+    state: Local<State>,
+}
+
+impl Core {
+    fn new() -> Core {
+        let state =
+            State { execution: u64::MAX, object: None, permit: None, line: VecDeque::new(), all: Vec::new(), next: 1 };
+        Core { state: Local::new(state) }
+    }
+
+    /// Works on the state, made new if it is of an earlier execution.
+    fn with<R>(&self, work: impl FnOnce(&mut State) -> R) -> R {
+        let now = whippet_tasks::execution_id();
+        let fresh = !self.state.is_mine() || self.state.with(|s| s.object.is_none() || (s.execution != now && now != 0));
+        if fresh {
+            let object = Object::new("notify");
+            self.state.adopt();
+            self.state.with(|s| {
+                (s.execution, s.object, s.permit) = (now, Some(object), None);
+                s.line.clear();
+                s.all.clear();
+            });
+        }
+        self.state.with(work)
+    }
+
+    fn object(&self) -> Object {
+        self.with(|s| s.object.expect("it was made"))
+    }
+
+    fn tell_one(&self, last: bool, step: u32) {
+        self.with(|s| {
+            let mut waiting = s.line.iter_mut().filter(|waiter| waiter.told.is_none());
+            match if last { waiting.next_back() } else { waiting.next() } {
+                Some(waiter) => waiter.told = Some((step, true)),
+                None => s.permit = Some(step),
+            }
+        });
+    }
+}
+
+impl Source for Core {
+    fn ready(&self, id: u64) -> Option<Ready> {
+        let item = self.object().part(Part::Item);
+        self.with(|s| s.line.iter().find(|w| w.id == id).and_then(|w| w.told).map(|(since, _)| Ready { since, item }))
+    }
+
+    fn watched(&self, _: u64, out: &mut smallvec::SmallVec<[Name; 2]>) {
+        out.push(self.object().part(Part::Tail));
+    }
+}
+
+/// Stand-in for `tokio::sync::Notify`.
+pub struct Notify {
+    core: OnceLock<Arc<Core>>,
+}
+
+impl std::fmt::Debug for Notify {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Notify").finish_non_exhaustive()
+    }
+}
+
+impl Default for Notify {
+    fn default() -> Notify {
+        Notify::new()
+    }
+}
+
+impl Notify {
+    pub fn new() -> Notify {
+        let notify = Notify::const_new();
+        notify.core().object();
+        notify
+    }
+
+    pub const fn const_new() -> Notify {
+        Notify { core: OnceLock::new() }
+    }
+
+    fn core(&self) -> &Arc<Core> {
+        self.core.get_or_init(|| Arc::new(Core::new()))
+    }
+
+    fn tell(&self, verb: &'static str, place: Place) -> u32 {
+        let object = self.core().object();
+        event(Action::new(verb, object, place));
+        write(object.part(Part::Tail));
+        whippet_tasks::enables(object.part(Part::Tail), object.part(Part::Item));
+        this_step()
+    }
+
+    #[track_caller]
+    pub fn notify_one(&self) {
+        let step = self.tell("notifies one of", Location::caller());
+        self.core().tell_one(false, step);
+    }
+
+    #[track_caller]
+    pub fn notify_last(&self) {
+        let step = self.tell("notifies the last of", Location::caller());
+        self.core().tell_one(true, step);
+    }
+
+    #[track_caller]
+    pub fn notify_waiters(&self) {
+        let step = self.tell("notifies all of", Location::caller());
+        self.core().with(|s| {
+            s.all.push(step);
+            for waiter in s.line.iter_mut().filter(|waiter| waiter.told.is_none()) {
+                waiter.told = Some((step, false));
+            }
+        });
+    }
+
+    #[track_caller]
+    pub fn notified(&self) -> Notified<'_> {
+        Notified { inner: Waiting::new(self.core(), Location::caller()), marker: std::marker::PhantomData }
+    }
+
+    #[track_caller]
+    pub fn notified_owned(self: Arc<Self>) -> OwnedNotified {
+        OwnedNotified { inner: Waiting::new(self.core(), Location::caller()) }
+    }
+}
+
+struct Waiting {
+    core: Arc<Core>,
+    place: Place,
+    /// How many calls of `notify_waiters` there had been.
+    seen: usize,
+    id: Option<u64>,
+    done: bool,
+    leaf: Leaf,
+}
+
+impl Waiting {
+    fn new(core: &Arc<Core>, place: Place) -> Waiting {
+        let object = core.object();
+        event(Action::new("begins to listen to", object, place));
+        write(object.part(Part::Tail));
+        let seen = core.with(|s| s.all.len());
+        Waiting { core: core.clone(), place, seen, id: None, done: false, leaf: Leaf::new() }
+    }
+
+    /// Joins the line. It is told at once if there is a permit or everybody was notified since.
+    fn join(&mut self) {
+        if self.id.is_some() {
+            return;
+        }
+        write(self.core.object().part(Part::Tail));
+        let seen = self.seen;
+        self.id = Some(self.core.with(|s| {
+            let id = s.next;
+            s.next += 1;
+            let told = match s.all.get(seen) {
+                Some(&step) => Some((step, false)),
+                None => s.permit.take().map(|step| (step, true)),
+            };
+            s.line.push_back(Waiter { id, told });
+            id
+        }));
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        if self.done {
+            return Poll::Ready(());
+        }
+        if whippet_tasks::is_over() {
+            return Poll::Pending;
+        }
+        self.join();
+        let id = self.id.expect("it joined");
+        let on = On::Source(self.core.clone(), id);
+        let action = Action::new("is notified by", self.core.object(), self.place);
+        ready!(self.leaf.poll(cx, &on, action));
+        self.core.with(|s| s.line.retain(|waiter| waiter.id != id));
+        self.id = None;
+        self.done = true;
+        Poll::Ready(())
+    }
+
+    fn enable(&mut self) -> bool {
+        self.join();
+        self.core.ready(self.id.expect("it joined")).is_some()
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        let Some(id) = self.id else { return };
+        if whippet_tasks::is_over() || !self.core.state.is_mine() {
+            return;
+        }
+        let object = self.core.object();
+        event(Action::new("stops listening to", object, self.place));
+        write(object.part(Part::Tail));
+        let step = this_step();
+        let told = self.core.with(|s| {
+            let at = s.line.iter().position(|waiter| waiter.id == id);
+            at.and_then(|at| s.line.remove(at)).and_then(|waiter| waiter.told)
+        });
+        // A notification for one that was not consumed goes to the next.
+        if let Some((_, true)) = told {
+            whippet_tasks::enables(object.part(Part::Tail), object.part(Part::Item));
+            self.core.tell_one(false, step);
+        }
+    }
+}
+
+/// The wait for a notification.
+pub struct Notified<'a> {
+    inner: Waiting,
+    marker: std::marker::PhantomData<&'a Notify>,
+}
+
+/// The wait for a notification, owning its `Notify`.
+pub struct OwnedNotified {
+    inner: Waiting,
+}
+
+impl Notified<'_> {
+    pub fn enable(mut self: Pin<&mut Self>) -> bool {
+        self.inner.enable()
+    }
+}
+
+impl OwnedNotified {
+    pub fn enable(mut self: Pin<&mut Self>) -> bool {
+        self.inner.enable()
+    }
+}
+
+impl Future for Notified<'_> {
+    type Output = ();
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        self.inner.poll(cx)
+    }
+}
+
+impl Future for OwnedNotified {
+    type Output = ();
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        self.inner.poll(cx)
+    }
+}
+
+impl std::fmt::Debug for Notified<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Notified").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,262 @@
+//! `oneshot`: one value, or none.
+
+use std::fmt;
+use std::future::{Future, poll_fn};
+use std::panic::Location;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use whippet_model::Name;
+use whippet_tasks::{Action, Leaf, Local, Object, On, Part, Place, Ready, Source, event, read, this_step, write};
+
+struct State<T> {
+    value: Option<T>,
+    /// The step in which the sender was used or dropped.
+    sent: Option<u32>,
+    closed: Option<u32>,
+}
+
+struct Chan<T> {
+    object: Object,
+    state: Local<State<T>>,
+}
+
+const RECEIVE: u64 = 0;
+const CLOSED: u64 = 1;
+
+impl<T> Chan<T> {
+    fn on(self: &Arc<Self>, key: u64) -> On {
+        let source: Arc<dyn Source + '_> = self.clone();
+        // Values may borrow. A wait is forgotten when its future is dropped, which is before that borrow ends.
+        On::Source(unsafe { std::mem::transmute::<Arc<dyn Source + '_>, Arc<dyn Source + 'static>>(source) }, key)
+    }
+
+    /// The running step is the sender's last.
+    fn end(&self, value: Option<T>) {
+        let tail = self.object.part(Part::Tail);
+        write(tail);
+        whippet_tasks::enables(tail, self.object.part(Part::Item));
+        let step = this_step();
+        self.state.with(|s| (s.value, s.sent) = (value, Some(step)));
+    }
+
+    fn close(&self, place: Place) {
+        if whippet_tasks::is_over() || !self.state.is_mine() || self.state.with(|s| s.closed.is_some()) {
+            return;
+        }
+        event(Action::new("closes", self.object, place));
+        let closed = self.object.part(Part::Closed);
+        write(closed);
+        whippet_tasks::enables(closed, closed.mixed(1));
+        let step = this_step();
+        self.state.with(|s| {
+            s.closed.get_or_insert(step);
+        });
+    }
+}
+
+impl<T> Source for Chan<T> {
+    fn ready(&self, key: u64) -> Option<Ready> {
+        self.state.with(|s| match key {
+            CLOSED => s.closed.map(|since| Ready { since, item: self.object.part(Part::Closed).mixed(1) }),
+            _ => match (s.sent, s.closed) {
+                (Some(since), _) => Some(Ready { since, item: self.object.part(Part::Item) }),
+                (None, Some(since)) => Some(Ready { since, item: self.object.part(Part::Closed) }),
+                (None, None) => None,
+            },
+        })
+    }
+
+    fn watched(&self, key: u64, out: &mut smallvec::SmallVec<[Name; 2]>) {
+        out.push(self.object.part(if key == CLOSED { Part::Closed } else { Part::Tail }));
+    }
+}
+
+pub mod error {
+    use std::fmt;
+
+    #[derive(Debug, PartialEq, Eq, Clone)]
+    pub struct RecvError(pub(super) ());
+    impl fmt::Display for RecvError {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("channel closed")
+        }
+    }
+    impl std::error::Error for RecvError {}
+
+    #[derive(Debug, PartialEq, Eq, Clone)]
+    pub enum TryRecvError {
+        Empty,
+        Closed,
+    }
+    impl fmt::Display for TryRecvError {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(if *self == TryRecvError::Empty { "channel empty" } else { "channel closed" })
+        }
+    }
+    impl std::error::Error for TryRecvError {}
+}
+use error::{RecvError, TryRecvError};
+
+pub struct Sender<T> {
+    chan: Option<Arc<Chan<T>>>,
+    leaf: Leaf,
+}
+
+pub struct Receiver<T> {
+    /// `None` once the value was taken.
+    chan: Option<Arc<Chan<T>>>,
+    leaf: Leaf,
+    place: Place,
+}
+
+#[track_caller]
+pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
+    let state = State { value: None, sent: None, closed: None };
+    let chan = Arc::new(Chan { object: Object::new("oneshot"), state: Local::new(state) });
+    let receiver = Receiver { chan: Some(chan.clone()), leaf: Leaf::new(), place: Location::caller() };
+    (Sender { chan: Some(chan), leaf: Leaf::new() }, receiver)
+}
+
+impl<T> Sender<T> {
+    #[track_caller]
+    pub fn send(mut self, value: T) -> Result<(), T> {
+        let chan = self.chan.take().expect("it is used once");
+        event(Action::of::<T>("sends", "to", chan.object, Location::caller()));
+        read(chan.object.part(Part::Closed));
+        if chan.state.with(|s| s.closed.is_some()) {
+            return Err(value);
+        }
+        chan.end(Some(value));
+        Ok(())
+    }
+
+    #[track_caller]
+    pub fn is_closed(&self) -> bool {
+        let chan = self.chan.as_ref().expect("it is used once");
+        event(Action::new("looks at", chan.object, Location::caller()));
+        read(chan.object.part(Part::Closed));
+        chan.state.with(|s| s.closed.is_some())
+    }
+
+    #[track_caller]
+    pub fn closed(&mut self) -> impl Future<Output = ()> + use<'_, T> {
+        let place = Location::caller();
+        poll_fn(move |cx| self.poll_closed_at(cx, place))
+    }
+
+    #[track_caller]
+    pub fn poll_closed(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        self.poll_closed_at(cx, Location::caller())
+    }
+
+    fn poll_closed_at(&mut self, cx: &mut Context<'_>, place: Place) -> Poll<()> {
+        let chan = self.chan.as_ref().expect("it is used once");
+        self.leaf.poll(cx, &chan.on(CLOSED), Action::new("waits for the end of", chan.object, place))
+    }
+}
+
+impl<T> Drop for Sender<T> {
+    #[track_caller]
+    fn drop(&mut self) {
+        let Some(chan) = self.chan.take() else { return };
+        if whippet_tasks::is_over() || !chan.state.is_mine() {
+            return;
+        }
+        event(Action::new("drops the sender of", chan.object, Location::caller()));
+        if !whippet_tasks::is_over() {
+            chan.end(None);
+        }
+    }
+}
+
+impl<T> Receiver<T> {
+    #[track_caller]
+    pub fn close(&mut self) {
+        if let Some(chan) = &self.chan {
+            chan.close(Location::caller());
+        }
+    }
+
+    #[track_caller]
+    pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
+        let Some(chan) = self.chan.clone() else { return Err(TryRecvError::Closed) };
+        event(Action::of::<T>("tries to receive", "from", chan.object, Location::caller()));
+        read(chan.object.part(Part::Tail));
+        let (value, ended) = chan.state.with(|s| (s.value.take(), s.sent.is_some() || s.closed.is_some()));
+        match value {
+            Some(value) => {
+                self.chan = None;
+                Ok(value)
+            }
+            None if ended => Err(TryRecvError::Closed),
+            None => Err(TryRecvError::Empty),
+        }
+    }
+
+    #[track_caller]
+    pub fn is_empty(&self) -> bool {
+        self.look(Location::caller(), |s| s.value.is_none())
+    }
+
+    #[track_caller]
+    pub fn is_terminated(&self) -> bool {
+        self.chan.is_none()
+    }
+
+    fn look(&self, place: Place, work: impl FnOnce(&State<T>) -> bool) -> bool {
+        let Some(chan) = &self.chan else { return true };
+        event(Action::new("looks at", chan.object, place));
+        read(chan.object.part(Part::Tail));
+        chan.state.with(|s| work(s))
+    }
+
+    #[track_caller]
+    pub fn blocking_recv(mut self) -> Result<T, RecvError> {
+        let Some(chan) = self.chan.clone() else { return Err(RecvError(())) };
+        let action = Action::of::<T>("receives", "from", chan.object, Location::caller());
+        if !whippet_tasks::wait_here(&chan.on(RECEIVE), action) {
+            return Err(RecvError(()));
+        }
+        self.chan = None;
+        chan.state.with(|s| s.value.take()).ok_or(RecvError(()))
+    }
+}
+
+impl<T> Future for Receiver<T> {
+    type Output = Result<T, RecvError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let chan = self.chan.clone().expect("called after complete");
+        let action = Action::of::<T>("receives", "from", chan.object, self.place);
+        ready!(self.leaf.poll(cx, &chan.on(RECEIVE), action));
+        self.chan = None;
+        Poll::Ready(chan.state.with(|s| s.value.take()).ok_or(RecvError(())))
+    }
+}
+
+impl<T> Unpin for Receiver<T> {}
+
+impl<T> Drop for Receiver<T> {
+    #[track_caller]
+    fn drop(&mut self) {
+        let Some(chan) = self.chan.take() else { return };
+        chan.close(Location::caller());
+        if chan.state.is_mine() {
+            let rest = chan.state.with(|s| s.value.take());
+            drop(rest);
+        }
+    }
+}
+
+impl<T> fmt::Debug for Sender<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Sender").finish_non_exhaustive()
+    }
+}
+
+impl<T> fmt::Debug for Receiver<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Receiver").finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,135 @@
+//! Permits and the line of those who want some: the core of semaphores, locks and bounded channels.
+//!
+//! Asking is an event that never waits: it takes a place in the line, in order of asking, as in tokio. Getting
+//! permits happens after the releases that made them free. Whether getting is a step of its own must not depend
+//! on when others release, or equivalent executions would differ: so only permits that nobody ever held are
+//! given with the asking.
+
+use std::collections::VecDeque;
+use whippet_tasks::Ready;
+
+struct Want {
+    id: u64,
+    need: usize,
+    /// When the permits were assigned: the steps that had released them.
+    given: Option<Vec<u32>>,
+}
+
+pub(crate) struct Permits {
+    /// What is free, by the step that released it.
+    free: VecDeque<(u32, usize)>,
+    /// How much of it nobody ever held or asked for.
+    fresh: usize,
+    line: VecDeque<Want>,
+    next: u64,
+}
+
+pub(crate) enum Asked {
+    Now,
+    Wait(u64),
+}
+
+impl Permits {
+    pub(crate) const fn new() -> Permits {
+        Permits { free: VecDeque::new(), fresh: 0, line: VecDeque::new(), next: 1 }
+    }
+
+    pub(crate) fn with(count: usize) -> Permits {
+        let mut permits = Permits::new();
+        permits.fresh = count;
+        permits.free.push_back((Ready::ALWAYS, count));
+        permits
+    }
+
+    pub(crate) fn available(&self) -> usize {
+        self.free.iter().map(|(_, count)| count).sum()
+    }
+
+    fn waiting(&self) -> bool {
+        self.line.iter().any(|want| want.given.is_none())
+    }
+
+    fn draw(&mut self, mut need: usize) -> Vec<u32> {
+        let mut steps = Vec::new();
+        while need > 0 {
+            let Some((step, count)) = self.free.front_mut() else { break };
+            let part = need.min(*count);
+            steps.push(*step);
+            *count -= part;
+            need -= part;
+            if *count == 0 {
+                self.free.pop_front();
+            }
+        }
+        steps
+    }
+
+    pub(crate) fn ask(&mut self, need: usize) -> Asked {
+        if need <= self.fresh {
+            self.fresh -= need;
+            self.draw(need);
+            return Asked::Now;
+        }
+        self.fresh = 0;
+        let id = self.next;
+        self.next += 1;
+        self.line.push_back(Want { id, need, given: None });
+        self.assign();
+        Asked::Wait(id)
+    }
+
+    pub(crate) fn try_ask(&mut self, need: usize) -> bool {
+        if self.waiting() || self.available() < need {
+            return false;
+        }
+        self.fresh = self.fresh.saturating_sub(need);
+        self.draw(need);
+        true
+    }
+
+    pub(crate) fn release(&mut self, count: usize, step: u32) {
+        if count > 0 {
+            self.free.push_back((step, count));
+            self.assign();
+        }
+    }
+
+    fn assign(&mut self) {
+        while let Some(k) = self.line.iter().position(|want| want.given.is_none()) {
+            let need = self.line[k].need;
+            if self.available() < need {
+                return;
+            }
+            let steps = self.draw(need);
+            self.line[k].given = Some(steps);
+        }
+    }
+
+    pub(crate) fn ready(&self, id: u64) -> Option<Vec<u32>> {
+        self.line.iter().find(|want| want.id == id)?.given.clone()
+    }
+
+    pub(crate) fn take(&mut self, id: u64) {
+        self.line.retain(|want| want.id != id);
+    }
+
+    /// Leaves the line; what was assigned is free again.
+    pub(crate) fn give_up(&mut self, id: u64, step: u32) {
+        if let Some(k) = self.line.iter().position(|want| want.id == id) {
+            let want = self.line.remove(k).expect("it was found");
+            if want.given.is_some() {
+                self.release(want.need, step);
+            } else {
+                self.assign();
+            }
+        }
+    }
+
+    /// Takes up to `count` free permits away for good.
+    pub(crate) fn forget(&mut self, count: usize) -> usize {
+        let count = count.min(self.available());
+        self.fresh = self.fresh.saturating_sub(count);
+        self.draw(count);
+        count
+    }
+}

@@ -1,0 +1,197 @@
+//! `JoinSet`: results in the order in which tasks end.
+
+use super::{AbortHandle, Id, JoinError, JoinHandle, start};
+use std::future::{Future, poll_fn};
+use std::panic::Location;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use whippet_model::Name;
+use whippet_tasks::{Action, Leaf, Local, Object, On, Part, Place, Ready, Source, enables, event, read, this_step, write};
+
+/// The ends of tasks, in order.
+struct Ends {
+    object: Object,
+    queue: Local<std::collections::VecDeque<(u32, usize)>>,
+}
+
+impl Source for Ends {
+    fn ready(&self, _: u64) -> Option<Ready> {
+        self.queue.with(|q| {
+            q.front().map(|&(since, task)| Ready { since, item: self.object.part(Part::Item).mixed(task as u64) })
+        })
+    }
+
+    fn watched(&self, _: u64, out: &mut smallvec::SmallVec<[Name; 2]>) {
+        out.push(self.object.part(Part::Tail));
+    }
+}
+
+/// Stand-in for `tokio::task::JoinSet`.
+pub struct JoinSet<T> {
+    ends: Arc<Ends>,
+    tasks: Vec<(usize, JoinHandle<T>)>,
+    next: usize,
+    leaf: Leaf,
+}
+
+impl<T> std::fmt::Debug for JoinSet<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("JoinSet").field("len", &self.len()).finish()
+    }
+}
+
+impl<T> JoinSet<T> {
+    pub fn new() -> JoinSet<T> {
+        let ends = Ends { object: Object::new("join set"), queue: Local::new(std::collections::VecDeque::new()) };
+        JoinSet { ends: Arc::new(ends), tasks: Vec::new(), next: 0, leaf: Leaf::new() }
+    }
+
+    pub fn len(&self) -> usize {
+        self.tasks.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.tasks.is_empty()
+    }
+
+    fn take(&mut self, number: usize) -> JoinHandle<T> {
+        let at = self.tasks.iter().position(|(k, _)| *k == number).expect("it is in the set");
+        self.tasks.remove(at).1
+    }
+
+    fn poll(&mut self, cx: &mut Context<'_>, place: Place) -> Poll<Option<(Id, Result<T, JoinError>)>> {
+        if self.tasks.is_empty() {
+            return Poll::Ready(None);
+        }
+        let on = On::Source(self.ends.clone(), 0);
+        ready!(self.leaf.poll(cx, &on, Action::new("takes a result of", self.ends.object, place)));
+        Poll::Ready(self.pop())
+    }
+
+    fn pop(&mut self) -> Option<(Id, Result<T, JoinError>)> {
+        let (step, number) = self.ends.queue.with(std::collections::VecDeque::pop_front)?;
+        whippet_tasks::cause(step);
+        let handle = self.take(number);
+        Some((handle.id(), handle.result()))
+    }
+
+    #[track_caller]
+    pub fn join_next(&mut self) -> impl Future<Output = Option<Result<T, JoinError>>> + use<'_, T> {
+        let place = Location::caller();
+        poll_fn(move |cx| self.poll(cx, place).map(|found| found.map(|(_, result)| result)))
+    }
+
+    #[track_caller]
+    pub fn join_next_with_id(&mut self) -> impl Future<Output = Option<Result<(Id, T), JoinError>>> + use<'_, T> {
+        let place = Location::caller();
+        poll_fn(move |cx| self.poll(cx, place).map(|found| found.map(|(id, result)| result.map(|value| (id, value)))))
+    }
+
+    #[track_caller]
+    pub fn try_join_next(&mut self) -> Option<Result<T, JoinError>> {
+        event(Action::new("looks at", self.ends.object, Location::caller()));
+        read(self.ends.object.part(Part::Tail));
+        self.pop().map(|(_, result)| result)
+    }
+
+    #[track_caller]
+    pub fn poll_join_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T, JoinError>>> {
+        self.poll(cx, Location::caller()).map(|found| found.map(|(_, result)| result))
+    }
+
+    #[track_caller]
+    pub fn abort_all(&mut self) {
+        for (_, handle) in &self.tasks {
+            handle.handle.abort(Location::caller());
+        }
+    }
+
+    pub fn detach_all(&mut self) {
+        self.tasks.clear();
+    }
+
+    pub async fn shutdown(&mut self) {
+        self.abort_all();
+        while self.join_next().await.is_some() {}
+    }
+
+    pub async fn join_all(mut self) -> Vec<T>
+    where
+        T: 'static,
+    {
+        let mut all = Vec::new();
+        while let Some(result) = self.join_next().await {
+            match result {
+                Ok(value) => all.push(value),
+                Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+                Err(error) => panic!("{error}"),
+            }
+        }
+        all
+    }
+}
+
+impl<T: 'static> JoinSet<T> {
+    fn add<F: Future<Output = T> + 'static>(&mut self, kind: &'static str, task: F, place: Place) -> AbortHandle {
+        let number = self.next;
+        self.next += 1;
+        let ends = self.ends.clone();
+        let on_exit = Box::new(move || {
+            let tail = ends.object.part(Part::Tail);
+            write(tail);
+            enables(tail, ends.object.part(Part::Item).mixed(number as u64));
+            let step = this_step();
+            ends.queue.with(|q| q.push_back((step, number)));
+        });
+        let handle = start(kind, task, place, Some(on_exit));
+        let abort = handle.abort_handle();
+        self.tasks.push((number, handle));
+        abort
+    }
+
+    #[track_caller]
+    pub fn spawn<F: Future<Output = T> + Send + 'static>(&mut self, task: F) -> AbortHandle
+    where
+        T: Send,
+    {
+        self.add("task", task, Location::caller())
+    }
+
+    #[track_caller]
+    pub fn spawn_on<F: Future<Output = T> + Send + 'static>(
+        &mut self,
+        task: F,
+        _: &crate::runtime::Handle,
+    ) -> AbortHandle
+    where
+        T: Send,
+    {
+        self.add("task", task, Location::caller())
+    }
+
+    #[track_caller]
+    pub fn spawn_local<F: Future<Output = T> + 'static>(&mut self, task: F) -> AbortHandle {
+        self.add("task", task, Location::caller())
+    }
+
+    #[track_caller]
+    pub fn spawn_blocking<F: FnOnce() -> T + Send + 'static>(&mut self, work: F) -> AbortHandle
+    where
+        T: Send,
+    {
+        self.add("blocking task", async move { work() }, Location::caller())
+    }
+}
+
+impl<T> Default for JoinSet<T> {
+    fn default() -> JoinSet<T> {
+        JoinSet::new()
+    }
+}
+
+impl<T> Drop for JoinSet<T> {
+    #[track_caller]
+    fn drop(&mut self) {
+        self.abort_all();
+    }
+}

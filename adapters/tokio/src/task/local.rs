@@ -1,0 +1,86 @@
+//! `LocalSet`: tasks that need not be `Send`. Here all tasks run on one thread anyway.
+
+use super::{JoinHandle, start};
+use std::future::Future;
+use std::panic::Location;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use whippet_tasks::{Action, Handle, Leaf, Local, On};
+
+#[track_caller]
+pub fn spawn_local<F>(future: F) -> JoinHandle<F::Output>
+where
+    F: Future + 'static,
+    F::Output: 'static,
+{
+    start("task", future, Location::caller(), None)
+}
+
+/// Stand-in for `tokio::task::LocalSet`. Its tasks run whether or not it is polled.
+pub struct LocalSet {
+    tasks: Arc<Local<Vec<Handle>>>,
+    leaf: Leaf,
+}
+
+/// See [`LocalSet::enter`].
+pub struct LocalEnterGuard(());
+
+impl Default for LocalSet {
+    fn default() -> LocalSet {
+        LocalSet::new()
+    }
+}
+
+impl std::fmt::Debug for LocalSet {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("LocalSet").finish_non_exhaustive()
+    }
+}
+
+impl LocalSet {
+    pub fn new() -> LocalSet {
+        LocalSet { tasks: Arc::new(Local::new(Vec::new())), leaf: Leaf::new() }
+    }
+
+    #[track_caller]
+    pub fn spawn_local<F>(&self, future: F) -> JoinHandle<F::Output>
+    where
+        F: Future + 'static,
+        F::Output: 'static,
+    {
+        let handle = start("task", future, Location::caller(), None);
+        self.tasks.with(|tasks| tasks.push(handle.handle.clone()));
+        handle
+    }
+
+    pub async fn run_until<F: Future>(&self, future: F) -> F::Output {
+        future.await
+    }
+
+    #[track_caller]
+    pub fn block_on<F: Future>(&self, runtime: &crate::runtime::Runtime, future: F) -> F::Output {
+        runtime.block_on(future)
+    }
+
+    pub fn enter(&self) -> LocalEnterGuard {
+        LocalEnterGuard(())
+    }
+}
+
+impl Future for LocalSet {
+    type Output = ();
+
+    #[track_caller]
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        loop {
+            let Some(next) = self.tasks.with(|tasks| tasks.last().cloned()) else { return Poll::Ready(()) };
+            if !next.end.is_over() {
+                let on = On::Source(next.end.clone(), 0);
+                let action = Action::new("waits for", next.end.object, Location::caller());
+                std::task::ready!(self.leaf.poll(cx, &on, action));
+            }
+            self.tasks.with(Vec::pop);
+        }
+    }
+}

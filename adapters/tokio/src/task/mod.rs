@@ -1,0 +1,260 @@
+//! Tasks: spawning, joining, aborting.
+
+pub mod coop;
+mod join_set;
+mod local;
+mod task_local;
+
+pub use join_set::JoinSet;
+pub use local::{LocalEnterGuard, LocalSet, spawn_local};
+pub use task_local::{AccessError, LocalKey, TaskLocalFuture};
+
+use std::any::Any;
+use std::fmt;
+use std::future::Future;
+use std::panic::Location;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use whippet_tasks::{Action, Exit, Handle, Leaf, Local, On, Part, Place};
+
+pub mod futures {
+    pub use super::task_local::TaskLocalFuture;
+}
+
+/// The stable number of a task.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Id(u64);
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.0)
+    }
+}
+
+pub fn id() -> Id {
+    try_id().expect("Can't get a task id when not inside a task")
+}
+
+pub fn try_id() -> Option<Id> {
+    whippet_tasks::task_name().map(|name| Id(name.0))
+}
+
+/// Why a task gave no result.
+pub struct JoinError {
+    id: Id,
+    panic: Option<Box<dyn Any + Send>>,
+}
+
+// Nothing can be done with the payload by reference.
+unsafe impl Sync for JoinError {}
+
+impl JoinError {
+    pub fn is_cancelled(&self) -> bool {
+        self.panic.is_none()
+    }
+    pub fn is_panic(&self) -> bool {
+        self.panic.is_some()
+    }
+    #[track_caller]
+    pub fn into_panic(self) -> Box<dyn Any + Send> {
+        self.try_into_panic().expect("`JoinError` reason is not a panic.")
+    }
+    pub fn try_into_panic(mut self) -> Result<Box<dyn Any + Send>, JoinError> {
+        self.panic.take().ok_or(self)
+    }
+    pub fn id(&self) -> Id {
+        self.id
+    }
+    fn message(&self) -> Option<&str> {
+        let panic = self.panic.as_ref()?;
+        panic.downcast_ref::<&str>().copied().or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+    }
+}
+
+impl fmt::Display for JoinError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.panic, self.message()) {
+            (None, _) => write!(f, "task {} was cancelled", self.id),
+            (_, Some(message)) => write!(f, "task {} panicked with message {message:?}", self.id),
+            (_, None) => write!(f, "task {} panicked", self.id),
+        }
+    }
+}
+
+impl fmt::Debug for JoinError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.panic, self.message()) {
+            (None, _) => write!(f, "JoinError::Cancelled({:?})", self.id),
+            (_, Some(message)) => write!(f, "JoinError::Panic({:?}, {message:?}, ...)", self.id),
+            (_, None) => write!(f, "JoinError::Panic({:?}, ...)", self.id),
+        }
+    }
+}
+
+impl std::error::Error for JoinError {}
+
+impl From<JoinError> for std::io::Error {
+    fn from(error: JoinError) -> std::io::Error {
+        std::io::Error::other(if error.is_panic() { "task panicked" } else { "task was cancelled" })
+    }
+}
+
+/// The result of a task, waited for.
+pub struct JoinHandle<T> {
+    pub(crate) handle: Handle,
+    pub(crate) output: Arc<Local<Option<T>>>,
+    leaf: Leaf,
+    place: Place,
+}
+
+impl<T> Unpin for JoinHandle<T> {}
+
+/// Runs a future, drops it, and keeps its result.
+struct Keeping<F: Future> {
+    future: Option<F>,
+    output: Arc<Local<Option<F::Output>>>,
+}
+
+impl<F: Future> Future for Keeping<F> {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        // The future is dropped in place, never moved.
+        let this = unsafe { self.get_unchecked_mut() };
+        let future = this.future.as_mut().expect("it is polled until it is done");
+        let value = ready!(unsafe { Pin::new_unchecked(future) }.poll(cx));
+        this.future = None;
+        this.output.with(|output| *output = Some(value));
+        Poll::Ready(())
+    }
+}
+
+pub(crate) fn start<F>(
+    kind: &'static str,
+    future: F,
+    place: Place,
+    on_exit: Option<Box<dyn FnOnce()>>,
+) -> JoinHandle<F::Output>
+where
+    F: Future + 'static,
+    F::Output: 'static,
+{
+    assert!(
+        whippet_tasks::task_name().is_some(),
+        "there is no reactor running, must be called from the context of a Tokio 1.x runtime"
+    );
+    let output = Arc::new(Local::new(None));
+    let keeping = Keeping { future: Some(future), output: output.clone() };
+    let handle = whippet_tasks::spawn(kind, Box::pin(keeping), place, on_exit);
+    JoinHandle { handle, output, leaf: Leaf::new(), place }
+}
+
+#[track_caller]
+pub fn spawn<F>(future: F) -> JoinHandle<F::Output>
+where
+    F: Future + Send + 'static,
+    F::Output: Send + 'static,
+{
+    start("task", future, Location::caller(), None)
+}
+
+/// A blocking call runs as a task of its own: what it does with channels and locks are events.
+#[track_caller]
+pub fn spawn_blocking<F, R>(work: F) -> JoinHandle<R>
+where
+    F: FnOnce() -> R + Send + 'static,
+    R: Send + 'static,
+{
+    start("blocking task", async move { work() }, Location::caller(), None)
+}
+
+pub fn block_in_place<R>(work: impl FnOnce() -> R) -> R {
+    work()
+}
+
+/// Lets others go first.
+#[track_caller]
+pub fn yield_now() -> impl Future<Output = ()> {
+    let place = Location::caller();
+    let mut leaf = Leaf::new();
+    std::future::poll_fn(move |cx| leaf.poll(cx, &On::Yield, Action::plain("goes on after yielding", place)))
+}
+
+impl<T> JoinHandle<T> {
+    #[track_caller]
+    pub fn abort(&self) {
+        self.handle.abort(Location::caller());
+    }
+
+    #[track_caller]
+    pub fn is_finished(&self) -> bool {
+        is_finished(&self.handle, Location::caller())
+    }
+
+    pub fn abort_handle(&self) -> AbortHandle {
+        AbortHandle { handle: self.handle.clone() }
+    }
+
+    pub fn id(&self) -> Id {
+        Id(self.handle.name().0)
+    }
+
+    pub(crate) fn result(&self) -> Result<T, JoinError> {
+        let error = |panic| JoinError { id: self.id(), panic };
+        match self.handle.end.take() {
+            Some(Exit::Finished) => Ok(self.output.with(Option::take).expect("a finished task has a result")),
+            Some(Exit::Panicked(panic)) => Err(error(Some(panic))),
+            Some(Exit::Cancelled) | None => Err(error(None)),
+        }
+    }
+}
+
+fn is_finished(handle: &Handle, place: Place) -> bool {
+    whippet_tasks::event(Action::new("looks at", handle.end.object, place));
+    whippet_tasks::read(handle.end.object.part(Part::Tail));
+    handle.end.is_over()
+}
+
+impl<T> Future for JoinHandle<T> {
+    type Output = Result<T, JoinError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let on = On::Source(self.handle.end.clone(), 0);
+        let action = Action::new("joins", self.handle.end.object, self.place);
+        ready!(self.leaf.poll(cx, &on, action));
+        Poll::Ready(self.result())
+    }
+}
+
+impl<T> fmt::Debug for JoinHandle<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("JoinHandle").field("id", &self.id()).finish()
+    }
+}
+
+/// Stops a task.
+#[derive(Clone)]
+pub struct AbortHandle {
+    pub(crate) handle: Handle,
+}
+
+impl AbortHandle {
+    #[track_caller]
+    pub fn abort(&self) {
+        self.handle.abort(Location::caller());
+    }
+    #[track_caller]
+    pub fn is_finished(&self) -> bool {
+        is_finished(&self.handle, Location::caller())
+    }
+    pub fn id(&self) -> Id {
+        Id(self.handle.name().0)
+    }
+}
+
+impl fmt::Debug for AbortHandle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("AbortHandle").field("id", &self.id()).finish()
+    }
+}

@@ -1,0 +1,241 @@
+//! Where tests meet the search: what the macros expand to.
+//!
+//! Settings come from the environment, which `cargo whippet` sets: `WHIPPET_REDUCTION`, `WHIPPET_LIMIT_EXECUTIONS`,
+//! `WHIPPET_LIMIT_SECONDS`, `WHIPPET_LIMIT_STEPS`, `WHIPPET_TIMERS`, `WHIPPET_JOBS`, `WHIPPET_FIRST_BUG`,
+//! `WHIPPET_LEFT_BEHIND`; `WHIPPET_REPORT` names a file for the JSON report, `WHIPPET_SCHEDULES` a directory for the
+//! schedules of findings, `WHIPPET_REPLAY` a schedule to replay instead of searching.
+
+use std::future::Future;
+use std::panic::Location;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Duration;
+use whippet_model::Schedule;
+use whippet_search::{Options, Reduction};
+use whippet_tasks::{Composite, InBranch, Settings, Tasks};
+
+/// What a test may return.
+pub trait Output {
+    /// Panics where it says that the test failed.
+    fn check(self);
+}
+
+impl Output for () {
+    fn check(self) {}
+}
+
+impl<T, E: std::fmt::Debug> Output for Result<T, E> {
+    #[track_caller]
+    fn check(self) {
+        if let Err(error) = self {
+            panic!("the test returned {error:?}");
+        }
+    }
+}
+
+impl Output for std::process::ExitCode {
+    #[track_caller]
+    fn check(self) {
+        assert!(self == std::process::ExitCode::SUCCESS, "the test returned a failure");
+    }
+}
+
+fn variable<T: std::str::FromStr>(name: &str) -> Option<T> {
+    let text = std::env::var(name).ok()?;
+    Some(text.parse().unwrap_or_else(|_| panic!("whippet: {name}={text} is not understood")))
+}
+
+fn settings(paused: bool) -> Settings {
+    let mut settings = Settings { paused, ..Settings::default() };
+    settings.timers = variable("WHIPPET_TIMERS").unwrap_or(settings.timers);
+    settings.left_behind = std::env::var_os("WHIPPET_LEFT_BEHIND").is_some();
+    settings
+}
+
+fn options() -> Options {
+    let mut options = Options::default();
+    if let Some(text) = variable::<String>("WHIPPET_REDUCTION") {
+        options.reduction = text.parse::<Reduction>().unwrap_or_else(|error| panic!("whippet: {error}"));
+    }
+    options.limits.executions = variable("WHIPPET_LIMIT_EXECUTIONS");
+    options.limits.time = variable("WHIPPET_LIMIT_SECONDS").map(Duration::from_secs_f64);
+    options.limits.steps = variable("WHIPPET_LIMIT_STEPS").unwrap_or(options.limits.steps);
+    options.jobs = variable("WHIPPET_JOBS").unwrap_or(1);
+    options.first_bug = std::env::var_os("WHIPPET_FIRST_BUG").is_some();
+    options
+}
+
+/// Explores a test. Panics with the stories of what it finds.
+#[track_caller]
+pub fn test<F: Future<Output = ()> + 'static>(
+    path: &str,
+    paused: bool,
+    body: impl Fn() -> F + Send + Sync + 'static,
+) {
+    // The test harness leaves out the crate.
+    let name = path.split_once("::").map_or(path, |(_, name)| name).to_string();
+    let program = Tasks::new(name.clone(), settings(paused), body);
+    if let Some(file) = std::env::var_os("WHIPPET_REPLAY") {
+        return replay(&program, &file);
+    }
+    let options = options();
+    let meter = whippet_report::Meter::start();
+    let verdict = match program.explore(&options, &()) {
+        Ok(verdict) => verdict,
+        Err(error) => panic!("whippet: {error}"),
+    };
+    let mut run = whippet_report::Run::new(name.clone(), &options);
+    run.usage = meter.read();
+    if let Some(file) = std::env::var_os("WHIPPET_REPORT") {
+        std::fs::write(&file, whippet_report::json_text(&run, &verdict))
+            .unwrap_or_else(|error| panic!("whippet: cannot write {}: {error}", file.display()));
+    }
+    let mut replays = Vec::new();
+    if let Some(directory) = std::env::var_os("WHIPPET_SCHEDULES") {
+        for (k, finding) in verdict.findings.iter().enumerate() {
+            let file = std::path::Path::new(&directory).join(format!("{}-{}.json", name.replace("::", "-"), k + 1));
+            if std::fs::write(&file, finding.schedule.to_json()).is_ok() {
+                replays.push(format!("cargo whippet replay {}", file.display()));
+            }
+        }
+    }
+    if let Some(text) = whippet_report::failure(&verdict, false, &replays) {
+        panic!("{text}");
+    }
+}
+
+/// Carries out one schedule and fails as it does.
+fn replay(program: &Tasks, file: &std::ffi::OsStr) {
+    let text = std::fs::read_to_string(file)
+        .unwrap_or_else(|error| panic!("whippet: cannot read {}: {error}", file.display()));
+    let schedule = Schedule::from_json(&text).unwrap_or_else(|error| panic!("whippet: {error}"));
+    let replayed = whippet_search::replay(program, &schedule).unwrap_or_else(|error| panic!("whippet: {error}"));
+    let mut story = whippet_report::plain(&whippet_report::story(&replayed.story));
+    for problem in &replayed.problems {
+        let place = problem.place.as_ref().map_or(String::new(), |place| format!(" at {place}"));
+        story += &format!("{}: {}{place}\n", problem.kind, problem.message);
+    }
+    assert!(replayed.problems.is_empty(), "{story}");
+}
+
+/// Runs a main function in one order.
+#[track_caller]
+pub fn main<F: Future>(paused: bool, future: F) -> F::Output {
+    run_once(paused, future)
+}
+
+/// Runs a future as the main task of one execution, in one order.
+#[track_caller]
+pub(crate) fn run_once<F: Future>(paused: bool, future: F) -> F::Output {
+    struct Slot<T>(*mut T);
+    unsafe impl<T> Send for Slot<T> {}
+    unsafe impl<T> Sync for Slot<T> {}
+    impl<T> Slot<T> {
+        fn get(&self) -> *mut T {
+            self.0
+        }
+    }
+    let mut future = Some(future);
+    let mut output = None;
+    let (from, to) = (Slot(&raw mut future), Slot(&raw mut output));
+    let body = move || {
+        let (from, to) = (from.get(), to.get());
+        // The execution is over before this function returns, and there is only one.
+        let future = unsafe { (*from).take().expect("one execution has one main task") };
+        let body: Pin<Box<dyn Future<Output = ()>>> = Box::pin(async move { unsafe { *to = Some(future.await) } });
+        unsafe { std::mem::transmute::<Pin<Box<dyn Future<Output = ()> + '_>>, Pin<Box<dyn Future<Output = ()>>>>(body) }
+    };
+    // Borrows of the caller outlive the execution, which ends in here.
+    let body: Box<dyn Fn() -> Pin<Box<dyn Future<Output = ()>>> + Send + Sync + '_> = Box::new(body);
+    let body: Box<dyn Fn() -> Pin<Box<dyn Future<Output = ()>>> + Send + Sync> = unsafe { std::mem::transmute(body) };
+    let program = Tasks::new("main", settings(paused), body);
+    let problems = program.run_once(usize::MAX).unwrap_or_else(|error| panic!("whippet: {error}"));
+    match output {
+        Some(output) => output,
+        None => {
+            let texts: Vec<String> = problems.iter().map(|problem| problem.message.clone()).collect();
+            panic!("{}", texts.join("\n"))
+        }
+    }
+}
+
+/// How `select!` asks its branches.
+pub struct Selecting {
+    /// `None` if biased.
+    select: Option<u32>,
+}
+
+impl Selecting {
+    pub fn new(biased: bool) -> Selecting {
+        Selecting { select: (!biased).then(whippet_tasks::new_select) }
+    }
+
+    pub fn poll<F: Future>(&self, branch: usize, last: bool, future: Pin<&mut F>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        match self.select {
+            Some(select) => {
+                let _in = InBranch::enter(select, branch as u32);
+                future.poll(cx)
+            }
+            None if last => future.poll(cx),
+            None => {
+                let _in = Composite::enter();
+                future.poll(cx)
+            }
+        }
+    }
+}
+
+/// A future of a `join!` and its result.
+pub enum Joined<F: Future> {
+    Waiting(F),
+    Done(F::Output),
+    Taken,
+}
+
+impl<F: Future> Joined<F> {
+    pub fn new(future: impl std::future::IntoFuture<IntoFuture = F, Output = F::Output>) -> Joined<F> {
+        Joined::Waiting(future.into_future())
+    }
+
+    pub fn take(self: Pin<&mut Self>) -> Option<F::Output> {
+        // Results are not pinned.
+        match std::mem::replace(unsafe { self.get_unchecked_mut() }, Joined::Taken) {
+            Joined::Done(output) => Some(output),
+            _ => None,
+        }
+    }
+}
+
+impl<T, E, F: Future<Output = Result<T, E>>> Joined<F> {
+    pub fn take_error(self: Pin<&mut Self>) -> Option<E> {
+        if !matches!(&*self, Joined::Done(Err(_))) {
+            return None;
+        }
+        self.take().and_then(Result::err)
+    }
+}
+
+pub fn poll_joined<F: Future>(last: bool, future: Pin<&mut Joined<F>>, cx: &mut Context<'_>) -> Poll<()> {
+    // The future stays where it is until it is dropped there.
+    let this = unsafe { future.get_unchecked_mut() };
+    let Joined::Waiting(waiting) = this else { return Poll::Ready(()) };
+    let waiting = unsafe { Pin::new_unchecked(waiting) };
+    let polled = if last {
+        waiting.poll(cx)
+    } else {
+        let _in = Composite::enter();
+        waiting.poll(cx)
+    };
+    polled.map(|output| *this = Joined::Done(output))
+}
+
+/// What the stand-in does not model is an error that says where.
+#[track_caller]
+pub fn not_modelled(item: &str) -> ! {
+    let place = Location::caller();
+    whippet_tasks::misuse(format!(
+        "whippet's stand-in does not model {item}, used at {}:{}: keep it out of the tests that are explored",
+        place.file(),
+        place.line()
+    ))
+}

@@ -1,0 +1,69 @@
+//! How many executions small programs have, named by their shape.
+
+use std::collections::BTreeSet;
+use std::future::Future;
+use std::sync::{Arc, Mutex};
+use tokio::sync::{mpsc, oneshot};
+use whippet_model::Verdict;
+use whippet_search::{Options, Reduction};
+use whippet_tasks::{Settings, Tasks};
+
+type Seen = Arc<Mutex<BTreeSet<String>>>;
+
+/// Explores a body; what it returns, per execution, is collected.
+fn explore<F>(reduction: Reduction, body: impl Fn() -> F + Send + Sync + 'static) -> (Verdict, BTreeSet<String>)
+where
+    F: Future<Output = String> + 'static,
+{
+    let seen = Seen::default();
+    let out = seen.clone();
+    let program = Tasks::new("test", Settings::default(), move || {
+        let (out, future) = (out.clone(), body());
+        async move {
+            let text = future.await;
+            out.lock().unwrap().insert(text);
+        }
+    });
+    let options = Options { reduction, ..Options::default() };
+    let verdict = program.explore(&options, &()).unwrap();
+    let seen = seen.lock().unwrap().clone();
+    (verdict, seen)
+}
+
+async fn clients(k: usize) -> String {
+    let (tx, mut rx) = mpsc::unbounded_channel::<(usize, Option<oneshot::Sender<String>>)>();
+    let server = tokio::spawn(async move {
+        let mut log = String::new();
+        while let Some((n, reply)) = rx.recv().await {
+            match reply {
+                None => log += &n.to_string(),
+                Some(reply) => reply.send(log.clone()).unwrap(),
+            }
+        }
+    });
+    let tasks: Vec<_> = (0..k)
+        .map(|n| {
+            let tx = tx.clone();
+            tokio::spawn(async move { tx.send((n, None)).unwrap() })
+        })
+        .collect();
+    for task in tasks {
+        task.await.unwrap();
+    }
+    let (reply, answer) = oneshot::channel();
+    tx.send((0, Some(reply))).unwrap();
+    let log = answer.await.unwrap();
+    drop(tx);
+    server.await.unwrap();
+    log
+}
+
+#[test]
+fn clients_to_one_server_is_factorial() {
+    for (k, factorial) in [(1, 1), (2, 2), (3, 6), (4, 24), (5, 120)] {
+        let (verdict, seen) = explore(Reduction::Optimal, move || clients(k));
+        assert_eq!((verdict.counters.executions, verdict.counters.blocked), (factorial, 0), "k = {k}");
+        assert_eq!(seen.len() as u64, factorial);
+        assert!(verdict.complete && verdict.findings.is_empty(), "{verdict:?}");
+    }
+}
