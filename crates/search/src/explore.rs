@@ -172,7 +172,6 @@ fn dispatch<P: Program>(program: &P, options: &Options, control: &Control) -> Re
         Reduction::Random => sampling::random(&mut run),
         Reduction::Pct => sampling::pct(&mut run),
         Reduction::Pos => sampling::pos(&mut run),
-        other => Err(Stop::unsupported(format!("the reduction `{other}` is not available in this build"))),
     }
 }
 

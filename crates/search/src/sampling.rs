@@ -1,0 +1,232 @@
+//! Searches for programs that are too large to finish: executions drawn at random, each from the beginning.
+//!
+//! * `random`: every enabled choice is as likely as the others.
+//! * `pct` (Burckhardt and others): every actor has a random priority, and the highest one that can act does; at `d - 1` random
+//!   moments the actor that is about to act becomes the lowest. A bug that needs `d` events in order is found with a
+//!   probability that does not vanish with the number of choices. Which of an actor's messages it takes is
+//!   drawn evenly.
+//! * `pos` (Yuan, Yang, Gu: partial-order aware sampling): every pending thing has a random priority, the highest acts, and those
+//!   that its event is in conflict with draw again. What a pending thing will touch is not known, so things of the
+//!   same actor are the ones that draw again.
+//!
+//! The same seed draws the same executions. How many traces were seen, and how many there may be, is in the verdict,
+//! which is never complete.
+
+use crate::estimate::Tally;
+use crate::run::{Run, Stop};
+use whippet_model::{Choice, LimitHit, Machine};
+
+/// Draws executions, every choice alike.
+pub(crate) fn random<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
+    sample(run, &mut Even)
+}
+
+/// Draws executions with priorities of actors that change a few times.
+pub(crate) fn pct<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
+    let changes = run.options.pct_depth.saturating_sub(1);
+    sample(run, &mut Pct { changes, moments: Vec::new(), priorities: Vec::new(), longest: 0, steps: 0, lowest: 0 })
+}
+
+/// Draws executions with priorities that are drawn again after conflicts.
+pub(crate) fn pos<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
+    sample(run, &mut Pos::default())
+}
+
+/// Random numbers that are the same everywhere: splitmix64.
+#[derive(Debug)]
+struct Random(u64);
+
+impl Random {
+    #[inline]
+    fn number(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        z ^ (z >> 31)
+    }
+
+    /// A number below `n`, which is not 0.
+    #[inline]
+    fn below(&mut self, n: usize) -> usize {
+        ((u128::from(self.number()) * n as u128) >> 64) as usize
+    }
+}
+
+/// How a sampler chooses.
+trait Sampler {
+    /// An execution begins.
+    fn begin(&mut self, random: &mut Random);
+
+    /// Which of the enabled choices is taken.
+    fn pick<M: Machine>(&mut self, machine: &M, enabled: &[Choice], random: &mut Random) -> usize;
+}
+
+fn sample<M: Machine>(run: &mut Run<'_, M>, sampler: &mut impl Sampler) -> Result<(), Stop> {
+    let mut tally = Tally::default();
+    run.follow_clocks();
+    let drawn = draw(run, sampler, &mut tally);
+    run.control.guess(tally.estimate());
+    run.control.note(tally.words());
+    drawn?;
+    // However many samples there were, not everything was covered.
+    Err(Stop::Limit(LimitHit::Executions))
+}
+
+/// After how many samples the guess is told to whoever watches.
+const TELL: u64 = 4096;
+
+fn draw<M: Machine>(run: &mut Run<'_, M>, sampler: &mut impl Sampler, tally: &mut Tally) -> Result<(), Stop> {
+    let mut random = Random(run.options.seed);
+    let mut enabled = Vec::new();
+    for k in 1..=run.options.samples {
+        run.rewind(0);
+        sampler.begin(&mut random);
+        loop {
+            enabled.clear();
+            run.enabled(&mut enabled);
+            if enabled.is_empty() {
+                break;
+            }
+            let picked = sampler.pick(&run.machine, &enabled, &mut random);
+            any_way(run, enabled[picked], &mut random)?;
+        }
+        run.complete()?;
+        tally.add(run.clocks.key());
+        if k % TELL == 0 {
+            run.control.guess(tally.estimate());
+            if tally.memory() > run.options.limits.memory {
+                return Err(Stop::Limit(LimitHit::Memory));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Takes a choice; of several ways that are found by running it, each is as likely as the others.
+#[inline]
+fn any_way<M: Machine>(run: &mut Run<'_, M>, choice: Choice, random: &mut Random) -> Result<(), Stop> {
+    run.execute(choice)?;
+    match run.machine.next_branch() {
+        None => Ok(()),
+        Some(_) => one_of_many(run, choice, random),
+    }
+}
+
+#[cold]
+fn one_of_many<M: Machine>(run: &mut Run<'_, M>, choice: Choice, random: &mut Random) -> Result<(), Stop> {
+    let depth = run.depth() - 1;
+    let (mut drawn, mut now, mut ways) = (choice.branch, choice.branch, 1);
+    while let Some(branch) = run.machine.next_branch() {
+        run.rewind(depth);
+        run.redo(Choice { branch, ..choice })?;
+        ways += 1;
+        now = branch;
+        if random.below(ways) == 0 {
+            drawn = branch;
+        }
+    }
+    if drawn != now {
+        run.rewind(depth);
+        run.redo(Choice { branch: drawn, ..choice })?;
+    }
+    Ok(())
+}
+
+/// Every choice alike.
+struct Even;
+
+impl Sampler for Even {
+    fn begin(&mut self, _: &mut Random) {}
+
+    #[inline]
+    fn pick<M: Machine>(&mut self, _: &M, enabled: &[Choice], random: &mut Random) -> usize {
+        if enabled.len() == 1 { 0 } else { random.below(enabled.len()) }
+    }
+}
+
+/// Priorities of actors, with changes.
+struct Pct {
+    changes: usize,
+    /// The steps of this execution at which a priority changes.
+    moments: Vec<usize>,
+    /// By number of creation. Actors that were not changed are above those that were.
+    priorities: Vec<u64>,
+    /// The longest execution so far: where the moments are drawn from.
+    longest: usize,
+    steps: usize,
+    /// The next priority below all others.
+    lowest: u64,
+}
+
+impl Sampler for Pct {
+    fn begin(&mut self, random: &mut Random) {
+        self.longest = self.longest.max(self.steps);
+        self.steps = 0;
+        self.priorities.clear();
+        self.lowest = self.changes as u64;
+        self.moments.clear();
+        if self.longest > 0 {
+            let longest = self.longest;
+            self.moments.extend((0..self.changes).map(|_| random.below(longest)));
+        }
+    }
+
+    fn pick<M: Machine>(&mut self, machine: &M, enabled: &[Choice], random: &mut Random) -> usize {
+        while self.priorities.len() < machine.actors() {
+            self.priorities.push(random.number() | 1 << 63);
+        }
+        let first = |priorities: &[u64]| {
+            let actors = enabled.iter().map(|choice| machine.actor(choice.what).0);
+            actors.max_by_key(|&actor| priorities[actor as usize]).expect("something is enabled")
+        };
+        let mut actor = first(&self.priorities);
+        for _ in 0..self.moments.iter().filter(|&&moment| moment == self.steps).count() {
+            self.lowest -= 1;
+            self.priorities[actor as usize] = self.lowest;
+            actor = first(&self.priorities);
+        }
+        self.steps += 1;
+        one_of(enabled, random, |choice| machine.actor(choice.what).0 == actor)
+    }
+}
+
+/// Priorities of pending things, drawn again after conflicts.
+#[derive(Default)]
+struct Pos {
+    /// By handle: the execution in which it was drawn, and the priority.
+    priorities: Vec<(u64, u64)>,
+    execution: u64,
+    /// Who acted last.
+    last: Option<u32>,
+}
+
+impl Sampler for Pos {
+    fn begin(&mut self, _: &mut Random) {
+        self.execution += 1;
+        self.last = None;
+    }
+
+    fn pick<M: Machine>(&mut self, machine: &M, enabled: &[Choice], random: &mut Random) -> usize {
+        for choice in enabled {
+            let handle = choice.what.0 as usize;
+            if handle >= self.priorities.len() {
+                self.priorities.resize(handle + 1, (0, 0));
+            }
+            if self.priorities[handle].0 != self.execution || self.last == Some(machine.actor(choice.what).0) {
+                self.priorities[handle] = (self.execution, random.number());
+            }
+        }
+        let priority = |choice: &&Choice| self.priorities[choice.what.0 as usize].1;
+        let first = enabled.iter().max_by_key(priority).expect("something is enabled").what;
+        self.last = Some(machine.actor(first).0);
+        one_of(enabled, random, |choice| choice.what == first)
+    }
+}
+
+/// The place of one of the choices that are `meant`, each as likely as the others.
+fn one_of(enabled: &[Choice], random: &mut Random, meant: impl Fn(&Choice) -> bool) -> usize {
+    let places = || (0..enabled.len()).filter(|&k| meant(&enabled[k]));
+    let drawn = random.below(places().count());
+    places().nth(drawn).expect("it was counted")
+}
