@@ -1,13 +1,15 @@
 //! Actors written as one `async` body that receives explicitly.
 //!
 //! A suspended body cannot be cloned. It stays alive while the execution only goes forward, and is brought
-//! back by running it again from its beginning on what it had received, with the engine muted.
+//! back by running it again from its beginning on what it had received, with the engine muted. What it did after
+//! a history is remembered, so that most steps need neither.
 
 use crate::Message;
 use crate::cell::{Cell, Polled, Status, Trouble, awaited, drop_muted, poll};
 use crate::cx::Hands;
 use crate::engine::{Content, Engine, On};
 use crate::inbox::{Filter, Inbox};
+use crate::remember::Memory;
 use crate::words;
 use std::any::Any;
 use std::future::Future;
@@ -30,6 +32,7 @@ pub(crate) struct BodyCell<M, F> {
     live: Option<Pin<Box<dyn Future<Output = ()>>>>,
     /// How much the live body has received.
     live_received: usize,
+    memory: Memory<()>,
     hands: Hands,
     runs: u64,
     of: PhantomData<fn(M)>,
@@ -45,6 +48,7 @@ impl<M: Message, F: AsyncFn(&mut Inbox<M>) + 'static> BodyCell<M, F> {
             first_choices: Vec::new(),
             live: None,
             live_received: 0,
+            memory: Memory::default(),
             hands,
             runs: 0,
             of: PhantomData,
@@ -116,6 +120,7 @@ impl<M: Message, F: AsyncFn(&mut Inbox<M>) + 'static> Cell for BodyCell<M, F> {
         let chosen = {
             let mut engine = self.hands.engine.borrow_mut();
             engine.now.actor = self.hands.me.slot;
+            engine.now.history = engine.about[self.hands.me.slot as usize].history;
             engine.now.handled = self.beginning();
             engine.now.effects = 0;
             engine.now.wait = None;
@@ -132,12 +137,21 @@ impl<M: Message, F: AsyncFn(&mut Inbox<M>) + 'static> Cell for BodyCell<M, F> {
         self.saved.push(self.status.clone());
         let live = self.live.is_some() && self.live_received == self.received.len();
         self.received.push((what, branch));
-        if live {
+        if let Some(known) = self.memory.recall(&self.hands.engine) {
+            self.status = known.status.clone();
+            return Ok(());
+        }
+        let result = if live {
             self.hands.engine.borrow_mut().now.feed.push_back((what, branch));
             self.poll()
         } else {
             self.rebuild()
+        };
+        match &result {
+            Ok(()) => self.memory.keep(&self.hands.engine, &self.status, || ()),
+            Err(_) => Memory::<()>::discard(&self.hands.engine),
         }
+        result
     }
 
     fn undo(&mut self) {

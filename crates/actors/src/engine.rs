@@ -8,8 +8,10 @@
 //! A suspended actor is brought back by running its code again on what it had received. Meanwhile the
 //! engine is *muted*: sends and creations are only counted, so that they keep their names.
 
+use crate::Message;
 use crate::address::Raw;
 use crate::cell::Cell;
+use crate::remember::Effect;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::any::Any;
@@ -56,6 +58,8 @@ pub(crate) struct Sent {
     /// The step that delivered it.
     pub(crate) delivered: u32,
     pub(crate) content: Content,
+    /// The sender's history when it was sent, and its number there: it says what the content is.
+    pub(crate) origin: u64,
     /// Whether it can be delivered now; kept up by the machine.
     pub(crate) open: bool,
     /// Where in the source it was sent.
@@ -78,6 +82,8 @@ pub(crate) struct About {
     pub(crate) kind: Rc<str>,
     /// The step that created it.
     pub(crate) by: u32,
+    /// A hash of everything it has received.
+    pub(crate) history: u64,
 }
 
 /// What a suspended actor waits for.
@@ -113,6 +119,10 @@ pub(crate) struct Now {
     /// The values that `choose` gives next, when a first segment is run again.
     pub(crate) forced: VecDeque<u32>,
     pub(crate) stop: bool,
+    /// The actor's history with what it handles now.
+    pub(crate) history: u64,
+    /// What the step does, while it is being recorded.
+    pub(crate) record: Option<Vec<Effect>>,
     pub(crate) wait: Option<Wait>,
     /// What the actor receives next, and which way it went then: the last one is new, those before are being run again.
     pub(crate) feed: VecDeque<(u32, Branch)>,
@@ -132,6 +142,8 @@ pub(crate) struct Engine {
     /// Cells of actors created in the running step.
     pub(crate) newborn: Vec<Box<dyn Cell>>,
     pub(crate) dirty: Vec<u32>,
+    /// How many bytes are left for remembering what steps did.
+    pub(crate) remember: usize,
     pub(crate) now: Now,
 }
 
@@ -149,6 +161,7 @@ impl Engine {
             by_name: FxHashMap::default(),
             newborn: Vec::new(),
             dirty: Vec::new(),
+            remember: 0,
             now: Now {
                 actor: TEST,
                 step: SET_UP,
@@ -160,6 +173,8 @@ impl Engine {
                 arities: SmallVec::new(),
                 forced: VecDeque::new(),
                 stop: false,
+                history: Name::ROOT.0,
+                record: None,
                 wait: None,
                 feed: VecDeque::new(),
                 error: None,
@@ -193,9 +208,15 @@ impl Engine {
 
     // ---- what handlers do ------------------------------------------------------------------------
 
-    pub(crate) fn send<M: 'static>(&mut self, to: Raw, message: M, site: &'static Location<'static>) -> Name {
+    pub(crate) fn send<M: Message>(&mut self, to: Raw, message: M, site: &'static Location<'static>) -> Name {
         let name = self.next_name();
         if !self.now.muted {
+            if let Some(record) = &mut self.now.record {
+                let message = message.clone();
+                record.push(Rc::new(move |engine| {
+                    engine.send(to, message.clone(), site);
+                }));
+            }
             let to = self.slot(to);
             let mailbox = &mut self.mailboxes[to as usize];
             let messages = mailbox.messages.downcast_mut::<Vec<M>>().expect("addresses are typed");
@@ -208,9 +229,13 @@ impl Engine {
         name
     }
 
-    pub(crate) fn reply<T: Any + Debug>(&mut self, call: Name, to: Raw, value: T, site: &'static Location<'static>) {
+    pub(crate) fn reply<T: Message>(&mut self, call: Name, to: Raw, value: T, site: &'static Location<'static>) {
         let name = self.next_name();
         if !self.now.muted {
+            if let Some(record) = &mut self.now.record {
+                let value = value.clone();
+                record.push(Rc::new(move |engine| engine.reply(call, to, value.clone(), site)));
+            }
             let to = self.slot(to);
             let content = Content::Reply(self.replies.len() as u32, call);
             self.replies.push(Rc::new(value));
@@ -221,7 +246,8 @@ impl Engine {
     fn post(&mut self, name: Name, to: u32, content: Content, site: &'static Location<'static>) {
         self.pending.push(self.sent.len() as u32);
         let (from, by) = (self.now.actor, self.now.step);
-        self.sent.push(Sent { name, to, from, by, delivered: PENDING, content, open: false, site });
+        let origin = Name(self.now.history).child(self.now.effects).0;
+        self.sent.push(Sent { name, to, from, by, delivered: PENDING, content, origin, open: false, site });
         self.mark_dirty(to);
     }
 
@@ -232,9 +258,12 @@ impl Engine {
             let slot = self.slot_of(name).expect("what is run again creates what it created before");
             return Raw { name, slot };
         }
+        // A creation cannot be done again from a record.
+        self.now.record = None;
         let slot = self.about.len() as u32;
         self.by_name.insert(name, slot);
-        self.about.push(About { name, kind, by: self.now.step });
+        let history = Name(self.now.history).mixed(name.0).0;
+        self.about.push(About { name, kind, by: self.now.step, history });
         self.mailboxes.push(Mailbox { messages: Box::new(Vec::<M>::new()), len: 0, dirty: false });
         let raw = Raw { name, slot };
         self.newborn.push(cell(raw));

@@ -8,12 +8,14 @@
 use crate::cell::{Cell, Polled, Status, Trouble, awaited, drop_muted, poll};
 use crate::cx::{Cx, Hands};
 use crate::engine::{Content, Engine, EngineRef};
+use crate::remember::Memory;
 use crate::{Actor, words};
 use rustc_hash::FxHasher;
 use std::any::Any;
 use std::future::Future;
 use std::hash::Hasher;
 use std::pin::{Pin, pin};
+use std::time::{Duration, Instant};
 use whippet_model::{Branch, MachineError};
 
 /// What a step found.
@@ -51,8 +53,17 @@ pub(crate) struct HandlerCell<A: Actor + Clone> {
     cx: Cx<A>,
     /// The same as in `cx`, to be used while the handler has that.
     engine: EngineRef,
+    /// What steps did: the new state if they changed it, and whether the handler that waits has asked to stop.
+    memory: Memory<(Option<A>, bool)>,
+    /// Whether handlers take so long that remembering pays.
+    slow: bool,
     runs: u64,
 }
+
+/// How many runs are timed.
+const TIMED: u64 = 2;
+/// A handler that takes longer is worth remembering.
+const SLOW: Duration = Duration::from_micros(5);
 
 impl<A: Actor + Clone> HandlerCell<A> {
     pub(crate) fn new(state: A, hands: Hands) -> HandlerCell<A> {
@@ -67,8 +78,41 @@ impl<A: Actor + Clone> HandlerCell<A> {
             waits: false,
             engine: hands.engine.clone(),
             cx: Cx::new(hands),
+            memory: Memory::default(),
+            slow: false,
             runs: 0,
         }
+    }
+
+    /// Whether what steps do is kept: of handlers that wait, and of slow ones.
+    fn remembers(&self) -> bool {
+        self.waits || self.slow
+    }
+
+    /// Does again what the step did the last time, if that is known.
+    fn recall(&mut self) -> bool {
+        let Some(known) = self.memory.recall(&self.engine) else { return false };
+        let saved = self.saved.last_mut().expect("the step saved");
+        self.status = known.status.clone();
+        self.stopping = known.state.1;
+        if let Some(state) = &known.state.0 {
+            saved.state = Some(std::mem::replace(&mut self.state, state.clone()));
+        }
+        if !matches!(self.status, Status::Waiting(_)) {
+            self.began = self.received.len();
+        }
+        true
+    }
+
+    /// The first few runs are timed, to know slow handlers.
+    fn start_timed(&mut self, what: u32) -> Result<(), Trouble> {
+        let began = (self.runs < TIMED).then(Instant::now);
+        self.saved.last_mut().expect("the step saved").state = Some(self.state.clone());
+        let result = self.start(what);
+        if let Some(began) = began {
+            self.slow = self.runs == TIMED && began.elapsed() > SLOW || self.slow;
+        }
+        result
     }
 
     /// Starts a handler and runs it to its end, or until it waits for the first time.
@@ -205,29 +249,28 @@ impl<A: Actor + Clone> Cell for HandlerCell<A> {
     fn deliver(&mut self, what: u32, branch: Branch) -> Result<(), Trouble> {
         let (received, began, stopping) = (self.received.len(), self.began, self.stopping);
         self.received.push((what, branch));
-        let result = match std::mem::replace(&mut self.status, Status::Rest) {
-            Status::Rest => {
-                self.saved.push(Saved {
-                    state: Some(self.state.clone()),
-                    status: Status::Rest,
-                    received,
-                    began,
-                    stopping,
-                });
-                self.start(what)
+        let status = std::mem::replace(&mut self.status, Status::Rest);
+        let resumes = matches!(status, Status::Waiting(_));
+        self.saved.push(Saved { state: None, status, received, began, stopping });
+        if self.remembers() && self.recall() {
+            return Ok(());
+        }
+        let result = if resumes { self.resume() } else { self.start_timed(what) };
+        match &result {
+            Ok(()) if self.remembers() => {
+                let changed = self.saved.last().is_some_and(|saved| saved.state.is_some());
+                let state = || changed.then(|| self.state.clone());
+                self.memory.keep(&self.engine, &self.status, || (state(), self.stopping));
             }
-            status @ Status::Waiting(_) => {
-                self.saved.push(Saved { state: None, status, received, began, stopping });
-                self.resume()
+            Ok(()) => {}
+            Err(_) => {
+                Memory::<()>::discard(&self.engine);
+                // What a handler that panicked left behind is nobody's state.
+                if let Some(state) = self.saved.last_mut().and_then(|saved| saved.state.take()) {
+                    self.state = state;
+                }
+                self.status = Status::Failed;
             }
-            Status::Stopped | Status::Failed => unreachable!("nothing is delivered to an actor that has ended"),
-        };
-        if result.is_err() {
-            // What a handler that panicked left behind is nobody's state.
-            if let Some(state) = self.saved.last_mut().and_then(|saved| saved.state.take()) {
-                self.state = state;
-            }
-            self.status = Status::Failed;
         }
         result
     }

@@ -23,6 +23,7 @@ mod idle;
 mod inbox;
 mod machine;
 mod panics;
+mod remember;
 mod story;
 mod system;
 mod words;

@@ -22,6 +22,8 @@ pub(crate) struct Record {
     sent: u32,
     actors: u32,
     touches: u32,
+    /// The actor's history before.
+    history: u64,
     /// How many values each `choose` of the step had.
     pub(crate) arities: Option<Box<[u32]>>,
     pub(crate) problem: Option<Box<Problem>>,
@@ -388,6 +390,10 @@ impl Machine for ActorMachine {
             now.stop = false;
             now.muted = false;
             engine.begin(sent.name, choice.branch);
+            let about = &mut engine.about[sent.to as usize];
+            let history = about.history;
+            about.history = Name(history).mixed(sent.origin).mixed(choice.branch.0).0;
+            engine.now.history = about.history;
             Record {
                 choice,
                 actor: sent.to,
@@ -395,6 +401,7 @@ impl Machine for ActorMachine {
                 sent: engine.sent.len() as u32,
                 actors: engine.about.len() as u32,
                 touches: self.touches.len() as u32,
+                history,
                 arities: None,
                 problem: None,
             }
@@ -418,6 +425,7 @@ impl Machine for ActorMachine {
                 engine.uncreate(record.actors);
             }
             engine.undeliver(record.choice.what.0);
+            engine.about[record.actor as usize].history = record.history;
             engine.mark_dirty(record.actor);
         }
         if let Some(clocks) = &mut self.clocks {

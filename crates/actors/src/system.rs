@@ -164,8 +164,12 @@ pub struct Test {
     parameters: Vec<(String, String)>,
     delivery: Delivery,
     environment: Environment,
+    remember: usize,
     body: Arc<Body>,
 }
+
+/// How many bytes a machine may use to remember what slow and async handlers did.
+const REMEMBER: usize = 64 << 20;
 
 impl Test {
     /// A test of this name and body.
@@ -175,6 +179,7 @@ impl Test {
             parameters: Vec::new(),
             delivery: Delivery::default(),
             environment: Environment::default(),
+            remember: REMEMBER,
             body: Arc::new(body),
         }
     }
@@ -200,6 +205,14 @@ impl Test {
         self
     }
 
+    /// How many bytes each worker may use to remember what slow and async handlers did, so as not to run them again
+    /// on the same history: 64 MiB by default, 0 to remember nothing.
+    #[must_use]
+    pub fn remember(mut self, bytes: usize) -> Test {
+        self.remember = bytes;
+        self
+    }
+
     /// The order of delivery that was set.
     #[must_use]
     pub fn delivery_set(&self) -> Delivery {
@@ -221,6 +234,7 @@ impl Program for Test {
             return Err(error);
         }
         system.machine.start();
+        system.machine.engine.borrow_mut().remember = self.remember;
         Ok(system.machine)
     }
 
@@ -254,5 +268,6 @@ impl Engine {
         self.now.effects = self.now.test_effects;
         self.now.actor = TEST;
         self.now.step = SET_UP;
+        self.now.history = Name::ROOT.0;
     }
 }
