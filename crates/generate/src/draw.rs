@@ -6,7 +6,7 @@
 
 use crate::Random;
 use std::fmt;
-use whippet_search::toy::{Action, Program, Refusal, Rule, Target};
+use whippet_search::toy::{Action, Level, Program, Refusal, Rule, STORES, Target};
 
 /// What a drawn program may use besides sending.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -27,13 +27,15 @@ pub enum Family {
     Choose,
     /// Handlers that fail.
     Fail,
+    /// Stores, and dependence by fields.
+    Fields,
     /// Everything.
     Mixed,
 }
 
 impl Family {
     /// All families.
-    pub const ALL: [Family; 9] = [
+    pub const ALL: [Family; 10] = [
         Family::Plain,
         Family::State,
         Family::Creation,
@@ -42,6 +44,7 @@ impl Family {
         Family::Calls,
         Family::Choose,
         Family::Fail,
+        Family::Fields,
         Family::Mixed,
     ];
 
@@ -63,6 +66,7 @@ impl fmt::Display for Family {
             Family::Calls => "calls",
             Family::Choose => "choose",
             Family::Fail => "fail",
+            Family::Fields => "fields",
             Family::Mixed => "mixed",
         })
     }
@@ -88,6 +92,9 @@ pub fn draw_from(family: Family, random: &mut Random) -> Program {
     let starts = 1 + random.below(4);
     let mut pen = Pen { weights: Weights::of(family), tags, actors, kinds: actors + spare, random };
     let mut program = Program::new(actors);
+    if family == Family::Fields {
+        program.level = Level::Fields;
+    }
     program.main = (0..starts).map(|_| (pen.any(actors), pen.any(2))).collect();
     for actor in 0..pen.kinds {
         pen.behaviour(actor, &mut program);
@@ -97,24 +104,25 @@ pub fn draw_from(family: Family, random: &mut Random) -> Program {
 
 /// How likely each action is, and how often per hundred a tag has rules for single states or is refused in one.
 struct Weights {
-    actions: [usize; 8],
+    actions: [usize; 10],
     in_state: usize,
     refused: usize,
 }
 
 impl Weights {
     fn of(family: Family) -> Weights {
-        // In order: send, call, create, set, add, choose, stop, fail.
+        // In order: send, call, create, set, add, choose, stop, fail, store, only.
         let (actions, in_state, refused) = match family {
-            Family::Plain => ([1, 0, 0, 0, 0, 0, 0, 0], 0, 0),
-            Family::State => ([5, 0, 0, 2, 2, 0, 0, 0], 60, 0),
-            Family::Creation => ([6, 0, 3, 1, 1, 0, 0, 0], 20, 0),
-            Family::Constraints => ([6, 0, 0, 3, 2, 0, 0, 0], 10, 35),
-            Family::Stop => ([6, 0, 0, 1, 1, 0, 3, 0], 20, 0),
-            Family::Calls => ([4, 4, 0, 1, 1, 0, 0, 0], 15, 5),
-            Family::Choose => ([6, 0, 0, 1, 1, 3, 0, 0], 50, 0),
-            Family::Fail => ([6, 1, 0, 1, 2, 0, 0, 3], 50, 0),
-            Family::Mixed => ([9, 3, 2, 2, 2, 1, 1, 1], 30, 15),
+            Family::Plain => ([1, 0, 0, 0, 0, 0, 0, 0, 0, 0], 0, 0),
+            Family::State => ([5, 0, 0, 2, 2, 0, 0, 0, 0, 0], 60, 0),
+            Family::Creation => ([6, 0, 3, 1, 1, 0, 0, 0, 0, 0], 20, 0),
+            Family::Constraints => ([6, 0, 0, 3, 2, 0, 0, 0, 0, 0], 10, 35),
+            Family::Stop => ([6, 0, 0, 1, 1, 0, 3, 0, 0, 0], 20, 0),
+            Family::Calls => ([4, 4, 0, 1, 1, 0, 0, 0, 0, 0], 15, 5),
+            Family::Choose => ([6, 0, 0, 1, 1, 3, 0, 0, 0, 0], 50, 0),
+            Family::Fail => ([6, 1, 0, 1, 2, 0, 0, 3, 0, 0], 50, 0),
+            Family::Fields => ([10, 1, 1, 1, 1, 1, 0, 0, 5, 3], 10, 5),
+            Family::Mixed => ([9, 3, 2, 2, 2, 1, 1, 1, 1, 1], 30, 15),
         };
         Weights { actions, in_state, refused }
     }
@@ -162,7 +170,9 @@ impl Pen<'_> {
             4 => Action::Add(1),
             5 => Action::Choose(2 + self.any(2)),
             6 => Action::Stop,
-            _ => Action::Fail,
+            7 => Action::Fail,
+            8 => Action::Store(self.any(STORES as u32), 1 + self.state()),
+            _ => Action::Only(self.any(STORES as u32), self.state()),
         })
     }
 

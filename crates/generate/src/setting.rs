@@ -1,6 +1,7 @@
 //! The searches that are compared.
 
 use std::fmt;
+use whippet_search::toy::Level;
 use whippet_search::{Options, Order, Reduction, Rule};
 
 /// One way to search.
@@ -66,6 +67,13 @@ impl Setting {
             all.push(Setting { jobs, ..Setting::of(Reduction::Source) });
         }
         all
+    }
+
+    /// Whether this search knows what to do with such a relation of dependence.
+    #[must_use]
+    pub fn suits(&self, level: Level) -> bool {
+        let any = matches!(self.reduction, Reduction::Exhaustive | Reduction::Source | Reduction::Optimal);
+        level == Level::Actor || any || self.reduction == Reduction::Stateful
     }
 
     /// What this search promises.
