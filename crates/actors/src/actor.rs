@@ -46,6 +46,10 @@ pub trait Actor: Debug + Sized + 'static {
     /// How its state and messages are hashed, for searches that compare states. See [`Hashes`].
     const HASHES: Hashes<Self> = Hashes::NONE;
 
+    /// Whether all of the state is in [`Tracked`](crate::Tracked) fields, so that messages which touch different
+    /// fields count as independent.
+    const FIELDS: bool = false;
+
     /// Handles one message.
     fn handle(&mut self, msg: Self::Msg, cx: &mut Cx<Self>) -> impl Future<Output = ()>;
 

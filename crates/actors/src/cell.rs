@@ -73,6 +73,16 @@ pub(crate) trait Cell {
     /// One of its messages, as text.
     fn show_message(&self, engine: &Engine, what: u32) -> String;
 
+    /// Whether the actor tells which fields its handlers touch.
+    fn has_fields(&self) -> bool {
+        false
+    }
+
+    /// The fields that the newest step touched; `None`: the actor as a whole.
+    fn fields(&self) -> Option<&[(usize, bool)]> {
+        None
+    }
+
     /// How often the user's code was run.
     fn runs(&self) -> u64;
 }

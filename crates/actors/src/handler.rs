@@ -8,6 +8,7 @@
 use crate::cell::{Cell, Polled, Status, Trouble, awaited, drop_muted, poll};
 use crate::cx::{Cx, Hands};
 use crate::engine::{Content, Engine, EngineRef};
+use crate::fields::{self, Touched};
 use crate::remember::Memory;
 use crate::{Actor, words};
 use rustc_hash::FxHasher;
@@ -57,6 +58,8 @@ pub(crate) struct HandlerCell<A: Actor + Clone> {
     memory: Memory<(Option<A>, bool)>,
     /// Whether handlers take so long that remembering pays.
     slow: bool,
+    /// The fields that the newest step touched, if it was one handler from its beginning to its end.
+    touched: Option<Touched>,
     runs: u64,
 }
 
@@ -80,13 +83,14 @@ impl<A: Actor + Clone> HandlerCell<A> {
             cx: Cx::new(hands),
             memory: Memory::default(),
             slow: false,
+            touched: None,
             runs: 0,
         }
     }
 
     /// Whether what steps do is kept: of handlers that wait, and of slow ones.
     fn remembers(&self) -> bool {
-        self.waits || self.slow
+        (self.waits || self.slow) && !A::FIELDS
     }
 
     /// Does again what the step did the last time, if that is known.
@@ -108,10 +112,22 @@ impl<A: Actor + Clone> HandlerCell<A> {
     fn start_timed(&mut self, what: u32) -> Result<(), Trouble> {
         let began = (self.runs < TIMED).then(Instant::now);
         self.saved.last_mut().expect("the step saved").state = Some(self.state.clone());
-        let result = self.start(what);
+        let result = if A::FIELDS { self.start_noting(what) } else { self.start(what) };
         if let Some(began) = began {
             self.slow = self.runs == TIMED && began.elapsed() > SLOW || self.slow;
         }
+        result
+    }
+
+    /// Notes which fields are touched, by the handler and by accepting its message.
+    fn start_noting(&mut self, what: u32) -> Result<(), Trouble> {
+        fields::start_noting(&self.state);
+        // It was accepted before, and is asked again only to see what the answer depends on.
+        let _ = crate::panics::catch(|| self.accepts_now(&self.engine.borrow(), what));
+        let result = self.start(what);
+        let touched = fields::stop_noting();
+        let whole = result.is_err() || !matches!(self.status, Status::Rest);
+        self.touched = (!whole).then_some(touched);
         result
     }
 
@@ -125,7 +141,7 @@ impl<A: Actor + Clone> HandlerCell<A> {
             engine.message::<A::Msg>(self.cx.hands.me.slot, place).clone()
         };
         self.runs += 1;
-        if self.waits {
+        if self.waits && !A::FIELDS {
             return self.run_live(message);
         }
         let ended = {
@@ -249,6 +265,7 @@ impl<A: Actor + Clone> Cell for HandlerCell<A> {
     fn deliver(&mut self, what: u32, branch: Branch) -> Result<(), Trouble> {
         let (received, began, stopping) = (self.received.len(), self.began, self.stopping);
         self.received.push((what, branch));
+        self.touched = None;
         let status = std::mem::replace(&mut self.status, Status::Rest);
         let resumes = matches!(status, Status::Waiting(_));
         self.saved.push(Saved { state: None, status, received, began, stopping });
@@ -363,6 +380,14 @@ impl<A: Actor + Clone> Cell for HandlerCell<A> {
 
     fn show_message(&self, engine: &Engine, what: u32) -> String {
         words::content::<A::Msg>(engine, what)
+    }
+
+    fn has_fields(&self) -> bool {
+        A::FIELDS
+    }
+
+    fn fields(&self) -> Option<&[(usize, bool)]> {
+        self.touched.as_deref()
     }
 
     fn runs(&self) -> u64 {

@@ -55,6 +55,8 @@ pub struct ActorMachine {
     past_runs: u64,
 }
 
+/// Tells the fields of an actor from actors.
+const FIELD: u64 = 0xF1E1;
 /// Tells the object of a check from actors.
 const CHECK: u64 = 0xC4EC;
 
@@ -155,6 +157,9 @@ impl ActorMachine {
                 self.relation = Relation::Footprints;
             }
         }
+        if self.cells.iter().any(|cell| cell.has_fields()) {
+            self.relation = Relation::Footprints;
+        }
         self.at_start = (0..self.always.len()).find_map(|k| self.run_check(k, Vec::new()));
     }
 
@@ -218,7 +223,17 @@ impl ActorMachine {
 
     fn touch(&mut self, actor: u32) {
         let name = self.engine.borrow().about[actor as usize].name;
-        self.touches.push(Touch::write(name));
+        match self.cells[actor as usize].fields() {
+            // Where messages are kept in order, delivering one lets others through: that is no matter of fields.
+            Some(fields) if self.delivery == Delivery::Unordered => {
+                self.touches.push(Touch::read(name));
+                self.touches.extend(fields.iter().map(|&(place, write)| {
+                    let field = name.mixed(FIELD).mixed(place as u64);
+                    if write { Touch::write(field) } else { Touch::read(field) }
+                }));
+            }
+            _ => self.touches.push(Touch::write(name)),
+        }
         for &k in self.checks_of.get(actor as usize).into_iter().flatten() {
             if self.always[k as usize].slots.len() > 1 {
                 self.touches.push(Touch::write(Name::ROOT.mixed(CHECK).child(k)));

@@ -48,7 +48,7 @@ mod check;
 pub use check::{CheckError, Whippet, check};
 pub use whippet_actors::{
     Actor, ActorMachine, Addr, Call, Cx, Delivery, Environment, Hashes, Inbox, Message, Receive, Recipient, Reply,
-    States, System, Test, Who, receive,
+    States, System, Test, Tracked, Who, receive,
 };
 pub use whippet_macros::test;
 pub use whippet_model as model;
@@ -67,7 +67,7 @@ pub use whippet_search::{Order, Reduction};
 /// ```
 pub mod prelude {
     pub use crate::{
-        Actor, Addr, Cx, Delivery, Environment, Hashes, Inbox, Order, Recipient, Reduction, Reply, System, Whippet,
+        Actor, Addr, Cx, Delivery, Environment, Hashes, Inbox, Order, Recipient, Reduction, Reply, System, Tracked, Whippet,
         check, receive,
     };
 }
