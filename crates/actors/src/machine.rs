@@ -496,7 +496,7 @@ impl Machine for ActorMachine {
     fn step(&self, at: usize) -> Step {
         let record = &self.records[at];
         let thread = self.engine.borrow().sent[record.choice.what.0 as usize].name;
-        let event = if record.arities.is_none() { thread } else { thread.mixed(record.choice.branch.0) };
+        let event = if record.arities.is_none() { thread } else { thread.going(record.choice.branch) };
         Step { choice: record.choice, thread, event, actor: ActorNo(record.actor) }
     }
 

@@ -192,7 +192,7 @@ impl Configuration {
         for (digit, &value) in chosen.iter().enumerate() {
             branch = branch.with(digit, value).expect("few choices of few ways");
         }
-        let event = if chosen.is_empty() { message.name } else { message.name.mixed(branch.0) };
+        let event = if chosen.is_empty() { message.name } else { message.name.going(branch) };
         let what = Happened { event: Some(event), actor: Some(message.to), ..Happened::default() };
         let mut handling = Handling { handled: message.name, me: message.to, effects: 0, chosen, asked: 0, what };
         handling.read("life");

@@ -5,6 +5,7 @@
 //! everything alike, and a name means the same on every machine of the same program. Names are hashes
 //! of that path: nothing has to be remembered to compare two of them.
 
+use crate::Branch;
 use std::fmt;
 
 /// The stable name of a message, an actor, a process, a task or an event.
@@ -28,6 +29,19 @@ impl Name {
     #[must_use]
     pub fn child(self, k: u32) -> Name {
         self.mixed(u64::from(k) + 1)
+    }
+
+    /// The event of this thread that went one of several ways. No child has the same name.
+    ///
+    /// ```
+    /// use whippet_model::{Branch, Name};
+    /// let thread = Name::ROOT.child(0);
+    /// assert_ne!(thread.going(Branch(1)), thread.child(0));
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn going(self, branch: Branch) -> Name {
+        self.mixed(0xB2A_9C4).mixed(branch.0)
     }
 
     /// This name qualified by a number, for anything that is not a plain child.

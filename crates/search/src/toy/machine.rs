@@ -235,7 +235,7 @@ impl Machine for Toy {
         handler.take(&message);
         let (arities, failed, touches) = handler.done();
         // What `choose` decided is part of the event's name.
-        let event = if arities.is_empty() { message.name } else { message.name.mixed(choice.branch.0) };
+        let event = if arities.is_empty() { message.name } else { message.name.going(choice.branch) };
         let step = Step { choice, thread: message.name, event, actor: ActorNo(message.to) };
         let next = choice.branch.next(&arities);
         self.steps.push(Taken { step, message: choice.what.0, before, messages, actors, next, failed, past, touches });
