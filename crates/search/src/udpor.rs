@@ -68,6 +68,7 @@ struct Search {
     collects: bool,
     /// How many events of D an alternative cares for.
     alternatives: Option<usize>,
+    /// The largest D that something was explored with.
     most_avoided: usize,
     offers: Vec<Extension>,
 }
@@ -183,9 +184,9 @@ impl Search {
             self.following.truncate(following);
             self.avoided.truncate(avoided);
             self.avoided.push(event);
-            self.most_avoided = self.most_avoided.max(self.avoided.len());
             let configuration = self.levels.iter().map(|level| level.event);
             if let Some(guide) = self.unfolding.alternative(configuration, &self.avoided, self.alternatives) {
+                self.most_avoided = self.most_avoided.max(self.avoided.len());
                 self.guide = guide;
                 self.guide.difference_with(&self.configuration);
                 return true;

@@ -49,15 +49,9 @@ impl Unfolding {
     }
 
     fn spike(&self, avoided: u32, banned: &FixedBitSet, all: &FixedBitSet) -> Vec<u32> {
-        let direct = &self.event(avoided).direct;
-        let fits = |&id: &usize| {
-            !banned.contains(id) && !all.contains(id) && {
-                let past = &self.event(id as u32).past;
-                // Where an event before it stands against the same one, that is enough.
-                past.is_disjoint(all) && past.is_disjoint(direct)
-            }
-        };
-        direct.ones().filter(fits).map(|id| id as u32).collect()
+        let fits =
+            |&id: &usize| !banned.contains(id) && !all.contains(id) && self.event(id as u32).past.is_disjoint(all);
+        self.rivals(avoided).filter(fits).map(|id| id as u32).collect()
     }
 
     fn stand(&self, spikes: &[Spike], banned: &FixedBitSet, chosen: &mut Vec<u32>) -> bool {

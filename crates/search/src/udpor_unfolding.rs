@@ -185,14 +185,20 @@ impl Unfolding {
         self.live > self.kept + self.kept / 8 + 8
     }
 
-    /// Forgets all events but some, those that may follow, what is in direct conflict with the first, and what
-    /// happens before any of them.
+    /// The events in direct conflict with one, with none of those before them: what an alternative to it needs.
+    pub(crate) fn rivals(&self, id: u32) -> impl Iterator<Item = usize> {
+        let direct = &self.event(id).direct;
+        direct.ones().filter(move |&other| self.event(other as u32).past.is_disjoint(direct))
+    }
+
+    /// Forgets all events but some, those that may follow, the rivals of the first, and what happens before any of
+    /// them.
     pub(crate) fn collect(&mut self, kept: impl Iterator<Item = u32>, following: &[u32]) {
         let mut live = FixedBitSet::with_capacity(self.events.len());
         let mut rivals = FixedBitSet::with_capacity(self.events.len());
         for id in kept {
             live.insert(id as usize);
-            rivals.union_with(&self.event(id).direct);
+            rivals.extend(self.rivals(id));
         }
         following.iter().for_each(|&id| live.insert(id as usize));
         live.union_with(&rivals);

@@ -1,0 +1,55 @@
+//! The programs of `examples/net`: all of them are read and searched.
+
+use std::path::Path;
+use std::sync::Arc;
+use whippet_model::Kind;
+use whippet_net::Net;
+use whippet_search::{Options, Reduction, explore};
+
+/// Traces and deadlocked ones, of each file.
+const KNOWN: [(&str, u64, u64); 4] =
+    [("master-worker-deadlock", 2, 1), ("philosophers", 3, 1), ("polling", 14, 0), ("wait-deadlock", 1, 1)];
+
+#[test]
+fn every_example_is_read_and_searched() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/net");
+    let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
+    files.sort();
+    assert_eq!(files.len(), KNOWN.len());
+    for (file, (name, traces, deadlocks)) in files.iter().zip(KNOWN) {
+        assert_eq!(file.file_stem().unwrap(), name);
+        let net = Net::parse(name, &std::fs::read_to_string(file).unwrap()).unwrap_or_else(|e| panic!("{e}"));
+        for reduction in [Reduction::Udpor, Reduction::Optimal] {
+            let verdict = explore(Arc::new(net.clone()), &Options { reduction, ..Options::default() }, &()).unwrap();
+            let deadlocked = verdict.findings.iter().filter(|f| f.kind == Kind::Deadlock).map(|f| f.executions).sum();
+            assert_eq!((verdict.counters.executions, deadlocked), (traces, deadlocks), "{name}, {reduction}");
+        }
+    }
+}
+
+#[test]
+fn errors_name_line_and_column() {
+    let check = |text: &str, place: (usize, usize), message: &str| {
+        let error = Net::parse("wrong", text).unwrap_err();
+        assert_eq!((error.line, error.column), place, "{error}");
+        assert!(error.message.contains(message), "{error}");
+    };
+    check("", (1, 1), "no process");
+    check("# only a comment", (1, 1), "no process");
+    check("S0 W0\n\n  R0 Q", (3, 6), "there are: S0 send");
+    check("S0 W1", (1, 4), "earlier actions");
+    check("S0 W7", (1, 4), "0 to 0");
+    check("W0", (1, 1), "no earlier action");
+    check("S0 L W1", (1, 6), "no communication");
+    check("S0 W0,0", (1, 4), "listed twice");
+    check("S0 Wx", (1, 4), "write `x=`");
+    check("K0 U1", (1, 4), "never asked");
+    check("K0 U0 U0", (1, 7), "never asked");
+    check("MW0", (1, 1), "has not asked");
+    check("S", (1, 1), "write `S0`");
+    check("S0,1", (1, 1), "not a list");
+    check("L1", (1, 1), "stands alone");
+    check("S0 W", (1, 4), "say what to wait for");
+    check("S0 W?", (1, 4), "no number and no name");
+    check("ä: S0 W1", (1, 7), "earlier actions");
+}

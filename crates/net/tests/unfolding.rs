@@ -1,0 +1,130 @@
+//! The unfolding search: what it knows, forgets, and shows.
+
+mod common;
+
+use common::{FAMILIES, enumerate, script};
+use std::sync::Arc;
+use whippet_model::{Kind, Verdict};
+use whippet_net::{Net, interleavings, subjects};
+use whippet_search::{Options, Reduction, explore, unfold};
+
+fn subject(name: &str, n: usize) -> Net {
+    subjects().iter().find(|s| s.name == name).expect("a subject").program(Some(n)).unwrap()
+}
+
+fn udpor(net: &Net, alternatives: Option<usize>) -> Verdict {
+    let options = Options { reduction: Reduction::Udpor, alternatives, ..Options::default() };
+    explore(Arc::new(net.clone()), &options, &()).unwrap()
+}
+
+/// "udpor: 5 events created, at most 4 known at a time (U), at most 3 to avoid (D)".
+fn numbers(verdict: &Verdict) -> [usize; 3] {
+    let note = verdict.notes.iter().find(|note| note.starts_with("udpor")).expect("udpor says what it knew");
+    let numbers: Vec<usize> = note.split(' ').filter_map(|word| word.parse().ok()).collect();
+    numbers.try_into().expect("three numbers")
+}
+
+#[test]
+fn the_events_are_those_of_all_executions() {
+    for family in FAMILIES {
+        for seed in 0..40 {
+            let script = script(family, 1_000 + seed, 5 + seed as usize % 4);
+            let net = Net::script("random", script.clone());
+            if interleavings(&net).unwrap() > 2_000 {
+                continue;
+            }
+            let all = enumerate(&net);
+            let unfolded = unfold(&net, &Options::default()).unwrap();
+            assert_eq!(unfolded.events.len(), all.events.len(), "{script}");
+            for (id, event) in unfolded.events.iter().enumerate() {
+                assert!(event.causes.iter().all(|&cause| cause < id), "causes come first");
+                assert!(!event.text.is_empty(), "every event happened");
+                assert!(event.conflicts.iter().all(|&other| unfolded.events[other].conflicts.contains(&id)));
+            }
+        }
+    }
+}
+
+#[test]
+fn collection_makes_it_small() {
+    let net = subject("rmq-receiving", 5);
+    let verdict = udpor(&net, None);
+    let [created, largest, avoided] = numbers(&verdict);
+    let all = unfold(&net, &Options::default()).unwrap().events.len();
+    assert!(largest < all, "{largest} at a time, {all} in all");
+    assert!(created >= all);
+    assert_eq!(avoided, 6, "the paper: k = 7 is optimal, which is |D| + 1");
+}
+
+#[test]
+fn longer_rows_of_messages() {
+    let verdict = udpor(&subject("rmq-receiving", 7), None);
+    assert_eq!((verdict.counters.executions, verdict.counters.blocked), (720, 0));
+}
+
+#[test]
+fn partial_alternatives_lose_nothing() {
+    let net = subject("rmq-receiving", 5);
+    let mut seen = Vec::new();
+    for k in 1..=7 {
+        let verdict = udpor(&net, Some(k));
+        assert_eq!(verdict.counters.executions, 24, "k = {k}");
+        seen.push(verdict.counters.blocked);
+    }
+    assert_eq!(seen[6], 0, "with k = |D| + 1 nothing is given up");
+    let deadlock = subjects().iter().find(|s| s.name == "any_src-can-deadlock3").unwrap().program(None).unwrap();
+    let verdict = udpor(&deadlock, Some(1));
+    assert_eq!(verdict.findings.iter().filter(|f| f.kind == Kind::Deadlock).count(), 1);
+}
+
+#[test]
+fn partial_alternatives_on_random_programs() {
+    for family in FAMILIES {
+        for seed in 0..40 {
+            let net = Net::script("random", script(family, 2_000 + seed, 5 + seed as usize % 4));
+            let full = udpor(&net, None).counters;
+            for k in [1, 2] {
+                assert_eq!(
+                    udpor(&net, Some(k)).counters.executions,
+                    full.executions,
+                    "family {family:?}, seed {seed}, k = {k}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn the_unfolding_can_be_looked_at() {
+    let net = Net::parse("two", "S0\nS0\n").unwrap();
+    let unfolded = unfold(&net, &Options::default()).unwrap();
+    assert_eq!(unfolded.events.len(), 4);
+    assert_eq!(
+        unfolded.to_dot(),
+        "digraph \"two\" {\n  node [shape=box];\n  \
+         e0 [label=\"process 0 sends on mailbox 0\"];\n  \
+         e1 [label=\"process 1 sends on mailbox 0\"];\n  \
+         e2 [label=\"process 1 sends on mailbox 0\"];\n  \
+         e3 [label=\"process 0 sends on mailbox 0\"];\n  \
+         e0 -> e1 [dir=none, style=dashed, constraint=false];\n  \
+         e0 -> e2;\n  e1 -> e3;\n}\n"
+    );
+    assert!(
+        unfolded.to_json().contains("{\"text\": \"process 1 sends on mailbox 0\", \"causes\": [0], \"conflicts\": []}")
+    );
+}
+
+#[test]
+fn the_other_searches_run_these_programs() {
+    let net = subject("rmq-receiving", 4);
+    for reduction in
+        [Reduction::Exhaustive, Reduction::Persistent, Reduction::Stateful, Reduction::Source, Reduction::Optimal]
+    {
+        let options = Options { reduction, ..Options::default() };
+        let verdict = explore(Arc::new(net.clone()), &options, &()).unwrap_or_else(|e| panic!("{reduction}: {e}"));
+        assert!(verdict.complete && verdict.findings.is_empty(), "{reduction}");
+        if reduction == Reduction::Exhaustive {
+            assert_eq!(verdict.counters.executions, 20_064);
+        }
+    }
+}
