@@ -39,7 +39,7 @@ fn expand(input: TokenStream, first_error: bool) -> syn::Result<TokenStream> {
             {
                 // The tuple is never moved again.
                 let mut future = unsafe { ::core::pin::Pin::new_unchecked(&mut #futures.#i) };
-                #waiting |= ::tokio::whippet::poll_joined(#k + 1 == #count, future.as_mut(), #cx).is_pending();
+                #waiting |= joining.poll(#k + 1 == #count, future.as_mut(), #cx).is_pending();
                 #leave
             }
         }
@@ -61,6 +61,7 @@ fn expand(input: TokenStream, first_error: bool) -> syn::Result<TokenStream> {
     Ok(quote! {{
         let mut #futures = (#(::tokio::whippet::Joined::new(#list),)*);
         let mut #futures = &mut #futures;
+        let joining = ::tokio::whippet::Joining::new();
         ::core::future::poll_fn(move |#cx| {
             let mut #waiting = false;
             #(#polls)*

@@ -5,7 +5,7 @@
 
 use crate::clock::Clock;
 use crate::groups::{Groups, Learnt};
-use crate::object::{Action, Object, Part};
+use crate::object::{Action, Object, Part, Place};
 use crate::task::{Body, State, Task};
 use crate::waiting::{On, Ready};
 use smallvec::SmallVec;
@@ -180,6 +180,16 @@ impl Execution {
         task.dirty |= task.waits.iter().any(|wait| wait.poll == task.poll);
     }
 
+    /// See [`choose`].
+    pub(crate) fn choose(&mut self, ways: u32) -> u32 {
+        let k = self.record.arities.len();
+        if ways < 2 || k >= Branch::DIGITS || ways >= Branch::VALUES {
+            return 0;
+        }
+        self.record.arities.push(ways);
+        self.record.branch.digit(k).min(ways - 1)
+    }
+
     fn number(&mut self, kind: &'static str) -> u32 {
         let at = self.numbers.iter().position(|(k, _)| *k == kind).unwrap_or_else(|| {
             self.numbers.push((kind, 0));
@@ -235,6 +245,11 @@ pub fn event(action: Action) {
     let Some(x) = running() else { return };
     if x.muted || std::thread::panicking() {
         return;
+    }
+    if let Some(place) = x.task().around.filter(|_| !x.task().probes.is_empty())
+        && x.learnt.mark(&x.groups, place_name(place))
+    {
+        x.grew = true;
     }
     x.attach_probes();
     x.mark_dirty();
@@ -301,26 +316,55 @@ pub fn ends(watched: Name, item: Name) {
 /// A choice of the search among `ways`.
 #[must_use]
 pub fn choose(ways: u32) -> u32 {
-    let Some(x) = running().filter(|x| !x.muted && ways > 1) else { return 0 };
-    let k = x.record.arities.len();
-    if k >= Branch::DIGITS || ways >= Branch::VALUES {
-        return 0;
+    running().filter(|x| !x.muted).map_or(0, |x| x.choose(ways))
+}
+
+fn place_name(place: Place) -> Name {
+    let name = Name::ROOT.mixed(u64::from(place.line())).mixed(u64::from(place.column()));
+    place.file().bytes().fold(name, |name, byte| name.mixed(u64::from(byte)))
+}
+
+/// A select or join at `place` begins. Where a branch of it acts as soon as it is polled, it matters what is
+/// ready now: then this is an event, and the answer is `true`.
+pub fn begins(place: Place) -> bool {
+    let Some(x) = running().filter(|x| !x.muted) else { return false };
+    let acts = x.groups.is_marked(place_name(place));
+    if acts {
+        event(Action::plain("begins to select", place));
     }
-    x.record.arities.push(ways);
-    x.record.branch.digit(k).min(ways - 1)
+    acts
 }
 
 /// Marks everything polled while it lives as part of a `biased` select or a join.
 pub struct Composite(());
 
 impl Composite {
-    /// From now on.
+    /// From now on, for the branches of the one at `place`.
     #[must_use]
     pub fn enter() -> Composite {
         if let Some(x) = running() {
             x.task().composite += 1;
         }
         Composite(())
+    }
+}
+
+/// Marks everything polled while it lives as part of a select or join.
+pub struct Around(Option<Place>);
+
+impl Around {
+    /// From now on, for the one at `place`.
+    #[must_use]
+    pub fn enter(place: Place) -> Around {
+        Around(running().and_then(|x| x.task().around.replace(place)))
+    }
+}
+
+impl Drop for Around {
+    fn drop(&mut self) {
+        if let Some(x) = running() {
+            x.task().around = self.0;
+        }
     }
 }
 
@@ -396,7 +440,7 @@ pub fn misuse(text: String) -> ! {
 }
 
 /// A new task of the running execution.
-pub(crate) fn add_task(body: Body, kind: &'static str, place: crate::Place) -> u32 {
+pub(crate) fn add_task(body: Body, kind: &'static str, place: Place) -> u32 {
     let x = current().expect("tasks are created in executions");
     let number = x.tasks.len() as u32;
     let name = if x.running == NONE {

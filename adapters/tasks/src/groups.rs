@@ -3,9 +3,10 @@
 //! Two sends to different queues commute, unless one task waits for both queues at once: then their order
 //! decides what it takes. Which queues belong together is seen only when a task waits for them. So the
 //! groups are collected over all executions; a machine works with those known when it was made, and a search
-//! in which new ones turned up is begun again. The same holds for whether tasks are ever aborted.
+//! in which new ones turned up is begun again. The same holds for which tasks are ever aborted,
+//! and which selects and joins have branches that act as soon as they are polled.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{Arc, Mutex, MutexGuard};
 use whippet_model::Name;
 
@@ -15,8 +16,8 @@ pub(crate) struct Groups {
     /// The group of what is waited for.
     of: FxHashMap<Name, usize>,
     members: Vec<Vec<Name>>,
-    /// Whether some task is aborted.
-    pub(crate) aborts: bool,
+    /// Tasks that are aborted, and places of selects and joins in which a branch acts when it is first polled.
+    marked: FxHashSet<Name>,
     version: u64,
 }
 
@@ -26,6 +27,11 @@ impl Groups {
         let group = *self.of.get(&watched)?;
         let members = &self.members[group];
         Some((members[0].mixed(0x67), members))
+    }
+
+    /// Whether this was [marked](Learnt::mark).
+    pub(crate) fn is_marked(&self, name: Name) -> bool {
+        self.marked.contains(&name)
     }
 
     fn knows(&self, together: &[Name]) -> bool {
@@ -79,14 +85,14 @@ impl Learnt {
         true
     }
 
-    /// Notes that a task is aborted. The answer is whether `known` lacks it.
-    pub(crate) fn aborts(&self, known: &Groups) -> bool {
-        if known.aborts {
+    /// Marks a task that is aborted, or the place of a select whose branches act at once. The answer is whether
+    /// `known` lacks it.
+    pub(crate) fn mark(&self, known: &Groups, name: Name) -> bool {
+        if known.is_marked(name) {
             return false;
         }
         let mut groups = self.lock();
-        if !groups.aborts {
-            groups.aborts = true;
+        if groups.marked.insert(name) {
             groups.version += 1;
         }
         true

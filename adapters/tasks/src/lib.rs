@@ -31,7 +31,7 @@ mod time;
 mod waiting;
 
 pub use execution::{
-    Composite, InBranch, cause, choose, ends, enables, event, execution_id, is_live, is_over, misuse, new_select, read,
+    Around, Composite, InBranch, begins, cause, choose, ends, enables, event, execution_id, is_live, is_over, misuse, new_select, read,
     this_step, write,
 };
 pub use local::Local;

@@ -278,14 +278,17 @@ fn is_enabled(x: &Execution, number: usize) -> bool {
 fn grant(x: &mut Execution, number: u32) -> Action {
     let at = number as usize;
     x.running = number;
-    if x.groups.aborts {
-        let abort = x.tasks[at].name.mixed(Part::Abort as u64);
+    let abort = x.tasks[at].name.mixed(Part::Abort as u64);
+    if x.groups.is_marked(x.tasks[at].name) {
         x.touch(Touch::read(abort));
     }
     if let Some(step) = x.tasks[at].aborted {
-        x.cause(step);
-        let place = x.tasks[at].place;
-        return Action::plain("is cancelled", place);
+        if ready_waits(x, at).iter().any(|(_, ready)| ready.since == NONE || ready.since < step) {
+            x.touch(Touch::read(abort.mixed(1)));
+        } else {
+            x.cause(step);
+        }
+        return Action::plain("is cancelled", x.tasks[at].place);
     }
     let mut ready = ready_waits(x, at);
     let woken = x.tasks[at].woken.take();
@@ -362,7 +365,7 @@ fn narrow(x: &mut Execution, at: usize, ready: &mut SmallVec<[(usize, Ready); 4]
         }
         look_around(x, at, select, level, ready);
         branches.sort_unstable();
-        let branch = branches[crate::execution::choose(branches.len() as u32) as usize];
+        let branch = branches[x.choose(branches.len() as u32) as usize];
         ready.retain(|(k, _)| x.tasks[at].waits[*k].path[level] == (select, branch));
     }
 }

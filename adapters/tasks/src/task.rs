@@ -52,6 +52,8 @@ pub(crate) struct Task {
     /// The wait that may take now; 0 for none.
     pub(crate) grant: u32,
     pub(crate) composite: u32,
+    /// The innermost select or join being polled.
+    pub(crate) around: Option<Place>,
     pub(crate) path: Select,
     pub(crate) probes: Vec<Name>,
     /// Whether an event followed the registration of a wait in the current poll.
@@ -91,6 +93,7 @@ impl Task {
             poll: 0,
             grant: 0,
             composite: 0,
+            around: None,
             path: Select::default(),
             probes: Vec::new(),
             dirty: false,
@@ -344,6 +347,7 @@ fn block(x: &mut Execution) {
     let mut waits: SmallVec<[Name; 4]> = SmallVec::new();
     let mut count = 0;
     let mut watched = SmallVec::new();
+    let (name, abort) = (task.name, task.name.mixed(Part::Abort as u64));
     for wait in task.live_waits() {
         count += 1;
         if let On::Source(source, key) = &wait.on {
@@ -351,6 +355,11 @@ fn block(x: &mut Execution) {
             source.watched(*key, &mut watched);
             waits.push(watched[0]);
         }
+    }
+    // An abort ends the wait too.
+    if x.groups.is_marked(name) {
+        waits.push(abort);
+        count += 1;
     }
     if count > 1 && x.learnt.together(&x.groups, &waits) {
         x.grew = true;
@@ -430,10 +439,12 @@ impl Handle {
         }
         execution::event(Action::new("aborts", self.end.object, place));
         let Some(x) = execution::current().filter(|x| x.id == self.execution && !x.muted) else { return };
-        if x.learnt.aborts(&x.groups) {
+        if x.learnt.mark(&x.groups, self.name) {
             x.grew = true;
         }
-        execution::write(self.name.mixed(Part::Abort as u64));
+        let abort = self.name.mixed(Part::Abort as u64);
+        execution::write(abort);
+        execution::enables(abort, abort.mixed(1));
         let step = x.step;
         let task = &mut x.tasks[self.number as usize];
         if !matches!(task.state, State::Done) {

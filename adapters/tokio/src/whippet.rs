@@ -2,8 +2,8 @@
 //!
 //! Settings come from the environment, which `cargo whippet` sets: `WHIPPET_REDUCTION`, `WHIPPET_LIMIT_EXECUTIONS`,
 //! `WHIPPET_LIMIT_SECONDS`, `WHIPPET_LIMIT_STEPS`, `WHIPPET_TIMERS`, `WHIPPET_JOBS`, `WHIPPET_FIRST_BUG`,
-//! `WHIPPET_LEFT_BEHIND`; `WHIPPET_REPORT` names a file for the JSON report, `WHIPPET_SCHEDULES` a directory for the
-//! schedules of findings, `WHIPPET_REPLAY` a schedule to replay instead of searching.
+//! `WHIPPET_LEFT_BEHIND`; `WHIPPET_REPORT` names a file for the JSON report, `WHIPPET_FAILURE` one for the text of a
+//! failure, `WHIPPET_SCHEDULES` a directory for the schedules of findings, `WHIPPET_REPLAY` a schedule to replay instead of searching.
 
 use std::future::Future;
 use std::panic::Location;
@@ -12,7 +12,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use whippet_model::Schedule;
 use whippet_search::{Options, Reduction};
-use whippet_tasks::{Composite, InBranch, Settings, Tasks};
+use whippet_tasks::{Around, Composite, InBranch, Place, Settings, Tasks};
 
 /// What a test may return.
 pub trait Output {
@@ -82,7 +82,7 @@ pub fn test<F: Future<Output = ()> + 'static>(
     let meter = whippet_report::Meter::start();
     let verdict = match program.explore(&options, &()) {
         Ok(verdict) => verdict,
-        Err(error) => panic!("whippet: {error}"),
+        Err(error) => fail(&format!("whippet: {error}")),
     };
     let mut run = whippet_report::Run::new(name.clone(), &options);
     run.usage = meter.read();
@@ -100,22 +100,35 @@ pub fn test<F: Future<Output = ()> + 'static>(
         }
     }
     if let Some(text) = whippet_report::failure(&verdict, false, &replays) {
-        panic!("{text}");
+        fail(&text);
     }
+}
+
+/// Fails the test, with the text where `cargo whippet` looks for it.
+#[track_caller]
+fn fail(text: &str) -> ! {
+    if let Some(file) = std::env::var_os("WHIPPET_FAILURE") {
+        // Without it the panic still says everything.
+        let _ = std::fs::write(file, text);
+    }
+    panic!("{text}");
 }
 
 /// Carries out one schedule and fails as it does.
 fn replay(program: &Tasks, file: &std::ffi::OsStr) {
     let text = std::fs::read_to_string(file)
         .unwrap_or_else(|error| panic!("whippet: cannot read {}: {error}", file.display()));
-    let schedule = Schedule::from_json(&text).unwrap_or_else(|error| panic!("whippet: {error}"));
-    let replayed = whippet_search::replay(program, &schedule).unwrap_or_else(|error| panic!("whippet: {error}"));
+    let schedule = Schedule::from_json(&text).unwrap_or_else(|error| fail(&format!("whippet: {error}")));
+    let replayed =
+        whippet_search::replay(program, &schedule).unwrap_or_else(|error| fail(&format!("whippet: {error}")));
     let mut story = whippet_report::plain(&whippet_report::story(&replayed.story));
     for problem in &replayed.problems {
         let place = problem.place.as_ref().map_or(String::new(), |place| format!(" at {place}"));
         story += &format!("{}: {}{place}\n", problem.kind, problem.message);
     }
-    assert!(replayed.problems.is_empty(), "{story}");
+    if !replayed.problems.is_empty() {
+        fail(&story);
+    }
 }
 
 /// Runs a main function in one order.
@@ -161,27 +174,55 @@ pub(crate) fn run_once<F: Future>(paused: bool, future: F) -> F::Output {
 
 /// How `select!` asks its branches.
 pub struct Selecting {
-    /// `None` if biased.
+    place: Place,
+    /// The number of an unbiased one.
     select: Option<u32>,
+    /// Whether a branch that is ready keeps the next ones from being polled at all.
+    strict: bool,
 }
 
 impl Selecting {
+    #[track_caller]
     pub fn new(biased: bool) -> Selecting {
-        Selecting { select: (!biased).then(whippet_tasks::new_select) }
+        let place = Location::caller();
+        let acts = whippet_tasks::begins(place);
+        // Unbiased, it may have begun with any branch: in the order written, or with one that acts.
+        let strict = biased || (acts && whippet_tasks::choose(2) == 0);
+        Selecting { place, select: (!biased).then(whippet_tasks::new_select), strict }
     }
 
     pub fn poll<F: Future>(&self, branch: usize, last: bool, future: Pin<&mut F>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        match self.select {
-            Some(select) => {
-                let _in = InBranch::enter(select, branch as u32);
-                future.poll(cx)
-            }
-            None if last => future.poll(cx),
-            None => {
-                let _in = Composite::enter();
-                future.poll(cx)
-            }
-        }
+        let _around = Around::enter(self.place);
+        let _strict = (self.strict && !last).then(Composite::enter);
+        let _branch = self.select.map(|select| InBranch::enter(select, branch as u32));
+        future.poll(cx)
+    }
+}
+
+/// How `join!` asks its futures.
+pub struct Joining {
+    place: Place,
+}
+
+impl Joining {
+    #[track_caller]
+    pub fn new() -> Joining {
+        let place = Location::caller();
+        whippet_tasks::begins(place);
+        Joining { place }
+    }
+
+    pub fn poll<F: Future>(&self, last: bool, future: Pin<&mut Joined<F>>, cx: &mut Context<'_>) -> Poll<()> {
+        let _around = Around::enter(self.place);
+        let _strict = (!last).then(Composite::enter);
+        poll_joined(future, cx)
+    }
+}
+
+impl Default for Joining {
+    #[track_caller]
+    fn default() -> Joining {
+        Joining::new()
     }
 }
 
@@ -215,18 +256,11 @@ impl<T, E, F: Future<Output = Result<T, E>>> Joined<F> {
     }
 }
 
-pub fn poll_joined<F: Future>(last: bool, future: Pin<&mut Joined<F>>, cx: &mut Context<'_>) -> Poll<()> {
+fn poll_joined<F: Future>(future: Pin<&mut Joined<F>>, cx: &mut Context<'_>) -> Poll<()> {
     // The future stays where it is until it is dropped there.
     let this = unsafe { future.get_unchecked_mut() };
     let Joined::Waiting(waiting) = this else { return Poll::Ready(()) };
-    let waiting = unsafe { Pin::new_unchecked(waiting) };
-    let polled = if last {
-        waiting.poll(cx)
-    } else {
-        let _in = Composite::enter();
-        waiting.poll(cx)
-    };
-    polled.map(|output| *this = Joined::Done(output))
+    unsafe { Pin::new_unchecked(waiting) }.poll(cx).map(|output| *this = Joined::Done(output))
 }
 
 /// What the stand-in does not model is an error that says where.

@@ -1,34 +1,10 @@
 //! How many executions small programs have, named by their shape.
 
-use std::collections::BTreeSet;
-use std::future::Future;
-use std::sync::{Arc, Mutex};
+mod common;
+
+use common::explore;
 use tokio::sync::{mpsc, oneshot};
-use whippet_model::Verdict;
-use whippet_search::{Options, Reduction};
-use whippet_tasks::{Settings, Tasks};
-
-type Seen = Arc<Mutex<BTreeSet<String>>>;
-
-/// Explores a body; what it returns, per execution, is collected.
-fn explore<F>(reduction: Reduction, body: impl Fn() -> F + Send + Sync + 'static) -> (Verdict, BTreeSet<String>)
-where
-    F: Future<Output = String> + 'static,
-{
-    let seen = Seen::default();
-    let out = seen.clone();
-    let program = Tasks::new("test", Settings::default(), move || {
-        let (out, future) = (out.clone(), body());
-        async move {
-            let text = future.await;
-            out.lock().unwrap().insert(text);
-        }
-    });
-    let options = Options { reduction, ..Options::default() };
-    let verdict = program.explore(&options, &()).unwrap();
-    let seen = seen.lock().unwrap().clone();
-    (verdict, seen)
-}
+use whippet_search::Reduction;
 
 async fn clients(k: usize) -> String {
     let (tx, mut rx) = mpsc::unbounded_channel::<(usize, Option<oneshot::Sender<String>>)>();

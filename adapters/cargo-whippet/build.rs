@@ -1,0 +1,45 @@
+//! Puts the sources of the stand-in into the binary, so that it works when the clone is gone.
+
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
+
+/// The stand-in and everything of ours that it is built from.
+const PARTS: [&str; 6] =
+    ["crates/model", "crates/search", "crates/report", "adapters/tasks", "adapters/macros", "adapters/tokio"];
+
+fn main() {
+    let here = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it"));
+    let root = here.join("../..").canonicalize().expect("the workspace is two levels up");
+    let mut files = vec![PathBuf::from("Cargo.toml")];
+    for part in PARTS {
+        files.push(Path::new(part).join("Cargo.toml"));
+        collect(&root, &Path::new(part).join("src"), &mut files);
+        println!("cargo::rerun-if-changed={}", root.join(part).display());
+    }
+    files.sort();
+    let mut code = String::from("pub(crate) static FILES: &[(&str, &str)] = &[\n");
+    for file in &files {
+        let name = file.to_str().expect("our file names are plain").replace('\\', "/");
+        writeln!(code, "    ({name:?}, include_str!({:?})),", root.join(file)).expect("strings take everything");
+    }
+    code += "];\n";
+    let parts: Vec<String> = PARTS[..5].iter().map(|part| format!("{part:?}")).collect();
+    writeln!(code, "pub(crate) const MEMBERS: &str = {:?};", parts.join(", ")).expect("strings take everything");
+    let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it"));
+    fs::write(out.join("sources.rs"), code).expect("the output directory can be written");
+}
+
+fn collect(root: &Path, directory: &Path, files: &mut Vec<PathBuf>) {
+    let entries = fs::read_dir(root.join(directory)).expect("the sources are there");
+    let mut names: Vec<_> = entries.map(|entry| entry.expect("it can be read").file_name()).collect();
+    names.sort();
+    for name in names {
+        let path = directory.join(name);
+        if root.join(&path).is_dir() {
+            collect(root, &path, files);
+        } else {
+            files.push(path);
+        }
+    }
+}
