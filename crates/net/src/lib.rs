@@ -1,8 +1,31 @@
 //! Asynchronous distributed programs: processes that meet at mailboxes and queue for mutexes.
 //!
 //! The model is that of Pham, Jéron and Quinson, *Unfolding-based Dynamic Partial Order Reduction of Asynchronous
-//! Distributed Programs* (FORTE 2019). Programs come as text, as lists of actions, or as async functions, and all
-//! are a [`Net`], which every search of Whippet runs.
+//! Distributed Programs* (FORTE 2019). A program is a [`Net`], which every search of Whippet runs, and comes
+//! * as text, one process per line: [`Net::parse`], whose [`TextError`] names line and column;
+//! * as lists of actions: [`Net::script`];
+//! * as async functions that act through a [`Mailbox`] and a [`Mutex`]: [`Net::new`];
+//! * as ranks that send and receive in the manner of MPI: [`mpi::World::program`].
+//!
+//! [`Net::with_dependence`] chooses the relation. [`subjects`] are the programs of the paper's Table 1, [`reproduce()`]
+//! measures that table again, [`interleavings`] counts what an exhaustive search would visit. The unfolding of a program
+//! can be looked at with `whippet_search::unfold`.
+//!
+//! ```
+//! use whippet_net::Net;
+//! use whippet_search::{Options, Reduction, explore};
+//!
+//! let net = Net::parse("philosophers", "
+//!     plato:    Kleft MWleft Kright MWright Uright Uleft
+//!     socrates: Kright MWright Kleft MWleft Uleft Uright
+//! ").unwrap();
+//! let options = Options { reduction: Reduction::Udpor, ..Options::default() };
+//! let verdict = explore(net.into(), &options, &()).unwrap();
+//! assert_eq!(verdict.counters.executions, 3);
+//! assert_eq!(verdict.findings[0].message, "deadlock\n  \
+//!     plato waits for mutex right, which socrates has and did not unlock\n  \
+//!     socrates waits for mutex left, which plato has and did not unlock");
+//! ```
 
 mod history;
 mod machine;

@@ -2,8 +2,8 @@
 //!
 //! After C, with the events of D to avoid, an alternative is a set J of known events that can follow C, contains
 //! none of D, and has an event in conflict with each of D. What C itself is in conflict with is settled. For each
-//! other event d, its *spike* is the list of events that could stand against it: those in direct conflict with d that fit to C and
-//! have nothing of D before them. One of each spike is chosen, the shortest spike first; a choice settles all
+//! other event d, its *spike* is the list of events that could stand against it: those in immediate conflict with d that fit to C
+//! and have nothing of D before them. One of each spike is chosen, the shortest spike first; a choice settles all
 //! events that it is in conflict with and shortens the other spikes, and is taken back when one becomes empty.
 
 use crate::udpor_unfolding::Unfolding;
@@ -51,7 +51,7 @@ impl Unfolding {
     fn spike(&self, avoided: u32, banned: &FixedBitSet, all: &FixedBitSet) -> Vec<u32> {
         let fits =
             |&id: &usize| !banned.contains(id) && !all.contains(id) && self.event(id as u32).past.is_disjoint(all);
-        self.rivals(avoided).filter(fits).map(|id| id as u32).collect()
+        self.event(avoided).direct.ones().filter(fits).map(|id| id as u32).collect()
     }
 
     fn stand(&self, spikes: &[Spike], banned: &FixedBitSet, chosen: &mut Vec<u32>) -> bool {

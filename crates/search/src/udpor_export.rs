@@ -51,14 +51,10 @@ fn events(unfolding: &Unfolding) -> Vec<UnfoldedEvent> {
         let event = unfolding.event(id);
         let direct =
             |&cause: &usize| event.past.ones().all(|other| !unfolding.event(other as u32).past.contains(cause));
-        let inherited = |other: usize| {
-            let other = unfolding.event(other as u32);
-            !other.past.is_disjoint(&event.conflicts) || !event.past.is_disjoint(&other.conflicts)
-        };
         UnfoldedEvent {
             text: event.text.clone().unwrap_or_default(),
             causes: event.past.ones().filter(direct).collect(),
-            conflicts: event.direct.ones().filter(|&other| !inherited(other)).collect(),
+            conflicts: event.direct.ones().collect(),
         }
     })
     .collect()

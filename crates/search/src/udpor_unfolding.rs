@@ -1,9 +1,9 @@
 //! The events known to the unfolding search: U.
 //!
 //! An event has a small number, which is used again when the event is forgotten, and keeps sets of such numbers: what
-//! happens before it, what is known to happen after it, what it is in conflict with, and with which of those *directly*,
-//! because the two steps depend on each other. All other conflicts are inherited from events before. An event is
-//! found again by a hash of its step and of everything before it.
+//! happens before it, what is known to happen after it, what it is in conflict with, and with which of those
+//! *immediately*: because the two steps depend on each other, and not through events before them. An event is found again by
+//! a hash of its step and of everything before it.
 
 use fixedbitset::FixedBitSet;
 use rustc_hash::FxHashMap;
@@ -145,18 +145,24 @@ impl Unfolding {
         id
     }
 
-    /// Finds the events that depend on this one and that do not happen before it.
+    /// Finds the events in immediate conflict with a new one: they depend on it, neither happens before the other,
+    /// and what happens before the two is free of conflict.
     fn find_direct(&self, event: &mut Event) {
+        let mut dependent = FixedBitSet::new();
         for &other in self.by_turn.get(&event.turn).into_iter().flatten() {
-            event.direct.grow_and_insert(other as usize);
+            dependent.grow_and_insert(other as usize);
         }
         for touch in &event.touches {
             for &other in self.by_object.get(&touch.object).into_iter().flatten() {
-                let conflict = self.event(other).touches.iter().any(|t| t.conflicts(*touch));
-                if conflict && !event.past.contains(other as usize) && self.event(other).thread != event.thread {
-                    event.direct.grow_and_insert(other as usize);
+                if self.event(other).touches.iter().any(|t| t.conflicts(*touch)) {
+                    dependent.grow_and_insert(other as usize);
                 }
             }
+        }
+        dependent.difference_with(&event.past);
+        dependent.difference_with(&event.conflicts);
+        for other in dependent.ones().filter(|&other| self.event(other as u32).past.is_disjoint(&dependent)) {
+            event.direct.grow_and_insert(other);
         }
     }
 
@@ -185,20 +191,14 @@ impl Unfolding {
         self.live > self.kept + self.kept / 8 + 8
     }
 
-    /// The events in direct conflict with one, with none of those before them: what an alternative to it needs.
-    pub(crate) fn rivals(&self, id: u32) -> impl Iterator<Item = usize> {
-        let direct = &self.event(id).direct;
-        direct.ones().filter(move |&other| self.event(other as u32).past.is_disjoint(direct))
-    }
-
-    /// Forgets all events but some, those that may follow, the rivals of the first, and what happens before any of
-    /// them.
+    /// Forgets all events but some, those that may follow, what is in immediate conflict with the first, and what
+    /// happens before any of them.
     pub(crate) fn collect(&mut self, kept: impl Iterator<Item = u32>, following: &[u32]) {
         let mut live = FixedBitSet::with_capacity(self.events.len());
         let mut rivals = FixedBitSet::with_capacity(self.events.len());
         for id in kept {
             live.insert(id as usize);
-            rivals.extend(self.rivals(id));
+            rivals.union_with(&self.event(id).direct);
         }
         following.iter().for_each(|&id| live.insert(id as usize));
         live.union_with(&rivals);
