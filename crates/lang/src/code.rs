@@ -21,21 +21,29 @@ pub(crate) enum Const {
 
 /// The constructors that the interpreter itself must know, in the order of the prelude.
 pub(crate) mod known {
-    pub(crate) const NIL: u32 = 0;
-    pub(crate) const CONS: u32 = 1;
-    pub(crate) const EMPTY_SET: u32 = 2;
-    pub(crate) const INSERT: u32 = 3;
-    pub(crate) const EMPTY_MAP: u32 = 4;
-    pub(crate) const INSERT_ASSOC: u32 = 5;
-    pub(crate) const NOTHING: u32 = 6;
-    pub(crate) const JUST: u32 = 7;
-    pub(crate) const PAIR: u32 = 8;
-    pub(crate) const DIVISION_BY_ZERO: u32 = 9;
-    pub(crate) const ASSERTION_FAILED: u32 = 10;
-    pub(crate) const NO_MATCH: u32 = 11;
-    pub(crate) const NULL_POINTER: u32 = 12;
+    pub(crate) const DIVISION_BY_ZERO: u32 = 0;
+    pub(crate) const ASSERTION_FAILED: u32 = 1;
+    pub(crate) const NO_MATCH: u32 = 2;
+    pub(crate) const NULL_POINTER: u32 = 3;
+    pub(crate) const NIL: u32 = 8;
+    pub(crate) const CONS: u32 = 9;
+    pub(crate) const EMPTY_SET: u32 = 10;
+    pub(crate) const INSERT: u32 = 11;
+    pub(crate) const EMPTY_MAP: u32 = 12;
+    pub(crate) const INSERT_ASSOC: u32 = 13;
+    pub(crate) const NOTHING: u32 = 14;
+    pub(crate) const JUST: u32 = 15;
+    pub(crate) const PAIR: u32 = 16;
 
     pub(crate) const NAMES: &[&str] = &[
+        "DivisionByZeroException",
+        "AssertionFailException",
+        "PatternMatchFailException",
+        "NullPointerException",
+        "StackOverflowException",
+        "HeapOverflowException",
+        "KeyboardInterruptException",
+        "ObjectDeadException",
         "Nil",
         "Cons",
         "EmptySet",
@@ -45,10 +53,6 @@ pub(crate) mod known {
         "Nothing",
         "Just",
         "Pair",
-        "DivisionByZeroException",
-        "AssertionFailException",
-        "PatternMatchFailException",
-        "NullPointerException",
     ];
 }
 

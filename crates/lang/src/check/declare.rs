@@ -40,12 +40,12 @@ impl Checker {
             self.keep(result);
         }
         self.close_supers(file);
-        for data in &file.data {
-            let result = self.data_type(data);
-            self.keep(result);
-        }
         for exception in &file.exceptions {
             let result = self.constructor(exception, &Rc::from([]), &self.exception_type());
+            self.keep(result);
+        }
+        for data in &file.data {
+            let result = self.data_type(data);
             self.keep(result);
         }
         for function in &file.functions {

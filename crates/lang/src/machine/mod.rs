@@ -93,10 +93,6 @@ impl AbsProgram {
         self.statements = most;
         self
     }
-
-    pub(crate) fn code(&self) -> &Arc<Code> {
-        &self.code
-    }
 }
 
 impl Program for AbsProgram {
@@ -301,6 +297,22 @@ impl AbsMachine {
         self.by_name.insert(name, number);
         self.live.push(number);
         number
+    }
+
+    /// The object that a group was created with.
+    pub(crate) fn first_object(&self, group: u32) -> u32 {
+        self.groups[group as usize].first
+    }
+
+    /// The step that called a task; none for the main block.
+    pub(crate) fn made_at(&self, task: u32) -> Option<usize> {
+        let after = self.steps.partition_point(|record| record.tasks <= task);
+        after.checked_sub(1)
+    }
+
+    /// The task that called a task.
+    pub(crate) fn caller_of(&self, task: u32) -> u32 {
+        self.tasks[task as usize].caller
     }
 
     /// Whether the task can make a step now.

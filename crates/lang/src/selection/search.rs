@@ -1,0 +1,231 @@
+//! The paper's search: Figure 2 with TransDPOR's backtracking, Section 4's choice of the actor, Figure 6's
+//! marks on tasks.
+//!
+//! At a configuration one actor is selected and all its tasks are explored. When, later, a task turns up for an
+//! actor that has acted at an earlier configuration, without that step being in its past, the actor of the task
+//! that led to it is added to the earlier configuration (`back`), once until that has been explored
+//! (`freeze`).
+//!
+//! Marks: after a task t of actor a has run, the tasks of a that are independent of t and stand behind it in
+//! the queue are marked, and a marked task is not selected. *Literal*: all other marks of a
+//! are taken away first. *Persisting*: a mark stays until a dependent task of a runs; these marks give the numbers of the
+//! paper's table. A configuration whose selected actor has only marked tasks is cut off.
+
+use super::levels::Knowledge;
+use crate::machine::{AbsMachine, AbsProgram, Tasks};
+use std::collections::BTreeSet;
+use whippet_model::{Choice, Clocks, Comparison, Machine, MachineError, Pending, Program};
+
+/// Which actor goes first.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
+pub enum Pick {
+    /// The one created first.
+    Created,
+    /// A stable one, or else one of the lowest level; the one created first among equals.
+    #[default]
+    Stable,
+    /// As printed in the paper: a stable one, or else one of the highest level.
+    Highest,
+}
+
+/// Which marks are used.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
+pub enum Marks {
+    /// None.
+    #[default]
+    None,
+    /// As in Figure 6.
+    Literal,
+    /// Until a dependent task runs.
+    Persisting,
+}
+
+/// What the search is told.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
+pub struct Selection {
+    /// Which actor goes first.
+    pub pick: Pick,
+    /// Which marks are used.
+    pub marks: Marks,
+    /// Whether the choice of a stable actor is trusted, and nothing else ever tried there.
+    pub trust: bool,
+    /// Complete executions after which the search gives up.
+    pub most: Option<u64>,
+}
+
+/// What the search counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Count {
+    /// Complete executions.
+    pub executions: u64,
+    /// Nodes of the tree, from the one after the main block on.
+    pub states: u64,
+    /// Nodes where no actor is provably stable (`H`).
+    pub unstable: u64,
+    /// The fingerprints of the final states.
+    pub finals: BTreeSet<u128>,
+    /// Whether the search came to its end.
+    pub complete: bool,
+}
+
+/// Runs the paper's search on a program.
+pub fn search(program: &AbsProgram, selection: &Selection) -> Result<Count, MachineError> {
+    let program = program.clone().tasks(Tasks::Actors);
+    let machine = program.machine()?;
+    let mut run = Run {
+        knowledge: Knowledge::new(&machine.code),
+        machine,
+        clocks: Clocks::new(),
+        selection: *selection,
+        nodes: Vec::new(),
+        marked: Vec::new(),
+        count: Count { complete: true, ..Count::default() },
+    };
+    // The main block, as the paper has it, is not part of the tree.
+    run.execute(0)?;
+    run.explore()?;
+    Ok(run.count)
+}
+
+/// A configuration on the way.
+struct Node {
+    depth: usize,
+    back: Vec<u32>,
+    frozen: bool,
+}
+
+struct Run {
+    knowledge: Knowledge,
+    machine: AbsMachine,
+    clocks: Clocks,
+    selection: Selection,
+    nodes: Vec<Node>,
+    /// Per task, whether it is marked.
+    marked: Vec<bool>,
+    count: Count,
+}
+
+impl Run {
+    fn execute(&mut self, task: u32) -> Result<(), MachineError> {
+        self.machine.execute(Choice::first(Pending(task)))?;
+        self.clocks.push(&self.machine);
+        self.marked.resize(self.machine.tasks.len(), false);
+        Ok(())
+    }
+
+    fn explore(&mut self) -> Result<(), MachineError> {
+        if self.selection.most.is_some_and(|most| self.count.executions >= most) {
+            self.count.complete = false;
+            return Ok(());
+        }
+        self.count.states += 1;
+        self.update_backs();
+        let mut choices = Vec::new();
+        self.machine.enabled(&mut choices);
+        if choices.is_empty() {
+            self.count.executions += 1;
+            let end = self.machine.fingerprint(Comparison::Canonical)?;
+            self.count.finals.insert(end);
+            return Ok(());
+        }
+        let first = self.pick(&choices);
+        let depth = self.machine.depth();
+        self.nodes.push(Node { depth, back: vec![first], frozen: false });
+        let mut done = 0;
+        while let Some(&actor) = self.nodes.last().expect("pushed above").back.get(done) {
+            done += 1;
+            self.nodes.last_mut().expect("pushed above").frozen = false;
+            self.tasks_of(actor, &choices)?;
+        }
+        self.nodes.pop();
+        Ok(())
+    }
+
+    /// Explores the unmarked tasks of an actor, in the order of its queue.
+    fn tasks_of(&mut self, actor: u32, choices: &[Choice]) -> Result<(), MachineError> {
+        let depth = self.machine.depth();
+        for choice in choices {
+            let task = choice.what.0;
+            if self.machine.actor(choice.what).0 != actor || self.marked[task as usize] {
+                continue;
+            }
+            let marks = self.marked.clone();
+            self.mark(task);
+            self.execute(task)?;
+            self.explore()?;
+            self.machine.rewind(depth);
+            self.clocks.truncate(depth);
+            self.marked = marks;
+        }
+        Ok(())
+    }
+
+    fn mark(&mut self, task: u32) {
+        if self.selection.marks == Marks::None {
+            return;
+        }
+        let machine = &self.machine;
+        let actor = machine.tasks[task as usize].group;
+        let own = &self.knowledge.summaries[machine.tasks[task as usize].method as usize];
+        for &other in machine.live.iter().filter(|&&other| other != task) {
+            let entry = &machine.tasks[other as usize];
+            if entry.group != actor {
+                continue;
+            }
+            let independent = own.independent(&self.knowledge.summaries[entry.method as usize]);
+            let keeps = self.selection.marks == Marks::Persisting && self.marked[other as usize];
+            self.marked[other as usize] = independent && (keeps || other > task);
+        }
+    }
+
+    fn pick(&mut self, choices: &[Choice]) -> u32 {
+        let mut actors: Vec<u32> = choices.iter().map(|choice| self.machine.actor(choice.what).0).collect();
+        actors.sort_unstable();
+        actors.dedup();
+        let levels: Vec<u64> = actors.iter().map(|&actor| self.knowledge.level(&self.machine, actor)).collect();
+        let stable = levels.iter().position(|&level| level == 0);
+        if stable.is_none() {
+            self.count.unstable += 1;
+        }
+        let at = match (self.selection.pick, stable) {
+            (Pick::Created, _) => 0,
+            (_, Some(stable)) => stable,
+            (Pick::Stable, None) => (0..actors.len()).min_by_key(|&k| (levels[k], k)).expect("somebody is active"),
+            (Pick::Highest, None) => {
+                (0..actors.len()).min_by_key(|&k| (u64::MAX - levels[k], k)).expect("somebody is active")
+            }
+        };
+        actors[at]
+    }
+
+    /// For every pending task whose actor has acted before, the other order must be tried too.
+    fn update_backs(&mut self) {
+        if self.selection.trust {
+            return;
+        }
+        for k in 0..self.machine.live.len() {
+            let task = self.machine.live[k];
+            let actor = self.machine.tasks[task as usize].group;
+            let Some(step) = self.clocks.last_of(actor) else { continue };
+            let Some(made) = self.machine.made_at(task) else { continue };
+            if made < step || self.clocks.before(step, made) {
+                continue;
+            }
+            // The task pending before that step from which this one came.
+            let mut ancestor = task;
+            while let Some(made) = self.machine.made_at(ancestor)
+                && made >= step
+            {
+                ancestor = self.machine.caller_of(ancestor);
+            }
+            let wanted = self.machine.tasks[ancestor as usize].group;
+            if let Some(node) = self.nodes.iter_mut().find(|node| node.depth == step)
+                && !node.frozen
+                && !node.back.contains(&wanted)
+            {
+                node.back.push(wanted);
+                node.frozen = true;
+            }
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! Table 1 of the paper, with our numbers beside the published ones.
+//!
+//! The programs are written anew from what is known of them; the paper's sources for PSort, DHT, Mail and the
+//! buffer's second test are not at hand, so those rows have published numbers only, and say so.
+
+use super::search::{Marks, Pick, Selection, search};
+use crate::AbsProgram;
+use std::fmt;
+use whippet_model::MachineError;
+
+/// Executions, states and H, as the table has them.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Triple(pub u64, pub u64, pub u64);
+
+impl fmt::Display for Triple {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}/{}", self.0, self.1, self.2)
+    }
+}
+
+/// One cell pair of the table: a test with or without task selection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The test, with its parameters.
+    pub test: String,
+    /// How it was searched: `no task selection`, `task selection`, …
+    pub how: String,
+    /// What the paper has.
+    pub published: Triple,
+    /// What we count; nothing where the program is not at hand or the run is left out.
+    pub ours: Option<Triple>,
+    /// `=` where all that is published agrees, `≠` where not, `–` where we have no number.
+    pub mark: &'static str,
+    /// Why the numbers differ or are missing.
+    pub why: &'static str,
+}
+
+/// A test of the table and how to make its program.
+struct Test {
+    name: &'static str,
+    text: &'static str,
+    with: &'static [(&'static str, &'static str)],
+    plain: Triple,
+    marked: Triple,
+    why: &'static str,
+    /// Too long for a quick run.
+    long: bool,
+}
+
+const FIB: &str = include_str!("../../subjects/fib.abs");
+const QSORT: &str = include_str!("../../subjects/qsort.abs");
+const PI: &str = include_str!("../../subjects/pi.abs");
+const REGSIM: &str = include_str!("../../subjects/regsim.abs");
+const BUFFER: &str = include_str!("../../subjects/buffer.abs");
+const RUNNING: &str = include_str!("../../subjects/running.abs");
+
+const FIGURE: &str = "Figure 3";
+const LEFT_OUT: &str = "Figure 4 leaves out task m at its node 8, which the loop of Figure 2 explores";
+const LOST: &str = "the paper's main program is not at hand";
+
+#[rustfmt::skip]
+const TESTS: &[Test] = &[
+    Test { name: "QSort(5)", text: QSORT, with: &[("NUMBERS", "3, 1, 5, 2, 4")], plain: Triple(16, 72, 23), marked: Triple(16, 72, 23), why: "", long: false },
+    Test { name: "QSort(6)", text: QSORT, with: &[("NUMBERS", "4, 2, 6, 1, 3, 5")], plain: Triple(32, 146, 55), marked: Triple(32, 146, 55), why: "the list of the paper is not known, and the shape of the tree depends on it", long: false },
+    Test { name: "Fib(5)", text: FIB, with: &[("BASE", "2"), ("N", "5")], plain: Triple(16, 72, 23), marked: Triple(16, 72, 23), why: "", long: false },
+    Test { name: "Fib(7)", text: FIB, with: &[("BASE", "2"), ("N", "7")], plain: Triple(4096, 16760, 6495), marked: Triple(4096, 16760, 6495), why: "", long: false },
+    Test { name: "Pi(3)", text: PI, with: &[("N", "3")], plain: Triple(6, 38, 3), marked: Triple(6, 38, 3), why: "", long: false },
+    Test { name: "Pi(5)", text: PI, with: &[("N", "5")], plain: Triple(120, 932, 5), marked: Triple(120, 932, 5), why: "", long: false },
+    Test { name: "PSort(4,1)", text: "", with: &[], plain: Triple(288, 1294, 144), marked: Triple(288, 1294, 144), why: LOST, long: false },
+    Test { name: "PSort(4,2)", text: "", with: &[], plain: Triple(5760, 25829, 2880), marked: Triple(288, 1304, 144), why: LOST, long: false },
+    Test { name: "RegSim(6,1)", text: REGSIM, with: &[("N", "6"), ("M", "1")], plain: Triple(10080, 27415, 0), marked: Triple(720, 3923, 0), why: "", long: false },
+    Test { name: "RegSim(4,2)", text: REGSIM, with: &[("N", "4"), ("M", "2")], plain: Triple(11520, 31576, 0), marked: Triple(384, 2132, 0), why: "", long: false },
+    Test { name: "DHT(a)", text: "", with: &[], plain: Triple(1152, 3905, 0), marked: Triple(36, 141, 0), why: LOST, long: false },
+    Test { name: "DHT(b)", text: "", with: &[], plain: Triple(480, 2304, 0), marked: Triple(12, 85, 0), why: LOST, long: false },
+    Test { name: "Mail(2,2)", text: "", with: &[], plain: Triple(2648, 11377, 0), marked: Triple(460, 2270, 0), why: LOST, long: false },
+    Test { name: "Mail(2,3)", text: "", with: &[], plain: Triple(1_665_500, 5_109_783, 0), marked: Triple(27880, 94222, 0), why: LOST, long: false },
+    Test { name: "BB(3,1)", text: BUFFER, with: &[("N", "3")], plain: Triple(155_520, 475_205, 0), marked: Triple(4320, 13214, 0), why: "", long: true },
+    Test { name: "BB(4,2)", text: "", with: &[], plain: Triple(1_099_008, 3_028_298, 0), marked: Triple(45792, 126_192, 0), why: LOST, long: false },
+];
+
+/// Table 1, then the numbers of the paper's examples. Long searches are left out if `quick`.
+pub fn reproduce(quick: bool) -> Result<Vec<Row>, MachineError> {
+    let mut rows = Vec::new();
+    for test in TESTS {
+        for (how, marks, published) in
+            [("no task selection", Marks::None, test.plain), ("task selection", Marks::Persisting, test.marked)]
+        {
+            let skip = test.text.is_empty() || quick && test.long;
+            let ours = if skip { None } else { Some(count(test.text, test.with, Pick::Stable, marks)?) };
+            rows.push(row(test.name, how, published, ours, test.why));
+        }
+    }
+    examples(&mut rows)?;
+    Ok(rows)
+}
+
+/// The running example and Fib(3), whose H is not published.
+fn examples(rows: &mut Vec<Row>) -> Result<(), MachineError> {
+    let three = [("BASE", "1"), ("N", "3")];
+    let cases: [(&str, &str, &str, &[(&str, &str)], Pick, Marks, Triple); 5] = [
+        (FIGURE, "first created first", RUNNING, &[], Pick::Created, Marks::None, Triple(10, 31, 0)),
+        (FIGURE, "stable first", RUNNING, &[], Pick::Stable, Marks::None, Triple(6, 18, 0)),
+        (FIGURE, "stable first, literal marks", RUNNING, &[], Pick::Stable, Marks::Literal, Triple(2, 12, 0)),
+        ("Fib(3)", "lowest level first", FIB, &three, Pick::Stable, Marks::None, Triple(4, 0, 0)),
+        ("Fib(3)", "highest level first, as printed", FIB, &three, Pick::Highest, Marks::None, Triple(8, 0, 0)),
+    ];
+    for (test, how, text, with, pick, marks, published) in cases {
+        let mut ours = count(text, with, pick, marks)?;
+        ours.2 = 0;
+        if published.1 == 0 {
+            ours.1 = 0;
+        }
+        let why = if pick == Pick::Created { LEFT_OUT } else { "" };
+        rows.push(row(test, how, published, Some(ours), why));
+    }
+    Ok(())
+}
+
+fn row(test: &str, how: &str, published: Triple, ours: Option<Triple>, why: &'static str) -> Row {
+    let mark = match ours {
+        None => "–",
+        Some(ours) if ours == published => "=",
+        Some(_) => "≠",
+    };
+    let why = match (mark, why) {
+        ("–", "") => "left out of the quick run",
+        ("=", _) => "",
+        (_, why) => why,
+    };
+    Row { test: test.into(), how: how.into(), published, ours, mark, why }
+}
+
+fn count(text: &str, with: &[(&str, &str)], pick: Pick, marks: Marks) -> Result<Triple, MachineError> {
+    let text = with.iter().fold(text.to_string(), |text, (name, value)| replace_word(&text, name, value));
+    let program = AbsProgram::parse("subject.abs", &text).map_err(|error| MachineError::Misuse(error.to_string()))?;
+    let count = search(&program, &Selection { pick, marks, ..Selection::default() })?;
+    Ok(Triple(count.executions, count.states, count.unstable))
+}
+
+/// Puts a value where a parameter of a subject stands as a word of its own.
+fn replace_word(text: &str, name: &str, value: &str) -> String {
+    let part = |c: char| c.is_alphanumeric() || c == '_';
+    let mut out = String::new();
+    let mut word = String::new();
+    for c in text.chars().chain(std::iter::once('\n')) {
+        if part(c) {
+            word.push(c);
+            continue;
+        }
+        out.push_str(if word == name { value } else { &word });
+        word.clear();
+        out.push(c);
+    }
+    out
+}

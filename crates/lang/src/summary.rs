@@ -1,0 +1,141 @@
+//! What a method can do, from its code alone: the fields it may touch, the methods it may call, and the
+//! chains of calls that begin with it.
+
+use crate::code::{CallKind, Code, Dest, Expr, Instr};
+use crate::eval::field_bit;
+use std::collections::BTreeSet;
+
+/// The summary of one method. Fields are those of `this`, as bits.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Summary {
+    pub(crate) read: u64,
+    pub(crate) written: u64,
+    /// The methods that it may call asynchronously, or synchronously in another object.
+    pub(crate) calls: BTreeSet<u32>,
+    /// Whether it may stop in the middle.
+    pub(crate) waits: bool,
+}
+
+impl Summary {
+    /// Whether two tasks of one object commute as far as its fields are concerned.
+    pub(crate) fn independent(&self, other: &Summary) -> bool {
+        self.written & (other.read | other.written) == 0 && other.written & self.read == 0
+    }
+}
+
+/// The summary of every method. What a method runs by `this.m()` counts as its own.
+pub(crate) fn summaries(code: &Code) -> Vec<Summary> {
+    let mut all: Vec<Summary> = (0..code.methods.len()).map(|method| direct(code, method)).collect();
+    let inner: Vec<Vec<u32>> = code.methods.iter().map(|method| own_calls(code, method)).collect();
+    loop {
+        let before = all.clone();
+        for (method, inner) in inner.iter().enumerate() {
+            for &callee in inner {
+                let callee = before[callee as usize].clone();
+                let summary = &mut all[method];
+                summary.read |= callee.read;
+                summary.written |= callee.written;
+                summary.waits |= callee.waits;
+                summary.calls.extend(callee.calls);
+            }
+        }
+        if all == before {
+            return all;
+        }
+    }
+}
+
+fn direct(code: &Code, method: usize) -> Summary {
+    let mut summary = Summary::default();
+    for instr in &code.methods[method].code {
+        each_expr(instr, &mut |expr| {
+            expr.walk(&mut |part| {
+                if let Expr::Field(field) = part {
+                    summary.read |= field_bit(*field);
+                }
+            });
+        });
+        let dest = match instr {
+            Instr::Set(dest, _) | Instr::Get(dest, _) | Instr::Call { dest, .. } | Instr::New { dest, .. } => *dest,
+            _ => Dest::Nowhere,
+        };
+        if let Dest::Field(field) = dest {
+            summary.written |= field_bit(field);
+        }
+        match instr {
+            Instr::Call { object, kind, method, .. } => {
+                if !(*kind == CallKind::Invoke && matches!(object, Expr::This)) {
+                    summary.calls.extend(with_name(code, *method));
+                }
+                summary.waits |= *kind == CallKind::Invoke && !matches!(object, Expr::This);
+            }
+            Instr::New { class, .. } => summary.calls.extend(code.classes[*class as usize].run),
+            Instr::Get(..) | Instr::Await(_) | Instr::Suspend => summary.waits = true,
+            _ => {}
+        }
+    }
+    summary
+}
+
+/// The methods of this name, of whatever class: which one it is, is known when it is called.
+fn with_name(code: &Code, name: u32) -> impl Iterator<Item = u32> + '_ {
+    code.classes.iter().filter_map(move |class| class.methods.get(name as usize).copied().flatten())
+}
+
+fn own_calls(code: &Code, method: &crate::code::Method) -> Vec<u32> {
+    let own = |instr: &Instr| match instr {
+        Instr::Call { object: Expr::This, kind: CallKind::Invoke, method: name, .. } => {
+            code.classes[method.class as usize].methods.get(*name as usize).copied().flatten()
+        }
+        _ => None,
+    };
+    method.code.iter().filter_map(own).collect()
+}
+
+fn each_expr(instr: &Instr, visit: &mut impl FnMut(&Expr)) {
+    match instr {
+        Instr::Set(_, e) | Instr::JumpUnless(e, _) | Instr::Get(_, e) => visit(e),
+        Instr::Return(e) | Instr::Assert(e) | Instr::Throw(e) => visit(e),
+        Instr::Call { object, args, .. } => {
+            visit(object);
+            args.iter().for_each(visit);
+        }
+        Instr::New { args, .. } => args.iter().for_each(visit),
+        Instr::Await(guard) => guard.futures.iter().chain(&guard.holds).for_each(visit),
+        Instr::Jump(_) | Instr::Suspend | Instr::Match(..) | Instr::Next(..) | Instr::Try(..) | Instr::EndTry => {}
+    }
+}
+
+/// A chain of calls: the classes of the methods between the first and the last one.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Chain {
+    pub(crate) between: Vec<u32>,
+    /// The class of the last method.
+    pub(crate) last: u32,
+}
+
+/// More chains than these are not followed: the methods then count as reaching everything directly.
+const MOST_CHAINS: usize = 10_000;
+
+/// All chains that begin with a method, its intermediate methods pairwise distinct (the paper's `Ch`).
+pub(crate) fn chains(code: &Code, summaries: &[Summary], method: u32) -> Vec<Chain> {
+    let mut chains = Vec::new();
+    let mut path = Vec::new();
+    follow(code, summaries, method, &mut path, &mut chains);
+    chains
+}
+
+fn follow(code: &Code, summaries: &[Summary], at: u32, path: &mut Vec<u32>, chains: &mut Vec<Chain>) {
+    for &callee in &summaries[at as usize].calls {
+        if chains.len() >= MOST_CHAINS {
+            return;
+        }
+        let class = |method: &u32| code.methods[*method as usize].class;
+        chains.push(Chain { between: path.iter().map(class).collect(), last: class(&callee) });
+        if !path.contains(&callee) {
+            path.push(callee);
+            follow(code, summaries, callee, path, chains);
+            path.pop();
+        }
+    }
+}

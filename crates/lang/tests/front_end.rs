@@ -1,0 +1,207 @@
+//! The front end: what it says about wrong programs, and that no input crashes or hangs it.
+
+use whippet_lang::AbsProgram;
+use whippet_model::{Kind, Machine, Program};
+use whippet_search::{Options, explore};
+
+const PROGRAM: &str = r#"
+module Test;
+import * from ABS.StdLib;
+data Shape = Circle(Rat radius) | Square(Rat side);
+type Numbers = List<Int>;
+exception Trouble(String why);
+def Rat area(Shape s) = case s { Circle(r) => 3 * r * r; Square(x) => x * x; };
+def Int total(Numbers l) = case l { Nil => 0; Cons(x, xs) => x + total(xs); };
+def List<B> each<A, B>(f)(List<A> l) = case l { Nil => Nil; Cons(x, xs) => Cons(f(x), each(xs)); };
+interface Cell { Unit set(Int v); Int value(); Int risky(Int n); }
+interface Both extends Cell { Int twice(); }
+class Cell(Int start) implements Both {
+    Int v = start * 2;
+    { v = v + 1; }
+    Unit set(Int v) { this.v = v; }
+    Int value() { return v; }
+    Int twice() { Int one = this.value(); return one * 2; }
+    Int risky(Int n) {
+        Int result = 0;
+        try {
+            if (n == 0) { throw Trouble("zero"); }
+            result = truncate(10 / (n - 1));
+            return result;
+        } catch {
+            Trouble(why) => result = strlen(why);
+            DivisionByZeroException => result = -1;
+        } finally { v = 100; }
+        return result;
+    }
+}
+{
+    Both c = new Cell(3);
+    Fut<Int> f = c!value();
+    await f? & True;
+    Int x = f.get;
+    assert x == 7;
+    Int four = await c!risky(0);
+    assert four == 4;
+    Int bad = await c!risky(1);
+    assert bad == -1;
+    Int ten = await c!risky(2);
+    assert ten == 10;
+    Int hundred = c.value();
+    assert hundred == 100;
+    Int twice = await c!twice();
+    assert twice == 200;
+    assert total(each((Int y) => y + x)(list[1, 2, 3])) == 27;
+    assert area(Square(1/2)) == 1/4;
+    assert `x is $x$` == "x is 7";
+    Map<String, Int> m = map[Pair("a", 1), Pair("b", 2)];
+    assert lookupDefault(put(m, "a", 5), "a", 0) == 5;
+    assert elements(union(set[3, 1], set[2, 1])) == list[1, 2, 3];
+    assert keys(m) == set["b", "a"];
+    Int sum = 0;
+    foreach (item, k in list[10, 20]) { sum = sum + item * k; }
+    assert sum == 20;
+    assert map((Int z) => z * 2)(list[1, 2]) == list[2, 4];
+    assert foldl((Int z, Int acc) => z + acc)(list[1, 2, 3], 0) == 6;
+    assert pow(2, 100) / pow(2, 99) == 2;
+    assert c implements Cell;
+    switch (Just(4)) { Nothing => assert False; Just(n) => assert n == 4; }
+    Cell plain = new local Cell(1);
+    plain.set(9);
+    Int nine = plain.value();
+    assert nine == 9;
+    duration(1, 2);
+}
+"#;
+
+fn verdict(text: &str) -> whippet_model::Verdict {
+    let program = AbsProgram::parse("test.abs", text).unwrap_or_else(|e| panic!("{e}"));
+    explore(std::sync::Arc::new(program.statements(100_000)), &Options::default(), &()).unwrap()
+}
+
+#[test]
+fn a_tour_of_the_language_holds() {
+    let verdict = verdict(PROGRAM);
+    assert!(verdict.findings.is_empty(), "{:#?}", verdict.findings);
+    assert!(verdict.complete);
+}
+
+#[track_caller]
+fn rejects(text: &str, line: usize, column: usize, part: &str) {
+    let error = AbsProgram::parse("wrong.abs", text).expect_err("it should be rejected");
+    let place = &error.places()[0];
+    assert_eq!((place.line, place.column), (line, column), "{error}");
+    assert!(error.to_string().contains(part), "{error}");
+}
+
+#[test]
+fn wrong_programs_are_rejected_at_their_place() {
+    rejects("{ Int x = True; }", 1, 11, "Bool");
+    rejects("{\n  Int x = 1\n}", 3, 1, "`;`");
+    rejects("{ Int x = 1 / 2; }", 1, 11, "truncate");
+    rejects("{ Strin x = \"a\"; }", 1, 3, "did you mean `String`?");
+    rejects("interface I { Unit m(); } class C implements I { } { }", 1, 33, "lacks method `m`");
+    rejects("interface I { } class C implements I { } { I i = new C(); i!go(); }", 1, 61, "no method");
+    rejects("interface I { Int m(); } class C implements I { Int m() { } } { }", 1, 59, "without returning");
+    rejects("delta D; { }", 1, 1, "not supported: deltas");
+    rejects("[Scheduler: x] class C { } { }", 1, 2, "not supported: user-defined schedulers");
+    rejects("class C { { suspend; } } { }", 1, 13, "cannot wait");
+    rejects("class C { }", 1, 12, "no main block");
+    rejects("type T = List<T>; { T x = Nil; }", 1, 10, "defined by itself");
+    rejects("{ List<Int> l = Cons(1, list[\"a\"]); }", 1, 25, "String");
+}
+
+#[test]
+fn an_endless_loop_meets_a_limit() {
+    let verdict = verdict("{ Int x = 0; while (True) { x = x + 1; } }");
+    assert_eq!(verdict.findings[0].kind, Kind::Limit);
+    assert!(verdict.findings[0].message.contains("100000 statements"), "{}", verdict.findings[0].message);
+    let endless = verdict_of_function("def Int f(Int n) = f(n + 1);", "f(0)");
+    assert_eq!(endless.findings[0].kind, Kind::Limit);
+    let large = verdict_of_function("", "pow(10, 100000000)");
+    assert_eq!(large.findings[0].kind, Kind::Limit);
+}
+
+fn verdict_of_function(function: &str, call: &str) -> whippet_model::Verdict {
+    verdict(&format!("{function} {{ Rat x = {call}; }}"))
+}
+
+#[test]
+fn exceptions_go_to_whoever_keeps_the_future() {
+    let class = "interface I { Int m(); } class C implements I { Int m() { throw NullPointerException; } }";
+    let kind = |main: &str| verdict(&format!("{class} {{ I i = new C(); {main} }}")).findings.first().map(|f| f.kind);
+    assert_eq!(kind("i!m();"), Some(Kind::Panic));
+    assert_eq!(kind("Fut<Int> f = i!m();"), Some(Kind::Panic));
+    assert_eq!(kind("Fut<Int> f = i!m(); try { Int x = f.get; } catch { NullPointerException => skip; }"), None);
+}
+
+#[test]
+fn going_back_restores_every_state() {
+    let program = AbsProgram::parse("test.abs", PROGRAM).unwrap();
+    let mut machine = program.machine().unwrap();
+    let mut prints = Vec::new();
+    let mut choices = Vec::new();
+    loop {
+        prints.push(machine.fingerprint(whippet_model::Comparison::Ordered).unwrap());
+        choices.clear();
+        machine.enabled(&mut choices);
+        let Some(&choice) = choices.last() else { break };
+        machine.execute(choice).unwrap();
+    }
+    while machine.depth() > 0 {
+        machine.rewind(machine.depth() - 1);
+        assert_eq!(machine.fingerprint(whippet_model::Comparison::Ordered).unwrap(), prints[machine.depth()]);
+    }
+}
+
+/// Programs with pieces cut out, doubled, exchanged: the front end always answers.
+#[test]
+fn mutated_programs_are_answered() {
+    let mut state = 7u64;
+    let mut roll = |sides: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % sides
+    };
+    let bytes = PROGRAM.as_bytes();
+    let bits =
+        ["(", ")", "{", "}", "<", "!", "?", "case", "\"", "`", "$", "[", "await", "99999999999999999999", "é", "_"];
+    for _ in 0..600 {
+        let mut text = bytes.to_vec();
+        for _ in 0..1 + roll(3) {
+            let (from, length) = (roll(text.len()), roll(30));
+            let to = (from + length).min(text.len());
+            match roll(3) {
+                0 => drop(text.drain(from..to)),
+                1 => {
+                    let piece = text[from..to].to_vec();
+                    let at = roll(text.len());
+                    text.splice(at..at, piece);
+                }
+                _ => drop(text.splice(from..from, bits[roll(bits.len())].bytes())),
+            }
+        }
+        let text = String::from_utf8_lossy(&text);
+        if let Err(error) = AbsProgram::parse("mutated.abs", &text) {
+            assert!(!error.to_string().is_empty());
+        }
+    }
+}
+
+#[test]
+fn deep_and_long_programs_are_answered() {
+    let many = |piece: &str, n: usize| piece.repeat(n);
+    for text in [
+        format!("{{ Int x = {}1{}; }}", many("(", 10_000), many(")", 10_000)),
+        format!("{{ Int x = {}1; }}", many("-", 10_000)),
+        format!("{{ Int x = 1{}; }}", many(" + 1", 50_000)),
+        format!("{{ {} }}", many("if (True) ", 10_000)),
+        many("{", 10_000),
+        many("[", 10_000),
+        many("A<", 10_000),
+        format!("data D = {};", many("A(", 10_000)),
+        format!("{{ Bool b = case 1 {{ {} }}; }}", many("_ => case 1 { ", 10_000)),
+        format!("{{ Int x = 1{}; assert x > 0; }}", many(" + 1", 900)),
+        many("interface A extends B { } interface B extends A { }", 1),
+    ] {
+        let _ = AbsProgram::parse("deep.abs", &text).map_err(|error| error.to_string());
+    }
+}

@@ -1,0 +1,252 @@
+//! Generated programs: what the searches reach, against every order of everything.
+//!
+//! A few classes with a few fields, methods that read, write, call each other, hand references on, wait for
+//! conditions and futures. The final states of exhaustive search are the truth.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::sync::Arc;
+use whippet_lang::selection::{Marks, Selection, search};
+use whippet_lang::{AbsMachine, AbsProgram, Tasks};
+use whippet_model::{Choice, Comparison, Machine, Program, Verdict};
+use whippet_search::{Options, Reduction, explore};
+
+/// A small generator of numbers: the same programs everywhere.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % sides
+    }
+}
+
+const METHODS: u64 = 3;
+
+/// A program of three objects of one interface. Calls go down in `left`, so every execution ends.
+fn generate(seed: u64, waits: bool) -> String {
+    let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    let mut text = String::from("interface A { ");
+    for m in 0..METHODS {
+        write!(text, "Int m{m}(A x, Int left); ").unwrap();
+    }
+    text.push_str("}\n");
+    for class in 0..2 {
+        writeln!(text, "class C{class} implements A {{ Int f = 1; Int g = 1; A r = null;").unwrap();
+        for m in 0..METHODS {
+            writeln!(text, "  Int m{m}(A x, Int left) {{").unwrap();
+            for k in 0..1 + dice.roll(3) {
+                writeln!(text, "    {}", statement(&mut dice, waits, k)).unwrap();
+            }
+            text.push_str("    return f;\n  }\n");
+        }
+        text.push_str("}\n");
+    }
+    text.push_str("{\n  A a = new C0(); A b = new C1(); A c = new C0();\n");
+    for _ in 0..3 {
+        let (to, x) = (["a", "b", "c"][dice.roll(3) as usize], ["a", "b", "c"][dice.roll(3) as usize]);
+        writeln!(text, "  {to}!m{}({x}, 1);", dice.roll(METHODS)).unwrap();
+    }
+    text.push('}');
+    text
+}
+
+fn statement(dice: &mut Dice, waits: bool, k: u64) -> String {
+    let m = dice.roll(METHODS);
+    match dice.roll(if waits { 11 } else { 8 }) {
+        0 => "f = f * 2;".into(),
+        1 => "f = f + 3;".into(),
+        2 => "g = g + 1;".into(),
+        3 => "g = g * 2;".into(),
+        4 => "if (r == null) { r = x; }".into(),
+        5 => format!("if (r != null && left > 0) {{ r!m{m}(x, left - 1); }}"),
+        6 => format!("if (left > 0) {{ x!m{m}(this, left - 1); }}"),
+        7 => "if (f > 4) { g = f; }".into(),
+        8 => "await f > 1;".into(),
+        9 => format!("if (left > 0) {{ Fut<Int> h{k} = x!m{m}(this, left - 1); await h{k}?; g = g + 5; }}"),
+        _ => format!(
+            "if (left > 0 && x != this) {{ Fut<Int> h{k} = x!m{m}(this, left - 1); Int v{k} = h{k}.get; f = f + v{k}; }}"
+        ),
+    }
+}
+
+/// The final states of all orders, or nothing if there are too many.
+fn every_order(program: &AbsProgram, most: u64) -> Option<(BTreeSet<u128>, u64)> {
+    let mut machine = program.machine().unwrap();
+    let (mut finals, mut executions) = (BTreeSet::new(), 0);
+    walk(&mut machine, &mut finals, &mut executions, most).then_some((finals, executions))
+}
+
+fn walk(machine: &mut AbsMachine, finals: &mut BTreeSet<u128>, executions: &mut u64, most: u64) -> bool {
+    let mut choices: Vec<Choice> = Vec::new();
+    machine.enabled(&mut choices);
+    if choices.is_empty() {
+        *executions += 1;
+        finals.insert(machine.fingerprint(Comparison::Canonical).unwrap());
+    }
+    let depth = machine.depth();
+    for choice in choices {
+        machine.execute(choice).unwrap();
+        let on = walk(machine, finals, executions, most);
+        machine.rewind(depth);
+        if !on || *executions > most {
+            return false;
+        }
+    }
+    true
+}
+
+/// A program whose machines write down the final states that a search reaches.
+struct Watched {
+    program: AbsProgram,
+    finals: Arc<std::sync::Mutex<BTreeSet<u128>>>,
+}
+
+struct Watch {
+    machine: AbsMachine,
+    finals: Arc<std::sync::Mutex<BTreeSet<u128>>>,
+}
+
+impl Program for Watched {
+    type Machine = Watch;
+    fn machine(&self) -> Result<Watch, whippet_model::MachineError> {
+        Ok(Watch { machine: self.program.machine()?, finals: self.finals.clone() })
+    }
+    fn name(&self) -> String {
+        self.program.name()
+    }
+}
+
+macro_rules! delegate {
+    ($($name:ident(&$($m:ident)? $(, $arg:ident: $ty:ty)*) $(-> $out:ty)?;)*) => {
+        $(fn $name(&$($m)? self $(, $arg: $ty)*) $(-> $out)? { self.machine.$name($($arg),*) })*
+    };
+}
+
+use whippet_model::{ActorNo, MachineError, Name, Pending, Problem, Relation, Step, StepText, Touch};
+
+impl Machine for Watch {
+    delegate! {
+        depth(&) -> usize;
+        execute(&mut, choice: Choice) -> Result<(), MachineError>;
+        rewind(&mut, depth: usize);
+        thread(&, what: Pending) -> Name;
+        actor(&, what: Pending) -> ActorNo;
+        find(&, thread: Name) -> Option<Pending>;
+        pending(&, out: &mut Vec<Pending>);
+        relation(&) -> Relation;
+        step(&, at: usize) -> Step;
+        causes(&, at: usize, out: &mut Vec<usize>);
+        sent(&, at: usize) -> std::ops::Range<u32>;
+        touches(&, at: usize) -> &[Touch];
+        actors(&) -> usize;
+        problems(&) -> usize;
+        problem(&, at: usize) -> Option<Problem>;
+        ending(&mut, out: &mut Vec<Problem>);
+        describe(&mut, at: usize) -> StepText;
+        handler_runs(&) -> u64;
+    }
+
+    fn enabled(&mut self, out: &mut Vec<Choice>) {
+        let mark = out.len();
+        self.machine.enabled(out);
+        if out.len() == mark {
+            let end = self.machine.fingerprint(Comparison::Canonical).unwrap();
+            self.finals.lock().unwrap().insert(end);
+        }
+    }
+}
+
+fn reached(program: &AbsProgram, reduction: Reduction, tasks: Tasks) -> (BTreeSet<u128>, Verdict) {
+    let finals = Arc::new(std::sync::Mutex::new(BTreeSet::new()));
+    let watched = Watched { program: program.clone().tasks(tasks), finals: finals.clone() };
+    let options = Options { reduction, ..Options::default() };
+    let verdict = explore(Arc::new(watched), &options, &()).unwrap();
+    (
+        Arc::try_unwrap(finals).map_or_else(|shared| shared.lock().unwrap().clone(), |own| own.into_inner().unwrap()),
+        verdict,
+    )
+}
+
+/// Compares on many programs; gives the executions of (optimal with fields, marks).
+fn compare(seeds: std::ops::Range<u64>, waits: bool) -> (u64, u64, u64) {
+    let (mut with_fields, mut with_marks, mut compared) = (0, 0, 0);
+    for seed in seeds {
+        let text = generate(seed, waits);
+        let program = AbsProgram::parse("generated.abs", &text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let Some((truth, _)) = every_order(&program, 2_000) else { continue };
+        compared += 1;
+        let (fields, verdict) = reached(&program, Reduction::Optimal, Tasks::Fields);
+        assert_eq!(fields, truth, "optimal with fields, seed {seed}\n{text}");
+        assert_eq!(verdict.counters.blocked, 0, "seed {seed}\n{text}");
+        with_fields += verdict.counters.executions;
+        if seed % 8 == 0 {
+            assert_eq!(reached(&program, Reduction::Optimal, Tasks::Actors).0, truth, "actors, seed {seed}\n{text}");
+            assert_eq!(reached(&program, Reduction::Source, Tasks::Fields).0, truth, "source, seed {seed}\n{text}");
+        }
+        if !waits {
+            let selection = Selection { marks: Marks::Persisting, ..Selection::default() };
+            with_marks += search(&program, &selection).unwrap().executions;
+        }
+    }
+    (with_fields, with_marks, compared)
+}
+
+/// How many programs: a sample, or `WHIPPET_GENERATED=10000` for the long run.
+fn how_many(sample: u64) -> u64 {
+    std::env::var("WHIPPET_GENERATED").ok().and_then(|n| n.parse::<u64>().ok()).map_or(sample, |n| n / 2)
+}
+
+#[test]
+fn fields_reach_every_final_state_with_fewer_executions_than_marks() {
+    let (fields, marks, compared) = compare(0..how_many(150), false);
+    println!("{compared} programs: {fields} executions with fields, {marks} with marks");
+    assert!(compared > 100);
+    assert!(fields < marks, "{fields} against {marks}");
+}
+
+#[test]
+fn waiting_loses_nothing() {
+    let (fields, _, compared) = compare(0..how_many(150), true);
+    println!("{compared} programs: {fields} executions");
+    assert!(compared > 100);
+}
+
+const STORED_REFERENCE: &str = "
+    interface A { Unit m(); Unit n(); }  interface B { Unit set(A x); Unit go(); }  interface C { Unit t(B b, A a); }
+    class A implements A { Int v = 1; Unit m() { v = v * 2; } Unit n() { v = v + 10; } }
+    class B implements B { A f = null; Unit set(A x) { f = x; } Unit go() { if (f != null) { f!m(); } } }
+    class C implements C { Unit t(B b, A a) { b!set(a); } }
+    { A a = new A(); B b = new B(); C c = new C(); a!n(); b!go(); c!t(b, a); }";
+
+const MARKED_AWAY: &str = "
+    interface A { Unit t1(A b); Unit t2(A z); Unit m(A x); Unit y(); }
+    class A implements A {
+        Int f = 1;
+        Unit t1(A b) { b!m(this); }
+        Unit t2(A z) { f = f * 2 + 1; if (f > 100) { z!y(); } }
+        Unit m(A x) { x!y(); }
+        Unit y() { f = f + 10; }
+    }
+    { A a = new A(); A b = new A(); a!t1(b); a!t2(b); }";
+
+fn finals_of(text: &str, selection: Selection) -> (usize, usize, usize) {
+    let program = AbsProgram::parse("counterexample.abs", text).unwrap_or_else(|e| panic!("{e}"));
+    let truth = every_order(&program, 10_000).unwrap().0;
+    let (fields, _) = reached(&program, Reduction::Optimal, Tasks::Fields);
+    assert_eq!(fields, truth);
+    (search(&program, &selection).unwrap().finals.len(), fields.len(), truth.len())
+}
+
+#[test]
+fn a_stored_reference_fools_stability() {
+    let trusting = Selection { trust: true, ..Selection::default() };
+    assert_eq!(finals_of(STORED_REFERENCE, trusting), (2, 3, 3));
+}
+
+#[test]
+fn marks_lose_a_final_state() {
+    for marks in [Marks::Literal, Marks::Persisting] {
+        assert_eq!(finals_of(MARKED_AWAY, Selection { marks, ..Selection::default() }), (1, 2, 2));
+    }
+}
