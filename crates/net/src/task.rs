@@ -6,6 +6,7 @@
 
 use crate::history::{Start, start};
 use crate::op::{Answer, Op, Value};
+use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::fmt::Debug;
 use std::marker::PhantomData;
@@ -161,12 +162,8 @@ pub trait Communication {
     #[doc(hidden)]
     fn id(&self) -> (Name, u32);
     #[doc(hidden)]
-    fn bring(&self, value: Option<Value_>);
+    fn bring(&self, value: Option<Rc<dyn Any>>);
 }
-
-/// The payload on its way to a [`Receiving`].
-#[doc(hidden)]
-pub struct Value_(Value);
 
 /// A send that may not have met its receive yet.
 #[derive(Clone, Debug)]
@@ -180,7 +177,7 @@ impl Communication for Sending {
         (self.of, self.index)
     }
 
-    fn bring(&self, _: Option<Value_>) {}
+    fn bring(&self, _: Option<Rc<dyn Any>>) {}
 }
 
 impl Sending {
@@ -208,8 +205,8 @@ impl<T: Clone + 'static> Communication for Receiving<T> {
         (self.of, self.index)
     }
 
-    fn bring(&self, value: Option<Value_>) {
-        let value = value.expect("a receive brings a value").0.any;
+    fn bring(&self, value: Option<Rc<dyn Any>>) {
+        let value = value.expect("a receive brings a value");
         let value = value.downcast_ref::<T>().expect("mailboxes are typed: our own error if not");
         self.value.replace(Some(value.clone()));
     }
@@ -239,8 +236,7 @@ impl<T: Clone + 'static> Receiving<T> {
 
 async fn complete(all: &[&dyn Communication], test: bool) -> Option<usize> {
     let reply = ask(|link| {
-        if let Some(other) = all.iter().find(|c| c.id().0 != link.process) {
-            let _ = other;
+        if all.iter().any(|c| c.id().0 != link.process) {
             link.misuse.replace(Some(
                 "a process waits for a communication of another process: only the one that sent or received may wait for it".into(),
             ));
@@ -253,7 +249,7 @@ async fn complete(all: &[&dyn Communication], test: bool) -> Option<usize> {
     .await;
     match reply.answer {
         Answer::Ready { k, .. } => {
-            all[k as usize].bring(reply.value.map(Value_));
+            all[k as usize].bring(reply.value.map(|value| value.any));
             Some(k as usize)
         }
         _ => None,

@@ -1,5 +1,4 @@
 //! Random programs, and what enumeration says of them.
-#![allow(dead_code, reason = "each test file uses its part")]
 
 use std::collections::{BTreeMap, BTreeSet};
 use whippet_model::{Choice, Clocks, Comparison, Machine, Name, Program};

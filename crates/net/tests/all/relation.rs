@@ -1,8 +1,6 @@
 //! Whether steps that the relations call independent really commute, by brute force.
 
-mod common;
-
-use common::{FAMILIES, Family, choices, every, script};
+use crate::common::{FAMILIES, Family, choices, every, script};
 use std::collections::{BTreeMap, BTreeSet};
 use whippet_model::{Choice, Clocks, Comparison, Machine, Name, Program, Touch, conflict};
 use whippet_net::{Dependence, Net, NetMachine, interleavings};

@@ -1,8 +1,6 @@
 //! The unfolding search: what it knows, forgets, and shows.
 
-mod common;
-
-use common::{FAMILIES, enumerate, script};
+use crate::common::{FAMILIES, enumerate, script};
 use std::sync::Arc;
 use whippet_model::{Kind, Verdict};
 use whippet_net::{Net, interleavings, subjects};

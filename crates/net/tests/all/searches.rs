@@ -1,8 +1,6 @@
 //! Every search against enumeration, on random programs.
 
-mod common;
-
-use common::{FAMILIES, Family, enumerate, script};
+use crate::common::{FAMILIES, Family, enumerate, script};
 use std::sync::Arc;
 use whippet_model::Verdict;
 use whippet_net::{Net, interleavings};

@@ -53,8 +53,12 @@ fn what_completed_is_visible() {
     // The receiver takes one of two messages and forgets the other: 2 traces, one of which it dislikes.
     let net = net(|net| {
         let (a, b) = (net.mailbox::<u32>("a"), net.mailbox::<u32>("b"));
-        net.process("one", async move || drop(a.send_async(1).await));
-        net.process("two", async move || drop(b.send_async(2).await));
+        net.process("one", async move || {
+            a.send_async(1).await;
+        });
+        net.process("two", async move || {
+            b.send_async(2).await;
+        });
         net.process("receiver", async move || {
             let (x, y) = (a.receive_async().await, b.receive_async().await);
             let value = match wait_any(&[&x, &y]).await {

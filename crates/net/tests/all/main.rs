@@ -1,0 +1,9 @@
+//! All tests of mailbox-and-mutex programs, in one binary.
+
+mod common;
+mod examples;
+mod processes;
+mod relation;
+mod searches;
+mod table;
+mod unfolding;
