@@ -52,11 +52,11 @@ pub(crate) struct Search {
 pub(crate) struct Test {
     #[command(flatten)]
     pub(crate) search: Search,
-    /// Cargo's own arguments: -p, --features, --test, --lib …; after `--`, which tests.
+    /// Cargo's own arguments, after whippet's: -p, --features, --test, --lib …; after `--`, which tests.
     #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "CARGO ARGUMENTS")]
     pub(crate) cargo: Vec<String>,
-    /// Which tests, as with cargo test.
-    #[arg(last = true, value_name = "FILTER")]
+    /// Which tests, as with cargo test: what stands after `--`.
+    #[arg(skip)]
     pub(crate) filter: Vec<String>,
 }
 

@@ -18,8 +18,13 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     // Cargo passes the subcommand's own name.
-    let given = std::env::args_os().enumerate().filter(|(k, text)| !(*k == 1 && text == "whippet"));
-    let Arguments { command } = Arguments::parse_from(given.map(|(_, text)| text));
+    let given = std::env::args().enumerate().filter(|(k, text)| !(*k == 1 && text == "whippet"));
+    let mut given: Vec<String> = given.map(|(_, text)| text).collect();
+    let filter = given.iter().position(|text| text == "--").map_or_else(Vec::new, |at| given.split_off(at).split_off(1));
+    let Arguments { mut command } = Arguments::parse_from(given);
+    if let Command::Test(arguments) = &mut command {
+        arguments.filter = filter;
+    }
     let result = match command {
         Command::Test(arguments) => tests::run(&arguments),
         Command::Replay(arguments) => tests::replay(&arguments),

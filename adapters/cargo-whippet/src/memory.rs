@@ -24,7 +24,7 @@ pub(crate) fn notes(packages: &[(String, PathBuf)]) -> Option<String> {
     let found: Vec<String> = packages
         .iter()
         .filter_map(|(name, directory)| {
-            let place = first_use(&directory.join("src")).or_else(|| first_use(&directory.join("tests")))?;
+            let place = first_use(&directory.join("src"))?;
             let place = place.0.strip_prefix(directory).map_or(place.0.clone(), Path::to_path_buf).display().to_string()
                 + &format!(":{}", place.1);
             Some(format!("  {name} ({place})"))

@@ -5,6 +5,7 @@
 
 use crate::sources;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -157,9 +158,10 @@ impl Project {
         let uses = |package: &Value| {
             package["dependencies"].as_array().is_some_and(|list| list.iter().any(|dep| dep["name"] == "tokio"))
         };
+        let reached = reached(&metadata["resolve"]);
         let mut found: Vec<(bool, String, PathBuf)> = packages
             .iter()
-            .filter(|package| uses(package))
+            .filter(|package| uses(package) && package["id"].as_str().is_some_and(|id| reached.contains(id)))
             .filter_map(|package| {
                 let directory = Path::new(package["manifest_path"].as_str()?).parent()?.to_path_buf();
                 Some((!package["source"].is_null(), package["name"].as_str()?.to_string(), directory))
@@ -168,6 +170,23 @@ impl Project {
         found.sort();
         found.into_iter().map(|(_, name, directory)| (name, directory)).collect()
     }
+}
+
+/// The packages that the chosen one is built from; all of them where a whole workspace is chosen.
+fn reached(resolve: &Value) -> BTreeSet<String> {
+    let nodes = resolve["nodes"].as_array().cloned().unwrap_or_default();
+    let id = |node: &Value| node["id"].as_str().unwrap_or_default().to_string();
+    let Some(root) = resolve["root"].as_str() else { return nodes.iter().map(id).collect() };
+    let (mut reached, mut next) = (BTreeSet::new(), vec![root.to_string()]);
+    while let Some(package) = next.pop() {
+        if reached.insert(package.clone())
+            && let Some(node) = nodes.iter().find(|node| node["id"] == package.as_str())
+        {
+            let needs = node["dependencies"].as_array().into_iter().flatten();
+            next.extend(needs.filter_map(Value::as_str).map(Into::into));
+        }
+    }
+    reached
 }
 
 /// The versions of a package in a lock file.

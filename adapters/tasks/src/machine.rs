@@ -9,7 +9,7 @@
 //! ready before, the taking is a race with what made its own thing ready.
 
 use crate::execution::{CLOCK, Execution, NONE, enter, waking};
-use crate::object::{Action, Part, place_text};
+use crate::object::{Action, Part, is_glue, place_text};
 use crate::panics::quietly;
 use crate::program::{Setup, Shared};
 use crate::task::{self, State};
@@ -588,7 +588,7 @@ impl Machine for TaskMachine {
         StepText {
             actor: task.label.clone(),
             action: step.action.to_string(),
-            origin: Some(format!("({})", place_text(step.action.place))),
+            origin: (!is_glue(step.action.place)).then(|| format!("({})", place_text(step.action.place))),
             effects: new.iter().map(|task| format!("spawns {} ({})", task.label, task.place)).collect(),
             changes: Vec::new(),
         }

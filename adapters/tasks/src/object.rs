@@ -12,6 +12,11 @@ pub(crate) fn place_text(place: Place) -> String {
     format!("{}:{}", short_file(place.file()), place.line())
 }
 
+/// Whether this is a line of the language's own library: what runs when a value goes out of scope.
+pub(crate) fn is_glue(place: Place) -> bool {
+    place.file().starts_with("/rustc/") || place.file().contains("/library/core/")
+}
+
 /// See [`place_text`].
 pub(crate) fn short_file(file: &str) -> &str {
     ["/registry/src/", "/checkouts/"]

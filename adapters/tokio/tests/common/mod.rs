@@ -34,7 +34,7 @@ where
         }
     });
     let mut options = Options { reduction, ..Options::default() };
-    options.limits.executions = Some(50_000);
+    options.limits.executions = Some(5_000);
     let verdict = program.explore(&options, &()).unwrap();
     let seen = seen.lock().unwrap().clone();
     (verdict, seen)

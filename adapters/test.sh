@@ -1,0 +1,7 @@
+#!/bin/sh
+# Tests the packages here that are not members of the workspace: the stand-in for tokio, and the same small programs
+# on the real tokio.
+set -eu
+cd "$(dirname "$0")"
+(cd tokio && cargo test --quiet)
+(cd conformance && cargo test --quiet)
