@@ -53,3 +53,19 @@ fn errors_name_line_and_column() {
     check("S0 W?", (1, 4), "no number and no name");
     check("ä: S0 W1", (1, 7), "earlier actions");
 }
+
+#[test]
+fn the_master_that_believes_to_know_who_is_first() {
+    let text = include_str!("../../../../examples/net/master-worker-deadlock.net");
+    let net = Net::parse("master-worker-deadlock", text).unwrap();
+    assert!(whippet_net::interleavings(&net).unwrap() > 10_000);
+    let options = Options { reduction: Reduction::Udpor, ..Options::default() };
+    let verdict = explore(Arc::new(net), &options, &()).unwrap();
+    assert_eq!(
+        verdict.findings[0].message,
+        "deadlock\n  \
+         master waits for its send on mailbox go (action 6); worker1 would receive there later (action 4)\n  \
+         worker1 waits for its send on mailbox result (action 2); master would receive there later (action 8), \
+         master did receive, and met the send of worker2 (action 3)"
+    );
+}
