@@ -172,7 +172,8 @@ impl Checker {
             let inner = self.ty_within(meant, &params, depth - 1)?;
             return Ok(self.types.instantiate(&inner, &params, &args));
         }
-        let known = self.data.keys().chain(self.interfaces.keys()).chain(self.synonyms.keys());
+        let primitive: Vec<Rc<str>> = PRIMITIVE.iter().map(|(name, _)| Rc::from(*name)).collect();
+        let known = self.data.keys().chain(self.interfaces.keys()).chain(self.synonyms.keys()).chain(&primitive);
         let fault = unknown("type", &ty.name, known);
         Err(match self.classes.contains_key(name) {
             true => fault.help(format!("`{name}` is a class: use one of its interfaces as the type")),

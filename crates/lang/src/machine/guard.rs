@@ -66,7 +66,7 @@ impl AbsMachine {
             fields: &self.objects[object as usize].fields,
             this: Value::Object(object, self.objects[object as usize].name),
             class_of: &|at| self.objects[at as usize].class,
-            name_of: &|at| self.object_text(at),
+            name_of: &|at| self.stable_text(at),
             fuel: &mut fuel,
             depth: 0,
             read: 0,

@@ -18,6 +18,12 @@ impl AbsMachine {
         }
     }
 
+    /// An object as the program sees it in a string: the same in equivalent executions.
+    pub(super) fn stable_text(&self, object: u32) -> String {
+        let object = &self.objects[object as usize];
+        format!("{}@{:08x}", self.code.classes[object.class as usize].name, object.name.0 as u32)
+    }
+
     pub(super) fn value_text(&self, value: &Value) -> String {
         value.show(&self.code, &|object| self.object_text(object))
     }
