@@ -1,7 +1,8 @@
 //! Every search on random programs: see `whippet_generate` for what is compared.
 
 use whippet_generate::{Failure, Judged, Sample, Setting, Size, draw, judge};
-use whippet_search::toy::{Delivery, Level, Program};
+use whippet_search::Rule;
+use whippet_search::toy::{Action, Delivery, Level, Program};
 
 /// These searches under every order of delivery and with every relation of dependence that the program has.
 fn judge_all(program: &Program, settings: &[Setting]) -> Result<Option<Judged>, Failure> {
@@ -12,6 +13,7 @@ fn judge_all(program: &Program, settings: &[Setting]) -> Result<Option<Judged>, 
         for &level in &levels {
             let program = program.clone().delivery(delivery).level(level);
             let Some(judged) = judge(&program, settings, Size::default())? else { return Ok(None) };
+            plain(&program, &judged)?;
             sum.add(judged);
         }
     }
@@ -30,6 +32,25 @@ fn check(test: &str, sample: Sample, settings: &[Setting]) -> String {
         Ok(tally) => format!("seeds from {}: {tally}", sample.seed),
         Err(story) => panic!("{story}"),
     }
+}
+
+/// Where actors take every message at any time, the rules behind the published tables miss nothing.
+fn plain(program: &Program, judged: &Judged) -> Result<(), Failure> {
+    let tables = |setting: &&Setting| matches!(setting.rule, Rule::Table1 | Rule::Table2);
+    match judged.misses.iter().find(tables) {
+        Some(&setting) if takes_everything(program) => {
+            let what = "misses something of a plain program".into();
+            Err(Failure { program: Some(program.clone()), setting, what })
+        }
+        _ => Ok(()),
+    }
+}
+
+fn takes_everything(program: &Program) -> bool {
+    let closes = |action: &Action| matches!(action, Action::Stop | Action::Fail | Action::Call(..));
+    program.delivery == Delivery::Unordered
+        && program.refusals.is_empty()
+        && !program.rules.iter().flat_map(|rule| &rule.actions).any(closes)
 }
 
 #[test]
