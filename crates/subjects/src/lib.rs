@@ -1,7 +1,9 @@
 //! The papers' programs, with the published and the true counts beside each.
 //!
 //! [`all`] subjects can be listed, and each set up as a program ([`Subject::program`]) that every search takes.
-//! [`tables`] are what the papers printed; a [`Reproducer`] runs them again and compares.
+//!
+//! [`tables`] are what the papers printed; a [`Reproducer`] runs them again and compares, as
+//! `cargo run --release -p whippet-cli -- reproduce` does with all of them.
 
 mod programs;
 mod published;
