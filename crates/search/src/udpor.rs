@@ -110,16 +110,19 @@ impl Search {
             return Ok(None);
         }
         let guided = !self.guide.is_clear();
-        let mut enabled = self.following.iter().copied().filter(|&event| {
+        let enabled = self.following.iter().copied().filter(|&event| {
             !self.configuration.contains(event as usize) && self.unfolding.fits(event, &self.configuration)
         });
         let allowed = |event: &u32| {
             if guided { self.guide.contains(*event as usize) } else { !self.avoided.contains(event) }
         };
         let mut some = false;
-        let chosen = enabled.by_ref().inspect(|_| some = true).find(allowed);
+        let mut chosen = enabled.inspect(|_| some = true).find(allowed);
+        if guided {
+            chosen = chosen.or_else(|| self.known_way());
+            assert!(chosen.is_some(), "the guide of the unfolding search leads nowhere: this is our own error");
+        }
         if chosen.is_none() {
-            assert!(!guided, "the guide of the unfolding search leads nowhere: this is our own error");
             if some {
                 assert!(self.alternatives.is_some(), "the unfolding search is blocked: this is our own error");
                 run.blocked();
@@ -128,6 +131,12 @@ impl Search {
             }
         }
         Ok(chosen)
+    }
+
+    /// The next event of a guide that goes a way which is known, but which only running the step would tell of again.
+    fn known_way(&self) -> Option<u32> {
+        let ready = |event: &usize| self.unfolding.event(*event as u32).past.is_subset(&self.configuration);
+        self.guide.ones().find(ready).map(|event| event as u32)
     }
 
     /// Takes an event.
