@@ -202,6 +202,14 @@ impl Toy {
         past
     }
 
+    /// The steps that made an actor what it is. Where they may commute, the last one does not follow all others.
+    fn why(&self, actor: &Actor) -> impl Iterator<Item = usize> {
+        let all = self.program.level == Level::Fields;
+        let from = if all { 0 } else { actor.last.unwrap_or(self.steps.len()) };
+        let name = actor.name;
+        (from..self.steps.len()).filter(move |&at| self.steps[at].before.name == name)
+    }
+
     /// The actor of step `at` after it.
     fn after(&self, at: usize) -> &Actor {
         let actor = self.steps[at].step.actor;
@@ -338,13 +346,12 @@ impl Machine for Toy {
             let who = (0..self.actors.len()).filter(|&a| self.actors[a].waits.is_some());
             let who: Vec<String> = who.map(|a| self.label(a as u32)).collect();
             let message = format!("{} wait for ever", who.join(", "));
-            let steps = waiting.iter().filter_map(|actor| actor.last).collect();
+            let steps = waiting.iter().flat_map(|actor| self.why(actor)).collect();
             out.push(Problem { kind: Kind::Deadlock, message, place: None, key, steps, warning: false });
         }
         for message in self.messages.iter().filter(|message| message.taken.is_none()) {
             let text = format!("{:?} to {} is never taken", message.content, self.label(message.to));
-            let last = self.actors[message.to as usize].last;
-            let steps = [message.sent, last].into_iter().flatten().collect();
+            let steps = message.sent.into_iter().chain(self.why(&self.actors[message.to as usize])).collect();
             // Not by the name of the message: a search that compares states knows one way to each.
             let content = match message.content {
                 Content::Tag(tag) => 2 * u64::from(tag) + 1,
