@@ -100,6 +100,7 @@ impl<M: Message, F: AsyncFn(&mut Inbox<M>) + 'static> BodyCell<M, F> {
             engine.now.muted = true;
             engine.now.forced.extend(&self.first_choices);
             engine.now.feed.extend(&self.received);
+            engine.shared.run_again(self.hands.me.slot, None);
         }
         let result = self.poll();
         let mut engine = self.hands.engine.borrow_mut();

@@ -1,5 +1,6 @@
 //! What a handler can do.
 
+use crate::acts::acts;
 use crate::address::{Addr, Raw, Recipient, Reply};
 use crate::body::BodyCell;
 use crate::engine::{Content, EngineRef, On, Wait};
@@ -8,7 +9,6 @@ use crate::inbox::Inbox;
 use crate::words::type_label;
 use crate::{Actor, Message};
 use std::any::{Any, type_name};
-use std::fmt::Debug;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -67,7 +67,7 @@ impl Hands {
     }
 
     #[track_caller]
-    pub(crate) fn reply<T: Clone + Debug + 'static>(&self, to: Reply<T>, value: T) {
+    pub(crate) fn reply<T: Message>(&self, to: Reply<T>, value: T) {
         let site = Location::caller();
         self.engine.borrow_mut().reply(to.call, to.to, value, site);
     }
@@ -87,7 +87,7 @@ impl Hands {
         M: Message,
         F: AsyncFn(&mut Inbox<M>) + 'static,
     {
-        let kind = kind.map_or_else(|| type_label(type_name::<M>()), str::to_owned);
+        let kind = kind.map_or_else(|| type_label(type_name::<F>()), str::to_owned);
         let engine = self.engine.clone();
         let raw = self
             .engine
@@ -96,13 +96,30 @@ impl Hands {
         Recipient::new(raw)
     }
 
-    #[track_caller]
-    pub(crate) fn call<M, T>(&self, to: impl Into<Recipient<M>>, request: impl FnOnce(Reply<T>) -> M) -> Call<'_, T>
+    /// Creates an actor that is part of the machinery: a lock or the like.
+    pub(crate) fn spawn_helper<A: Actor + Clone>(&self, kind: &str, actor: A) -> Addr<A> {
+        let addr = self.spawn(Some(kind), actor);
+        self.engine.borrow_mut().serves(addr.raw);
+        addr
+    }
+
+    /// The same with explicit receive: a future or the like.
+    pub(crate) fn spawn_service<M, F>(&self, kind: &str, body: F) -> Recipient<M>
     where
         M: Message,
-        T: Clone + Debug + 'static,
+        F: AsyncFn(&mut Inbox<M>) + 'static,
     {
-        let site = Location::caller();
+        let recipient = self.spawn_fn(Some(kind), body);
+        self.engine.borrow_mut().serves(recipient.raw);
+        recipient
+    }
+
+    pub(crate) fn call<M: Message, T: Message>(
+        &self,
+        to: impl Into<Recipient<M>>,
+        request: impl FnOnce(Reply<T>) -> M,
+        site: &'static Location<'static>,
+    ) -> Call<'_, T> {
         let call = self.engine.borrow().coming_name();
         let message = request(Reply::new(call, self.me));
         self.engine.borrow_mut().send(to.into().raw, message, site);
@@ -121,63 +138,7 @@ impl<A: Actor> Cx<A> {
         Addr::new(self.hands.me)
     }
 
-    /// Sends a message. It is delivered at any later time, unless the order of delivery says otherwise.
-    #[track_caller]
-    pub fn send<M: Message>(&mut self, to: impl Into<Recipient<M>>, message: M) {
-        self.hands.send(to, message);
-    }
-
-    /// Sends a request and waits for the reply; the actor takes no other message meanwhile.
-    ///
-    /// `request` makes the message around the handle for the reply: `cx.call(server, Msg::Get).await`.
-    #[track_caller]
-    pub fn call<M, T>(&mut self, to: impl Into<Recipient<M>>, request: impl FnOnce(Reply<T>) -> M) -> Call<'_, T>
-    where
-        M: Message,
-        T: Clone + Debug + 'static,
-    {
-        self.hands.call(to, request)
-    }
-
-    /// Answers a call.
-    #[track_caller]
-    pub fn reply<T: Clone + Debug + 'static>(&mut self, to: Reply<T>, value: T) {
-        self.hands.reply(to, value);
-    }
-
-    /// Creates an actor.
-    pub fn spawn<B: Actor + Clone>(&mut self, actor: B) -> Addr<B> {
-        self.hands.spawn(None, actor)
-    }
-
-    /// Creates an actor that is called `name` in stories.
-    pub fn spawn_named<B: Actor + Clone>(&mut self, name: &str, actor: B) -> Addr<B> {
-        self.hands.spawn(Some(name), actor)
-    }
-
-    /// Creates an actor that receives explicitly: see [`Inbox`].
-    pub fn spawn_fn<M, F>(&mut self, body: F) -> Recipient<M>
-    where
-        M: Message,
-        F: AsyncFn(&mut Inbox<M>) + 'static,
-    {
-        self.hands.spawn_fn(None, body)
-    }
-
-    /// Creates an actor that receives explicitly and is called `name` in stories.
-    pub fn spawn_fn_named<M, F>(&mut self, name: &str, body: F) -> Recipient<M>
-    where
-        M: Message,
-        F: AsyncFn(&mut Inbox<M>) + 'static,
-    {
-        self.hands.spawn_fn(Some(name), body)
-    }
-
-    /// Some number below `n`: every one is explored.
-    #[must_use]
-    pub fn choose(&mut self, n: u32) -> u32 {
-        self.hands.engine.borrow_mut().choose(n)
-    }
+    acts!();
 
     /// Stops the actor at the end of this handler. What is sent to it stays undelivered.
     pub fn stop(&mut self) {

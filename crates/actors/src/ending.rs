@@ -3,10 +3,14 @@
 use crate::address::with_labels;
 use crate::cell::Status;
 use crate::engine::{Content, Engine, On, PENDING, SET_UP};
-use crate::machine::ActorMachine;
+use crate::lock::LockActor;
+use crate::machine::{ActorMachine, ended};
 use crate::words;
 use std::panic::Location;
 use whippet_model::{Kind, Name, Problem};
+
+/// Tells the failures of futures from other panics.
+const FAILED: u64 = 0xFA11;
 
 /// What a program must have done when nothing happens any more.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
@@ -19,9 +23,11 @@ pub enum Environment {
     Closed,
 }
 
-/// An actor that waits for the reply to a call.
+/// An actor that waits for the reply to a call, of a future or of a lock.
 struct Stuck {
     actor: u32,
+    /// Who would have to act: the actor that was called, or the one that holds the lock.
+    next: u32,
     /// The actor that was called.
     on: u32,
     request: u32,
@@ -34,7 +40,12 @@ impl ActorMachine {
         let engine = self.engine.borrow();
         let stuck = self.stuck(&engine);
         let closed = self.environment == Environment::Closed;
-        if stuck.is_empty() && !closed && engine.pending.is_empty() && self.at_end.is_empty() && self.at_start.is_none()
+        if stuck.is_empty()
+            && !closed
+            && engine.pending.is_empty()
+            && engine.failed.is_empty()
+            && self.at_end.is_empty()
+            && self.at_start.is_none()
         {
             return;
         }
@@ -45,6 +56,7 @@ impl ActorMachine {
                 out.push(self.deadlock(&engine, &labels, &stuck));
             }
             self.undeliverable(&engine, &labels, out);
+            self.failed_futures(&engine, &labels, out);
             if closed && stuck.is_empty() {
                 self.unstopped(&engine, &labels, out);
             }
@@ -68,7 +80,8 @@ impl ActorMachine {
                 && let Some(request) = engine.sent.iter().position(|sent| sent.name == call)
             {
                 let on = engine.sent[request].to;
-                stuck.push(Stuck { actor: actor as u32, on, request: request as u32, site: wait.site });
+                let next = self.holder(engine, on).unwrap_or(on);
+                stuck.push(Stuck { actor: actor as u32, next, on, request: request as u32, site: wait.site });
             }
         }
         // In an order that equivalent executions agree on.
@@ -89,22 +102,7 @@ impl ActorMachine {
         let mut sum = 0u64;
         let mut steps = Vec::new();
         for one in &told {
-            let request = &engine.sent[one.request as usize];
-            let why = match (request.delivered == PENDING, self.cells[one.on as usize].status(usize::MAX)) {
-                (_, Status::Stopped) => ", which has stopped",
-                (_, Status::Failed) => ", which has panicked",
-                (true, Status::Waiting(_)) => ", which waits itself",
-                (true, Status::Rest) => ", which refuses the request",
-                (false, _) => ", which took the request and did not reply",
-            };
-            lines.push(format!(
-                "{} waits for {}{why}, to answer {} (called at {}:{})",
-                labels[one.actor as usize],
-                labels[one.on as usize],
-                self.cells[one.on as usize].show_message(engine, one.request),
-                one.site.file(),
-                one.site.line(),
-            ));
+            lines.push(self.waiting(engine, labels, one));
             let pair = engine.about[one.actor as usize].name.mixed(engine.about[one.on as usize].name.0);
             sum = sum.wrapping_add(pair.0);
             steps.extend(self.last_step(one.actor));
@@ -114,13 +112,41 @@ impl ActorMachine {
         steps.sort_unstable();
         steps.dedup();
         let head = match (cycle, told.len()) {
-            (true, _) => "a cycle of callers: ".to_owned(),
+            (true, _) => "a cycle of actors that wait for each other: ".to_owned(),
             (false, 1) => String::new(),
             (false, n) => format!("{n} actors wait for ever: "),
         };
         let place = told.first().map(|one| format!("{}:{}", one.site.file(), one.site.line()));
         let message = format!("{head}{}", lines.join("; "));
         Problem { kind: Kind::Deadlock, message, place, key, steps, warning: false }
+    }
+
+    /// The actor that holds a lock.
+    fn holder(&self, engine: &Engine, lock: u32) -> Option<u32> {
+        let lock = self.cells[lock as usize].view(usize::MAX)?.downcast_ref::<LockActor>()?;
+        engine.slot_of(lock.owner()?)
+    }
+
+    /// What one actor waits for.
+    fn waiting(&self, engine: &Engine, labels: &[String], one: &Stuck) -> String {
+        let (actor, on) = (&labels[one.actor as usize], &labels[one.on as usize]);
+        let place = format!("{}:{}", one.site.file(), one.site.line());
+        if one.next != one.on {
+            return format!("{actor} waits for {on}, which {} holds (at {place})", labels[one.next as usize]);
+        }
+        if engine.about[one.on as usize].service {
+            return format!("{actor} waits for {on} (at {place})");
+        }
+        let pending = engine.sent[one.request as usize].delivered == PENDING;
+        let why = match (pending, self.cells[one.on as usize].status(usize::MAX)) {
+            (_, Status::Stopped) => ", which has stopped",
+            (_, Status::Failed) => ", which has panicked",
+            (true, Status::Waiting(_)) => ", which waits itself",
+            (true, Status::Rest) => ", which refuses the request",
+            (false, _) => ", which took the request and did not reply",
+        };
+        let request = self.cells[one.on as usize].show_message(engine, one.request);
+        format!("{actor} waits for {on}{why}, to answer {request} (called at {place})")
     }
 
     fn undeliverable(&self, engine: &Engine, labels: &[String], out: &mut Vec<Problem>) {
@@ -161,9 +187,30 @@ impl ActorMachine {
         }
     }
 
+    /// Futures whose body panicked, and nobody waited for them.
+    fn failed_futures(&self, engine: &Engine, labels: &[String], out: &mut Vec<Problem>) {
+        for (actor, step, failure) in &engine.failed {
+            let awaited = engine.sent.iter().any(|sent| sent.to == *actor && sent.delivered != PENDING);
+            if !awaited {
+                let key = failure.place.as_deref().unwrap_or(&failure.message);
+                out.push(Problem {
+                    kind: Kind::Panic,
+                    message: format!(
+                        "{} failed, and nobody waited for it: {}",
+                        labels[*actor as usize], failure.message
+                    ),
+                    place: failure.place.clone(),
+                    key: key.bytes().fold(Name::ROOT.mixed(FAILED), |key, byte| key.mixed(u64::from(byte))),
+                    steps: (*step != SET_UP).then_some(*step as usize).into_iter().collect(),
+                    warning: false,
+                });
+            }
+        }
+    }
+
     fn unstopped(&self, engine: &Engine, labels: &[String], out: &mut Vec<Problem>) {
         let running: Vec<u32> = (1..self.cells.len() as u32)
-            .filter(|&a| !matches!(self.cells[a as usize].status(usize::MAX), Status::Stopped | Status::Failed))
+            .filter(|&a| !ended(self.cells[a as usize].status(usize::MAX)) && !engine.about[a as usize].service)
             .collect();
         if running.is_empty() {
             return;
@@ -192,7 +239,7 @@ fn cycle(stuck: &[Stuck]) -> Option<Vec<&Stuck>> {
     let of = |actor: u32| stuck.iter().find(|one| one.actor == actor);
     for start in stuck {
         let mut path: Vec<&Stuck> = vec![start];
-        while let Some(next) = of(path.last().expect("never empty").on) {
+        while let Some(next) = of(path.last().expect("never empty").next) {
             if let Some(from) = path.iter().position(|one| one.actor == next.actor) {
                 return Some(path.split_off(from));
             }

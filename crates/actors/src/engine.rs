@@ -11,7 +11,9 @@
 use crate::Message;
 use crate::address::Raw;
 use crate::cell::Cell;
+use crate::future::Failure;
 use crate::remember::Effect;
+use crate::shared::Variables;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::any::Any;
@@ -84,6 +86,8 @@ pub(crate) struct About {
     pub(crate) by: u32,
     /// A hash of everything it has received.
     pub(crate) history: u64,
+    /// It is a lock, a future or the like: it need not stop.
+    pub(crate) service: bool,
 }
 
 /// What a suspended actor waits for.
@@ -144,6 +148,11 @@ pub(crate) struct Engine {
     pub(crate) dirty: Vec<u32>,
     /// How many bytes are left for remembering what steps did.
     pub(crate) remember: usize,
+    pub(crate) shared: Variables,
+    /// The locks that running and suspended code holds: actor, lock, how often.
+    held: Vec<(u32, Name, u32)>,
+    /// Futures whose body panicked, with the step.
+    pub(crate) failed: Vec<(u32, u32, Failure)>,
     pub(crate) now: Now,
 }
 
@@ -162,6 +171,9 @@ impl Engine {
             newborn: Vec::new(),
             dirty: Vec::new(),
             remember: 0,
+            shared: Variables::default(),
+            held: Vec::new(),
+            failed: Vec::new(),
             now: Now {
                 actor: TEST,
                 step: SET_UP,
@@ -246,6 +258,9 @@ impl Engine {
     fn post(&mut self, name: Name, to: u32, content: Content, site: &'static Location<'static>) {
         self.pending.push(self.sent.len() as u32);
         let (from, by) = (self.now.actor, self.now.step);
+        if !self.shared.is_empty() {
+            self.shared.sent(from, self.sent.len(), by);
+        }
         let origin = Name(self.now.history).child(self.now.effects).0;
         self.sent.push(Sent { name, to, from, by, delivered: PENDING, content, origin, open: false, site });
         self.mark_dirty(to);
@@ -263,8 +278,11 @@ impl Engine {
         let slot = self.about.len() as u32;
         self.by_name.insert(name, slot);
         let history = Name(self.now.history).mixed(name.0).0;
-        self.about.push(About { name, kind, by: self.now.step, history });
+        self.about.push(About { name, kind, by: self.now.step, history, service: false });
         self.mailboxes.push(Mailbox { messages: Box::new(Vec::<M>::new()), len: 0, dirty: false });
+        if !self.shared.is_empty() {
+            self.shared.created(self.now.actor, slot, self.now.step);
+        }
         let raw = Raw { name, slot };
         self.newborn.push(cell(raw));
         raw
@@ -304,6 +322,48 @@ impl Engine {
         self.now.branch = branch;
         self.now.arities.clear();
         self.now.wait = None;
+    }
+
+    /// Says that the newest actor is a lock, a future or the like.
+    pub(crate) fn serves(&mut self, raw: Raw) {
+        if let Some(about) = self.about.get_mut(raw.slot as usize) {
+            about.service = true;
+        }
+    }
+
+    pub(crate) fn holds(&self, actor: u32, lock: Name) -> bool {
+        self.held.iter().any(|&(by, held, _)| (by, held) == (actor, lock))
+    }
+
+    pub(crate) fn hold(&mut self, actor: u32, lock: Name) {
+        match self.held.iter_mut().find(|(by, held, _)| (*by, *held) == (actor, lock)) {
+            Some((_, _, times)) => *times += 1,
+            None => self.held.push((actor, lock, 1)),
+        }
+    }
+
+    /// Whether this was the last time that the actor held the lock.
+    pub(crate) fn let_go(&mut self, actor: u32, lock: Name) -> bool {
+        let place = self.held.iter().position(|&(by, held, _)| (by, held) == (actor, lock));
+        let place = place.expect("a guard exists as long as its lock is held");
+        self.held[place].2 -= 1;
+        let last = self.held[place].2 == 0;
+        if last {
+            self.held.swap_remove(place);
+        }
+        last
+    }
+
+    /// The body of a future has panicked.
+    pub(crate) fn future_failed(&mut self, actor: u32, failure: Failure) {
+        if self.now.muted {
+            return;
+        }
+        if let Some(record) = &mut self.now.record {
+            let failure = failure.clone();
+            record.push(Rc::new(move |engine| engine.future_failed(actor, failure.clone())));
+        }
+        self.failed.push((actor, self.now.step, failure));
     }
 
     // ---- what cells and the machine ask -----------------------------------------------------------
@@ -356,11 +416,22 @@ impl Engine {
         }
     }
 
+    /// Forgets what futures and variables did in steps from `depth` on.
+    pub(crate) fn rewind_sync(&mut self, depth: u32) {
+        self.shared.rewind(depth);
+        while self.failed.last().is_some_and(|&(_, step, _)| step != SET_UP && step >= depth) {
+            self.failed.pop();
+        }
+    }
+
     /// Takes a message from the pending ones.
     pub(crate) fn deliver(&mut self, what: u32, step: u32) {
         let place = self.pending.binary_search(&what).expect("only pending messages are delivered");
         self.pending.remove(place);
         self.sent[what as usize].delivered = step;
+        if !self.shared.is_empty() {
+            self.shared.delivered(self.sent[what as usize].to, what as usize, step);
+        }
     }
 
     /// Puts a message back among the pending ones.

@@ -6,6 +6,10 @@ use whippet_model::{Comparison, MachineError, Name};
 
 /// Actors by name (or in order of creation), what is pending as a multiset (or in order of sending).
 pub(crate) fn fingerprint(engine: &Engine, cells: &[Box<dyn Cell>], how: Comparison) -> Result<u128, MachineError> {
+    if !engine.shared.is_empty() {
+        let why = "programs with shared variables cannot be compared by their states: use another search";
+        return Err(MachineError::Unsupported(why.to_owned()));
+    }
     // Two independent sums make 128 bits: a collision would merge two different states.
     let mut sums = [0u64; 2];
     let mut add = |name: Name| {

@@ -217,6 +217,7 @@ impl<A: Actor + Clone> HandlerCell<A> {
             engine.begin(sent.name, branch);
             engine.now.muted = true;
             engine.now.feed.extend(&self.received[self.began + 1..]);
+            engine.shared.run_again(sent.to, Some(sent.delivered));
             let Content::Message(place) = sent.content else { unreachable!("handlers begin with a message") };
             engine.message::<A::Msg>(sent.to, place).clone()
         };
@@ -253,7 +254,7 @@ impl<A: Actor + Clone> HandlerCell<A> {
 
     /// The state at a position: what the next step that changed it found.
     fn state_at(&self, position: usize) -> &A {
-        self.saved[position..].iter().find_map(|saved| saved.state.as_ref()).unwrap_or(&self.state)
+        self.saved.iter().skip(position).find_map(|saved| saved.state.as_ref()).unwrap_or(&self.state)
     }
 }
 

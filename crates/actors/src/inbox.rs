@@ -1,12 +1,11 @@
 //! Explicit receive: an actor written as one `async` body.
 
-use crate::Actor;
 use crate::Message;
-use crate::address::{Addr, Recipient, Reply};
-use crate::cx::{Call, Hands};
+use crate::acts::acts;
+use crate::address::Recipient;
+use crate::cx::Hands;
 use crate::engine::{Content, On, Wait};
 use std::any::Any;
-use std::fmt::Debug;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -66,56 +65,7 @@ impl<M: Message> Inbox<M> {
         Recipient::new(self.hands.me)
     }
 
-    /// Sends a message. It is delivered at any later time, unless the order of delivery says otherwise.
-    #[track_caller]
-    pub fn send<N: Message>(&mut self, to: impl Into<Recipient<N>>, message: N) {
-        self.hands.send(to, message);
-    }
-
-    /// Sends a request and waits for the reply; the actor takes no other message meanwhile.
-    #[track_caller]
-    pub fn call<N, T>(&mut self, to: impl Into<Recipient<N>>, request: impl FnOnce(Reply<T>) -> N) -> Call<'_, T>
-    where
-        N: Message,
-        T: Clone + Debug + 'static,
-    {
-        self.hands.call(to, request)
-    }
-
-    /// Answers a call.
-    #[track_caller]
-    pub fn reply<T: Clone + Debug + 'static>(&mut self, to: Reply<T>, value: T) {
-        self.hands.reply(to, value);
-    }
-
-    /// Creates an actor.
-    pub fn spawn<A: Actor + Clone>(&mut self, actor: A) -> Addr<A> {
-        self.hands.spawn(None, actor)
-    }
-
-    /// Creates an actor that receives explicitly.
-    pub fn spawn_fn<N, F>(&mut self, body: F) -> Recipient<N>
-    where
-        N: Message,
-        F: AsyncFn(&mut Inbox<N>) + 'static,
-    {
-        self.hands.spawn_fn(None, body)
-    }
-
-    /// Creates an actor that receives explicitly and is called `name` in stories.
-    pub fn spawn_fn_named<N, F>(&mut self, name: &str, body: F) -> Recipient<N>
-    where
-        N: Message,
-        F: AsyncFn(&mut Inbox<N>) + 'static,
-    {
-        self.hands.spawn_fn(Some(name), body)
-    }
-
-    /// Some number below `n`: every one is explored.
-    #[must_use]
-    pub fn choose(&mut self, n: u32) -> u32 {
-        self.hands.engine.borrow_mut().choose(n)
-    }
+    acts!();
 }
 
 /// A receive under way: await it.

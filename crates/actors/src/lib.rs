@@ -8,6 +8,7 @@
 //! messages they receive alone.
 
 mod actor;
+mod acts;
 mod address;
 mod body;
 mod cell;
@@ -18,13 +19,16 @@ mod ending;
 mod engine;
 mod fields;
 mod fingerprint;
+mod future;
 mod handler;
 mod hashes;
 mod idle;
 mod inbox;
+mod lock;
 mod machine;
 mod panics;
 mod remember;
+mod shared;
 mod story;
 mod system;
 mod words;
@@ -36,7 +40,10 @@ pub use cx::{Call, Cx};
 pub use delivery::Delivery;
 pub use ending::Environment;
 pub use fields::Tracked;
+pub use future::{Acts, Failure, Future, Task};
 pub use hashes::Hashes;
 pub use inbox::{Inbox, Receive};
+pub use lock::{Guard, Lock, Lockable, Mutex};
 pub use machine::ActorMachine;
+pub use shared::Shared;
 pub use system::{System, Test};

@@ -136,6 +136,7 @@ impl ActorMachine {
         }
         self.records.clear();
         self.touches.clear();
+        engine.shared.settle();
         self.clocks = (self.delivery == Delivery::Causal).then(Clocks::new);
     }
 
@@ -160,7 +161,8 @@ impl ActorMachine {
         if self.cells.iter().any(|cell| cell.has_fields()) {
             self.relation = Relation::Footprints;
         }
-        self.at_start = (0..self.always.len()).find_map(|k| self.run_check(k, Vec::new()));
+        let race = self.engine.borrow_mut().shared.take_race();
+        self.at_start = race.or_else(|| (0..self.always.len()).find_map(|k| self.run_check(k, Vec::new())));
     }
 
     // ---- steps -------------------------------------------------------------------------------------
@@ -195,8 +197,9 @@ impl ActorMachine {
             }
         }
         let at = self.records.len();
+        let race = self.engine.borrow_mut().shared.take_race();
         let problem = match result {
-            Ok(()) => self.check(record.actor, at),
+            Ok(()) => race.or_else(|| self.check(record.actor, at)),
             Err(Trouble::Panic(panic)) => Some(self.panicked(panic, at)),
             Err(Trouble::Error(error)) => {
                 self.error = Some(error.clone());
@@ -222,10 +225,14 @@ impl ActorMachine {
     }
 
     fn touch(&mut self, actor: u32) {
-        let name = self.engine.borrow().about[actor as usize].name;
+        let (name, shared) = {
+            let engine = self.engine.borrow();
+            (engine.about[actor as usize].name, !engine.shared.is_empty())
+        };
         match self.cells[actor as usize].fields() {
             // Where messages are kept in order, delivering one lets others through: that is no matter of fields.
-            Some(fields) if self.delivery == Delivery::Unordered => {
+            // Shared variables are ordered by actors as a whole.
+            Some(fields) if self.delivery == Delivery::Unordered && !shared => {
                 self.touches.push(Touch::read(name));
                 self.touches.extend(fields.iter().map(|&(place, write)| {
                     let field = name.mixed(FIELD).mixed(place as u64);
@@ -446,6 +453,7 @@ impl Machine for ActorMachine {
         if let Some(clocks) = &mut self.clocks {
             clocks.truncate(depth);
         }
+        self.engine.borrow_mut().rewind_sync(depth as u32);
         self.error = None;
     }
 

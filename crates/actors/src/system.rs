@@ -6,8 +6,11 @@ use crate::cx::Hands;
 use crate::delivery::Delivery;
 use crate::ending::Environment;
 use crate::engine::{Engine, SET_UP, TEST};
+use crate::future::{Future, Task};
 use crate::inbox::Inbox;
+use crate::lock::{Lock, Mutex};
 use crate::machine::ActorMachine;
+use crate::shared::Shared;
 use crate::{Actor, Message};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -107,6 +110,36 @@ impl System {
         let recipient = self.hands.spawn_fn(Some(name), body);
         self.adopt();
         recipient
+    }
+
+    /// Runs a body beside the actors and gives a handle to its result: see [`Future`].
+    pub fn spawn_future<T, F>(&mut self, body: F) -> Future<T>
+    where
+        T: Message,
+        F: AsyncFn(&mut Task) -> T + 'static,
+    {
+        let future = self.hands.spawn_future("future", body);
+        self.adopt();
+        future
+    }
+
+    /// A new re-entrant lock: see [`Lock`].
+    pub fn new_lock(&mut self) -> Lock {
+        let lock = self.hands.new_lock();
+        self.adopt();
+        lock
+    }
+
+    /// A new mutex: see [`Mutex`].
+    pub fn new_mutex(&mut self) -> Mutex {
+        let mutex = self.hands.new_mutex();
+        self.adopt();
+        mutex
+    }
+
+    /// A new variable that several actors and futures may use: see [`Shared`].
+    pub fn new_shared<T: Message>(&mut self, value: T) -> Shared<T> {
+        self.hands.new_shared(value)
     }
 
     /// Sends a message.

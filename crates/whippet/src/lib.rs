@@ -47,8 +47,8 @@ mod check;
 
 pub use check::{CheckError, Whippet, check};
 pub use whippet_actors::{
-    Actor, ActorMachine, Addr, Call, Cx, Delivery, Environment, Hashes, Inbox, Message, Receive, Recipient, Reply,
-    States, System, Test, Tracked, Who, receive,
+    Actor, ActorMachine, Acts, Addr, Call, Cx, Delivery, Environment, Failure, Future, Guard, Hashes, Inbox, Lock,
+    Lockable, Message, Mutex, Receive, Recipient, Reply, Shared, States, System, Task, Test, Tracked, Who, receive,
 };
 pub use whippet_macros::test;
 pub use whippet_model as model;
@@ -67,7 +67,7 @@ pub use whippet_search::{Order, Reduction};
 /// ```
 pub mod prelude {
     pub use crate::{
-        Actor, Addr, Cx, Delivery, Environment, Hashes, Inbox, Order, Recipient, Reduction, Reply, System, Tracked, Whippet,
-        check, receive,
+        Actor, Addr, Cx, Delivery, Environment, Future, Hashes, Inbox, Lock, Mutex, Order, Recipient, Reduction, Reply,
+        Shared, System, Task, Tracked, Whippet, check, receive,
     };
 }

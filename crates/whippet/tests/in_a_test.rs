@@ -102,7 +102,11 @@ fn a_deadlock_names_the_cycle() {
         .unwrap();
     let [finding] = &verdict.findings[..] else { panic!("one deadlock: {:?}", verdict.findings) };
     assert_eq!(finding.kind, whippet::model::Kind::Deadlock);
-    assert!(finding.message.starts_with("a cycle of callers: friend 1 waits for friend 2"), "{}", finding.message);
+    assert!(
+        finding.message.starts_with("a cycle of actors that wait for each other: friend 1 waits for friend 2"),
+        "{}",
+        finding.message
+    );
     assert_eq!(finding.story.len(), 2);
 }
 

@@ -1,0 +1,251 @@
+//! Futures: bodies that run beside their creator, as actors with a mailbox of their own.
+//!
+//! A future is an actor that runs its body when it is created, keeps the result, and then answers every `Wait`
+//! with it. While the body runs, a `Wait` stays pending. Waiting is sending `Wait` and taking nothing but the answer.
+
+use crate::Message;
+use crate::acts::acts;
+use crate::address::{Raw, Recipient, Reply};
+use crate::cx::Hands;
+use crate::inbox::Inbox;
+use crate::panics::{Panic, catch};
+use std::fmt;
+use std::marker::PhantomData;
+use std::panic::Location;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+
+/// The result of a body that runs beside others.
+///
+/// ```
+/// use whippet_actors::{Inbox, System};
+/// let mut system = System::scratch();
+/// system.spawn_fn(async |inbox: &mut Inbox<()>| {
+///     let six = inbox.spawn_future(async |_task| 6);
+///     let half = six.map(inbox, |n| n / 2);
+///     let both = inbox.join_all(vec![six, half]).await;
+///     assert_eq!(both, [6, 3]);
+/// });
+/// ```
+pub struct Future<T> {
+    raw: Raw,
+    of: PhantomData<fn() -> T>,
+}
+
+impl<T> Copy for Future<T> {}
+impl<T> Clone for Future<T> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+impl<T> fmt::Debug for Future<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Recipient::<()>::new(self.raw).fmt(f)
+    }
+}
+
+/// Why a future has no result: its body panicked.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// What the panic said.
+    pub message: String,
+    /// Where it was, as `file:line`.
+    pub place: Option<String>,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.message)?;
+        match &self.place {
+            Some(place) => write!(f, " at {place}"),
+            None => Ok(()),
+        }
+    }
+}
+
+/// What a future understands.
+#[derive(Clone, Debug)]
+pub(crate) enum Msg<T> {
+    /// Somebody waits for the result.
+    Wait(Reply<Result<T, Failure>>),
+    /// To the future of a selection: one of its futures has this result.
+    First(Result<T, Failure>),
+}
+
+/// What the body of a future can do.
+pub struct Task {
+    hands: Hands,
+}
+
+impl Task {
+    acts!();
+}
+
+/// Who can make futures of futures: [`Cx`](crate::Cx), [`Inbox`], [`Task`].
+pub trait Acts {
+    #[doc(hidden)]
+    fn hands(&self) -> HandsOf<'_>;
+}
+
+/// Access to the inside of an actor's context.
+#[doc(hidden)]
+pub struct HandsOf<'a>(pub(crate) &'a Hands);
+
+impl Acts for Task {
+    fn hands(&self) -> HandsOf<'_> {
+        HandsOf(&self.hands)
+    }
+}
+
+impl<M> Acts for Inbox<M> {
+    fn hands(&self) -> HandsOf<'_> {
+        HandsOf(&self.hands)
+    }
+}
+
+impl<A> Acts for crate::Cx<A> {
+    fn hands(&self) -> HandsOf<'_> {
+        HandsOf(&self.hands)
+    }
+}
+
+impl<T: Message> Future<T> {
+    /// A future of what `g` makes of the result.
+    pub fn map<U: Message>(self, cx: &mut impl Acts, g: impl Fn(T) -> U + 'static) -> Future<U> {
+        cx.hands().0.spawn_future("map", async move |task: &mut Task| g(task.wait(self).await))
+    }
+
+    /// A future of the result of the future that `g` makes of the result.
+    pub fn flat_map<U: Message>(
+        self,
+        cx: &mut impl Acts,
+        g: impl Fn(T, &mut Task) -> Future<U> + 'static,
+    ) -> Future<U> {
+        cx.hands().0.spawn_future("flat map", async move |task: &mut Task| {
+            let value = task.wait(self).await;
+            let next = g(value, task);
+            task.wait(next).await
+        })
+    }
+
+    /// A future of the same result, after `callback` has seen it.
+    pub fn and_then(self, cx: &mut impl Acts, callback: impl Fn(&T) + 'static) -> Future<T> {
+        cx.hands().0.spawn_future("and then", async move |task: &mut Task| {
+            let value = task.wait(self).await;
+            callback(&value);
+            value
+        })
+    }
+
+    /// Runs `callback` when there is a result, in any order with other callbacks.
+    pub fn on_complete(self, cx: &mut impl Acts, callback: impl AsyncFn(&mut Task, Result<T, Failure>) + 'static) {
+        cx.hands().0.spawn_future("callback", async move |task: &mut Task| {
+            let result = task.try_wait(self).await;
+            callback(task, result).await;
+        });
+    }
+
+    /// A future of the result, or of what `g` makes of the failure.
+    pub fn recover(self, cx: &mut impl Acts, g: impl Fn(Failure) -> T + 'static) -> Future<T> {
+        cx.hands().0.spawn_future("recover", async move |task: &mut Task| match task.try_wait(self).await {
+            Ok(value) => value,
+            Err(failure) => g(failure),
+        })
+    }
+
+    /// A future of the result of the first that completes, with its number; every one may be the first.
+    #[must_use]
+    pub fn select(cx: &mut impl Acts, futures: Vec<Future<T>>) -> Future<(usize, T)> {
+        let hands = cx.hands().0;
+        let first = hands.spawn_service("select", async move |inbox: &mut Inbox<Msg<(usize, T)>>| {
+            let first = inbox.receive_if(|msg| matches!(msg, Msg::First(_))).await;
+            let Msg::First(result) = first else { unreachable!("the filter lets nothing else through") };
+            answer(inbox, result).await;
+        });
+        for (k, future) in futures.into_iter().enumerate() {
+            hands.spawn_future("select", async move |task: &mut Task| {
+                let result = task.try_wait(future).await;
+                task.send(first, Msg::First(result.map(|value| (k, value))));
+            });
+        }
+        Future { raw: first.raw, of: PhantomData }
+    }
+}
+
+/// Answers everybody who waits, for ever.
+async fn answer<T: Message>(inbox: &mut Inbox<Msg<T>>, result: Result<T, Failure>) {
+    loop {
+        if let Msg::Wait(reply) = inbox.receive().await {
+            inbox.reply(reply, result.clone());
+        }
+    }
+}
+
+impl Hands {
+    pub(crate) fn spawn_future<T, F>(&self, kind: &str, body: F) -> Future<T>
+    where
+        T: Message,
+        F: AsyncFn(&mut Task) -> T + 'static,
+    {
+        let recipient = self.spawn_service(kind, async move |inbox: &mut Inbox<Msg<T>>| {
+            let mut task = Task { hands: inbox.hands.clone() };
+            let result = Caught(Box::pin(body(&mut task))).await.map_err(|panic| {
+                let failure = Failure { message: panic.message, place: panic.place };
+                inbox.hands.engine.borrow_mut().future_failed(inbox.hands.me.slot, failure.clone());
+                failure
+            });
+            answer(inbox, result).await;
+        });
+        Future { raw: recipient.raw, of: PhantomData }
+    }
+
+    pub(crate) async fn try_wait<T: Message>(
+        &self,
+        future: Future<T>,
+        site: &'static Location<'static>,
+    ) -> Result<T, Failure> {
+        self.call(Recipient::<Msg<T>>::new(future.raw), Msg::Wait, site).await
+    }
+
+    pub(crate) async fn wait<T: Message>(&self, future: Future<T>, site: &'static Location<'static>) -> T {
+        match self.try_wait(future, site).await {
+            Ok(value) => value,
+            Err(failure) => panic!("a future failed: {failure}"),
+        }
+    }
+
+    pub(crate) async fn wait_or_timeout<T: Message>(
+        &self,
+        future: Future<T>,
+        site: &'static Location<'static>,
+    ) -> Option<T> {
+        let in_time = self.engine.borrow_mut().choose(2) == 0;
+        if in_time { Some(self.wait(future, site).await) } else { None }
+    }
+
+    pub(crate) async fn join_all<T: Message>(
+        &self,
+        futures: Vec<Future<T>>,
+        site: &'static Location<'static>,
+    ) -> Vec<T> {
+        let mut values = Vec::with_capacity(futures.len());
+        for future in futures {
+            values.push(self.wait(future, site).await);
+        }
+        values
+    }
+}
+
+/// A future whose panics are its result.
+struct Caught<F>(Pin<Box<F>>);
+
+impl<F: std::future::Future> std::future::Future for Caught<F> {
+    type Output = Result<F::Output, Panic>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        match catch(|| self.0.as_mut().poll(context)) {
+            Ok(polled) => polled.map(Ok),
+            Err(panic) => Poll::Ready(Err(panic)),
+        }
+    }
+}

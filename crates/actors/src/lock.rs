@@ -1,0 +1,147 @@
+//! Locks: actors that answer one request at a time.
+//!
+//! A lock that is free takes `Lock` and answers it; one that is held takes nothing but its owner's `Free`. All other
+//! requests stay pending: that is the queue. Dropping the guard sends `Free`.
+
+use crate::address::{Raw, Recipient, Reply};
+use crate::cx::Hands;
+use crate::{Actor, Cx, Hashes};
+use std::panic::Location;
+use whippet_model::Name;
+
+/// A re-entrant lock, as Scala's `synchronized`: whoever holds it gets it again at once, and it is free when the last
+/// guard is gone.
+///
+/// ```
+/// use whippet_actors::{Inbox, System};
+/// let mut system = System::scratch();
+/// let lock = system.new_lock();
+/// system.spawn_fn(async move |inbox: &mut Inbox<()>| {
+///     let outer = inbox.lock(lock).await;
+///     let inner = inbox.lock(lock).await;
+///     drop((inner, outer));
+/// });
+/// ```
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Lock(Recipient<LockMsg>);
+
+/// A plain mutex: whoever holds it and locks it again waits for ever.
+///
+/// ```
+/// use whippet_actors::{Inbox, System};
+/// let mut system = System::scratch();
+/// let mutex = system.new_mutex();
+/// system.spawn_fn(async move |inbox: &mut Inbox<()>| {
+///     let guard = inbox.lock(mutex).await;
+///     drop(guard);
+/// });
+/// ```
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Mutex(Recipient<LockMsg>);
+
+/// What can be locked: a [`Lock`] or a [`Mutex`].
+pub trait Lockable: Copy + 'static {
+    #[doc(hidden)]
+    fn parts(self) -> (Recipient<LockMsg>, bool);
+}
+
+impl Lockable for Lock {
+    fn parts(self) -> (Recipient<LockMsg>, bool) {
+        (self.0, true)
+    }
+}
+
+impl Lockable for Mutex {
+    fn parts(self) -> (Recipient<LockMsg>, bool) {
+        (self.0, false)
+    }
+}
+
+/// A lock that is held. Dropping it lets go.
+#[must_use = "a lock is let go as soon as its guard is dropped"]
+pub struct Guard {
+    hands: Hands,
+    lock: Raw,
+}
+
+/// What a lock understands.
+#[doc(hidden)]
+#[derive(Clone, Debug, Hash)]
+pub enum LockMsg {
+    /// Somebody wants it.
+    Lock(Reply<()>),
+    /// The owner lets go.
+    Free(Owner),
+}
+
+/// The actor that holds a lock.
+#[doc(hidden)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Owner(Recipient<()>);
+
+/// The actor that a lock is.
+#[derive(Clone, Debug, Hash)]
+pub(crate) struct LockActor {
+    owner: Option<Owner>,
+}
+
+impl LockActor {
+    /// The name of the actor that holds it.
+    pub(crate) fn owner(&self) -> Option<Name> {
+        self.owner.map(|owner| owner.0.raw.name)
+    }
+}
+
+impl Actor for LockActor {
+    type Msg = LockMsg;
+    const HASHES: Hashes<Self> = Hashes::of();
+
+    async fn handle(&mut self, msg: LockMsg, cx: &mut Cx<Self>) {
+        match msg {
+            LockMsg::Lock(reply) => {
+                self.owner = Some(Owner(Recipient::new(reply.to)));
+                cx.reply(reply, ());
+            }
+            LockMsg::Free(_) => self.owner = None,
+        }
+    }
+
+    fn accepts(&self, msg: &LockMsg) -> bool {
+        match (msg, self.owner) {
+            (LockMsg::Lock(_), owner) => owner.is_none(),
+            (LockMsg::Free(by), owner) => owner == Some(*by),
+        }
+    }
+}
+
+impl Hands {
+    pub(crate) fn new_lock(&self) -> Lock {
+        Lock(self.spawn_helper("lock", LockActor { owner: None }).into())
+    }
+
+    pub(crate) fn new_mutex(&self) -> Mutex {
+        Mutex(self.spawn_helper("mutex", LockActor { owner: None }).into())
+    }
+
+    pub(crate) async fn lock(&self, lock: impl Lockable, site: &'static Location<'static>) -> Guard {
+        let (lock, re_entrant) = lock.parts();
+        let held = re_entrant && self.engine.borrow().holds(self.me.slot, lock.raw.name);
+        if !held {
+            self.call(lock, LockMsg::Lock, site).await;
+        }
+        self.engine.borrow_mut().hold(self.me.slot, lock.raw.name);
+        Guard { hands: self.clone(), lock: lock.raw }
+    }
+}
+
+impl Drop for Guard {
+    #[track_caller]
+    fn drop(&mut self) {
+        let me = self.hands.me;
+        let mut engine = self.hands.engine.borrow_mut();
+        if engine.let_go(me.slot, self.lock.name) {
+            let free = LockMsg::Free(Owner(Recipient::new(me)));
+            engine.send(self.lock, free, Location::caller());
+        }
+    }
+}

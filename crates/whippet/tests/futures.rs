@@ -1,0 +1,221 @@
+//! Actors mixed with futures, locks and shared variables: exact counts, deadlocks and races with exhaustive search.
+
+use whippet::model::{Kind, Verdict};
+use whippet::prelude::*;
+
+fn exhaustive(body: impl Fn(&mut System) + Send + Sync + 'static) -> Verdict {
+    Whippet::new("futures").reduction(Reduction::Exhaustive).explore(body).unwrap()
+}
+
+/// Executions, transitions, and in how many executions a problem of this kind was seen.
+fn counts(verdict: &Verdict, kind: Kind) -> (u64, u64, u64) {
+    let seen = verdict.findings.iter().filter(|f| f.kind == kind).map(|f| f.executions).sum();
+    (verdict.counters.executions, verdict.counters.transitions, seen)
+}
+
+/// A main actor that waits for futures, which are made by `make`.
+fn main_waits(sys: &mut System, make: impl Fn(&mut Inbox<()>) -> Vec<Future<()>> + 'static) {
+    sys.spawn_fn_named("main", async move |main: &mut Inbox<()>| {
+        let futures = make(main);
+        main.join_all(futures).await;
+    });
+}
+
+fn locked_writes(n: usize) -> impl Fn(&mut System) + Send + Sync {
+    move |sys: &mut System| {
+        let (lock, variable) = (sys.new_lock(), sys.new_shared(0));
+        main_waits(sys, move |main| {
+            let one = move |main: &mut Inbox<()>| {
+                main.spawn_future(async move |task| {
+                    let _guard = task.lock(lock).await;
+                    task.write(variable, 1);
+                })
+            };
+            (0..n).map(|_| one(main)).collect()
+        });
+    }
+}
+
+#[test]
+fn futures_that_write_under_one_lock() {
+    let verdict = exhaustive(locked_writes(2));
+    assert_eq!(counts(&verdict, Kind::Race), (40, 160, 0));
+    assert!(verdict.findings.is_empty());
+    let verdict = exhaustive(locked_writes(3));
+    assert_eq!(counts(&verdict, Kind::Race), (932, 3879, 0));
+}
+
+#[test]
+fn locks_taken_in_opposite_order() {
+    let verdict = exhaustive(|sys| {
+        let (a, b) = (sys.new_lock(), sys.new_lock());
+        main_waits(sys, move |main| {
+            [(a, b), (b, a)]
+                .map(|(first, second)| {
+                    main.spawn_future(async move |task| {
+                        let _first = task.lock(first).await;
+                        let _second = task.lock(second).await;
+                    })
+                })
+                .to_vec()
+        });
+    });
+    assert_eq!(counts(&verdict, Kind::Deadlock), (1734, 5655, 6));
+    let [deadlock] = &verdict.findings[..] else { panic!("{:?}", verdict.findings) };
+    assert!(deadlock.message.contains("future 1 waits for lock 2, which future 2 holds"), "{}", deadlock.message);
+    assert!(deadlock.message.contains("tests/futures.rs:"), "{}", deadlock.message);
+}
+
+#[test]
+fn an_actor_and_a_future_deadlock() {
+    #[derive(Clone, Debug)]
+    struct Taker(Lock, Lock);
+    impl Actor for Taker {
+        type Msg = ();
+        async fn handle(&mut self, (): (), cx: &mut Cx<Self>) {
+            let _first = cx.lock(self.0).await;
+            let _second = cx.lock(self.1).await;
+        }
+    }
+    let verdict = exhaustive(|sys| {
+        let (a, b) = (sys.new_lock(), sys.new_lock());
+        let taker = sys.spawn(Taker(a, b));
+        sys.send(taker, ());
+        main_waits(sys, move |main| {
+            vec![main.spawn_future(async move |task| {
+                let _first = task.lock(b).await;
+                let _second = task.lock(a).await;
+            })]
+        });
+    });
+    assert_eq!(counts(&verdict, Kind::Deadlock), (2598, 9098, 10));
+}
+
+/// Two futures that each do something; main waits for both. Racy and all executions.
+fn pair<A, B>(first: A, second: B) -> (u64, u64)
+where
+    A: AsyncFn(&mut Task, [Lock; 2], Shared<i32>) + Clone + Send + Sync + 'static,
+    B: AsyncFn(&mut Task, [Lock; 2], Shared<i32>) + Clone + Send + Sync + 'static,
+{
+    let verdict = exhaustive(move |sys| {
+        let (locks, variable) = ([sys.new_lock(), sys.new_lock()], sys.new_shared(0));
+        let (first, second) = (first.clone(), second.clone());
+        main_waits(sys, move |main| {
+            let (first, second) = (first.clone(), second.clone());
+            vec![
+                main.spawn_future(async move |task: &mut Task| first(task, locks, variable).await),
+                main.spawn_future(async move |task: &mut Task| second(task, locks, variable).await),
+            ]
+        });
+    });
+    let (all, _, racy) = counts(&verdict, Kind::Race);
+    (racy, all)
+}
+
+async fn write(task: &mut Task, _: [Lock; 2], variable: Shared<i32>) {
+    task.write(variable, 1);
+}
+
+async fn read(task: &mut Task, _: [Lock; 2], variable: Shared<i32>) {
+    let _ = task.read(variable);
+}
+
+async fn write_locked(task: &mut Task, [lock, _]: [Lock; 2], variable: Shared<i32>) {
+    let _guard = task.lock(lock).await;
+    task.write(variable, 1);
+}
+
+async fn write_under_the_other(task: &mut Task, [_, lock]: [Lock; 2], variable: Shared<i32>) {
+    let _guard = task.lock(lock).await;
+    task.write(variable, 1);
+}
+
+#[test]
+fn shares_of_racy_executions() {
+    assert_eq!(pair(write_locked, write_locked), (0, 40), "the same lock");
+    let one_future = |before: bool| {
+        let verdict = exhaustive(move |sys| {
+            let variable = sys.new_shared(0);
+            sys.spawn_fn_named("main", async move |main: &mut Inbox<()>| {
+                let future = main.spawn_future(async move |task| task.write(variable, 1));
+                if before {
+                    let _ = main.read(variable);
+                }
+                main.wait(future).await;
+                let _ = main.read(variable);
+            });
+        });
+        let (all, _, racy) = counts(&verdict, Kind::Race);
+        (racy, all)
+    };
+    assert_eq!(one_future(true), (1, 1), "a read before the future is waited for");
+    assert_eq!(one_future(false), (0, 1), "a read after");
+    let (racy, all) = pair(write, write);
+    assert!(racy == all && all > 0, "no lock: {racy} of {all}");
+    assert_eq!(pair(write_locked, write_under_the_other), (454, 454), "different locks");
+    let (racy, all) = pair(write_locked, read);
+    assert!(racy == all && all > 0, "a locked writer, a reader without: {racy} of {all}");
+    assert_eq!(pair(read, read).0, 0, "readers only");
+    let late_lock = pair(
+        async |task: &mut Task, [lock, _]: [Lock; 2], variable: Shared<i32>| {
+            task.write(variable, 1);
+            drop(task.lock(lock).await);
+        },
+        async |task: &mut Task, [lock, _]: [Lock; 2], variable: Shared<i32>| {
+            drop(task.lock(lock).await);
+            let _ = task.read(variable);
+        },
+    );
+    assert_eq!(late_lock, (5, 40), "a write, then the lock, against the lock, then a read");
+}
+
+#[test]
+fn failures_of_futures() {
+    let verdict = exhaustive(|sys| {
+        sys.spawn_future(async |_task| -> u8 { panic!("lost") });
+    });
+    assert!(
+        verdict.findings[0].message.contains("future failed, and nobody waited for it: lost"),
+        "{:?}",
+        verdict.findings
+    );
+    let verdict = exhaustive(|sys| {
+        sys.spawn_fn_named("main", async |main: &mut Inbox<()>| {
+            let future = main.spawn_future(async |_task| -> u8 { panic!("lost") });
+            let safe = future.recover(main, |_| 7);
+            assert_eq!(main.wait(safe).await, 7);
+        });
+    });
+    assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    let verdict = exhaustive(|sys| {
+        sys.spawn_fn_named("main", async |main: &mut Inbox<()>| {
+            let future = main.spawn_future(async |_task| -> u8 { panic!("lost") });
+            main.wait(future).await;
+        });
+    });
+    assert!(verdict.findings[0].message.contains("a future failed: lost"), "{:?}", verdict.findings);
+}
+
+#[test]
+fn the_first_of_several_may_be_any() {
+    let verdict = exhaustive(|sys| {
+        sys.spawn_fn_named("main", async |main: &mut Inbox<()>| {
+            let futures = vec![main.spawn_future(async |_| 'a'), main.spawn_future(async |_| 'b')];
+            let first = Future::select(main, futures);
+            let (which, value) = main.wait(first).await;
+            assert_eq!(value, ['a', 'b'][which]);
+            assert!(which == 0, "the second was first");
+        });
+    });
+    assert!(verdict.findings[0].message.contains("the second was first"), "{:?}", verdict.findings);
+    assert!(verdict.findings[0].executions < verdict.counters.executions);
+}
+
+#[test]
+fn reductions_find_the_same() {
+    for reduction in [Reduction::Optimal, Reduction::Source, Reduction::Persistent, Reduction::Transdpor] {
+        let verdict = Whippet::new("locks").reduction(reduction).explore(locked_writes(2)).unwrap();
+        assert!(verdict.findings.is_empty() && verdict.complete, "{reduction:?}");
+        assert!(verdict.counters.executions < 40, "{reduction:?}");
+    }
+}
