@@ -68,6 +68,19 @@ pub(crate) struct Which {
     /// What may be left at the end [default: the program's own, mostly open].
     #[arg(long, value_name = "ENVIRONMENT", value_enum)]
     pub(crate) environment: Option<Environment>,
+
+    /// What makes two tasks of an ABS object group dependent.
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = Tasks::Fields)]
+    pub(crate) tasks: Tasks,
+}
+
+/// What makes two tasks of one ABS object group dependent.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Tasks {
+    /// They touch the same field, and one writes it.
+    Fields,
+    /// They are of the same group.
+    Actors,
 }
 
 /// In which order messages arrive.
@@ -266,7 +279,7 @@ pub(crate) struct Compare {
 /// Run the published tables.
 #[derive(Debug, Args)]
 pub(crate) struct Reproduce {
-    /// Only this table: transdpor-1, transdpor-2, 3.1, 3.2, 3.3, 4.1, 4.2 or udpor.
+    /// Only this table: transdpor-1, transdpor-2, 3.1, 3.2, 3.3, 4.1, 4.2, udpor or selection.
     #[arg(long, value_name = "TABLE")]
     pub(crate) table: Option<String>,
 

@@ -8,6 +8,7 @@ mod compare;
 mod explore;
 mod failure;
 mod list;
+mod others;
 mod output;
 mod replay;
 mod reproduce;
@@ -15,7 +16,6 @@ mod runnable;
 mod shape;
 mod table;
 mod target;
-mod unfoldings;
 mod watch;
 
 use args::{Cli, Command};

@@ -2,9 +2,9 @@
 
 use crate::args::Reproduce;
 use crate::failure::{Answer, Failure, unknown};
+use crate::others;
 use crate::output::{remark, say, say_json};
 use crate::table::table;
-use crate::unfoldings;
 use crate::watch::Watch;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -31,38 +31,54 @@ pub(crate) fn reproduce(command: &Reproduce) -> Answer {
             break;
         }
     }
-    let with_unfoldings = unfoldings::wanted(command) && !Observer::interrupted(&watch);
+    let mut objects: Vec<Value> = done.iter().map(object).collect();
+    let mut wrong = done.iter().any(|table| table.wrong() > 0);
+    for (name, run) in others::TABLES {
+        if wants(command, name) && !Observer::interrupted(&watch) {
+            watch.show(format!("table {name}"));
+            let printed = run(command.subject.as_deref())?;
+            watch.hide();
+            if !command.json {
+                say(&printed.text)?;
+            }
+            wrong |= printed.wrong;
+            objects.push(printed.object);
+        }
+    }
     drop(watch);
-    let rows = if with_unfoldings { unfoldings::run(command)? } else { Vec::new() };
     if command.json {
-        let mut objects: Vec<Value> = done.iter().map(object).collect();
-        objects.extend(unfoldings::object(&rows));
         say_json(&json!({ "format": "whippet reproduction", "version": 1, "tables": objects }))?;
     }
-    Ok(if unfoldings::as_printed(&rows) { exit(&done) } else { Exit::Found })
+    Ok(if wrong { Exit::Found } else { unfinished(&done) })
 }
 
-/// What the results amount to; says why there is no verdict.
-fn exit(done: &[Reproduction]) -> Exit {
+/// Whether the command asks for a table of another kind: by its name, or for everything, or for one of its subjects.
+fn wants(command: &Reproduce, name: &str) -> bool {
+    match (&command.table, &command.subject) {
+        (Some(table), _) => table == name,
+        (None, None) => true,
+        (None, Some(subject)) => name == "udpor" && others::subjects().any(|known| known == subject),
+    }
+}
+
+/// Whether there is a verdict on every cell; says so where there is none.
+fn unfinished(done: &[Reproduction]) -> Exit {
     let open = |mark: &Mark| matches!(mark, Mark::Cut(_) | Mark::NotRun(_));
-    let unfinished = done.iter().flat_map(|table| &table.cells).filter(|cell| open(&cell.mark)).count();
-    if done.iter().any(|table| table.wrong() > 0) {
-        return Exit::Found;
+    let cells = done.iter().flat_map(|table| &table.cells).filter(|cell| open(&cell.mark)).count();
+    if cells == 0 && !done.iter().any(|table| table.interrupted) {
+        return Exit::Holds;
     }
-    if unfinished > 0 || done.iter().any(|table| table.interrupted) {
-        remark(format_args!("not every cell was run to its end: {unfinished} were not; see --limit-seconds"));
-        return Exit::NoVerdict;
-    }
-    Exit::Holds
+    remark(format_args!("not every cell was run to its end: {cells} were not; see --limit-seconds"));
+    Exit::NoVerdict
 }
 
 /// The tables that the command names.
 fn chosen<'a>(command: &Reproduce, all: &'a [Table]) -> Result<Vec<&'a Table>, Failure> {
     let Some(name) = &command.table else { return Ok(all.iter().collect()) };
-    if name == unfoldings::NAME {
+    if others::TABLES.iter().any(|(known, _)| known == name) {
         return Ok(Vec::new());
     }
-    let known = all.iter().map(|table| table.name.as_str()).chain([unfoldings::NAME]);
+    let known = all.iter().map(|table| table.name.as_str()).chain(others::TABLES.map(|(name, _)| name));
     let found = all.iter().find(|table| table.name == *name).ok_or_else(|| unknown("table", name, known))?;
     Ok(vec![found])
 }
@@ -73,10 +89,11 @@ fn plan(command: &Reproduce, all: &[Table]) -> Result<Plan, Failure> {
     let programs = all.iter().flat_map(|table| &table.programs);
     let named = programs.flat_map(|p| [p.subject.as_str(), p.printed.as_str()]);
     let mut known: BTreeSet<&str> = named.collect();
-    for name in unfoldings::subjects() {
+    for name in others::subjects() {
         known.insert(name);
     }
-    match subjects.iter().find(|name| !known.contains(name.as_str())) {
+    let is_known = |name: &str| known.contains(name) || command.table.as_deref() == Some("selection");
+    match subjects.iter().find(|name| !is_known(name)) {
         Some(name) => Err(unknown("subject in the tables", name, known)),
         None => Ok(Plan { subjects, rule: command.rule, limits }),
     }

@@ -1,6 +1,6 @@
 //! The program that a command is about: a subject by name, or a file by its ending.
 
-use crate::args::{Delivery, Environment, Which};
+use crate::args::{Delivery, Environment, Tasks, Which};
 use crate::failure::{Failure, unknown};
 use crate::runnable::Runnable;
 use clap::ValueEnum;
@@ -31,6 +31,7 @@ impl Target {
         match Path::new(&which.program).extension().and_then(|ending| ending.to_str()) {
             None => subject(which),
             Some("net") => net_file(which),
+            Some("abs") => abs_file(which),
             Some(other) => Err(Failure::misuse(format_args!(
                 "{}: no program ends in .{other}; known endings are .abs and .net",
                 which.program
@@ -44,7 +45,13 @@ impl Target {
         let delivery = settings.remove(DELIVERY).map(|name| value(&name)).transpose()?;
         let environment = settings.remove(ENVIRONMENT).map(|name| value(&name)).transpose()?;
         let settings = settings.into_iter().collect();
-        Target::find(&Which { program: schedule.program.clone(), settings, delivery, environment })
+        Target::find(&Which {
+            program: schedule.program.clone(),
+            settings,
+            delivery,
+            environment,
+            tasks: Tasks::Fields,
+        })
     }
 
     /// A program under the name that the user gives it.
@@ -127,6 +134,21 @@ fn net_file(which: &Which) -> Result<Target, Failure> {
     let source = read(&which.program)?;
     let net = whippet_net::Net::parse(&which.program, &source);
     Ok(Target::new(which, net.map_err(|why| Failure::misuse(format_args!("{}: {why}", which.program)))?))
+}
+
+/// A file of ABS source.
+fn abs_file(which: &Which) -> Result<Target, Failure> {
+    fixed_delivery(which)?;
+    no_parameters(which)?;
+    let source = read(&which.program)?;
+    let program = whippet_lang::AbsProgram::parse(&which.program, &source).map_err(Failure::misuse)?;
+    Ok(Target::new(
+        which,
+        program.tasks(match which.tasks {
+            Tasks::Fields => whippet_lang::Tasks::Fields,
+            Tasks::Actors => whippet_lang::Tasks::Actors,
+        }),
+    ))
 }
 
 fn read(path: &str) -> Result<String, Failure> {

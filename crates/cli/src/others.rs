@@ -1,0 +1,100 @@
+//! Tables of programs that are no native actors, for `whippet reproduce`: each paper has its own columns.
+
+use crate::failure::Failure;
+use crate::table::table;
+use serde_json::{Value, json};
+use whippet_report::grouped;
+
+/// A table that was run again.
+pub(crate) struct Printed {
+    /// For a terminal.
+    pub(crate) text: String,
+    /// For `--json`.
+    pub(crate) object: Value,
+    /// Whether a row that should be as printed is not.
+    pub(crate) wrong: bool,
+}
+
+/// How to run a table, or those of its rows that are about one subject.
+type Runs = fn(Option<&str>) -> Result<Printed, Failure>;
+
+/// The tables by name.
+pub(crate) const TABLES: [(&str, Runs); 2] = [("udpor", unfoldings), ("selection", selections)];
+
+/// The subjects that only these tables have.
+pub(crate) fn subjects() -> impl Iterator<Item = &'static str> {
+    whippet_net::subjects().into_iter().map(|subject| subject.name)
+}
+
+/// Table 1 of the paper on unfoldings.
+fn unfoldings(subject: Option<&str>) -> Result<Printed, Failure> {
+    const TITLE: &str = "UDPOR and exhaustive search · Pham, Jéron, Quinson (FORTE 2019), Table 1";
+    let mut rows = whippet_net::reproduce().map_err(Failure::misuse)?;
+    rows.retain(|row| subject.is_none_or(|name| name == row.subject));
+    let yes = |found: bool| if found { "yes" } else { "no" };
+    let lines = rows.iter().map(|row| {
+        vec![
+            row.subject.into(),
+            row.n.map_or_else(String::new, |n| n.to_string()),
+            format!("{} / {}", yes(row.deadlock.0), yes(row.deadlock.1)),
+            format!("{} / {}", row.interleavings.0.map_or("time-out".into(), |n| n.to_string()), row.interleavings.1),
+            format!("{} / {}", grouped(row.traces.0), grouped(row.traces.1)),
+            if row.agrees() { "=" } else { "✗" }.into(),
+        ]
+    });
+    let shown = table(["subject", "n", "deadlock", "interleavings", "traces", ""], lines, 1);
+    let equal = rows.iter().filter(|row| row.agrees()).count();
+    let all = rows.len();
+    let text = format!("Table udpor · {TITLE}\n\n{shown}\npublished / here\nudpor: {equal} of {all} rows equal\n\n");
+    let row = |row: &whippet_net::Row| {
+        let counts = |deadlock, interleavings: Option<u128>, traces, seconds| {
+            // Some are too large for a number of JSON.
+            let interleavings = interleavings.map(|number| number.to_string());
+            json!({ "deadlock": deadlock, "interleavings": interleavings, "traces": traces, "seconds": seconds })
+        };
+        json!({
+            "subject": row.subject,
+            "n": row.n,
+            "published": counts(row.deadlock.0, row.interleavings.0, row.traces.0, row.seconds.0),
+            "here": counts(row.deadlock.1, Some(row.interleavings.1), row.traces.1, row.seconds.1),
+            "mark": if row.agrees() { "equal" } else { "wrong" },
+        })
+    };
+    let cells: Vec<Value> = rows.iter().map(row).collect();
+    let object = json!({ "table": "udpor", "title": TITLE, "equal": equal, "wrong": all - equal, "cells": cells });
+    Ok(Printed { text, object, wrong: equal < all })
+}
+
+/// Table 1 of the paper on choosing actors and tasks.
+fn selections(subject: Option<&str>) -> Result<Printed, Failure> {
+    const TITLE: &str = "Selecting actors and tasks · Albert, Arenas, Gómez-Zamalloa (FORTE 2014), Table 1";
+    let mut rows = whippet_lang::selection::reproduce(false).map_err(Failure::misuse)?;
+    let named = |test: &str| test.split('(').next().unwrap_or(test).to_lowercase();
+    rows.retain(|row| subject.is_none_or(|name| named(&row.test) == name));
+    let lines = rows.iter().map(|row| {
+        let ours = row.ours.map_or_else(String::new, |ours| ours.to_string());
+        vec![row.test.clone(), row.how.clone(), row.published.to_string(), ours, row.mark.into(), row.why.into()]
+    });
+    let shown = table(["test", "how", "published", "here", "", ""], lines, 2);
+    let equal = rows.iter().filter(|row| row.mark == "=").count();
+    let is_wrong = |row: &&whippet_lang::selection::Row| row.mark == "≠" && row.why.is_empty();
+    let wrong = rows.iter().filter(is_wrong).count();
+    let all = rows.len();
+    let text = format!(
+        "Table selection · {TITLE}\n\n{shown}\nexecutions/states/H\nselection: {equal} of {all} rows equal\n\n"
+    );
+    let row = |row: &whippet_lang::selection::Row| {
+        let counts = |t: whippet_lang::selection::Triple| json!({ "executions": t.0, "states": t.1, "unstable": t.2 });
+        json!({
+            "subject": row.test,
+            "technique": row.how,
+            "published": counts(row.published),
+            "here": row.ours.map(counts),
+            "mark": match row.mark { "=" => "equal", "–" => "not run", _ if is_wrong(&row) => "wrong", _ => "differs" },
+            "note": row.why,
+        })
+    };
+    let cells: Vec<Value> = rows.iter().map(row).collect();
+    let object = json!({ "table": "selection", "title": TITLE, "equal": equal, "wrong": wrong, "cells": cells });
+    Ok(Printed { text, object, wrong: wrong > 0 })
+}
