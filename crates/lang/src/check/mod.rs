@@ -51,6 +51,8 @@ struct MethodInfo {
 }
 
 type Methods = FxHashMap<Rc<str>, MethodInfo>;
+/// The fields of a class with their types, its parameters first.
+type Fields = Rc<[(Rc<str>, Ty)]>;
 
 /// Everything that is declared, and the code written so far.
 struct Checker {
@@ -66,7 +68,7 @@ struct Checker {
     interface_methods: Vec<Methods>,
     classes: FxHashMap<Rc<str>, u32>,
     class_methods: Vec<Methods>,
-    class_fields: Vec<Rc<[(Rc<str>, Ty)]>>,
+    class_fields: Vec<Fields>,
     class_params: Vec<usize>,
     constructors: FxHashMap<Rc<str>, ConstructorInfo>,
     functions: FxHashMap<Rc<str>, FunctionInfo>,
@@ -220,7 +222,7 @@ impl Checker {
     fn mismatch(&self, span: Span, actual: &Ty, wanted: &Ty) -> Fault {
         let (actual, wanted) = (self.types.show(actual), self.types.show(wanted));
         let fault = Fault::new(span, format!("a value of type {wanted} is wanted here, this one has type {actual}"))
-            .label(format!("{actual}"));
+            .label(actual.clone());
         match (actual.as_str(), wanted.as_str()) {
             ("Rat", "Int") => fault.help("`truncate` makes an Int of a Rat; `/` always gives a Rat"),
             ("Int" | "Rat", "Float") => fault.help("`float` makes a Float of a number"),

@@ -1,7 +1,7 @@
 //! Table 1 of the paper, with our numbers beside the published ones.
 //!
-//! The programs are written anew from what is known of them; the paper's sources for PSort, DHT, Mail and the
-//! buffer's second test are not at hand, so those rows have published numbers only, and say so.
+//! The programs are written anew from what is known of them; the paper's sources for PSort, DHT, Mail and BB
+//! are not at hand, so those rows have published numbers only, and say so.
 
 use super::search::{Marks, Pick, Selection, search};
 use crate::AbsProgram;
@@ -51,7 +51,6 @@ const FIB: &str = include_str!("../../subjects/fib.abs");
 const QSORT: &str = include_str!("../../subjects/qsort.abs");
 const PI: &str = include_str!("../../subjects/pi.abs");
 const REGSIM: &str = include_str!("../../subjects/regsim.abs");
-const BUFFER: &str = include_str!("../../subjects/buffer.abs");
 const RUNNING: &str = include_str!("../../subjects/running.abs");
 
 const FIGURE: &str = "Figure 3";
@@ -63,18 +62,18 @@ const TESTS: &[Test] = &[
     Test { name: "QSort(5)", text: QSORT, with: &[("NUMBERS", "3, 1, 5, 2, 4")], plain: Triple(16, 72, 23), marked: Triple(16, 72, 23), why: "", long: false },
     Test { name: "QSort(6)", text: QSORT, with: &[("NUMBERS", "4, 2, 6, 1, 3, 5")], plain: Triple(32, 146, 55), marked: Triple(32, 146, 55), why: "the list of the paper is not known, and the shape of the tree depends on it", long: false },
     Test { name: "Fib(5)", text: FIB, with: &[("BASE", "2"), ("N", "5")], plain: Triple(16, 72, 23), marked: Triple(16, 72, 23), why: "", long: false },
-    Test { name: "Fib(7)", text: FIB, with: &[("BASE", "2"), ("N", "7")], plain: Triple(4096, 16760, 6495), marked: Triple(4096, 16760, 6495), why: "", long: false },
+    Test { name: "Fib(7)", text: FIB, with: &[("BASE", "2"), ("N", "7")], plain: Triple(4096, 16760, 6495), marked: Triple(4096, 16760, 6495), why: "", long: true },
     Test { name: "Pi(3)", text: PI, with: &[("N", "3")], plain: Triple(6, 38, 3), marked: Triple(6, 38, 3), why: "", long: false },
     Test { name: "Pi(5)", text: PI, with: &[("N", "5")], plain: Triple(120, 932, 5), marked: Triple(120, 932, 5), why: "", long: false },
     Test { name: "PSort(4,1)", text: "", with: &[], plain: Triple(288, 1294, 144), marked: Triple(288, 1294, 144), why: LOST, long: false },
     Test { name: "PSort(4,2)", text: "", with: &[], plain: Triple(5760, 25829, 2880), marked: Triple(288, 1304, 144), why: LOST, long: false },
-    Test { name: "RegSim(6,1)", text: REGSIM, with: &[("N", "6"), ("M", "1")], plain: Triple(10080, 27415, 0), marked: Triple(720, 3923, 0), why: "", long: false },
-    Test { name: "RegSim(4,2)", text: REGSIM, with: &[("N", "4"), ("M", "2")], plain: Triple(11520, 31576, 0), marked: Triple(384, 2132, 0), why: "", long: false },
+    Test { name: "RegSim(6,1)", text: REGSIM, with: &[("N", "6"), ("M", "1")], plain: Triple(10080, 27415, 0), marked: Triple(720, 3923, 0), why: "", long: true },
+    Test { name: "RegSim(4,2)", text: REGSIM, with: &[("N", "4"), ("M", "2")], plain: Triple(11520, 31576, 0), marked: Triple(384, 2132, 0), why: "", long: true },
     Test { name: "DHT(a)", text: "", with: &[], plain: Triple(1152, 3905, 0), marked: Triple(36, 141, 0), why: LOST, long: false },
     Test { name: "DHT(b)", text: "", with: &[], plain: Triple(480, 2304, 0), marked: Triple(12, 85, 0), why: LOST, long: false },
     Test { name: "Mail(2,2)", text: "", with: &[], plain: Triple(2648, 11377, 0), marked: Triple(460, 2270, 0), why: LOST, long: false },
     Test { name: "Mail(2,3)", text: "", with: &[], plain: Triple(1_665_500, 5_109_783, 0), marked: Triple(27880, 94222, 0), why: LOST, long: false },
-    Test { name: "BB(3,1)", text: BUFFER, with: &[("N", "3")], plain: Triple(155_520, 475_205, 0), marked: Triple(4320, 13214, 0), why: "", long: true },
+    Test { name: "BB(3,1)", text: "", with: &[], plain: Triple(155_520, 475_205, 0), marked: Triple(4320, 13214, 0), why: LOST, long: false },
     Test { name: "BB(4,2)", text: "", with: &[], plain: Triple(1_099_008, 3_028_298, 0), marked: Triple(45792, 126_192, 0), why: LOST, long: false },
 ];
 
@@ -85,7 +84,7 @@ pub fn reproduce(quick: bool) -> Result<Vec<Row>, MachineError> {
         for (how, marks, published) in
             [("no task selection", Marks::None, test.plain), ("task selection", Marks::Persisting, test.marked)]
         {
-            let skip = test.text.is_empty() || quick && test.long && marks == Marks::None;
+            let skip = test.text.is_empty() || quick && test.long;
             let ours = if skip { None } else { Some(count(test.text, test.with, Pick::Stable, marks)?) };
             rows.push(row(test.name, how, published, ours, test.why));
         }
@@ -94,10 +93,13 @@ pub fn reproduce(quick: bool) -> Result<Vec<Row>, MachineError> {
     Ok(rows)
 }
 
+/// A test, how it is searched, its program with its parameters, the rules, what the paper has.
+type Example<'a> = (&'a str, &'a str, &'a str, &'a [(&'a str, &'a str)], Pick, Marks, Triple);
+
 /// The running example and Fib(3), whose H is not published.
 fn examples(rows: &mut Vec<Row>) -> Result<(), MachineError> {
     let three = [("BASE", "1"), ("N", "3")];
-    let cases: [(&str, &str, &str, &[(&str, &str)], Pick, Marks, Triple); 5] = [
+    let cases: [Example; 5] = [
         (FIGURE, "first created first", RUNNING, &[], Pick::Created, Marks::None, Triple(10, 31, 0)),
         (FIGURE, "stable first", RUNNING, &[], Pick::Stable, Marks::None, Triple(6, 18, 0)),
         (FIGURE, "stable first, literal marks", RUNNING, &[], Pick::Stable, Marks::Literal, Triple(2, 12, 0)),

@@ -161,8 +161,7 @@ impl<'a> Lexer<'a> {
         let start = self.at;
         self.at += 1;
         let mut text = String::new();
-        loop {
-            let Some(c) = self.peek() else { break };
+        while let Some(c) = self.peek() {
             self.at += c.len_utf8();
             match c {
                 '"' => return Ok(Token::Str(text)),
