@@ -47,7 +47,7 @@ pub trait Actor: Debug + Sized + 'static {
     const HASHES: Hashes<Self> = Hashes::NONE;
 
     /// Whether all of the state is in [`Tracked`](crate::Tracked) fields, so that messages which touch different
-    /// fields count as independent.
+    /// fields count as independent. [`accepts`](Actor::accepts) may then look at one field only.
     const FIELDS: bool = false;
 
     /// Handles one message.

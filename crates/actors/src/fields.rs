@@ -121,6 +121,11 @@ pub(crate) fn start_noting<A>(state: &A) {
     NOTING.set(Some(Noting { base, size, touched: Vec::new() }));
 }
 
+/// Whether something is being noted.
+pub(crate) fn is_noting() -> bool {
+    NOTING.with_borrow(Option::is_some)
+}
+
 /// What was touched since.
 pub(crate) fn stop_noting() -> Touched {
     NOTING.take().map_or_else(Vec::new, |noting| noting.touched)

@@ -331,6 +331,14 @@ impl<A: Actor + Clone> Cell for HandlerCell<A> {
     }
 
     fn accepts_now(&self, engine: &Engine, what: u32) -> bool {
+        if A::FIELDS && !fields::is_noting() {
+            fields::start_noting(&self.state);
+            let accepts = self.accepts_now(engine, what);
+            // Two steps that change two fields would commute, and yet decide together on a third.
+            let several = fields::stop_noting().len() > 1;
+            assert!(!several, "an actor with tracked fields may look at one field to accept a message, not at several");
+            return accepts;
+        }
         match (&self.status, engine.sent[what as usize].content) {
             (Status::Rest, Content::Message(place)) => {
                 self.state.accepts(engine.message::<A::Msg>(self.cx.hands.me.slot, place))

@@ -142,8 +142,10 @@ fn an_endless_handler_meets_its_limit() {
     impl Actor for Loop {
         type Msg = bool;
         async fn handle(&mut self, forever: bool, _cx: &mut Cx<Self>) {
-            while forever {
-                std::thread::sleep(std::time::Duration::from_millis(50));
+            if forever {
+                loop {
+                    std::thread::sleep(std::time::Duration::from_millis(50));
+                }
             }
         }
     }
