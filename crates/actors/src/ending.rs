@@ -63,7 +63,7 @@ impl ActorMachine {
             for (k, check) in self.at_end.iter().enumerate() {
                 if let Err(panic) = check.run(&self.cells) {
                     let key = self.key_of_panic(&panic).mixed(k as u64);
-                    let steps = check.slots.iter().filter_map(|&slot| self.last_step(slot)).collect();
+                    let steps = check.slots.iter().flat_map(|&slot| self.steps_of(slot)).collect();
                     let message = format!("at the end: {}", panic.message);
                     let place = panic.place;
                     out.push(Problem { kind: Kind::Assertion, message, place, key, steps, warning: false });
@@ -105,8 +105,8 @@ impl ActorMachine {
             lines.push(self.waiting(engine, labels, one));
             let pair = engine.about[one.actor as usize].name.mixed(engine.about[one.on as usize].name.0);
             sum = sum.wrapping_add(pair.0);
-            steps.extend(self.last_step(one.actor));
-            steps.extend(self.last_step(one.on));
+            steps.extend(self.steps_of(one.actor));
+            steps.extend(self.steps_of(one.on));
         }
         key = key.mixed(sum);
         steps.sort_unstable();
@@ -169,7 +169,7 @@ impl ActorMachine {
             for part in [&*engine.about[sent.to as usize].kind, words::variant(&text), why] {
                 key = part.bytes().fold(key, |key, byte| key.mixed(u64::from(byte)));
             }
-            let mut steps: Vec<usize> = self.last_step(sent.to).into_iter().collect();
+            let mut steps = self.steps_of(sent.to);
             if sent.by != SET_UP {
                 steps.push(sent.by as usize);
             }
@@ -223,14 +223,19 @@ impl ActorMachine {
             message: format!("the environment is closed, but {} {verb} not stopped", names.join(", ")),
             place: None,
             key: Name::ROOT.mixed(Kind::Environment as u64).mixed(sum),
-            steps: running.iter().filter_map(|&a| self.last_step(a)).collect(),
+            steps: running.iter().flat_map(|&a| self.steps_of(a)).collect(),
             warning: false,
         });
     }
 
-    /// The newest step of an actor in the explored part.
-    fn last_step(&self, actor: u32) -> Option<usize> {
-        self.records.iter().rposition(|record| record.actor == actor)
+    /// The steps that made an actor what it is now: the newest, which follows all others; where its steps may
+    /// commute, all of them.
+    fn steps_of(&self, actor: u32) -> Vec<usize> {
+        let mut steps: Vec<usize> = (0..self.records.len()).filter(|&at| self.records[at].actor == actor).collect();
+        if !self.cells[actor as usize].has_fields() {
+            steps.drain(..steps.len().saturating_sub(1));
+        }
+        steps
     }
 }
 
