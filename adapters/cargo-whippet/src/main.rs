@@ -20,7 +20,8 @@ fn main() -> ExitCode {
     // Cargo passes the subcommand's own name.
     let given = std::env::args().enumerate().filter(|(k, text)| !(*k == 1 && text == "whippet"));
     let mut given: Vec<String> = given.map(|(_, text)| text).collect();
-    let filter = given.iter().position(|text| text == "--").map_or_else(Vec::new, |at| given.split_off(at).split_off(1));
+    let filter =
+        given.iter().position(|text| text == "--").map_or_else(Vec::new, |at| given.split_off(at).split_off(1));
     let Arguments { mut command } = Arguments::parse_from(given);
     if let Command::Test(arguments) = &mut command {
         arguments.filter = filter;

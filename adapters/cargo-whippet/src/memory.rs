@@ -25,8 +25,9 @@ pub(crate) fn notes(packages: &[(String, PathBuf)]) -> Option<String> {
         .iter()
         .filter_map(|(name, directory)| {
             let place = first_use(&directory.join("src"))?;
-            let place = place.0.strip_prefix(directory).map_or(place.0.clone(), Path::to_path_buf).display().to_string()
-                + &format!(":{}", place.1);
+            let place =
+                place.0.strip_prefix(directory).map_or(place.0.clone(), Path::to_path_buf).display().to_string()
+                    + &format!(":{}", place.1);
             Some(format!("  {name} ({place})"))
         })
         .collect();

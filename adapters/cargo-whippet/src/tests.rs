@@ -83,7 +83,8 @@ fn one(
         tally.ignored += 1;
         return Ok("ignored".into());
     }
-    let report: Value = fs::read_to_string(&report).ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
+    let report: Value =
+        fs::read_to_string(&report).ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
     let counted = report["executions"].as_u64().map_or(String::new(), |executions| {
         tally.executions += executions;
         let seconds = report["seconds"].as_f64().unwrap_or(0.0);
@@ -95,8 +96,8 @@ fn one(
     }
     let cut = report["complete"] == false && report["findings"].as_array().is_some_and(Vec::is_empty);
     tally.unfinished += usize::from(cut || report.is_null() && failure.exists());
-    let text = fs::read_to_string(&failure)
-        .unwrap_or_else(|_| format!("{stdout}{}", String::from_utf8_lossy(&output.stderr)));
+    let text =
+        fs::read_to_string(&failure).unwrap_or_else(|_| format!("{stdout}{}", String::from_utf8_lossy(&output.stderr)));
     tally.failed.push((name.to_string(), text));
     Ok(format!("{}{counted}", if cut { "NO VERDICT" } else { "FAILED" }))
 }

@@ -45,8 +45,7 @@ fn expand(input: TokenStream, first_error: bool) -> syn::Result<TokenStream> {
         }
     });
     let take = index.iter().map(|i| {
-        let value =
-            quote!(unsafe { ::core::pin::Pin::new_unchecked(&mut #futures.#i) }.take().expect("it is done"));
+        let value = quote!(unsafe { ::core::pin::Pin::new_unchecked(&mut #futures.#i) }.take().expect("it is done"));
         if first_error {
             quote!(match #value {
                 ::core::result::Result::Ok(value) => value,

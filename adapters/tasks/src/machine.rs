@@ -305,9 +305,8 @@ fn grant(x: &mut Execution, number: u32) -> Action {
     let (id, on, action) = (wait.id, wait.on.clone(), wait.action);
     x.tasks[at].grant = id;
     // A race if the task could have acted without what made this one ready.
-    let earlier = |ready: Option<Ready>| {
-        ready.is_some_and(|r| since.since != NONE && (r.since == NONE || r.since < since.since))
-    };
+    let earlier =
+        |ready: Option<Ready>| ready.is_some_and(|r| since.since != NONE && (r.since == NONE || r.since < since.since));
     let waits = &x.tasks[at].waits;
     let raced = everything.iter().any(|&k| k != chosen && earlier(x.ready(&waits[k].on)))
         || woken.is_some_and(|step| since.since != NONE && step < since.since);
@@ -338,8 +337,7 @@ fn ready_waits(x: &Execution, at: usize) -> SmallVec<[(usize, Ready); 4]> {
         live.filter_map(|(k, wait)| x.ready(&wait.on).map(|ready| (k, ready))).collect();
     ready.sort_by_key(|(k, _)| task.waits[*k].order);
     // Futures that poll only what was woken go by the order of the wakes.
-    let places: SmallVec<[usize; 4]> =
-        (0..ready.len()).filter(|&i| task.waits[ready[i].0].foreign.is_some()).collect();
+    let places: SmallVec<[usize; 4]> = (0..ready.len()).filter(|&i| task.waits[ready[i].0].foreign.is_some()).collect();
     let mut by_wake: Vec<_> = places.iter().map(|&i| ready[i]).collect();
     by_wake.sort_by_key(|(_, r)| r.since.wrapping_add(1));
     for (&i, entry) in places.iter().zip(by_wake) {
@@ -536,7 +534,12 @@ impl Machine for TaskMachine {
     fn step(&self, at: usize) -> Step {
         let step = &self.steps[at];
         let what = step.choice.what;
-        Step { choice: step.choice, thread: self.tasks[what.0 as usize].name, event: step.event, actor: ActorNo(what.0) }
+        Step {
+            choice: step.choice,
+            thread: self.tasks[what.0 as usize].name,
+            event: step.event,
+            actor: ActorNo(what.0),
+        }
     }
 
     fn causes(&self, at: usize, out: &mut Vec<usize>) {

@@ -58,11 +58,7 @@ pub struct Tasks {
 impl Tasks {
     /// A program whose main task is what `body` makes, anew for each execution.
     #[track_caller]
-    pub fn new<F>(
-        name: impl Into<String>,
-        settings: Settings,
-        body: impl Fn() -> F + Send + Sync + 'static,
-    ) -> Tasks
+    pub fn new<F>(name: impl Into<String>, settings: Settings, body: impl Fn() -> F + Send + Sync + 'static) -> Tasks
     where
         F: Future<Output = ()> + 'static,
     {

@@ -67,11 +67,7 @@ fn options() -> Options {
 
 /// Explores a test. Panics with the stories of what it finds.
 #[track_caller]
-pub fn test<F: Future<Output = ()> + 'static>(
-    path: &str,
-    paused: bool,
-    body: impl Fn() -> F + Send + Sync + 'static,
-) {
+pub fn test<F: Future<Output = ()> + 'static>(path: &str, paused: bool, body: impl Fn() -> F + Send + Sync + 'static) {
     // The test harness leaves out the crate.
     let name = path.split_once("::").map_or(path, |(_, name)| name).to_string();
     let program = Tasks::new(name.clone(), settings(paused), body);
@@ -156,7 +152,9 @@ pub(crate) fn run_once<F: Future>(paused: bool, future: F) -> F::Output {
         // The execution is over before this function returns, and there is only one.
         let future = unsafe { (*from).take().expect("one execution has one main task") };
         let body: Pin<Box<dyn Future<Output = ()>>> = Box::pin(async move { unsafe { *to = Some(future.await) } });
-        unsafe { std::mem::transmute::<Pin<Box<dyn Future<Output = ()> + '_>>, Pin<Box<dyn Future<Output = ()>>>>(body) }
+        unsafe {
+            std::mem::transmute::<Pin<Box<dyn Future<Output = ()> + '_>>, Pin<Box<dyn Future<Output = ()>>>>(body)
+        }
     };
     // Borrows of the caller outlive the execution, which ends in here.
     let body: Box<dyn Fn() -> Pin<Box<dyn Future<Output = ()>>> + Send + Sync + '_> = Box::new(body);
@@ -191,7 +189,13 @@ impl Selecting {
         Selecting { place, select: (!biased).then(whippet_tasks::new_select), strict }
     }
 
-    pub fn poll<F: Future>(&self, branch: usize, last: bool, future: Pin<&mut F>, cx: &mut Context<'_>) -> Poll<F::Output> {
+    pub fn poll<F: Future>(
+        &self,
+        branch: usize,
+        last: bool,
+        future: Pin<&mut F>,
+        cx: &mut Context<'_>,
+    ) -> Poll<F::Output> {
         let _around = Around::enter(self.place);
         let _strict = (self.strict && !last).then(Composite::enter);
         let _branch = self.select.map(|select| InBranch::enter(select, branch as u32));

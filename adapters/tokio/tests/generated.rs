@@ -84,7 +84,12 @@ struct Shared {
     notify: Arc<Notify>,
 }
 
-async fn task(me: usize, acts: Vec<Act>, shared: Shared, mut own: Option<[mpsc::UnboundedReceiver<String>; 2]>) -> String {
+async fn task(
+    me: usize,
+    acts: Vec<Act>,
+    shared: Shared,
+    mut own: Option<[mpsc::UnboundedReceiver<String>; 2]>,
+) -> String {
     let mut log = String::new();
     let (_keep, never) = oneshot::channel::<()>();
     tokio::pin!(never);
@@ -171,7 +176,9 @@ fn agrees(seed: u64) -> bool {
         return false;
     }
     assert_eq!(few, all, "seed {seed}: {plan:?}: optimal {:?}", optimal.counters);
-    let kinds = |verdict: &whippet_model::Verdict| verdict.findings.iter().map(|f| f.kind).collect::<std::collections::BTreeSet<_>>();
+    let kinds = |verdict: &whippet_model::Verdict| {
+        verdict.findings.iter().map(|f| f.kind).collect::<std::collections::BTreeSet<_>>()
+    };
     assert_eq!(kinds(&optimal), kinds(&exhaustive), "seed {seed}: {plan:?}");
     true
 }

@@ -6,7 +6,9 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use whippet_model::Name;
-use whippet_tasks::{Action, Leaf, Local, Object, On, Part, Place, Ready, Source, cause, event, read, this_step, write};
+use whippet_tasks::{
+    Action, Leaf, Local, Object, On, Part, Place, Ready, Source, cause, event, read, this_step, write,
+};
 
 pub mod error {
     use std::fmt;
@@ -62,6 +64,8 @@ struct State<T> {
     capacity: usize,
     senders: usize,
     drops: Vec<u32>,
+    /// How many weak senders were upgraded: the drop of another sender might have been the last.
+    upgrades: usize,
     receivers: usize,
     closed: u32,
 }
@@ -144,6 +148,7 @@ impl<T> Sender<T> {
             capacity: capacity.next_power_of_two(),
             senders: 1,
             drops: Vec::new(),
+            upgrades: 0,
             receivers: 0,
             closed: Ready::ALWAYS,
         };
@@ -228,10 +233,11 @@ impl<T> WeakSender<T> {
     #[track_caller]
     pub fn upgrade(&self) -> Option<Sender<T>> {
         event(Action::new("upgrades a weak sender of", self.chan.object, Location::caller()));
-        write(self.chan.object.part(Part::Ended));
+        read(self.chan.object.part(Part::Ended));
         let any = self.chan.state.with(|s| {
             let any = s.senders > 0;
             s.senders += usize::from(any);
+            s.upgrades += usize::from(any);
             any
         });
         any.then(|| Sender { chan: self.chan.clone() })
@@ -262,7 +268,7 @@ impl<T> Drop for Sender<T> {
         let last = self.chan.state.with(|s| {
             s.senders -= 1;
             s.drops.push(step);
-            s.senders == 0
+            s.senders <= s.upgrades
         });
         if last {
             whippet_tasks::ends(self.chan.object.part(Part::Tail), self.chan.object.part(Part::Ended));

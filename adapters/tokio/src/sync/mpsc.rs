@@ -12,7 +12,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 use whippet_model::Name;
-use whippet_tasks::{Action, Leaf, Local, Object, On, Part, Place, Ready, Source, cause, event, read, this_step, write};
+use whippet_tasks::{
+    Action, Leaf, Local, Object, On, Part, Place, Ready, Source, cause, event, read, this_step, write,
+};
 
 pub use super::mpsc_errors::{SendError, SendTimeoutError, TryRecvError, TrySendError, error};
 
@@ -27,6 +29,8 @@ struct State<T> {
     weak: usize,
     /// The steps in which senders were dropped: `None` comes after all of them.
     drops: Vec<u32>,
+    /// How many weak senders were upgraded: the drop of another sender might have been the last.
+    upgrades: usize,
     closed: Option<u32>,
 }
 
@@ -51,6 +55,7 @@ impl<T> Chan<T> {
             senders: 1,
             weak: 0,
             drops: Vec::new(),
+            upgrades: 0,
             closed: None,
         };
         Arc::new(Chan { object: Object::new("channel"), state: Local::new(state) })
@@ -138,7 +143,7 @@ impl<T> Chan<T> {
         let last = self.state.with(|s| {
             s.senders -= 1;
             s.drops.push(step);
-            s.senders == 0
+            s.senders <= s.upgrades
         });
         if last {
             whippet_tasks::ends(self.object.part(Part::Tail), self.object.part(Part::Ended));
@@ -147,10 +152,11 @@ impl<T> Chan<T> {
 
     fn upgrade(&self, place: Place) -> bool {
         event(Action::new("upgrades a weak sender of", self.object, place));
-        write(self.object.part(Part::Ended));
+        read(self.object.part(Part::Ended));
         self.state.with(|s| {
             let any = s.senders > 0;
             s.senders += usize::from(any);
+            s.upgrades += usize::from(any);
             any
         })
     }
@@ -604,9 +610,7 @@ impl<T> Sender<T> {
     #[track_caller]
     pub fn send(&self, value: T) -> impl Future<Output = Result<(), SendError<T>>> + use<'_, T> {
         let mut asking = Asking::new(&self.chan, Some(value), 1, Location::caller());
-        async move {
-            poll_fn(move |cx| asking.poll(cx)).await.map_err(|value| SendError(value.expect("it was not sent")))
-        }
+        async move { poll_fn(move |cx| asking.poll(cx)).await.map_err(|value| SendError(value.expect("it was not sent"))) }
     }
 
     #[track_caller]

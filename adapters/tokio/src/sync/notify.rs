@@ -41,7 +41,8 @@ impl Core {
     /// Works on the state, made new if it is of an earlier execution.
     fn with<R>(&self, work: impl FnOnce(&mut State) -> R) -> R {
         let now = whippet_tasks::execution_id();
-        let fresh = !self.state.is_mine() || self.state.with(|s| s.object.is_none() || (s.execution != now && now != 0));
+        let fresh =
+            !self.state.is_mine() || self.state.with(|s| s.object.is_none() || (s.execution != now && now != 0));
         if fresh {
             let object = Object::new("notify");
             self.state.adopt();

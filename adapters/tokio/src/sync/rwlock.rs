@@ -99,8 +99,28 @@ impl<T: ?Sized> RwLock<T> {
         self.core.get_or_init(|| Arc::new(Core::new("rwlock", ALL)))
     }
 
-    lock!(RwLockReadGuard, OwnedRwLockReadGuard, 1, "asks to read", read, read_owned, try_read, try_read_owned, blocking_read);
-    lock!(RwLockWriteGuard, OwnedRwLockWriteGuard, ALL, "asks to write", write, write_owned, try_write, try_write_owned, blocking_write);
+    lock!(
+        RwLockReadGuard,
+        OwnedRwLockReadGuard,
+        1,
+        "asks to read",
+        read,
+        read_owned,
+        try_read,
+        try_read_owned,
+        blocking_read
+    );
+    lock!(
+        RwLockWriteGuard,
+        OwnedRwLockWriteGuard,
+        ALL,
+        "asks to write",
+        write,
+        write_owned,
+        try_write,
+        try_write_owned,
+        blocking_write
+    );
 
     pub fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()

@@ -30,7 +30,8 @@ impl Core {
     /// Works on the state, made new if it is of an earlier execution.
     fn with<R>(&self, work: impl FnOnce(&mut State, Object) -> R) -> R {
         let now = whippet_tasks::execution_id();
-        let fresh = !self.state.is_mine() || self.state.with(|s| s.object.is_none() || (s.execution != now && now != 0));
+        let fresh =
+            !self.state.is_mine() || self.state.with(|s| s.object.is_none() || (s.execution != now && now != 0));
         if fresh {
             let object = Object::new(self.kind);
             self.state.adopt();
@@ -192,7 +193,11 @@ impl Acquiring {
     }
 
     fn waits(&self) -> Action {
-        Action::new(if self.verb == "asks for a permit of" { "gets a permit of" } else { "gets" }, self.core.object(), self.place)
+        Action::new(
+            if self.verb == "asks for a permit of" { "gets a permit of" } else { "gets" },
+            self.core.object(),
+            self.place,
+        )
     }
 
     pub(crate) fn here(&mut self) -> Result<(), ()> {
@@ -314,7 +319,10 @@ impl Semaphore {
     }
 
     #[track_caller]
-    pub fn acquire_many(&self, count: u32) -> impl Future<Output = Result<SemaphorePermit<'_>, AcquireError>> + use<'_> {
+    pub fn acquire_many(
+        &self,
+        count: u32,
+    ) -> impl Future<Output = Result<SemaphorePermit<'_>, AcquireError>> + use<'_> {
         let mut wait = self.acquiring(count, std::panic::Location::caller());
         async move {
             std::future::poll_fn(move |cx| wait.poll(cx)).await.map_err(|()| AcquireError(()))?;

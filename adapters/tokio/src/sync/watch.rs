@@ -158,7 +158,8 @@ impl<T> Sender<T> {
         if self.chan.state.with(|s| s.receivers == 0) {
             return Err(SendError(value));
         }
-        let old = std::mem::replace(&mut *self.chan.value.write().unwrap_or_else(std::sync::PoisonError::into_inner), value);
+        let old =
+            std::mem::replace(&mut *self.chan.value.write().unwrap_or_else(std::sync::PoisonError::into_inner), value);
         self.chan.changed();
         drop(old);
         Ok(())
@@ -167,7 +168,8 @@ impl<T> Sender<T> {
     #[track_caller]
     pub fn send_replace(&self, value: T) -> T {
         event(Action::of::<T>("sends", "to", self.chan.object, Location::caller()));
-        let old = std::mem::replace(&mut *self.chan.value.write().unwrap_or_else(std::sync::PoisonError::into_inner), value);
+        let old =
+            std::mem::replace(&mut *self.chan.value.write().unwrap_or_else(std::sync::PoisonError::into_inner), value);
         self.chan.changed();
         old
     }

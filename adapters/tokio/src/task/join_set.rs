@@ -6,7 +6,9 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use whippet_model::Name;
-use whippet_tasks::{Action, Leaf, Local, Object, On, Part, Place, Ready, Source, enables, event, read, this_step, write};
+use whippet_tasks::{
+    Action, Leaf, Local, Object, On, Part, Place, Ready, Source, enables, event, read, this_step, write,
+};
 
 /// The ends of tasks, in order.
 struct Ends {

@@ -42,7 +42,9 @@ impl<T: 'static> LocalKey<T> {
     }
 
     pub fn try_with<R>(&'static self, work: impl FnOnce(&T) -> R) -> Result<R, AccessError> {
-        whippet_tasks::with_local((self.key)(), |value: Option<&mut T>| value.map(|value| work(value)).ok_or(AccessError))
+        whippet_tasks::with_local((self.key)(), |value: Option<&mut T>| {
+            value.map(|value| work(value)).ok_or(AccessError)
+        })
     }
 
     #[track_caller]
