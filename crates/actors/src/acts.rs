@@ -125,6 +125,78 @@ macro_rules! acts {
             self.hands.lock(lock, ::std::panic::Location::caller())
         }
 
+        /// A new read–write lock: see [`RwLock`](crate::RwLock).
+        pub fn new_rwlock(&mut self) -> $crate::RwLock {
+            self.hands.new_rwlock()
+        }
+
+        /// Waits for a read–write lock and holds it for reading until the guard is dropped.
+        #[track_caller]
+        pub fn read_lock(
+            &mut self,
+            lock: $crate::RwLock,
+        ) -> impl ::std::future::Future<Output = $crate::ReadGuard> + '_ {
+            self.hands.read_lock(lock, ::std::panic::Location::caller())
+        }
+
+        /// Waits for a read–write lock and holds it for writing until the guard is dropped.
+        #[track_caller]
+        pub fn write_lock(
+            &mut self,
+            lock: $crate::RwLock,
+        ) -> impl ::std::future::Future<Output = $crate::WriteGuard> + '_ {
+            self.hands.write_lock(lock, ::std::panic::Location::caller())
+        }
+
+        /// A new semaphore with so many permits: see [`Semaphore`](crate::Semaphore).
+        pub fn new_semaphore(&mut self, permits: u32) -> $crate::Semaphore {
+            self.hands.new_semaphore(permits)
+        }
+
+        /// Waits for a permit and has it until it is dropped.
+        #[track_caller]
+        pub fn acquire(
+            &mut self,
+            semaphore: $crate::Semaphore,
+        ) -> impl ::std::future::Future<Output = $crate::Permit> + '_ {
+            self.hands.acquire(semaphore, ::std::panic::Location::caller())
+        }
+
+        /// Gives a semaphore one more permit.
+        #[track_caller]
+        pub fn add_permit(&mut self, semaphore: $crate::Semaphore) {
+            self.hands.add_permit(semaphore);
+        }
+
+        /// A new condition variable: see [`Condvar`](crate::Condvar).
+        pub fn new_condvar(&mut self) -> $crate::Condvar {
+            self.hands.new_condvar()
+        }
+
+        /// Lets go of a lock, waits until somebody notifies, and takes the lock again.
+        ///
+        /// The lock must be held once: it is a panic to wait with one that is held several times.
+        #[track_caller]
+        pub fn wait_on(
+            &mut self,
+            condvar: $crate::Condvar,
+            guard: $crate::Guard,
+        ) -> impl ::std::future::Future<Output = $crate::Guard> + '_ {
+            self.hands.wait_on(condvar, guard, ::std::panic::Location::caller())
+        }
+
+        /// Wakes one of those who wait on a condition variable, if there is one; every one is explored.
+        #[track_caller]
+        pub fn notify_one(&mut self, condvar: $crate::Condvar) -> impl ::std::future::Future<Output = ()> + '_ {
+            self.hands.notify_one(condvar, ::std::panic::Location::caller())
+        }
+
+        /// Wakes all who wait on a condition variable.
+        #[track_caller]
+        pub fn notify_all(&mut self, condvar: $crate::Condvar) -> impl ::std::future::Future<Output = ()> + '_ {
+            self.hands.notify_all(condvar, ::std::panic::Location::caller())
+        }
+
         /// Reads a shared variable.
         #[track_caller]
         pub fn read<T: $crate::Message>(&mut self, variable: $crate::Shared<T>) -> T {

@@ -5,6 +5,8 @@ use crate::cell::Status;
 use crate::engine::{Content, Engine, On, PENDING, SET_UP};
 use crate::lock::LockActor;
 use crate::machine::{ActorMachine, ended};
+use crate::rwlock::RwLockActor;
+use crate::semaphore::SemaphoreActor;
 use crate::words;
 use std::panic::Location;
 use whippet_model::{Kind, Name, Problem};
@@ -121,10 +123,22 @@ impl ActorMachine {
         Problem { kind: Kind::Deadlock, message, place, key, steps, warning: false }
     }
 
-    /// The actor that holds a lock.
+    /// The actor that holds a lock, or has a permit; among several one that waits itself, if there is one.
     fn holder(&self, engine: &Engine, lock: u32) -> Option<u32> {
-        let lock = self.cells[lock as usize].view(usize::MAX)?.downcast_ref::<LockActor>()?;
-        engine.slot_of(lock.owner()?)
+        let state = self.cells[lock as usize].view(usize::MAX)?;
+        let names = if let Some(lock) = state.downcast_ref::<LockActor>() {
+            lock.owner().into_iter().collect()
+        } else if let Some(lock) = state.downcast_ref::<RwLockActor>() {
+            lock.holders()
+        } else {
+            state.downcast_ref::<SemaphoreActor>()?.holders()
+        };
+        let holders: Vec<u32> = names.into_iter().filter_map(|name| engine.slot_of(name)).collect();
+        let waits = |&&actor: &&u32| {
+            let status = self.cells[actor as usize].status(usize::MAX);
+            matches!(status, Status::Waiting(wait) if matches!(wait.on, On::Reply(_)))
+        };
+        holders.iter().find(waits).or(holders.first()).copied()
     }
 
     /// What one actor waits for.

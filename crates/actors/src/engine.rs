@@ -332,7 +332,13 @@ impl Engine {
     }
 
     pub(crate) fn holds(&self, actor: u32, lock: Name) -> bool {
-        self.held.iter().any(|&(by, held, _)| (by, held) == (actor, lock))
+        self.times_held(actor, lock) > 0
+    }
+
+    /// How often an actor holds a lock.
+    pub(crate) fn times_held(&self, actor: u32, lock: Name) -> u32 {
+        let held = self.held.iter().find(|&&(by, held, _)| (by, held) == (actor, lock));
+        held.map_or(0, |&(_, _, times)| times)
     }
 
     pub(crate) fn hold(&mut self, actor: u32, lock: Name) {

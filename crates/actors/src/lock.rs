@@ -5,7 +5,7 @@
 
 use crate::address::{Raw, Recipient, Reply};
 use crate::cx::Hands;
-use crate::{Actor, Cx, Hashes};
+use crate::{Actor, Cx, Hashes, Message};
 use std::panic::Location;
 use whippet_model::Name;
 
@@ -76,8 +76,31 @@ pub enum LockMsg {
 
 /// The actor that holds a lock.
 #[doc(hidden)]
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Owner(Recipient<()>);
+
+impl Owner {
+    /// Whoever asked.
+    pub(crate) fn of(reply: Reply<()>) -> Owner {
+        Owner(Recipient::new(reply.to))
+    }
+
+    pub(crate) fn name(self) -> Name {
+        self.0.raw.name
+    }
+
+    /// Adds it to a list that is kept in order.
+    pub(crate) fn join(self, owners: &mut Vec<Owner>) {
+        owners.insert(owners.partition_point(|other| *other < self), self);
+    }
+
+    /// Takes it from such a list once.
+    pub(crate) fn leave(self, owners: &mut Vec<Owner>) {
+        if let Ok(place) = owners.binary_search(&self) {
+            owners.remove(place);
+        }
+    }
+}
 
 /// The actor that a lock is.
 #[derive(Clone, Debug, Hash)]
@@ -88,7 +111,7 @@ pub(crate) struct LockActor {
 impl LockActor {
     /// The name of the actor that holds it.
     pub(crate) fn owner(&self) -> Option<Name> {
-        self.owner.map(|owner| owner.0.raw.name)
+        self.owner.map(Owner::name)
     }
 }
 
@@ -99,7 +122,7 @@ impl Actor for LockActor {
     async fn handle(&mut self, msg: LockMsg, cx: &mut Cx<Self>) {
         match msg {
             LockMsg::Lock(reply) => {
-                self.owner = Some(Owner(Recipient::new(reply.to)));
+                self.owner = Some(Owner::of(reply));
                 cx.reply(reply, ());
             }
             LockMsg::Free(_) => self.owner = None,
@@ -134,6 +157,18 @@ impl Hands {
     }
 }
 
+impl Guard {
+    /// How often its actor holds the lock.
+    pub(crate) fn times(&self) -> u32 {
+        self.hands.engine.borrow().times_held(self.hands.me.slot, self.lock.name)
+    }
+
+    /// What it guards. Whoever has let go of it does not hold it, so that re-entrance makes no difference.
+    pub(crate) fn lockable(&self) -> impl Lockable + use<> {
+        Mutex(Recipient::new(self.lock))
+    }
+}
+
 impl Drop for Guard {
     #[track_caller]
     fn drop(&mut self) {
@@ -142,6 +177,40 @@ impl Drop for Guard {
         if engine.let_go(me.slot, self.lock.name) {
             let free = LockMsg::Free(Owner(Recipient::new(me)));
             engine.send(self.lock, free, Location::caller());
+        }
+    }
+}
+
+/// Something of an actor's that is held: it is given back when this is dropped.
+pub(crate) struct Held<M: Message> {
+    hands: Hands,
+    from: Recipient<M>,
+    /// What gives it back; `None`: it is kept.
+    back: Option<fn(Owner) -> M>,
+    site: &'static Location<'static>,
+}
+
+impl<M: Message> Held<M> {
+    pub(crate) fn new(
+        hands: &Hands,
+        from: Recipient<M>,
+        back: fn(Owner) -> M,
+        site: &'static Location<'static>,
+    ) -> Held<M> {
+        Held { hands: hands.clone(), from, back: Some(back), site }
+    }
+
+    /// Never gives it back.
+    pub(crate) fn forget(mut self) {
+        self.back = None;
+    }
+}
+
+impl<M: Message> Drop for Held<M> {
+    fn drop(&mut self) {
+        if let Some(back) = self.back {
+            let owner = Owner(Recipient::new(self.hands.me));
+            self.hands.engine.borrow_mut().send(self.from.raw, back(owner), self.site);
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::address::{Addr, Recipient};
 use crate::checks::{Check, Who};
+use crate::condvar::Condvar;
 use crate::cx::Hands;
 use crate::delivery::Delivery;
 use crate::ending::Environment;
@@ -10,6 +11,8 @@ use crate::future::{Future, Task};
 use crate::inbox::Inbox;
 use crate::lock::{Lock, Mutex};
 use crate::machine::ActorMachine;
+use crate::rwlock::RwLock;
+use crate::semaphore::Semaphore;
 use crate::shared::Shared;
 use crate::{Actor, Message};
 use std::cell::RefCell;
@@ -135,6 +138,27 @@ impl System {
         let mutex = self.hands.new_mutex();
         self.adopt();
         mutex
+    }
+
+    /// A new read–write lock: see [`RwLock`].
+    pub fn new_rwlock(&mut self) -> RwLock {
+        let lock = self.hands.new_rwlock();
+        self.adopt();
+        lock
+    }
+
+    /// A new semaphore with so many permits: see [`Semaphore`].
+    pub fn new_semaphore(&mut self, permits: u32) -> Semaphore {
+        let semaphore = self.hands.new_semaphore(permits);
+        self.adopt();
+        semaphore
+    }
+
+    /// A new condition variable: see [`Condvar`].
+    pub fn new_condvar(&mut self) -> Condvar {
+        let condvar = self.hands.new_condvar();
+        self.adopt();
+        condvar
     }
 
     /// A new variable that several actors and futures may use: see [`Shared`].

@@ -265,7 +265,7 @@ fn replayed(program: &Test, schedule: &Schedule) -> Result<(), String> {
 fn read_schedule(path: &Path) -> Result<Schedule, CheckError> {
     let file = |why: String| CheckError::File { path: path.display().to_string(), why };
     let text = std::fs::read_to_string(path).map_err(|error| file(error.to_string()))?;
-    whippet_report::schedule_in(&text, 0).map_err(|error: ScheduleError| file(error.to_string()))
+    whippet_report::schedule_in(&text, 1).map_err(|error: ScheduleError| file(error.to_string()))
 }
 
 /// Writes a schedule where the build keeps its own files.

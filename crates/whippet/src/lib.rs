@@ -47,8 +47,9 @@ mod check;
 
 pub use check::{CheckError, Whippet, check};
 pub use whippet_actors::{
-    Actor, ActorMachine, Acts, Addr, Call, Cx, Delivery, Environment, Failure, Future, Guard, Hashes, Inbox, Lock,
-    Lockable, Message, Mutex, Receive, Recipient, Reply, Shared, States, System, Task, Test, Tracked, Who, receive,
+    Actor, ActorMachine, Acts, Addr, Call, Condvar, Cx, Delivery, Environment, Failure, Future, Guard, Hashes, Inbox,
+    Lock, Lockable, Message, Mutex, Permit, ReadGuard, Receive, Recipient, Reply, RwLock, Semaphore, Shared, States,
+    System, Task, Test, Tracked, Who, WriteGuard, receive,
 };
 pub use whippet_macros::test;
 pub use whippet_model as model;
@@ -67,7 +68,7 @@ pub use whippet_search::{Order, Reduction};
 /// ```
 pub mod prelude {
     pub use crate::{
-        Actor, Addr, Cx, Delivery, Environment, Future, Hashes, Inbox, Lock, Mutex, Order, Recipient, Reduction, Reply,
-        Shared, System, Task, Tracked, Whippet, check, receive,
+        Actor, Addr, Condvar, Cx, Delivery, Environment, Future, Hashes, Inbox, Lock, Mutex, Order, Recipient,
+        Reduction, Reply, RwLock, Semaphore, Shared, System, Task, Tracked, Whippet, check, receive,
     };
 }
