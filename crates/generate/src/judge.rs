@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use whippet_model::{Finding, Kind, Limits, Name, Verdict};
+use whippet_model::{Finding, Kind, Limits, Verdict};
 use whippet_search::toy::{Action, Delivery, Program};
 use whippet_search::{Reduction, SearchError, explore};
 
@@ -258,9 +258,20 @@ fn same_problems(all: &[Finding], found: &[Finding]) -> Result<(), String> {
 /// The same stories of the problems, whatever the order of the search was.
 pub fn compare_stories(all: &Answer, answer: &Answer) -> Result<(), String> {
     let story = |f: &Finding| f.schedule.decisions.iter().map(|d| (d.thread, d.branch)).collect::<Vec<_>>();
-    let stories = |answer: &Answer| {
-        let found = answer.verdict.findings.iter().chain(&answer.verdict.warnings);
-        found.map(|f| ((f.kind, f.key), story(f))).collect::<BTreeMap<(Kind, Name), _>>()
-    };
-    if stories(all) == stories(answer) { Ok(()) } else { Err("the story of a problem differs".into()) }
+    let told = |f: &Finding| f.schedule.decisions.iter().map(|d| d.text.clone()).collect::<Vec<_>>().join(", ");
+    let problems = |answer: &Answer| answer.verdict.findings.iter().chain(&answer.verdict.warnings).cloned().collect();
+    let found: Vec<Finding> = problems(answer);
+    let wanted: Vec<Finding> = problems(all);
+    for one in &wanted {
+        let other = found.iter().find(|other| (other.kind, other.key) == (one.kind, one.key));
+        if let Some(other) = other.filter(|other| story(other) != story(one)) {
+            let (kind, what) = (one.kind, &one.message);
+            return Err(format!(
+                "the story of a problem differs ({kind}: {what}): {}; not: {}",
+                told(other),
+                told(one)
+            ));
+        }
+    }
+    Ok(())
 }

@@ -202,6 +202,12 @@ impl Toy {
         past
     }
 
+    /// Whether an actor waits for a reply that nobody has sent.
+    fn is_stuck(&self, actor: u32) -> bool {
+        let reply = |m: &Message| m.to == actor && m.content == Content::Reply && m.taken.is_none();
+        self.actors[actor as usize].waits.is_some() && !self.messages.iter().any(reply)
+    }
+
     /// The steps that made an actor what it is. Where they may commute, the last one does not follow all others.
     fn why(&self, actor: &Actor) -> impl Iterator<Item = usize> {
         let all = self.program.level == Level::Fields;
@@ -338,18 +344,18 @@ impl Machine for Toy {
     }
 
     fn ending(&mut self, out: &mut Vec<Problem>) {
-        let waiting: Vec<&Actor> = self.actors.iter().filter(|actor| actor.waits.is_some()).collect();
+        let waiting: Vec<u32> = (0..self.actors.len() as u32).filter(|&a| self.is_stuck(a)).collect();
         if !waiting.is_empty() {
-            let mut names: Vec<Name> = waiting.iter().map(|actor| actor.name).collect();
+            let mut names: Vec<Name> = waiting.iter().map(|&a| self.actors[a as usize].name).collect();
             names.sort_unstable();
             let key = names.iter().fold(Name::ROOT, |key, name| key.mixed(name.0));
-            let who = (0..self.actors.len()).filter(|&a| self.actors[a].waits.is_some());
-            let who: Vec<String> = who.map(|a| self.label(a as u32)).collect();
+            let who: Vec<String> = waiting.iter().map(|&a| self.label(a)).collect();
             let message = format!("{} wait for ever", who.join(", "));
-            let steps = waiting.iter().flat_map(|actor| self.why(actor)).collect();
+            let steps = waiting.iter().flat_map(|&a| self.why(&self.actors[a as usize])).collect();
             out.push(Problem { kind: Kind::Deadlock, message, place: None, key, steps, warning: false });
         }
-        for message in self.messages.iter().filter(|message| message.taken.is_none()) {
+        for m in (0..self.messages.len()).filter(|&m| self.messages[m].taken.is_none() && !self.is_enabled(m)) {
+            let message = &self.messages[m];
             let text = format!("{:?} to {} is never taken", message.content, self.label(message.to));
             let steps = message.sent.into_iter().chain(self.why(&self.actors[message.to as usize])).collect();
             // Not by the name of the message: a search that compares states knows one way to each.
