@@ -205,3 +205,18 @@ fn deep_and_long_programs_are_answered() {
         let _ = AbsProgram::parse("deep.abs", &text).map_err(|error| error.to_string());
     }
 }
+
+/// A loop of three million statements; `cargo test -- --nocapture` shows how fast it ran.
+#[test]
+fn statements_are_counted() {
+    let text = "{ Int x = 0; while (x < 1000000) { x = x + 1; } assert x == 1000000; }";
+    let program = AbsProgram::parse("loop.abs", text).unwrap();
+    let mut machine = program.machine().unwrap();
+    let mut choices = Vec::new();
+    machine.enabled(&mut choices);
+    let start = std::time::Instant::now();
+    machine.execute(choices[0]).unwrap();
+    println!("{} statements in {:?}", machine.statements_run(), start.elapsed());
+    assert_eq!(machine.problems(), 0);
+    assert!(machine.statements_run() > 3_000_000);
+}
