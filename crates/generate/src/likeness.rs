@@ -1,6 +1,6 @@
 //! Native actors compared with the machine of the little language: the same program must do the same on both.
 
-use crate::{Answer, Failure, Judged, Setting, Size, Style, answer, compare, native, steady};
+use crate::{Answer, Failure, Judged, Setting, Size, Style, answer, compare, compare_stories, native, steady};
 use std::collections::BTreeMap;
 use whippet_model::{Finding, Kind};
 use whippet_search::Reduction;
@@ -26,7 +26,7 @@ fn alike_in(program: &Program, style: Style, size: Size) -> Result<Option<Judged
     let plain = program.delivery == Delivery::Unordered && toy.verdict.counters.problems == 0;
     same(&toy, &all, plain).map_err(fail(exhaustive))?;
     let best = answer(&test, &optimal, None)?.expect("there was no limit");
-    compare(&all, &best, &optimal).map_err(fail(optimal))?;
+    compare(&all, &best, &optimal).and_then(|()| compare_stories(&all, &best)).map_err(fail(optimal))?;
     steady(&test, size).map_err(fail(exhaustive))?;
     Ok(Some(Judged {
         traces: toy.log.traces.len(),
