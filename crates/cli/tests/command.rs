@@ -150,7 +150,7 @@ fn a_saved_schedule_replays() {
     // The story is told again, step by step.
     let story =
         |text: &str| text.lines().filter(|l| l.starts_with("  ")).take(20).map(String::from).collect::<Vec<_>>();
-    assert!(again.out.contains("inconsistent read: 0, then 5"), "{}", again.out);
+    assert!(again.out.contains("inconsistent read"), "{}", again.out);
     assert!(story(&again.out).iter().all(|line| found.out.contains(line)), "{}\n{}", again.out, found.out);
     // The second file is the warning, which is no error.
     assert_eq!(called(command(&["replay", "kept/server-2.json"]).current_dir(&here).output().unwrap()).code, 0);
