@@ -32,7 +32,8 @@ impl<T> TrySendError<T> {
 }
 impl<T> fmt::Debug for TrySendError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if matches!(self, TrySendError::Full(_)) { "Full(..)" } else { "Closed(..)" })
+        // As tokio prints it, in quotes.
+        fmt::Debug::fmt(if matches!(self, TrySendError::Full(_)) { "Full(..)" } else { "Closed(..)" }, f)
     }
 }
 impl<T> fmt::Display for TrySendError<T> {
@@ -62,7 +63,7 @@ impl<T> SendTimeoutError<T> {
 }
 impl<T> fmt::Debug for SendTimeoutError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(if matches!(self, SendTimeoutError::Timeout(_)) { "Timeout(..)" } else { "Closed(..)" })
+        fmt::Debug::fmt(if matches!(self, SendTimeoutError::Timeout(_)) { "Timeout(..)" } else { "Closed(..)" }, f)
     }
 }
 impl<T> fmt::Display for SendTimeoutError<T> {
