@@ -1,6 +1,6 @@
 //! The judge: one program, every search, and what each must have seen.
 //!
-//! First the exhaustive search is compared with the [`reference`](crate::reference); then every other search with
+//! First the exhaustive search is compared with the [`reference`](crate::reference()); then every other search with
 //! the exhaustive one: the traces, the states in which they end, the problems and their stories.
 
 use crate::{Log, Promise, Setting, Watched, reference};

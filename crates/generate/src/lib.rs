@@ -2,7 +2,7 @@
 //!
 //! [`draw`] makes a program of the little language ([`whippet_search::toy`]) from a seed; [`judge`] runs every search on it
 //! and compares what they see: the traces, the states in which these end, the problems and their stories.
-//! The exhaustive search is the measure, and is itself compared with [`reference`], which shares no code with
+//! The exhaustive search is the measure, and is itself compared with [`reference()`], which shares no code with
 //! machines and searches. [`alike`] runs the same program as native actors, with handlers and with
 //! explicit receive, and compares that too. What fails is [shrunk](shrink) and printed as a program that a
 //! person can read, with its seed and the command that shows it again.
