@@ -1,0 +1,110 @@
+//! Semaphores: actors that answer as many requests as they have permits.
+//!
+//! A semaphore with a permit to give takes `Acquire` and answers it; one without takes only what brings permits back.
+//! All other requests stay pending, in no order.
+
+use crate::address::{Recipient, Reply};
+use crate::cx::Hands;
+use crate::lock::{Held, Owner};
+use crate::{Actor, Cx, Hashes};
+use std::panic::Location;
+use whippet_model::Name;
+
+/// A number of permits: whoever wants one waits until there is one.
+///
+/// ```
+/// use whippet_actors::{Inbox, System};
+/// let mut system = System::scratch();
+/// let tables = system.new_semaphore(2);
+/// system.spawn_fn(async move |inbox: &mut Inbox<()>| {
+///     let permit = inbox.acquire(tables).await;
+///     drop(permit);
+/// });
+/// ```
+///
+/// A permit that is [forgotten](Permit::forget) never comes back, and [`add_permit`](crate::Cx::add_permit) makes a new
+/// one: together they are a signal from one actor to another.
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Semaphore(Recipient<SemaphoreMsg>);
+
+/// A permit of a [`Semaphore`]. Dropping it gives it back.
+#[must_use = "a permit is given back as soon as it is dropped"]
+pub struct Permit {
+    held: Held<SemaphoreMsg>,
+}
+
+impl Permit {
+    /// Never gives the permit back.
+    pub fn forget(self) {
+        self.held.forget();
+    }
+}
+
+/// What a semaphore understands.
+#[derive(Clone, Debug, Hash)]
+pub(crate) enum SemaphoreMsg {
+    /// Somebody wants a permit.
+    Acquire(Reply<()>),
+    /// Somebody gives one back.
+    Release(Owner),
+    /// There is one more.
+    Add,
+}
+
+/// The actor that a semaphore is.
+#[derive(Clone, Debug, Hash)]
+pub(crate) struct SemaphoreActor {
+    permits: u32,
+    /// By name, one entry for each permit: who came first makes no difference.
+    holders: Vec<Owner>,
+}
+
+impl SemaphoreActor {
+    /// The names of the actors that have its permits.
+    pub(crate) fn holders(&self) -> Vec<Name> {
+        self.holders.iter().map(|owner| owner.name()).collect()
+    }
+}
+
+impl Actor for SemaphoreActor {
+    type Msg = SemaphoreMsg;
+    const HASHES: Hashes<Self> = Hashes::of();
+
+    async fn handle(&mut self, msg: SemaphoreMsg, cx: &mut Cx<Self>) {
+        match msg {
+            SemaphoreMsg::Acquire(reply) => {
+                self.permits -= 1;
+                Owner::of(reply).join(&mut self.holders);
+                cx.reply(reply, ());
+            }
+            SemaphoreMsg::Release(by) => {
+                self.permits += 1;
+                by.leave(&mut self.holders);
+            }
+            SemaphoreMsg::Add => self.permits += 1,
+        }
+    }
+
+    fn accepts(&self, msg: &SemaphoreMsg) -> bool {
+        match msg {
+            SemaphoreMsg::Acquire(_) => self.permits > 0,
+            SemaphoreMsg::Release(_) | SemaphoreMsg::Add => true,
+        }
+    }
+}
+
+impl Hands {
+    pub(crate) fn new_semaphore(&self, permits: u32) -> Semaphore {
+        Semaphore(self.spawn_helper("semaphore", SemaphoreActor { permits, holders: Vec::new() }).into())
+    }
+
+    pub(crate) async fn acquire(&self, semaphore: Semaphore, site: &'static Location<'static>) -> Permit {
+        self.call(semaphore.0, SemaphoreMsg::Acquire, site).await;
+        Permit { held: Held::new(self, semaphore.0, SemaphoreMsg::Release, site) }
+    }
+
+    #[track_caller]
+    pub(crate) fn add_permit(&self, semaphore: Semaphore) {
+        self.send(semaphore.0, SemaphoreMsg::Add);
+    }
+}
