@@ -75,6 +75,27 @@ const TICK: Duration = Duration::from_millis(200);
 /// Searches a program.
 ///
 /// Everything that is wrong with the program is in the [`Verdict`]; an error means that there is none.
+///
+/// ```
+/// # #[cfg(feature = "toy")] {
+/// use std::sync::Arc;
+/// use whippet_search::{Options, explore, replay, toy::{Action, Program, Target}};
+/// // A0 fails if A1's message overtakes the one from main.
+/// let program = Program::new(2)
+///     .main(0, 1)
+///     .main(1, 0)
+///     .on(0, 1, [Action::Set(1)])
+///     .on(1, 0, [Action::Send(Target::Actor(0), 2)])
+///     .when(0, 2, 0, [Action::Fail]);
+/// let verdict = explore(Arc::new(program.clone()), &Options::default(), &()).unwrap();
+/// assert!(verdict.complete);
+/// assert_eq!(verdict.counters.executions, 2);
+/// assert_eq!(verdict.findings[0].message, "A0 fails");
+/// // The finding's schedule shows it again.
+/// let replayed = replay(&program, &verdict.findings[0].schedule).unwrap();
+/// assert_eq!(replayed.problems[0].message, "A0 fails");
+/// # }
+/// ```
 pub fn explore<P: Program + Send + 'static>(
     program: Arc<P>,
     options: &Options,

@@ -104,6 +104,7 @@ impl Orders {
         let actor = |choice: &Choice| machine.actor(choice.what);
         match self.order {
             Order::Own | Order::Fifo if enabled.first().is_none_or(&mut awake) => enabled.first().map(actor),
+            Order::Lifo if enabled.last().is_none_or(&mut awake) => enabled.last().map(actor),
             Order::Eca => enabled.iter().filter(|choice| awake(choice)).map(actor).min(),
             Order::Lca => enabled.iter().filter(|choice| awake(choice)).map(actor).max(),
             Order::SgrPublished => self.sort(machine, enabled).iter().find(|choice| awake(choice)).map(actor),

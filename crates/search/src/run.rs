@@ -88,26 +88,35 @@ impl<'a, M: Machine> Run<'a, M> {
     /// Takes one step and counts it.
     #[inline]
     pub(crate) fn execute(&mut self, choice: Choice) -> Result<(), Stop> {
-        self.counters.transitions += 1;
-        self.redo(choice)
+        self.take(choice, 1)
     }
 
     /// Takes a step that has been counted before.
     #[inline]
     pub(crate) fn redo(&mut self, choice: Choice) -> Result<(), Stop> {
+        self.take(choice, 0)
+    }
+
+    #[inline]
+    fn take(&mut self, choice: Choice, counts: u64) -> Result<(), Stop> {
         if self.worker.asked() {
             self.answer()?;
         }
         self.worker.watch.begin(&self.machine, choice);
         self.machine.execute(choice)?;
         self.worker.watch.end();
+        self.counters.transitions += counts;
         if self.follows {
             self.clocks.push(&self.machine);
         }
-        if self.options.first_bug && self.machine.problems() > 0 {
+        if self.options.first_bug && self.machine.problems() > 0 && self.newest_failed() {
             self.complete()?;
         }
         Ok(())
+    }
+
+    fn newest_failed(&self) -> bool {
+        self.machine.problem(self.machine.depth() - 1).is_some_and(|problem| !problem.warning)
     }
 
     /// Somebody wants to know how far we are, or wants us to stop.

@@ -19,6 +19,8 @@ struct Sleeper {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sleep {
     sleepers: Vec<Sleeper>,
+    /// A bit per handle, modulo 64: most choices are seen to be awake without looking at each sleeper.
+    bits: u64,
     /// What each touched when it was explored, all its ways together; while it sleeps it would touch the same.
     touches: Vec<Touch>,
 }
@@ -26,16 +28,18 @@ pub(crate) struct Sleep {
 impl Sleep {
     pub(crate) fn clear(&mut self) {
         self.sleepers.clear();
+        self.bits = 0;
         self.touches.clear();
     }
 
     #[inline]
     pub(crate) fn contains(&self, choice: Choice) -> bool {
-        self.sleepers.iter().any(|sleeper| sleeper.choice == choice)
+        self.bits & bit(choice) != 0 && self.sleepers.iter().any(|sleeper| sleeper.choice == choice)
     }
 
     /// A choice has been explored, with all its ways.
     pub(crate) fn add(&mut self, choice: Choice, actor: ActorNo, touches: &[Touch]) {
+        self.bits |= bit(choice);
         let from = self.touches.len() as u32;
         self.touches.extend_from_slice(touches);
         self.sleepers.push(Sleeper { choice, actor, touches: (from, self.touches.len() as u32) });
@@ -49,6 +53,7 @@ impl Sleep {
         match machine.relation() {
             Relation::SameActor => {
                 self.sleepers.extend(before.sleepers.iter().filter(|sleeper| sleeper.actor != step.actor));
+                self.bits = self.sleepers.iter().fold(0, |bits, sleeper| bits | bit(sleeper.choice));
             }
             Relation::Footprints => {
                 let touched = machine.touches(at);
@@ -61,4 +66,9 @@ impl Sleep {
             }
         }
     }
+}
+
+#[inline]
+fn bit(choice: Choice) -> u64 {
+    1 << (choice.what.0 % 64)
 }
