@@ -122,7 +122,7 @@ impl TaskMachine {
         quietly(|| {
             enter(at, || {
                 let mut number = 0;
-                while number < unsafe { (&(*at).tasks).len() } {
+                while number < unsafe { (*at).tasks.len() } {
                     let done = matches!(unsafe { &(&(*at).tasks)[number].state }, State::Done);
                     if !done {
                         task::resume(at, number as u32);
