@@ -279,7 +279,7 @@ pub(crate) struct Compare {
 /// Run the published tables.
 #[derive(Debug, Args)]
 pub(crate) struct Reproduce {
-    /// Only this table: transdpor-1, transdpor-2, 3.1, 3.2, 3.3, 4.1, 4.2, udpor or selection.
+    /// Only this table: transdpor-1, transdpor-2, 3.1, 3.2, 3.3, 4.1, 4.2, futures, udpor or selection.
     #[arg(long, value_name = "TABLE")]
     pub(crate) table: Option<String>,
 

@@ -220,6 +220,7 @@ pub fn tables() -> Vec<Table> {
         include_str!("../data/dissertation-3.3.json"),
         include_str!("../data/dissertation-4.1.json"),
         include_str!("../data/dissertation-4.2.json"),
+        include_str!("../data/futures.json"),
     ]
     .map(|text| serde_json::from_str(text).expect("the data files are part of the build, and a test reads them"))
     .into()

@@ -41,6 +41,14 @@ fn exhaustive_counts() {
 }
 
 #[test]
+fn exhaustive_counts_with_futures_and_locks() {
+    check("dataproc", &[("futures", "2")], 40, 160);
+    check("dataproc", &[("futures", "3")], 932, 3879);
+    check("deadlock", &[], 2598, 9098);
+    check("datarace", &[], 40, 160);
+}
+
+#[test]
 fn exhaustive_counts_with_explicit_receive() {
     check("server", &[("variant", "scala")], 6, 25);
     check("pi", &[("workers", "3"), ("variant", "scala")], 540, 1620);

@@ -34,6 +34,7 @@ fn tables_have_the_printed_shape() {
         ("3.3", 2 * 5 * 2),
         ("4.1", 8 * 8 * 2),
         ("4.2", 8 * 8 * 2),
+        ("futures", 3 * 2),
     ];
     assert_eq!(shape, wanted.map(|(name, cells)| (name.to_string(), cells)));
 }
@@ -124,5 +125,5 @@ fn little_steps_of_table_3_3_are_the_actor_comparison_of_3_1_and_3_2() {
 #[test]
 fn an_unknown_table_lists_the_known_ones() {
     let error = table("5.1").unwrap_err().to_string();
-    assert_eq!(error, "there is no table `5.1`; known are: transdpor-1, transdpor-2, 3.1, 3.2, 3.3, 4.1, 4.2");
+    assert_eq!(error, "there is no table `5.1`; known are: transdpor-1, transdpor-2, 3.1, 3.2, 3.3, 4.1, 4.2, futures");
 }

@@ -6,6 +6,7 @@
 mod chameneos;
 mod driver;
 mod fib;
+mod futures;
 mod helloworld;
 mod java_random;
 mod le_erlang;
@@ -47,6 +48,9 @@ pub(crate) const ALL: &[Subject] = &[
     scalawiki::SUBJECT,
     minesweeper::SUBJECT,
     le_erlang::SUBJECT,
+    futures::DATAPROC,
+    futures::DEADLOCK,
+    futures::DATARACE,
 ];
 
 /// What every program uses.

@@ -1,0 +1,99 @@
+//! The three programs of the paper on actors mixed with futures (Scala), rebuilt from a paragraph: their sources are
+//! not public, and no rebuilding is known that has the published counts.
+//!
+//! `dataproc`: several futures write into one array, each under the lock of it. `deadlock`: an actor and a future take
+//! two locks, in opposite orders. `datarace`: which of two futures takes the lock first decides how the array ends; we
+//! let each look at the array under the lock and write into it when it has let go, which is a data race.
+
+use super::prelude::*;
+use whippet::{Lock, Shared};
+
+pub(crate) const DATAPROC: Subject = Subject {
+    name: "dataproc",
+    about: "futures that write into an array, each under its lock",
+    parameters: &[Parameter::new("futures", "3", Values::Number(1, 6), "how many futures")],
+    reconstructed: Some("from the description"),
+    body: |settings| {
+        let futures = settings.number("futures");
+        body(move |sys| dataproc(sys, futures))
+    },
+};
+
+pub(crate) const DEADLOCK: Subject = Subject {
+    name: "deadlock",
+    about: "an actor and a future that take two locks in opposite orders",
+    parameters: &[],
+    reconstructed: Some("from the description"),
+    body: |_| body(deadlock),
+};
+
+pub(crate) const DATARACE: Subject = Subject {
+    name: "datarace",
+    about: "futures that look at an array under its lock and write into it without",
+    parameters: &[],
+    reconstructed: Some("from the description"),
+    body: |_| body(datarace),
+};
+
+fn dataproc(sys: &mut System, futures: usize) {
+    let (lock, array) = (sys.new_lock(), sys.new_shared(vec![0; futures]));
+    sys.spawn_fn_named("main", async move |main: &mut Inbox<()>| {
+        let mut all = Vec::new();
+        for k in 0..futures {
+            all.push(main.spawn_future(async move |task| {
+                let _guard = task.lock(lock).await;
+                let mut values = task.read(array);
+                values[k] = k + 1;
+                task.write(array, values);
+            }));
+        }
+        main.join_all(all).await;
+        let expected: Vec<usize> = (1..=futures).collect();
+        assert_eq!(main.read(array), expected, "a write is lost");
+    });
+}
+
+/// Takes two locks, one after the other.
+#[derive(Clone, Debug, Hash)]
+struct Taker(Lock, Lock);
+
+impl Actor for Taker {
+    type Msg = ();
+    const HASHES: Hashes<Self> = Hashes::of();
+
+    async fn handle(&mut self, (): (), cx: &mut Cx<Self>) {
+        let _first = cx.lock(self.0).await;
+        let _second = cx.lock(self.1).await;
+    }
+}
+
+fn deadlock(sys: &mut System) {
+    let (a, b) = (sys.new_lock(), sys.new_lock());
+    let taker = sys.spawn(Taker(a, b));
+    sys.send(taker, ());
+    sys.spawn_fn_named("main", async move |main: &mut Inbox<()>| {
+        let future = main.spawn_future(async move |task| {
+            let _first = task.lock(b).await;
+            let _second = task.lock(a).await;
+        });
+        main.wait(future).await;
+    });
+}
+
+fn datarace(sys: &mut System) {
+    let (lock, array) = (sys.new_lock(), sys.new_shared(Vec::new()));
+    sys.spawn_fn_named("main", async move |main: &mut Inbox<()>| {
+        let futures = [1, 2].map(|k| main.spawn_future(async move |task| append(task, lock, array, k).await));
+        main.join_all(futures.to_vec()).await;
+        let values = main.read(array);
+        assert_eq!(values, [1, 2], "the array depends on who takes the lock first");
+    });
+}
+
+async fn append(task: &mut whippet::Task, lock: Lock, array: Shared<Vec<u32>>, k: u32) {
+    let guard = task.lock(lock).await;
+    let mut values = task.read(array);
+    drop(guard);
+    values.push(k);
+    task.write(array, values);
+}
