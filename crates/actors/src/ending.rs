@@ -80,6 +80,7 @@ impl ActorMachine {
             if let Status::Waiting(wait) = cell.status(cell.position())
                 && let On::Reply(call) = wait.on
                 && let Some(request) = engine.sent.iter().position(|sent| sent.name == call)
+                && !self.answered(engine, call)
             {
                 let on = engine.sent[request].to;
                 let next = self.holder(engine, on).unwrap_or(on);
@@ -92,6 +93,12 @@ impl ActorMachine {
             (if about.by == SET_UP { one.actor } else { u32::MAX }, about.name)
         });
         stuck
+    }
+
+    /// Whether the reply to a call is there: where a story ends before its program does, somebody may still take one.
+    fn answered(&self, engine: &Engine, call: Name) -> bool {
+        let replies = engine.pending.iter().map(|&p| engine.sent[p as usize].content);
+        replies.into_iter().any(|content| matches!(content, Content::Reply(_, answers) if answers == call))
     }
 
     fn deadlock(&self, engine: &Engine, labels: &[String], stuck: &[Stuck]) -> Problem {
