@@ -13,7 +13,7 @@ pub(crate) struct Arguments {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Explores every #[tokio::test] instead of running it once.
+    /// Explores every `#[tokio::test]` instead of running it once.
     Test(Test),
     /// Carries out the schedule of a finding again.
     Replay(Replay),
