@@ -6,6 +6,7 @@
 use crate::address::{Raw, Recipient, Reply};
 use crate::cx::Hands;
 use crate::{Actor, Cx, Hashes, Message};
+use std::fmt;
 use std::panic::Location;
 use whippet_model::Name;
 
@@ -76,8 +77,14 @@ pub enum LockMsg {
 
 /// The actor that holds a lock.
 #[doc(hidden)]
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Owner(Recipient<()>);
+
+impl fmt::Debug for Owner {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
 
 impl Owner {
     /// Whoever asked.

@@ -236,8 +236,8 @@ fn race(first: Access, second: Access, labels: &[String]) -> Problem {
     Problem {
         kind: Kind::Race,
         message: format!(
-            "data race on variable {}: {} and {}, and nothing orders the two; with a race, other orders may behave in ways \
-             that a reduction does not show: explore with `exhaustive` to see them",
+            "data race on variable {}: {} and {}, and nothing orders the two\n  With a race, other orders may behave in \
+             ways that a reduction does not show: explore with `exhaustive` to see them.",
             first.variable + 1,
             tell(&first),
             tell(&second)

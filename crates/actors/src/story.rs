@@ -1,7 +1,7 @@
 //! One step of an execution in words.
 
 use crate::cell::Status;
-use crate::engine::{Content, Engine, On, SET_UP, TEST};
+use crate::engine::{Content, Engine, On, SET_UP, Sent, TEST};
 use crate::machine::{ActorMachine, ended};
 use crate::words;
 use whippet_model::StepText;
@@ -14,21 +14,28 @@ pub(crate) fn step(machine: &ActorMachine, engine: &Engine, labels: &[String], a
     let sent = engine.sent[what as usize];
     let text = cell.show_message(engine, what);
     let from = if sent.from == TEST { "the test" } else { &labels[sent.from as usize] };
-    let (action, verb) = match sent.content {
-        Content::Message(_) => (format!("receives {text}"), "sent"),
-        Content::Reply(..) => (format!("gets the reply {text}"), "sent"),
+    let action = match sent.content {
+        Content::Message(_) => format!("receives {text}"),
+        Content::Reply(..) => format!("gets the reply {text}"),
     };
+    let place = place(&sent).map(|place| format!(" (sent {place})")).unwrap_or_default();
     let (before, after) = (record.position as usize, record.position as usize + 1);
     StepText {
         actor: labels[record.actor as usize].clone(),
         action,
-        origin: Some(format!("from {from} ({verb} {}:{})", sent.site.file(), sent.site.line())),
+        origin: Some(format!("from {from}{place}")),
         effects: effects(machine, engine, labels, at),
         changes: match (cell.show(before), cell.show(after)) {
             (Some(before), Some(after)) => words::changes(&before, &after),
             _ => Vec::new(),
         },
     }
+}
+
+/// Where in the program a message was sent; what locks and the like answer is not sent there.
+fn place(sent: &Sent) -> Option<String> {
+    let ours = file!().trim_end_matches("story.rs");
+    (!sent.site.file().starts_with(ours)).then(|| format!("{}:{}", sent.site.file(), sent.site.line()))
 }
 
 fn effects(machine: &ActorMachine, engine: &Engine, labels: &[String], at: usize) -> Vec<String> {
@@ -43,7 +50,10 @@ fn effects(machine: &ActorMachine, engine: &Engine, labels: &[String], at: usize
         }
     }
     for what in whippet_model::Machine::sent(machine, at) {
-        effects.push(words::sending(engine, &machine.cells, labels, what));
+        let sending = words::sending(engine, &machine.cells, labels, what);
+        // A body that was created in this step acts at once.
+        let by = engine.sent[what as usize].from;
+        effects.push(if by == record.actor { sending } else { format!("{} {sending}", labels[by as usize]) });
     }
     match machine.cells[record.actor as usize].status(record.position as usize + 1) {
         Status::Waiting(wait) => {

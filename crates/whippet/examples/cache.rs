@@ -1,0 +1,123 @@
+//! A cache that is refreshed by a future, and an index with a lock around it: wrong in one order, twice, then right.
+//!
+//! The index counts the versions of what is cached. To refresh, the cache runs a future, which loads the next version
+//! and writes its number into the index, under the lock; the cache waits for it. A reader compares the two: what is in
+//! the cache must never be newer than the index says.
+//!
+//! Run it: `cargo run -p whippet --example cache`
+
+#![allow(clippy::print_stdout)]
+
+use whippet::prelude::*;
+use whippet::report::{headline, plain, story};
+
+/// The index and the lock around it.
+#[derive(Clone, Copy, Debug)]
+struct Index {
+    lock: Lock,
+    newest: Shared<u32>,
+}
+
+#[derive(Clone, Debug)]
+enum CacheMsg {
+    Get(Reply<u32>),
+    Refresh,
+}
+
+#[derive(Clone, Debug)]
+struct Cache {
+    index: Index,
+    version: u32,
+}
+
+impl Actor for Cache {
+    type Msg = CacheMsg;
+
+    async fn handle(&mut self, msg: CacheMsg, cx: &mut Cx<Self>) {
+        match msg {
+            CacheMsg::Get(reply) => cx.reply(reply, self.version),
+            CacheMsg::Refresh => {
+                let index = self.index;
+                let loading = cx.spawn_future(async move |task| {
+                    let _guard = task.lock(index.lock).await;
+                    let next = task.read(index.newest) + 1;
+                    task.write(index.newest, next);
+                    next
+                });
+                self.version = cx.wait(loading).await;
+            }
+        }
+    }
+}
+
+/// How a reader goes about it.
+#[derive(Clone, Copy, Debug)]
+enum How {
+    /// Asks the cache while it holds the lock: who holds a lock must not wait for others who may need it.
+    HoldingTheLock,
+    /// Reads the index without the lock.
+    WithoutTheLock,
+    /// Asks the cache first, and takes the lock for the index alone.
+    CacheFirst,
+}
+
+#[derive(Clone, Debug)]
+struct Reader {
+    how: How,
+    cache: Addr<Cache>,
+    index: Index,
+}
+
+#[derive(Clone, Debug)]
+struct Read;
+
+impl Actor for Reader {
+    type Msg = Read;
+
+    async fn handle(&mut self, _: Read, cx: &mut Cx<Self>) {
+        let (version, newest) = match self.how {
+            How::HoldingTheLock => {
+                let _guard = cx.lock(self.index.lock).await;
+                let newest = cx.read(self.index.newest);
+                (cx.call(self.cache, CacheMsg::Get).await, newest)
+            }
+            How::WithoutTheLock => {
+                let version = cx.call(self.cache, CacheMsg::Get).await;
+                (version, cx.read(self.index.newest))
+            }
+            How::CacheFirst => {
+                let version = cx.call(self.cache, CacheMsg::Get).await;
+                let _guard = cx.lock(self.index.lock).await;
+                (version, cx.read(self.index.newest))
+            }
+        };
+        assert!(version <= newest, "version {version} is cached, the index knows {newest} only");
+    }
+}
+
+fn read_while_refreshing(sys: &mut System, how: How) {
+    let index = Index { lock: sys.new_lock(), newest: sys.new_shared(0) };
+    let cache = sys.spawn(Cache { index, version: 0 });
+    let reader = sys.spawn(Reader { how, cache, index });
+    sys.send(cache, CacheMsg::Refresh);
+    sys.send(reader, Read);
+}
+
+/// What is found in each of the three.
+pub(crate) fn report() -> String {
+    let mut text = String::new();
+    for how in [How::HoldingTheLock, How::WithoutTheLock, How::CacheFirst] {
+        let verdict = Whippet::new(format!("{how:?}"))
+            .explore(move |sys| read_while_refreshing(sys, how))
+            .expect("the program can be explored");
+        text += &format!("== {how:?}: {} executions\n", verdict.counters.executions);
+        for finding in &verdict.findings {
+            text += &format!("{}\n{}", headline(finding), plain(&story(&finding.story)));
+        }
+    }
+    text
+}
+
+fn main() {
+    print!("{}", report());
+}
