@@ -1,0 +1,87 @@
+//! Whippet and its Rust peers on the same programs: one command, one table.
+
+use clap::Parser;
+use std::process::ExitCode;
+use whippet_bench::{Line, Tool, Workload, apart, table};
+
+/// Runs every workload on every tool that can express it, and prints one table.
+#[derive(Parser)]
+struct Args {
+    /// Smaller workloads, cut early: a few seconds, to see that everything works.
+    #[arg(long)]
+    quick: bool,
+    /// Only workloads whose name begins like this; can be given several times.
+    #[arg(long, value_name = "NAME")]
+    only: Vec<String>,
+    /// How often each measurement is made.
+    #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    repetitions: u32,
+    /// What cargo says to every benchmark.
+    #[arg(long, hide = true)]
+    bench: bool,
+}
+
+fn main() -> ExitCode {
+    match compare(&Args::parse()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("{why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The program that measures the tool.
+fn program(tool: Tool) -> &'static str {
+    match tool {
+        Tool::Loom => env!("CARGO_BIN_EXE_peer-loom"),
+        _ => env!("CARGO_BIN_EXE_peers"),
+    }
+}
+
+/// Measures everything and prints the table. What failed is told below it, and fails the run.
+fn compare(args: &Args) -> Result<(), String> {
+    let wanted = |workload: &Workload| {
+        args.only.is_empty() || args.only.iter().any(|name| workload.to_string().starts_with(name.as_str()))
+    };
+    let workloads: Vec<_> = Workload::all(args.quick).into_iter().filter(wanted).collect();
+    if workloads.is_empty() {
+        let known: Vec<_> = Workload::all(args.quick).iter().map(Workload::to_string).collect();
+        return Err(format!("no workload is called so; known are: {}", known.join(", ")));
+    }
+    let (mut lines, mut refused, mut failed) = (Vec::new(), Vec::new(), Vec::new());
+    for &workload in &workloads {
+        for tool in Tool::ALL {
+            if let Some(why) = tool.refuses(workload) {
+                refused.push(format!("{workload} on {tool}: {why}"));
+                continue;
+            }
+            eprintln!("{workload} on {tool}");
+            match (0..args.repetitions).map(|_| apart(program(tool), tool, workload, args.quick)).collect() {
+                Ok(samples) => lines.push(Line { workload, tool, samples }),
+                Err(why) => failed.push(why),
+            }
+        }
+    }
+    failed.extend(disagreements(&lines));
+    println!("{}\n\n+ the search was cut there; rates are of what was done\n", table(&lines));
+    refused.iter().for_each(|line| println!("not expressible: {line}"));
+    if failed.is_empty() { Ok(()) } else { Err(failed.join("\n")) }
+}
+
+/// TraceForge and Whippet must see the same traces; otherwise they were not given the same program.
+fn disagreements(lines: &[Line]) -> Vec<String> {
+    let executions = |tool, workload| {
+        let line = lines.iter().find(|line| line.tool == tool && line.workload == workload)?;
+        let counts = line.samples[0].counts;
+        counts.executions.filter(|_| counts.complete)
+    };
+    let workloads = lines.iter().filter(|line| line.tool == Tool::TraceForge).map(|line| line.workload);
+    let counted = |workload| Some((executions(Tool::Whippet, workload)?, executions(Tool::TraceForge, workload)?));
+    workloads
+        .filter_map(|workload| match counted(workload)? {
+            (ours, theirs) if ours != theirs => Some(format!("{workload}: {ours} traces, but {theirs} by traceforge")),
+            _ => None,
+        })
+        .collect()
+}

@@ -1,0 +1,205 @@
+//! The workloads as actors that are threads: for every tool that runs threads which send and receive.
+//!
+//! The test's own thread plays the actor that waits for the others, where there is one.
+
+use crate::workload::{Colour, Number, Process, Workload, keep, part_of_pi, small_fib};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
+
+/// How a tool runs actors as threads.
+pub trait Threads: 'static {
+    /// Where to send to.
+    type Address: Clone + Send + 'static;
+    /// Where to receive from.
+    type Inbox;
+    /// What the test's own thread is reached by, and receives from.
+    fn test() -> (Self::Address, Self::Inbox);
+    /// Starts an actor.
+    fn spawn(actor: impl FnOnce(Self::Address, Self::Inbox) + Send + 'static) -> Self::Address;
+    /// Sends.
+    fn send(to: &Self::Address, message: Msg<Self::Address>);
+    /// Waits for a message.
+    fn take(inbox: &Self::Inbox) -> Msg<Self::Address>;
+}
+
+/// All messages of all workloads.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Msg<A> {
+    /// Do your part, and tell this one.
+    Work(A),
+    Stop,
+    Sum(i64),
+    Register(usize),
+    Compute(u32),
+    Result(u64),
+    Start,
+    Item(usize),
+    Hear(Number),
+    Ask(A, Colour),
+    Meet(Colour),
+}
+
+static DELIVERIES: AtomicU64 = AtomicU64::new(0);
+
+/// How many messages were received since this was asked last.
+pub fn deliveries() -> u64 {
+    DELIVERIES.swap(0, Relaxed)
+}
+
+fn receive<T: Threads>(inbox: &T::Inbox) -> Msg<T::Address> {
+    let message = T::take(inbox);
+    DELIVERIES.fetch_add(1, Relaxed);
+    message
+}
+
+/// One execution of the workload.
+pub fn execute<T: Threads>(workload: Workload) {
+    match workload {
+        Workload::Pi(workers) => pi::<T>(workers),
+        Workload::Registry(workers) => registry::<T>(workers),
+        Workload::Fib(n) => fib::<T>(n),
+        Workload::Producers { k, sum, .. } => producers::<T>(k, sum),
+        Workload::Leader(n) => leader::<T>(n),
+        Workload::Chameneos(meetings) => chameneos::<T>(meetings),
+    }
+}
+
+fn pi<T: Threads>(count: usize) {
+    let (me, inbox) = T::test();
+    let worker = |id| {
+        T::spawn(move |_, inbox| {
+            while let Msg::Work(master) = receive::<T>(&inbox) {
+                T::send(&master, Msg::Sum(part_of_pi(id, count)));
+            }
+        })
+    };
+    let workers: Vec<_> = (0..count).map(worker).collect();
+    workers.iter().for_each(|worker| T::send(worker, Msg::Work(me.clone())));
+    let mut sum = 0;
+    for _ in 0..count {
+        let Msg::Sum(part) = receive::<T>(&inbox) else { unreachable!("a master gets sums") };
+        sum += part;
+    }
+    std::hint::black_box(sum);
+    workers.iter().for_each(|worker| T::send(worker, Msg::Stop));
+}
+
+fn registry<T: Threads>(count: usize) {
+    let (me, inbox) = T::test();
+    T::send(&me, Msg::Register(0));
+    let worker = |id| {
+        T::spawn(move |_, inbox| {
+            let Msg::Work(registry) = receive::<T>(&inbox) else { unreachable!("a worker is told the registry") };
+            T::send(&registry, Msg::Register(id));
+        })
+    };
+    let workers: Vec<_> = (1..=count).map(worker).collect();
+    workers.iter().for_each(|worker| T::send(worker, Msg::Work(me.clone())));
+    let mut known = Vec::new();
+    while known.len() <= count {
+        let Msg::Register(id) = receive::<T>(&inbox) else { unreachable!("a registry gets registrations") };
+        known.push(id);
+    }
+    std::hint::black_box(known);
+}
+
+fn fib<T: Threads>(n: u32) {
+    let (me, inbox) = T::test();
+    ask::<T>(n, me);
+    std::hint::black_box(result::<T>(&inbox));
+}
+
+/// Creates a node of the tree and asks it.
+fn ask<T: Threads>(n: u32, client: T::Address) {
+    let node = T::spawn(move |me, inbox| {
+        let Msg::Compute(n) = receive::<T>(&inbox) else { unreachable!("a node is asked first") };
+        let value = small_fib(n).unwrap_or_else(|| {
+            ask::<T>(n - 1, me.clone());
+            ask::<T>(n - 2, me.clone());
+            result::<T>(&inbox) + result::<T>(&inbox)
+        });
+        T::send(&client, Msg::Result(value));
+    });
+    T::send(&node, Msg::Compute(n));
+}
+
+fn result<T: Threads>(inbox: &T::Inbox) -> u64 {
+    let Msg::Result(value) = receive::<T>(inbox) else { unreachable!("a node that asked gets results") };
+    value
+}
+
+fn producers<T: Threads>(k: usize, only_sum: bool) {
+    let (me, inbox) = T::test();
+    let producer = |id: usize| {
+        let consumer = me.clone();
+        T::spawn(move |_, inbox| {
+            receive::<T>(&inbox);
+            (id * k..(id + 1) * k).for_each(|item| T::send(&consumer, Msg::Item(item)));
+        })
+    };
+    let producers = [0, 1].map(producer);
+    producers.iter().for_each(|producer| T::send(producer, Msg::Start));
+    let mut kept = Vec::new();
+    for _ in 0..2 * k {
+        let Msg::Item(item) = receive::<T>(&inbox) else { unreachable!("a consumer gets items") };
+        keep(&mut kept, item, only_sum);
+    }
+    std::hint::black_box(kept);
+}
+
+/// The test's own thread is process 0, because everybody must know the one to the right. Nobody ever ends.
+fn leader<T: Threads>(n: usize) {
+    let (me, inbox) = T::test();
+    let mut ring = vec![me];
+    for id in (1..n).rev() {
+        let right = ring[ring.len() - 1].clone();
+        ring.push(T::spawn(move |_, inbox| process::<T>(id, &right, &inbox)));
+    }
+    // From process 0 against the ring: 0, n - 1, …, 1.
+    for id in 0..n {
+        T::send(&ring[(2 * n - (id + 1)) % n], Msg::Hear(Number::First(id)));
+    }
+    process::<T>(0, &ring[n - 1], &inbox);
+}
+
+fn process<T: Threads>(id: usize, right: &T::Address, inbox: &T::Inbox) {
+    let mut process = Process::new(id);
+    while let Msg::Hear(number) = receive::<T>(inbox) {
+        if let Some(number) = process.hear(number) {
+            T::send(right, Msg::Hear(number));
+        }
+    }
+}
+
+fn chameneos<T: Threads>(mut meetings: usize) {
+    let (me, inbox) = T::test();
+    for colour in Colour::ALL {
+        let broker = me.clone();
+        let creature = T::spawn(move |me, inbox| creature::<T>(colour, &broker, &me, &inbox));
+        T::send(&creature, Msg::Start);
+    }
+    let (mut waiting, mut home) = (None, 0);
+    while home < 3 {
+        let Msg::Ask(one, colour) = receive::<T>(&inbox) else { unreachable!("a broker is asked") };
+        if meetings == 0 {
+            T::send(&one, Msg::Stop);
+            home += 1;
+        } else if let Some((other, its)) = waiting.take() {
+            meetings -= 1;
+            T::send(&other, Msg::Meet(colour));
+            T::send(&one, Msg::Meet(its));
+        } else {
+            waiting = Some((one, colour));
+        }
+    }
+}
+
+fn creature<T: Threads>(mut colour: Colour, broker: &T::Address, me: &T::Address, inbox: &T::Inbox) {
+    loop {
+        match receive::<T>(inbox) {
+            Msg::Start => {}
+            Msg::Meet(other) => colour = colour.meets(other),
+            _ => return,
+        }
+        T::send(broker, Msg::Ask(me.clone(), colour));
+    }
+}

@@ -1,0 +1,81 @@
+//! One measurement, in a process of its own: its CPU time and its peak of memory are nobody else's.
+
+use crate::tool::{Counts, Cuts, Tool};
+use crate::workload::Workload;
+use serde::{Deserialize, Serialize};
+use std::process::{Command, ExitCode, Stdio};
+use std::time::Duration;
+use whippet::report::Meter;
+
+/// What the child prints before its result: the tools print too.
+const MARK: &str = "measured: ";
+
+/// What one process measured.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Sample {
+    pub counts: Counts,
+    /// CPU time of one search.
+    pub cpu_seconds: f64,
+    pub peak_memory_bytes: u64,
+}
+
+/// Where searches are cut.
+fn cuts(quick: bool) -> Cuts {
+    if quick {
+        Cuts { executions: 1_000, transitions: 20_000, stateful: Duration::from_secs(1) }
+    } else {
+        Cuts { executions: 100_000, transitions: 5_000_000, stateful: Duration::from_secs(10) }
+    }
+}
+
+/// What a process that measures is: makes the search that its arguments name, and prints what it cost.
+///
+/// The arguments are a tool, a workload, and `quick` or `full`.
+pub fn measure(run: impl Fn(Tool, Workload, Cuts) -> Result<Counts, String>) -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let result = match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        [tool, workload, size] => match (Tool::find(tool), Workload::find(workload)) {
+            (Some(tool), Some(workload)) => here(|cuts| run(tool, workload, cuts), size == "quick"),
+            _ => Err(format!("there is no tool `{tool}` or no workload `{workload}`")),
+        },
+        _ => Err("this is started by `cargo bench`".into()),
+    };
+    result.map_or_else(
+        |why| {
+            eprintln!("{why}");
+            ExitCode::FAILURE
+        },
+        |()| ExitCode::SUCCESS,
+    )
+}
+
+/// Measures in this process. A short search is made again until there is something to measure.
+fn here(run: impl Fn(Cuts) -> Result<Counts, String>, quick: bool) -> Result<(), String> {
+    let least = if quick { 0.01 } else { 0.3 };
+    let mut searches = 0;
+    let meter = Meter::start();
+    let (counts, usage) = loop {
+        let counts = run(cuts(quick))?;
+        searches += 1;
+        let usage = meter.read();
+        if usage.cpu_seconds >= least {
+            break (counts, usage);
+        }
+    };
+    let cpu_seconds = usage.cpu_seconds / f64::from(searches);
+    let sample = Sample { counts, cpu_seconds, peak_memory_bytes: usage.peak_memory_bytes };
+    println!("\n{MARK}{}", serde_json::to_string(&sample).map_err(|error| error.to_string())?);
+    Ok(())
+}
+
+/// Measures in a child process, which runs `program`.
+pub fn apart(program: &str, tool: Tool, workload: Workload, quick: bool) -> Result<Sample, String> {
+    let mut command = Command::new(program);
+    command.args([tool.to_string(), workload.to_string()]).arg(if quick { "quick" } else { "full" });
+    let output = command.stdin(Stdio::null()).output().map_err(|error| format!("{program}: {error}"))?;
+    let text = String::from_utf8_lossy(&output.stdout);
+    match text.lines().rev().find_map(|line| line.strip_prefix(MARK)) {
+        Some(result) if output.status.success() => serde_json::from_str(result).map_err(|error| error.to_string()),
+        _ => Err(format!("{tool} on {workload} failed: {}", String::from_utf8_lossy(&output.stderr).trim())),
+    }
+}
