@@ -24,6 +24,7 @@
 mod draw;
 mod judge;
 mod likeness;
+mod mixed;
 mod native;
 mod random;
 mod reference;
@@ -37,6 +38,7 @@ mod watch;
 pub use draw::{Family, draw, draw_from};
 pub use judge::{Answer, Failure, Judged, Size, answer, compare, compare_stories, judge};
 pub use likeness::alike;
+pub use mixed::{Act, Mixed, Results, judge_mixed, mixed_settings};
 pub use native::{Style, native};
 pub use random::Random;
 pub use reference::{End, reference};

@@ -118,6 +118,6 @@ pub(crate) fn report() -> String {
     text
 }
 
-fn main() {
+pub(crate) fn main() {
     print!("{}", report());
 }

@@ -16,3 +16,8 @@ fn the_documentation_shows_what_the_example_prints() {
     assert!(without.contains("race: data race on variable 1"), "{without}");
     assert_eq!(first.lines().count(), 1, "{first}");
 }
+
+#[test]
+fn the_example_runs() {
+    cache::main();
+}

@@ -1,0 +1,431 @@
+//! Random programs that mix actors, futures, locks and shared variables, and searches compared on them.
+//!
+//! A program has scripts. Each actor carries out one when it is started; a script may run another one beside it, as a
+//! future. What a script reads, is answered and gets from its futures it adds to what it has *seen*, which decides
+//! whether conditional acts are left out, what it writes and, at the end, what its actor has come to: the *result*.
+//!
+//! Where exhaustive search finds no data race, every search must find the same results and problems, and the same
+//! traces, `optimal` each exactly once. Where it finds one, no reduction is justified any more: what is owed then is
+//! that a race is found.
+//!
+//! The full number, of which two in five are too large to be judged:
+//!
+//! ```text
+//! WHIPPET_SEED=1 WHIPPET_PROGRAMS=17000 cargo test --release -p whippet-generate a_fixed_sample_of_mixed -- --nocapture
+//! ```
+
+use crate::{Answer, Failure, Judged, Promise, Random, Setting, Size, answer, compare};
+use std::cell::OnceCell;
+use std::collections::BTreeSet;
+use std::fmt;
+use std::rc::Rc;
+use std::sync::{Arc, Mutex, PoisonError};
+use whippet_actors::{
+    Actor, Addr, Condvar, Cx, Future, Guard, Permit, ReadGuard, Recipient, Reply, RwLock, Semaphore, Shared, System,
+    Task, Test, WriteGuard,
+};
+use whippet_model::Kind;
+use whippet_search::Reduction;
+
+/// What a script does at one point.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Act {
+    /// Takes the re-entrant lock.
+    Lock,
+    /// Takes the mutex.
+    Mutex,
+    /// Takes the read–write lock for reading.
+    ReadLock,
+    /// Takes it for writing.
+    WriteLock,
+    /// Takes a permit of the semaphore, which has two.
+    Acquire,
+    /// Lets go of what was taken last.
+    Free,
+    /// Reads a variable.
+    Read(usize),
+    /// Writes what was seen to a variable.
+    Write(usize),
+    /// Runs a script as a future.
+    Fork(usize),
+    /// Waits for the oldest future that it has not waited for.
+    Wait,
+    /// The same, or a time that is over.
+    WaitOrTimeout,
+    /// Waits on the condition variable, if the mutex is what was taken last.
+    WaitOn,
+    /// Notifies one who waits on it.
+    Notify,
+    /// Sends a number to an actor, which adds it to what it has seen.
+    Send(usize),
+    /// Asks an actor for what it has seen.
+    Call(usize),
+    /// Leaves out the next act if what was seen is odd.
+    UnlessOdd,
+}
+
+/// A program: its scripts, of which the first ones are those of the actors.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Mixed {
+    /// How many actors there are.
+    pub actors: usize,
+    /// What they and their futures do.
+    pub scripts: Vec<Vec<Act>>,
+}
+
+impl fmt::Display for Mixed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (k, script) in self.scripts.iter().enumerate() {
+            let who = if k < self.actors { "actor" } else { "future" };
+            writeln!(f, "  {who} {k}: {script:?}")?;
+        }
+        Ok(())
+    }
+}
+
+impl Mixed {
+    /// The program of a seed.
+    #[must_use]
+    pub fn draw(seed: u64) -> Mixed {
+        let mut random = Random::new(seed);
+        let weights = &WEIGHTS[random.below(WEIGHTS.len())];
+        let actors = 2 + random.below(2);
+        let all = actors + 1 + random.below(2);
+        let scripts = (0..all).map(|k| draw_script(&mut random, weights, k, actors, all)).collect();
+        Mixed { actors, scripts }
+    }
+
+    /// The program as native actors; what they come to at the end of an execution is added to `results`.
+    #[must_use]
+    pub fn test(&self, results: &Results) -> Test {
+        let (program, results) = (self.clone(), results.clone());
+        Test::new("mixed", move |system: &mut System| {
+            let things = Things {
+                locks: (system.new_lock(), system.new_mutex(), system.new_rwlock()),
+                semaphore: system.new_semaphore(2),
+                condvar: system.new_condvar(),
+                variables: [system.new_shared(0), system.new_shared(1)],
+            };
+            let stage = Rc::new(Stage { scripts: program.scripts.clone(), things, actors: OnceCell::new() });
+            let minds = (0..program.actors).map(|script| Mind { stage: stage.clone(), script, seen: 0 });
+            let actors: Vec<Addr<Mind>> = minds.map(|mind| system.spawn(mind)).collect();
+            for &actor in &actors {
+                system.send(actor, Msg::Start);
+            }
+            stage.actors.set(actors.iter().map(|&actor| actor.into()).collect()).expect("it is set once");
+            let results = results.clone();
+            system.at_end(actors, move |minds| results.add(minds.iter().map(|mind| mind.seen).collect()));
+        })
+    }
+
+    /// A program as small as possible that `fails` too.
+    #[must_use]
+    pub fn shrink(mut self, fails: impl Fn(&Mixed) -> bool) -> Mixed {
+        let mut places: Vec<(usize, usize)> = Vec::new();
+        loop {
+            places.clear();
+            places.extend(self.scripts.iter().enumerate().flat_map(|(s, acts)| (0..acts.len()).map(move |a| (s, a))));
+            let smaller = places.iter().find_map(|&(script, act)| {
+                let mut smaller = self.clone();
+                smaller.scripts[script].remove(act);
+                fails(&smaller).then_some(smaller)
+            });
+            match smaller {
+                Some(smaller) => self = smaller,
+                None => return self,
+            }
+        }
+    }
+}
+
+/// How likely each act is. Programs differ in what they lock with: two must want the same thing to get in each other's
+/// way. In order: lock, mutex, read, write, permit, free, read, write, fork, wait, timeout, wait on, notify, send, call,
+/// condition.
+const WEIGHTS: [[usize; 16]; 6] = [
+    [9, 0, 0, 0, 0, 5, 5, 5, 4, 4, 0, 0, 0, 1, 1, 1],
+    [0, 9, 0, 0, 0, 5, 5, 5, 4, 4, 1, 0, 0, 1, 1, 1],
+    [0, 0, 4, 5, 0, 5, 5, 5, 4, 4, 0, 0, 0, 1, 1, 1],
+    [0, 2, 0, 0, 9, 5, 5, 5, 4, 4, 0, 0, 0, 1, 1, 1],
+    [0, 9, 0, 0, 0, 4, 3, 3, 3, 2, 0, 5, 5, 1, 0, 1],
+    [3, 3, 2, 2, 2, 4, 5, 5, 5, 4, 1, 2, 2, 2, 2, 2],
+];
+
+fn draw_script(random: &mut Random, weights: &[usize], me: usize, actors: usize, all: usize) -> Vec<Act> {
+    let mut acts = Vec::new();
+    for _ in 0..2 + random.below(4) {
+        acts.push(match random.weighted(weights) {
+            0 => Act::Lock,
+            1 => Act::Mutex,
+            2 => Act::ReadLock,
+            3 => Act::WriteLock,
+            4 => Act::Acquire,
+            5 => Act::Free,
+            6 => Act::Read(random.below(2)),
+            7 => Act::Write(random.below(2)),
+            8 => {
+                // Later scripts only, so that programs end.
+                let first = (me + 1).max(actors);
+                if first == all {
+                    continue;
+                }
+                Act::Fork(first + random.below(all - first))
+            }
+            9 => Act::Wait,
+            10 => Act::WaitOrTimeout,
+            11 => Act::WaitOn,
+            12 => Act::Notify,
+            13 => Act::Send(random.below(actors)),
+            14 => Act::Call(random.below(actors)),
+            _ => Act::UnlessOdd,
+        });
+    }
+    acts
+}
+
+/// What the actors came to, for every execution that was seen.
+#[derive(Clone, Debug, Default)]
+pub struct Results(Arc<Mutex<BTreeSet<Vec<u64>>>>);
+
+impl Results {
+    fn add(&self, result: Vec<u64>) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(result);
+    }
+
+    /// All of them.
+    #[must_use]
+    pub fn all(&self) -> BTreeSet<Vec<u64>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+/// What all scripts use.
+#[derive(Copy, Clone)]
+struct Things {
+    locks: (whippet_actors::Lock, whippet_actors::Mutex, RwLock),
+    semaphore: Semaphore,
+    condvar: Condvar,
+    variables: [Shared<u64>; 2],
+}
+
+struct Stage {
+    scripts: Vec<Vec<Act>>,
+    things: Things,
+    actors: OnceCell<Vec<Recipient<Msg>>>,
+}
+
+#[derive(Clone, Debug)]
+enum Msg {
+    Start,
+    Number(u64),
+    Ask(Reply<u64>),
+}
+
+#[derive(Clone)]
+struct Mind {
+    stage: Rc<Stage>,
+    script: usize,
+    seen: u64,
+}
+
+impl fmt::Debug for Mind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Mind").field("seen", &self.seen).finish()
+    }
+}
+
+impl Actor for Mind {
+    type Msg = Msg;
+
+    async fn handle(&mut self, msg: Msg, cx: &mut Cx<Self>) {
+        match msg {
+            Msg::Start => {
+                let me = Some(cx.this().into());
+                self.seen = carry_out(cx, self.stage.clone(), self.script, me, self.seen).await;
+            }
+            Msg::Number(n) => self.seen = mix(self.seen, n),
+            Msg::Ask(reply) => cx.reply(reply, self.seen),
+        }
+    }
+}
+
+/// Something that was taken.
+enum Held {
+    Lock(Guard),
+    Mutex(Guard),
+    Read(ReadGuard),
+    Write(WriteGuard),
+    Permit(Permit),
+}
+
+impl Held {
+    fn free(self) {
+        match self {
+            Held::Lock(guard) | Held::Mutex(guard) => drop(guard),
+            Held::Read(guard) => drop(guard),
+            Held::Write(guard) => drop(guard),
+            Held::Permit(permit) => drop(permit),
+        }
+    }
+}
+
+fn mix(seen: u64, value: u64) -> u64 {
+    seen.wrapping_mul(5).wrapping_add(value).wrapping_add(1) % 1009
+}
+
+/// What actors and futures both can do.
+trait Hands: Sized {
+    async fn take(&mut self, act: Act, things: Things) -> Held;
+    async fn wait_on(&mut self, condvar: Condvar, guard: Guard) -> Guard;
+    async fn notify(&mut self, condvar: Condvar);
+    fn read(&mut self, variable: Shared<u64>) -> u64;
+    fn write(&mut self, variable: Shared<u64>, value: u64);
+    fn fork(&mut self, stage: Rc<Stage>, script: usize) -> Future<u64>;
+    async fn wait(&mut self, future: Future<u64>) -> u64;
+    async fn wait_or_timeout(&mut self, future: Future<u64>) -> Option<u64>;
+    fn send(&mut self, to: Recipient<Msg>, n: u64);
+    async fn ask(&mut self, to: Recipient<Msg>) -> u64;
+}
+
+macro_rules! hands {
+    ($type:ty) => {
+        impl Hands for $type {
+            async fn take(&mut self, act: Act, things: Things) -> Held {
+                match act {
+                    Act::Mutex => Held::Mutex(self.lock(things.locks.1).await),
+                    Act::ReadLock => Held::Read(self.read_lock(things.locks.2).await),
+                    Act::WriteLock => Held::Write(self.write_lock(things.locks.2).await),
+                    Act::Acquire => Held::Permit(self.acquire(things.semaphore).await),
+                    _ => Held::Lock(self.lock(things.locks.0).await),
+                }
+            }
+            async fn wait_on(&mut self, condvar: Condvar, guard: Guard) -> Guard {
+                <$type>::wait_on(self, condvar, guard).await
+            }
+            async fn notify(&mut self, condvar: Condvar) {
+                self.notify_one(condvar).await;
+            }
+            fn read(&mut self, variable: Shared<u64>) -> u64 {
+                <$type>::read(self, variable)
+            }
+            fn write(&mut self, variable: Shared<u64>, value: u64) {
+                <$type>::write(self, variable, value);
+            }
+            fn fork(&mut self, stage: Rc<Stage>, script: usize) -> Future<u64> {
+                self.spawn_future(async move |task: &mut Task| {
+                    Box::pin(carry_out(task, stage.clone(), script, None, 0)).await
+                })
+            }
+            async fn wait(&mut self, future: Future<u64>) -> u64 {
+                <$type>::wait(self, future).await
+            }
+            async fn wait_or_timeout(&mut self, future: Future<u64>) -> Option<u64> {
+                <$type>::wait_or_timeout(self, future).await
+            }
+            fn send(&mut self, to: Recipient<Msg>, n: u64) {
+                <$type>::send(self, to, Msg::Number(n));
+            }
+            async fn ask(&mut self, to: Recipient<Msg>) -> u64 {
+                self.call(to, Msg::Ask).await
+            }
+        }
+    };
+}
+
+hands!(Cx<Mind>);
+hands!(Task);
+
+/// Carries out a script; the answer is what it has seen.
+async fn carry_out(
+    hands: &mut impl Hands,
+    stage: Rc<Stage>,
+    script: usize,
+    me: Option<Recipient<Msg>>,
+    mut seen: u64,
+) -> u64 {
+    let actors = stage.actors.get().expect("scripts run after the set-up");
+    let things = stage.things;
+    let (mut held, mut futures, mut skip) = (Vec::new(), std::collections::VecDeque::new(), false);
+    for &act in &stage.scripts[script] {
+        if std::mem::take(&mut skip) {
+            continue;
+        }
+        match act {
+            Act::Lock | Act::Mutex | Act::ReadLock | Act::WriteLock | Act::Acquire => {
+                held.push(hands.take(act, things).await);
+            }
+            Act::Free => held.pop().into_iter().for_each(Held::free),
+            Act::Read(variable) => seen = mix(seen, hands.read(things.variables[variable])),
+            Act::Write(variable) => hands.write(things.variables[variable], seen + script as u64),
+            Act::Fork(script) => futures.push_back(hands.fork(stage.clone(), script)),
+            Act::Wait => {
+                if let Some(future) = futures.pop_front() {
+                    seen = mix(seen, hands.wait(future).await);
+                }
+            }
+            Act::WaitOrTimeout => {
+                if let Some(future) = futures.pop_front() {
+                    seen = mix(seen, hands.wait_or_timeout(future).await.unwrap_or(7));
+                }
+            }
+            Act::WaitOn => match held.pop() {
+                Some(Held::Mutex(guard)) => held.push(Held::Mutex(hands.wait_on(things.condvar, guard).await)),
+                other => held.extend(other),
+            },
+            Act::Notify => hands.notify(things.condvar).await,
+            Act::Send(to) => hands.send(actors[to], seen),
+            // Who asks itself waits for ever, which is too easy to find.
+            Act::Call(to) if Some(actors[to]) == me => {}
+            Act::Call(to) => seen = mix(seen, hands.ask(actors[to]).await),
+            Act::UnlessOdd => skip = seen % 2 == 1,
+        }
+    }
+    held.into_iter().rev().for_each(Held::free);
+    seen
+}
+
+/// The searches that are compared: all that promise something of such programs.
+#[must_use]
+pub fn mixed_settings() -> Vec<Setting> {
+    // Futures do not hash, so states do not compare.
+    let owes = |s: &Setting| s.reduction != Reduction::Stateful && s.promise() != Promise::Some;
+    Setting::all().into_iter().filter(owes).collect()
+}
+
+/// Compares searches of a mixed program with the exhaustive one; the answer is also what kinds of problems it has.
+/// `None`: the program is too large.
+pub fn judge_mixed(
+    program: &Mixed,
+    settings: &[Setting],
+    size: Size,
+) -> Result<Option<(Judged, BTreeSet<Kind>)>, Failure> {
+    let exhaustive = Setting::of(Reduction::Exhaustive);
+    let wanted = Results::default();
+    let Some(all) = answer(&program.test(&wanted), &exhaustive, Some(size))? else { return Ok(None) };
+    let races = has_race(&all);
+    if let Some(what) = all.log.contradiction.as_ref().filter(|_| !races) {
+        return Err(Failure { program: None, setting: exhaustive, what: what.clone() });
+    }
+    let executions = all.verdict.counters.executions;
+    let mut judged = Judged { traces: all.log.traces.len(), executions, ..Judged::default() };
+    for setting in settings {
+        let found = Results::default();
+        let answer = answer(&program.test(&found), setting, None)?.expect("there was no limit");
+        judged.searches += 1;
+        let same = match (races, has_race(&answer)) {
+            (true, true) => Ok(()),
+            (true, false) => Err("a data race is missing".into()),
+            (false, _) => compare(&all, &answer, setting).and_then(|()| same_results(&wanted, &found)),
+        };
+        same.map_err(|what| Failure { program: None, setting: *setting, what })?;
+    }
+    Ok(Some((judged, all.verdict.findings.iter().map(|finding| finding.kind).collect())))
+}
+
+fn has_race(answer: &Answer) -> bool {
+    answer.verdict.findings.iter().any(|finding| finding.kind == Kind::Race)
+}
+
+fn same_results(wanted: &Results, found: &Results) -> Result<(), String> {
+    let (wanted, found) = (wanted.all(), found.all());
+    if wanted == found { Ok(()) } else { Err(format!("the results {found:?}, not {wanted:?}")) }
+}

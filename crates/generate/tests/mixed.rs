@@ -1,0 +1,64 @@
+//! Every search on random programs that mix actors, futures, locks and shared variables.
+
+use std::collections::BTreeMap;
+use whippet_generate::{Failure, Judged, Mixed, Promise, Sample, Setting, Size, judge_mixed, mixed_settings};
+use whippet_model::Kind;
+use whippet_search::Reduction;
+
+const SIZE: Size = Size { executions: 1_000, steps: 40 };
+
+/// What a sample came to, or the first failure on a program as small as possible.
+fn check(test: &str, sample: Sample, settings: &[Setting]) -> String {
+    let (mut judged, mut large, mut problems) = (Judged::default(), 0, BTreeMap::<Kind, u64>::new());
+    for seed in sample.seed..sample.seed.wrapping_add(sample.programs) {
+        let program = Mixed::draw(seed);
+        match judge_mixed(&program, settings, SIZE) {
+            Ok(None) => large += 1,
+            Ok(Some((one, kinds))) => {
+                judged.add(one);
+                for kind in kinds {
+                    *problems.entry(kind).or_default() += 1;
+                }
+            }
+            Err(failure) => panic!("{}", story(test, seed, program, &failure)),
+        }
+    }
+    let Judged { traces, executions, searches, .. } = judged;
+    format!(
+        "seeds from {}: {} programs ({large} were too large), {traces} traces, {executions} executions, \
+         {searches} searches, with problems: {problems:?}",
+        sample.seed,
+        sample.programs - large
+    )
+}
+
+fn story(test: &str, seed: u64, program: Mixed, failure: &Failure) -> String {
+    let again = |program: &Mixed| judge_mixed(program, &[failure.setting], SIZE).err();
+    let small = program.shrink(|program| again(program).is_some());
+    let what = again(&small).unwrap_or_else(|| failure.clone());
+    format!(
+        "{what}\n\nThe smallest program that shows it, from seed {seed}:\n{small}\
+         See it again: WHIPPET_SEED={seed} WHIPPET_PROGRAMS=1 cargo test -p whippet-generate {test}"
+    )
+}
+
+#[test]
+fn a_fixed_sample_of_mixed_programs() {
+    let sample = Sample::from_environment(1, 90);
+    println!("{}", check("a_fixed_sample_of_mixed_programs", sample, &mixed_settings()));
+}
+
+#[test]
+fn a_fresh_sample_of_mixed_programs() {
+    let sample = Sample::from_environment(Sample::fresh_seed(), 60);
+    println!("{}", check("a_fresh_sample_of_mixed_programs", sample, &mixed_settings()));
+}
+
+/// What the judge is worth: searches that lose traces where messages are refused are found out.
+#[test]
+fn the_published_rules_lose_traces_of_programs_with_locks() {
+    let published = |setting: &Setting| setting.reduction == Reduction::Transdpor && setting.promise() == Promise::Some;
+    let settings: Vec<Setting> = Setting::all().into_iter().filter(published).collect();
+    let loses = |seed| judge_mixed(&Mixed::draw(seed), &settings, SIZE).is_err();
+    assert!((1..200).any(loses));
+}
