@@ -20,7 +20,7 @@ fn allowed() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("whippet", &[ACTORS, "whippet-macros", MODEL, REPORT, SEARCH]),
         ("whippet-subjects", &["whippet", MODEL, SEARCH]),
         ("whippet-generate", &["whippet", ACTORS, MODEL, SEARCH]),
-        ("whippet-cli", &["whippet", "whippet-lang", MODEL, "whippet-net", REPORT, SEARCH, "whippet-subjects"]),
+        ("whippet-cli", &["whippet", ACTORS, "whippet-lang", MODEL, "whippet-net", REPORT, SEARCH, "whippet-subjects"]),
         ("whippet-tasks", &[MODEL, REPORT, SEARCH]),
         ("whippet-tokio-macros", &[]),
         ("cargo-whippet", &[MODEL, REPORT, SEARCH, "whippet-tasks"]),
