@@ -24,7 +24,7 @@ fn cuts(quick: bool) -> Cuts {
     if quick {
         Cuts { executions: 1_000, transitions: 20_000, stateful: Duration::from_secs(1) }
     } else {
-        Cuts { executions: 100_000, transitions: 5_000_000, stateful: Duration::from_secs(10) }
+        Cuts { executions: 50_000, transitions: 5_000_000, stateful: Duration::from_secs(10) }
     }
 }
 
