@@ -1,7 +1,9 @@
 //! Every search on random programs that mix actors, futures, locks and shared variables.
 
 use std::collections::BTreeMap;
-use whippet_generate::{Failure, Judged, Mixed, Promise, Sample, Setting, Size, judge_mixed, mixed_settings};
+use whippet_generate::{
+    Failure, Judged, Mixed, Promise, Results, Sample, Setting, Size, judge_mixed, mixed_settings, steady,
+};
 use whippet_model::Kind;
 use whippet_search::Reduction;
 
@@ -61,4 +63,16 @@ fn the_published_rules_lose_traces_of_programs_with_locks() {
     let settings: Vec<Setting> = Setting::all().into_iter().filter(published).collect();
     let loses = |seed| judge_mixed(&Mixed::draw(seed), &settings, SIZE).is_err();
     assert!((1..200).any(loses));
+}
+
+/// Going back and forward again changes nothing, and every execution can be had again.
+#[test]
+fn machines_of_mixed_programs_are_steady() {
+    let sample = Sample::from_environment(1, 90);
+    for seed in sample.seed..sample.seed + sample.programs {
+        let program = Mixed::draw(seed);
+        let size = Size { executions: 300, steps: 40 };
+        steady(&program.test(&Results::default()), size)
+            .unwrap_or_else(|what| panic!("seed {seed}: {what}\n{program}"));
+    }
 }
