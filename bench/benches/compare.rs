@@ -13,6 +13,9 @@ struct Args {
     /// Only workloads whose name begins like this; can be given several times.
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
+    /// Only these tools; can be given several times.
+    #[arg(long, value_name = "TOOL", value_parser = tool)]
+    tool: Vec<Tool>,
     /// How often each measurement is made.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     repetitions: u32,
@@ -29,6 +32,11 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn tool(name: &str) -> Result<Tool, String> {
+    let known = || Tool::ALL.map(|tool| tool.to_string()).join(", ");
+    Tool::find(name).ok_or_else(|| format!("known are: {}", known()))
 }
 
 /// The program that measures the tool.
@@ -51,7 +59,7 @@ fn compare(args: &Args) -> Result<(), String> {
     }
     let (mut lines, mut refused, mut failed) = (Vec::new(), Vec::new(), Vec::new());
     for &workload in &workloads {
-        for tool in Tool::ALL {
+        for tool in Tool::ALL.into_iter().filter(|tool| args.tool.is_empty() || args.tool.contains(tool)) {
             if let Some(why) = tool.refuses(workload) {
                 refused.push(format!("{workload} on {tool}: {why}"));
                 continue;
