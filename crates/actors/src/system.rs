@@ -263,7 +263,7 @@ impl Test {
     }
 
     /// How many bytes each worker may use to remember what slow and async handlers did, so as not to run them again
-    /// on the same history: 64 MiB by default, 0 to remember nothing.
+    /// on the same history: 64 MiB by default, 0 to remember nothing. Programs with shared variables remember nothing.
     #[must_use]
     pub fn remember(mut self, bytes: usize) -> Test {
         self.remember = bytes;
@@ -291,7 +291,9 @@ impl Program for Test {
             return Err(error);
         }
         system.machine.start();
-        system.machine.engine.borrow_mut().remember = self.remember;
+        // What a step does to variables is not among what can be remembered.
+        let shares = !system.machine.engine.borrow().shared.is_empty();
+        system.machine.engine.borrow_mut().remember = if shares { 0 } else { self.remember };
         Ok(system.machine)
     }
 
