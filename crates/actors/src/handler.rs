@@ -56,17 +56,18 @@ pub(crate) struct HandlerCell<A: Actor + Clone> {
     engine: EngineRef,
     /// What steps did: the new state if they changed it, and whether the handler that waits has asked to stop.
     memory: Memory<(Option<A>, bool)>,
-    /// Whether handlers take so long that remembering pays.
+    /// Whether handlers take so long that remembering pays, and the fastest of those that were timed.
     slow: bool,
+    fastest: Duration,
     /// The fields that the newest step touched, if it was one handler from its beginning to its end.
     touched: Option<Touched>,
     runs: u64,
 }
 
 /// How many runs are timed.
-const TIMED: u64 = 2;
+const TIMED: u64 = 4;
 /// A handler that takes longer is worth remembering.
-const SLOW: Duration = Duration::from_micros(5);
+const SLOW: Duration = Duration::from_micros(20);
 
 impl<A: Actor + Clone> HandlerCell<A> {
     pub(crate) fn new(state: A, hands: Hands) -> HandlerCell<A> {
@@ -83,6 +84,7 @@ impl<A: Actor + Clone> HandlerCell<A> {
             cx: Cx::new(hands),
             memory: Memory::default(),
             slow: false,
+            fastest: Duration::MAX,
             touched: None,
             runs: 0,
         }
@@ -108,13 +110,14 @@ impl<A: Actor + Clone> HandlerCell<A> {
         true
     }
 
-    /// The first few runs are timed, to know slow handlers.
+    /// The first few runs are timed, to know slow handlers: the fastest counts, as any run may be interrupted.
     fn start_timed(&mut self, what: u32) -> Result<(), Trouble> {
-        let began = (self.runs < TIMED).then(Instant::now);
         self.saved.last_mut().expect("the step saved").state = Some(self.state.clone());
+        let began = (self.runs < TIMED).then(Instant::now);
         let result = if A::FIELDS { self.start_noting(what) } else { self.start(what) };
         if let Some(began) = began {
-            self.slow = self.runs == TIMED && began.elapsed() > SLOW || self.slow;
+            self.fastest = self.fastest.min(began.elapsed());
+            self.slow = self.runs == TIMED && self.fastest > SLOW;
         }
         result
     }
