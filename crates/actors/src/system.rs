@@ -291,7 +291,7 @@ impl Program for Test {
             return Err(error);
         }
         system.machine.start();
-        // What a step does to variables is not among what can be remembered.
+        // A history does not hold the values that were read, so it does not say what a step does.
         let shares = !system.machine.engine.borrow().shared.is_empty();
         system.machine.engine.borrow_mut().remember = if shares { 0 } else { self.remember };
         Ok(system.machine)

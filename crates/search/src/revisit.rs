@@ -29,7 +29,7 @@ use crate::orders::Orders;
 use crate::parallel::{Divisible, Share, Task, Work};
 use crate::run::{Run, Stop};
 use crate::stack::{Aside, NONE, Shelf, Stack};
-use whippet_model::{Choice, Machine, Pending, ones};
+use whippet_model::{Choice, Machine, MachineError, Pending, ones};
 
 /// Explores each trace from the first configuration on once.
 pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
@@ -262,7 +262,9 @@ impl Revisits {
             run.redo(Choice { what: Pending(what), ..entry.choice })?;
             self.stack.push(&run.machine, false);
             let sent = self.stack.entry(self.stack.len() - 1).sent;
-            debug_assert_eq!(sent.1 - sent.0, entry.sent.1 - entry.sent.0, "our bug: a past was not complete");
+            if sent.1 - sent.0 != entry.sent.1 - entry.sent.0 {
+                return Err(Stop::Machine(unlike()));
+            }
             if self.moved.len() < entry.sent.1 as usize {
                 self.moved.resize(entry.sent.1 as usize, (0, 0));
             }
@@ -389,4 +391,14 @@ fn now(moved: &[(u32, u32)], round: u32, handle: u32) -> u32 {
         Some(&(when, new)) if when == round => new,
         _ => handle,
     }
+}
+
+/// A step did something else with the same messages in the past of its actor.
+#[cold]
+fn unlike() -> MachineError {
+    MachineError::Nondeterministic(
+        "a step sent other messages than the last time, after the same past; if actors share a variable, a data race does \
+         this: explore with the reduction `exhaustive` to see it"
+            .to_owned(),
+    )
 }
