@@ -192,6 +192,17 @@ impl Whippet {
         self
     }
 
+    /// What cargo is told to run this again.
+    fn again(&self) -> String {
+        match std::env::current_exe() {
+            Ok(program) if program.parent().is_some_and(|dir| dir.ends_with("examples")) => {
+                let name = program.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+                format!("run --example {name}")
+            }
+            _ => format!("test {}", self.name),
+        }
+    }
+
     /// The body as a program with these settings.
     pub fn program(&self, body: impl Fn(&mut System) + Send + Sync + 'static) -> Test {
         Test::new(self.name.clone(), body).delivery(self.delivery).environment(self.environment)
@@ -238,7 +249,7 @@ impl Whippet {
             .iter()
             .enumerate()
             .map(|(k, finding)| match save(&self.name, k, &finding.schedule) {
-                Ok(path) => format!("{REPLAY}={} cargo test {}", path.display(), self.name),
+                Ok(path) => format!("{REPLAY}={} cargo {}", path.display(), self.again()),
                 Err(error) => format!("the schedule could not be saved: {error}"),
             })
             .collect();
@@ -279,9 +290,9 @@ fn save(name: &str, k: usize, schedule: &Schedule) -> std::io::Result<PathBuf> {
     Ok(path)
 }
 
-/// The target directory: test programs lie in `target/<profile>/deps`.
+/// The target directory: tests lie in `target/<profile>/deps`, examples in `target/<profile>/examples`.
 fn build_dir() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?;
-    let deps = program.parent().filter(|dir| dir.ends_with("deps"))?;
-    Some(deps.parent()?.parent()?.to_owned())
+    let dir = program.parent().filter(|dir| dir.ends_with("deps") || dir.ends_with("examples"))?;
+    Some(dir.parent()?.parent()?.to_owned())
 }
