@@ -42,16 +42,30 @@ const SETTINGS: [(&str, bool); 12] = [
 
 /// Makes a function over a `System` a test of every order of its messages.
 ///
-/// Settings are the methods of `Whippet`: `#[whippet::test(delivery = Delivery::Fifo, first_bug)]`.
+/// A finding fails the test with the story and the command that replays it. Settings are the methods of `Whippet`:
+/// `#[whippet::test(delivery = Delivery::Fifo, first_bug)]`.
 ///
-/// ```ignore
-/// #[whippet::test]
-/// fn never_negative(sys: &mut System) {
-///     let account = sys.spawn(Account::default());
-///     sys.send(account, Msg::Deposit(10));
-///     sys.send(account, Msg::Withdraw(5));
-///     sys.always(account, |a| assert!(a.balance >= 0, "overdrawn: {}", a.balance));
+/// ```
+/// # // A test is only there in a test build: the macro runs the same body here.
+/// # macro_rules! run {
+/// #     ($(#[$test:meta])* fn $name:ident($sys:ident: &mut System) $body:block) => {
+/// #         $(#[$test])* fn $name($sys: &mut System) $body
+/// #         whippet::check(|$sys| $body);
+/// #     };
+/// # }
+/// use whippet::prelude::*;
+///
+/// # run! {
+/// #[whippet::test(delivery = Delivery::Fifo)]
+/// fn takes_them_in_order(sys: &mut System) {
+///     let reader = sys.spawn_fn(async |inbox: &mut Inbox<u8>| {
+///         let (first, second) = (inbox.receive().await, inbox.receive().await);
+///         assert!(first + second == 3);
+///     });
+///     sys.send(reader, 1);
+///     sys.send(reader, 2);
 /// }
+/// # }
 /// ```
 #[proc_macro_attribute]
 pub fn test(settings: TokenStream, item: TokenStream) -> TokenStream {

@@ -6,6 +6,12 @@ use crate::Name;
 ///
 /// "Actor" is anything that the machine schedules: an actor, a process, a task. The number may differ
 /// between equivalent executions; [`Name`]s do not.
+///
+/// ```
+/// use whippet_model::ActorNo;
+/// let (first, second) = (ActorNo(0), ActorNo(1));
+/// assert!(first < second, "created before");
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ActorNo(pub u32);
 
@@ -13,6 +19,19 @@ pub struct ActorNo(pub u32);
 ///
 /// It is valid from the step that made it pending until that step is taken back, and means the same
 /// thing all the while. Across branches of the search compare [`crate::Machine::thread`] instead.
+///
+/// ```
+/// use whippet_actors::{Inbox, Test};
+/// use whippet_model::{Machine, Program};
+/// let program = Test::new("one message", |sys| {
+///     let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| { inbox.receive().await; });
+///     sys.send(sink, 1);
+/// });
+/// let machine = program.machine().unwrap();
+/// let mut pending = Vec::new();
+/// machine.pending(&mut pending);
+/// assert_eq!(machine.find(machine.thread(pending[0])), Some(pending[0]));
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pending(pub u32);
 
@@ -35,8 +54,18 @@ impl Branch {
     /// The first way: every digit is 0.
     pub const FIRST: Branch = Branch(0);
     /// How many digits there are.
+    ///
+    /// ```
+    /// use whippet_model::Branch;
+    /// assert_eq!(Branch::FIRST.with(Branch::DIGITS, 1), None, "one digit too many");
+    /// ```
     pub const DIGITS: usize = 8;
     /// How many values a digit has.
+    ///
+    /// ```
+    /// use whippet_model::Branch;
+    /// assert_eq!(Branch::FIRST.with(0, Branch::VALUES), None, "one value too many");
+    /// ```
     pub const VALUES: u32 = 256;
 
     /// The value of a digit.
@@ -63,6 +92,12 @@ impl Branch {
 }
 
 /// One decision: who acts, and which way.
+///
+/// ```
+/// use whippet_model::{Branch, Choice, Pending};
+/// let choice = Choice { what: Pending(3), branch: Branch(1) };
+/// assert_ne!(choice, Choice::first(Pending(3)), "the same message, another way");
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Choice {
     /// Who acts.
@@ -80,6 +115,11 @@ impl Choice {
 }
 
 /// How an event touched an object. Two touches of one object conflict unless both are reads.
+///
+/// ```
+/// use whippet_model::{Access, Name, Touch};
+/// assert_eq!(Touch::read(Name::ROOT).access, Access::Read);
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Access {
     /// The event only looked.
@@ -93,6 +133,14 @@ pub enum Access {
 /// Anything can be an object: an actor, a field of an actor, the end of a queue, "the third send on
 /// mailbox 2". An event that touches no object in common with another one, in a way that conflicts,
 /// commutes with it.
+///
+/// ```
+/// use whippet_model::{Name, Touch};
+/// let field = Name::ROOT.child(0);
+/// assert!(Touch::read(field).conflicts(Touch::write(field)));
+/// assert!(!Touch::read(field).conflicts(Touch::read(field)));
+/// assert!(!Touch::write(field).conflicts(Touch::write(Name::ROOT.child(1))));
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Touch {
     /// What was touched.
@@ -122,12 +170,36 @@ impl Touch {
 }
 
 /// Whether two footprints conflict.
+///
+/// ```
+/// use whippet_model::{Name, Touch, conflict};
+/// let [a, b, c] = [0, 1, 2].map(|k| Name::ROOT.child(k));
+/// assert!(conflict(&[Touch::read(a), Touch::write(b)], &[Touch::read(b)]));
+/// assert!(!conflict(&[Touch::read(a), Touch::write(b)], &[Touch::read(a), Touch::write(c)]));
+/// ```
 #[must_use]
 pub fn conflict(a: &[Touch], b: &[Touch]) -> bool {
     a.iter().any(|x| b.iter().any(|y| x.conflicts(*y)))
 }
 
 /// What happened at one step, in short.
+///
+/// ```
+/// # use whippet_actors::{Inbox, Test};
+/// # use whippet_model::{Machine, Program};
+/// # let program = Test::new("one message", |sys| {
+/// #     let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| { inbox.receive().await; });
+/// #     sys.send(sink, 1);
+/// # });
+/// # let mut machine = program.machine().unwrap();
+/// let mut enabled = Vec::new();
+/// machine.enabled(&mut enabled);
+/// machine.execute(enabled[0]).unwrap();
+/// let step = machine.step(0);
+/// assert_eq!(step.choice, enabled[0]);
+/// assert_eq!(step.thread, machine.thread(enabled[0].what));
+/// assert_eq!(step.actor, machine.actor(enabled[0].what));
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Step {
     /// The decision that was carried out.

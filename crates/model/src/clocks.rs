@@ -34,9 +34,50 @@ enum Undo {
 /// Happens-before of the steps that a machine has taken.
 ///
 /// ```
-/// # use whippet_model::Clocks;
-/// let clocks = Clocks::new();
-/// assert_eq!(clocks.len(), 0);
+/// # use whippet_actors::{Inbox, Test};
+/// use whippet_model::{Clocks, Machine, Program};
+/// # let program = Test::new("three messages", |sys| {
+/// #     let [a, b] = [(); 2].map(|()| sys.spawn_fn(async |inbox: &mut Inbox<u8>| loop { inbox.receive().await; }));
+/// #     sys.send(a, 1);
+/// #     sys.send(a, 2);
+/// #     sys.send(b, 3);
+/// # });
+/// // One actor gets two messages (steps 0 and 1), another one gets one (step 2).
+/// let mut machine = program.machine().unwrap();
+/// let mut enabled = Vec::new();
+/// for _ in 0..3 {
+///     enabled.clear();
+///     machine.enabled(&mut enabled);
+///     machine.execute(enabled[0]).unwrap();
+/// }
+/// let mut clocks = Clocks::new();
+/// assert!(clocks.is_empty());
+/// clocks.push(&machine);
+/// clocks.follow(&machine);
+/// assert_eq!(clocks.len(), 3);
+/// assert!(clocks.before(0, 1) && !clocks.before(0, 2));
+/// assert_eq!((clocks.previous(1), clocks.previous(2)), (Some(0), None));
+/// assert_eq!(clocks.last_of(machine.step(0).actor.0), Some(1));
+/// assert_eq!(clocks.past(1), [0b11]);
+/// assert_eq!(clocks.past_steps(1).collect::<Vec<_>>(), [0, 1]);
+///
+/// // The two messages of one actor are in a race: nothing but this conflict orders them.
+/// assert_eq!(clocks.conflicts(1), [0]);
+/// let mut races = Vec::new();
+/// clocks.races(&machine, 1, &mut races);
+/// assert_eq!(races, [0]);
+///
+/// // The same trace has the same key, in whatever order: here the other actor goes first.
+/// let (key, label) = (clocks.key(), clocks.label(2));
+/// machine.rewind(0);
+/// clocks.truncate(0);
+/// for next in [2, 0, 0] {
+///     enabled.clear();
+///     machine.enabled(&mut enabled);
+///     machine.execute(enabled[next]).unwrap();
+/// }
+/// clocks.follow(&machine);
+/// assert_eq!((clocks.key(), clocks.label(0)), (key, label));
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Clocks {
@@ -322,6 +363,11 @@ impl Clocks {
 }
 
 /// The positions of the bits that are set, in order.
+///
+/// ```
+/// let bits = [0b1001, 1 << 2];
+/// assert_eq!(whippet_model::ones(&bits).collect::<Vec<_>>(), [0, 3, 66]);
+/// ```
 pub fn ones(words: &[u64]) -> impl Iterator<Item = usize> + '_ {
     words.iter().enumerate().flat_map(|(i, &word)| {
         std::iter::successors((word != 0).then_some(word), |&w| {

@@ -4,6 +4,13 @@ use crate::{ActorNo, Branch, Choice, Clocks, Name, Pending, Problem, Step, StepT
 use std::ops::Range;
 
 /// Which events of a machine are dependent, besides those of which one caused the other.
+///
+/// ```
+/// use whippet_actors::Test;
+/// use whippet_model::{Machine, Program, Relation};
+/// let machine = Test::new("plain actors", |_sys| {}).machine().unwrap();
+/// assert_eq!(machine.relation(), Relation::SameActor);
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Relation {
     /// Two events are dependent iff they are of the same actor. Every thread has exactly one event (a
@@ -15,6 +22,14 @@ pub enum Relation {
 }
 
 /// How two configurations are compared by a stateful search.
+///
+/// ```
+/// use whippet_actors::Test;
+/// use whippet_model::{Comparison, Machine, Program};
+/// let test = Test::new("nobody", |_sys| {});
+/// let (mut one, mut other) = (test.machine().unwrap(), test.machine().unwrap());
+/// assert_eq!(one.fingerprint(Comparison::Canonical), other.fingerprint(Comparison::Canonical));
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Comparison {
     /// Actors by stable name, pending messages as a multiset.
@@ -24,6 +39,12 @@ pub enum Comparison {
 }
 
 /// Why a machine cannot go on at all. Not a problem of the user's program: see [`Problem`] for those.
+///
+/// ```
+/// use whippet_model::MachineError;
+/// let error = MachineError::Nondeterministic("step 3 differs".into());
+/// assert!(error.to_string().contains("usual causes: time, random numbers"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MachineError {
     /// The program did something else than the last time with the same messages in the same order.
@@ -40,6 +61,17 @@ pub enum MachineError {
 }
 
 /// An event that a part of what happened makes possible: see [`Machine::extensions`].
+///
+/// ```
+/// use whippet_model::{Clocks, Machine, Program};
+/// use whippet_net::Net;
+/// // Two processes that want the same mutex: both requests are possible before anything happened.
+/// let mut machine = Net::parse("two", "a: Km Um\nb: Km Um").unwrap().machine().unwrap();
+/// let mut extensions = Vec::new();
+/// machine.extensions(&Clocks::new(), &mut extensions).unwrap();
+/// assert_eq!(extensions.len(), 2);
+/// assert!(extensions.iter().all(|event| event.after.is_empty()));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extension {
     /// Who would act: see [`Machine::thread`].
@@ -65,6 +97,73 @@ pub struct Extension {
 ///   configurations after the one where it appeared, also after it acted;
 /// * taking back steps and carrying out the same choices again gives the same events and handles;
 /// * executing an event does not change whether an independent one is enabled, nor what it does.
+///
+/// A machine of one's own, about as small as they get: people who cross a house once each. What two of them
+/// do is dependent if they use the same door.
+///
+/// ```
+/// use std::{ops::Range, sync::Arc};
+/// use whippet_model::*;
+/// use whippet_search::{Options, explore};
+///
+/// /// The door that each uses, and who has crossed.
+/// struct House { doors: Vec<Touch>, crossed: Vec<Pending> }
+///
+/// impl Machine for House {
+///     fn depth(&self) -> usize { self.crossed.len() }
+///     fn enabled(&mut self, out: &mut Vec<Choice>) {
+///         let mut left = Vec::new();
+///         self.pending(&mut left);
+///         out.extend(left.into_iter().map(Choice::first));
+///     }
+///     fn execute(&mut self, choice: Choice) -> Result<(), MachineError> {
+///         self.crossed.push(choice.what);
+///         Ok(())
+///     }
+///     fn rewind(&mut self, depth: usize) { self.crossed.truncate(depth); }
+///     fn thread(&self, what: Pending) -> Name { Name::ROOT.child(what.0) }
+///     fn actor(&self, what: Pending) -> ActorNo { ActorNo(what.0) }
+///     fn find(&self, thread: Name) -> Option<Pending> {
+///         let mut left = Vec::new();
+///         self.pending(&mut left);
+///         left.into_iter().find(|&what| self.thread(what) == thread)
+///     }
+///     fn pending(&self, out: &mut Vec<Pending>) {
+///         out.extend((0..self.doors.len() as u32).map(Pending).filter(|what| !self.crossed.contains(what)));
+///     }
+///     fn relation(&self) -> Relation { Relation::Footprints }
+///     fn step(&self, at: usize) -> Step {
+///         let choice = Choice::first(self.crossed[at]);
+///         let thread = self.thread(choice.what);
+///         Step { choice, thread, event: thread.going(choice.branch), actor: self.actor(choice.what) }
+///     }
+///     fn causes(&self, _at: usize, _out: &mut Vec<usize>) {} // nobody needs anybody
+///     fn sent(&self, _at: usize) -> Range<u32> { 0..0 }
+///     fn touches(&self, at: usize) -> &[Touch] { std::slice::from_ref(&self.doors[self.crossed[at].0 as usize]) }
+///     fn actors(&self) -> usize { self.doors.len() }
+///     fn problems(&self) -> usize { 0 }
+///     fn problem(&self, _at: usize) -> Option<Problem> { None }
+///     fn ending(&mut self, _out: &mut Vec<Problem>) {}
+///     fn describe(&mut self, at: usize) -> StepText {
+///         StepText { actor: format!("{:?}", self.crossed[at]), action: "crosses".into(), ..StepText::default() }
+///     }
+///     fn handler_runs(&self) -> u64 { 0 }
+/// }
+///
+/// struct Visit;
+/// impl Program for Visit {
+///     type Machine = House;
+///     fn machine(&self) -> Result<House, MachineError> {
+///         let doors = [0, 0, 1].map(|door| Touch::write(Name::ROOT.child(door)));
+///         Ok(House { doors: doors.to_vec(), crossed: Vec::new() })
+///     }
+///     fn name(&self) -> String { "visit".into() }
+/// }
+///
+/// // Of the six orders two are different: who goes first through the door that two of them use.
+/// let verdict = explore(Arc::new(Visit), &Options::default(), &()).unwrap();
+/// assert_eq!((verdict.counters.executions, verdict.complete), (2, true));
+/// ```
 pub trait Machine {
     /// How many steps led here.
     fn depth(&self) -> usize;
@@ -84,6 +183,27 @@ pub trait Machine {
 
     /// After [`execute`](Machine::execute): the next way that the newest step could have gone, if
     /// `enabled` did not list it.
+    ///
+    /// ```
+    /// # use whippet_actors::{Inbox, Test};
+    /// # use whippet_model::{Branch, Choice, Machine, Program};
+    /// # let program = Test::new("coin", |sys| {
+    /// #     let coin = sys.spawn_fn(async |inbox: &mut Inbox<()>| {
+    /// #         inbox.receive().await;
+    /// #         let _side = inbox.choose(2);
+    /// #     });
+    /// #     sys.send(coin, ());
+    /// # });
+    /// # let mut machine = program.machine().unwrap();
+    /// # let mut enabled = Vec::new();
+    /// # machine.enabled(&mut enabled);
+    /// // A handler that chooses one of two.
+    /// machine.execute(enabled[0]).unwrap();
+    /// let other = machine.next_branch().unwrap();
+    /// machine.rewind(0);
+    /// machine.execute(Choice { branch: other, ..enabled[0] }).unwrap();
+    /// assert_eq!(machine.next_branch(), None);
+    /// ```
     fn next_branch(&self) -> Option<Branch> {
         None
     }
@@ -109,6 +229,22 @@ pub trait Machine {
     /// With [`Relation::SameActor`]: whether `what` could be delivered in the configuration before step
     /// `at`, a step of the same actor, if it had been sent by then: the receiver's state then accepts it
     /// and the order of delivery allows it, counting as sent only what the sending of `what` needs.
+    ///
+    /// ```
+    /// # use whippet_actors::{Inbox, Test};
+    /// # use whippet_model::{Machine, Program};
+    /// # let program = Test::new("two messages", |sys| {
+    /// #     let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| loop { inbox.receive().await; });
+    /// #     sys.send(sink, 1);
+    /// #     sys.send(sink, 2);
+    /// # });
+    /// # let mut machine = program.machine().unwrap();
+    /// # let mut enabled = Vec::new();
+    /// # machine.enabled(&mut enabled);
+    /// // Of two messages that are pending, the first is taken; the other could have been.
+    /// machine.execute(enabled[0]).unwrap();
+    /// assert!(machine.accepted_at(enabled[1].what, 0));
+    /// ```
     fn accepted_at(&mut self, what: Pending, at: usize) -> bool {
         let _ = (what, at);
         unreachable!("only asked of machines whose relation is SameActor")
@@ -136,6 +272,22 @@ pub trait Machine {
     /// `at`, had they come first, with that way, though they are independent of the way that `at` went. A
     /// wait for any of several communications takes one that is complete; another one completed later.
     /// Races do not show these.
+    ///
+    /// ```
+    /// use whippet_model::{Machine, Program};
+    /// // A waits for either of two sends; when B has come and C comes after the wait, C's way was missed.
+    /// let net = whippet_net::Net::parse("any", "a: R0 R1 W0,1\nb: S0\nc: S1").unwrap();
+    /// let mut machine = net.machine().unwrap();
+    /// for process in [0, 0, 1, 0, 2] {
+    ///     let mut enabled = Vec::new();
+    ///     machine.enabled(&mut enabled);
+    ///     let next = enabled.into_iter().find(|choice| machine.actor(choice.what).0 == process).unwrap();
+    ///     machine.execute(next).unwrap();
+    /// }
+    /// let mut missed = Vec::new();
+    /// machine.missed(3, &mut missed);
+    /// assert_eq!(missed.iter().map(|(step, _)| *step).collect::<Vec<_>>(), [4]);
+    /// ```
     fn missed(&self, at: usize, out: &mut Vec<(usize, Branch)>) {
         let _ = (at, out);
     }
@@ -143,6 +295,20 @@ pub trait Machine {
     /// With [`Relation::Footprints`], for the unfolding search: appends every event whose past consists of
     /// steps taken so far and contains the newest one, or, before the first step, is empty. Some of them
     /// can happen now; the others are in conflict with what happened. `clocks` knows all steps taken.
+    ///
+    /// ```
+    /// use whippet_model::{Clocks, Machine, Program};
+    /// let net = whippet_net::Net::parse("two", "a: Km Um\nb: Km Um").unwrap();
+    /// let mut machine = net.machine().unwrap();
+    /// let (mut clocks, mut enabled, mut extensions) = (Clocks::new(), Vec::new(), Vec::new());
+    /// machine.enabled(&mut enabled);
+    /// machine.execute(enabled[0]).unwrap();
+    /// clocks.follow(&machine);
+    /// machine.extensions(&clocks, &mut extensions).unwrap();
+    /// // After one has asked for the mutex: it unlocks, or the other one asks.
+    /// assert_eq!(extensions.len(), 2);
+    /// assert!(extensions.iter().all(|event| event.after == [0]));
+    /// ```
     fn extensions(&mut self, clocks: &Clocks, out: &mut Vec<Extension>) -> Result<(), MachineError> {
         let _ = (clocks, out);
         Err(MachineError::Unsupported(
@@ -154,6 +320,16 @@ pub trait Machine {
     fn actors(&self) -> usize;
 
     /// Who sent to whom before the explored part began.
+    ///
+    /// ```
+    /// # use whippet_actors::{Inbox, Test};
+    /// use whippet_model::{ActorNo, Machine, Program};
+    /// let program = Test::new("one message", |sys| {
+    ///     let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| { inbox.receive().await; });
+    ///     sys.send(sink, 1);
+    /// });
+    /// assert_eq!(program.machine().unwrap().set_up_sends(), [(ActorNo(0), ActorNo(1))], "the test is actor 0");
+    /// ```
     fn set_up_sends(&self) -> Vec<(ActorNo, ActorNo)> {
         Vec::new()
     }
@@ -171,6 +347,15 @@ pub trait Machine {
     fn ending(&mut self, out: &mut Vec<Problem>);
 
     /// A search has come to the end of an execution. Machines that wrap others may want to look.
+    ///
+    /// ```
+    /// # use whippet_actors::Test;
+    /// # use whippet_model::{Machine, Program};
+    /// // Most machines do not care.
+    /// let mut machine = Test::new("nobody", |_sys| {}).machine().unwrap();
+    /// machine.completed();
+    /// assert_eq!(machine.depth(), 0);
+    /// ```
     fn completed(&mut self) {}
 
     // ---- for the reader --------------------------------------------------------------------------
@@ -179,6 +364,32 @@ pub trait Machine {
     fn describe(&mut self, at: usize) -> StepText;
 
     /// A hash of the current configuration, or why there is none.
+    ///
+    /// ```
+    /// # use whippet_actors::{Actor, Cx, Hashes, Test};
+    /// # use whippet_model::{Comparison, Machine, Program};
+    /// # #[derive(Clone, Debug, Hash)]
+    /// # struct Sum(u32);
+    /// # impl Actor for Sum {
+    /// #     type Msg = u32;
+    /// #     const HASHES: Hashes<Self> = Hashes::of();
+    /// #     async fn handle(&mut self, n: u32, _cx: &mut Cx<Self>) { self.0 += n; }
+    /// # }
+    /// # let program = Test::new("sum", |sys| {
+    /// #     let sum = sys.spawn(Sum(0));
+    /// #     sys.send(sum, 1);
+    /// #     sys.send(sum, 2);
+    /// # });
+    /// // An actor that adds up what it gets is in the same state after either order.
+    /// let [one, other] = [0, 1].map(|first| {
+    ///     let (mut machine, mut enabled) = (program.machine().unwrap(), Vec::new());
+    ///     machine.enabled(&mut enabled);
+    ///     machine.execute(enabled[first]).unwrap();
+    ///     machine.execute(enabled[1 - first]).unwrap();
+    ///     machine.fingerprint(Comparison::Canonical).unwrap()
+    /// });
+    /// assert_eq!(one, other);
+    /// ```
     fn fingerprint(&mut self, comparison: Comparison) -> Result<u128, MachineError> {
         let _ = comparison;
         Err(MachineError::Unsupported("the states of this program cannot be compared".into()))
@@ -189,6 +400,18 @@ pub trait Machine {
 }
 
 /// A program: makes machines in their first configuration. Each worker of a search makes its own.
+///
+/// ```
+/// use whippet_actors::Test;
+/// use whippet_model::{Machine, Program};
+/// /// How many actors a program begins with.
+/// fn size<P: Program>(program: &P) -> usize {
+///     program.machine().map_or(0, |machine: P::Machine| machine.actors())
+/// }
+/// let test = Test::new("nobody", |_sys| {}).parameter("n", 3);
+/// assert_eq!((test.name().as_str(), size(&test)), ("nobody", 1), "the test itself counts as one");
+/// assert_eq!(test.parameters()[0], ("n".to_string(), "3".to_string()));
+/// ```
 pub trait Program: Sync {
     /// What runs it.
     type Machine: Machine;

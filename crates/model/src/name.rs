@@ -45,6 +45,13 @@ impl Name {
     }
 
     /// This name qualified by a number, for anything that is not a plain child.
+    ///
+    /// ```
+    /// use whippet_model::Name;
+    /// let actor = Name::ROOT.child(2);
+    /// let queue = actor.mixed(7);
+    /// assert!(queue != actor && queue != actor.mixed(8));
+    /// ```
     #[inline]
     #[must_use]
     pub fn mixed(self, salt: u64) -> Name {

@@ -5,6 +5,12 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The kinds of problems. The names are those of the JSON report.
+///
+/// ```
+/// use whippet_model::Kind;
+/// assert_eq!(Kind::Deadlock.to_string(), "deadlock");
+/// assert_eq!(serde_json::to_string(&Kind::Deadlock).unwrap(), "\"deadlock\"");
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Kind {
@@ -39,6 +45,22 @@ impl fmt::Display for Kind {
 }
 
 /// One thing wrong with one execution, as its machine sees it.
+///
+/// ```
+/// # use whippet_actors::{Inbox, Test};
+/// # use whippet_model::{Kind, Machine, Program};
+/// # let program = Test::new("wrong", |sys| {
+/// #     let picky = sys.spawn_fn(async |inbox: &mut Inbox<u8>| assert_eq!(inbox.receive().await, 1));
+/// #     sys.send(picky, 2);
+/// # });
+/// # let mut machine = program.machine().unwrap();
+/// # let mut enabled = Vec::new();
+/// # machine.enabled(&mut enabled);
+/// // An actor that wanted 1 got 2.
+/// machine.execute(enabled[0]).unwrap();
+/// let problem = machine.problem(0).unwrap();
+/// assert_eq!((problem.kind, problem.steps.as_slice()), (Kind::Assertion, &[0][..]));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// What kind it is.
@@ -57,6 +79,17 @@ pub struct Problem {
 }
 
 /// What one step did, in words.
+///
+/// ```
+/// let step = whippet_model::StepText {
+///     actor: "account".into(),
+///     action: "receives Withdraw(5)".into(),
+///     origin: Some("from the test".into()),
+///     changes: vec!["balance: 0 → -5".into()],
+///     ..Default::default()
+/// };
+/// assert_eq!(step.to_string(), "account receives Withdraw(5) from the test   [balance: 0 → -5]");
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepText {
     /// Who acted: "account", "worker 2".
@@ -88,6 +121,17 @@ impl fmt::Display for StepText {
 }
 
 /// One thing wrong with the program, with the schedule that shows it.
+///
+/// ```
+/// let verdict = whippet::Whippet::new("wrong").explore(|sys| {
+///     let picky = sys.spawn_fn(async |inbox: &mut whippet::Inbox<u8>| assert_eq!(inbox.receive().await, 1));
+///     sys.send(picky, 1);
+///     sys.send(picky, 2);
+/// }).unwrap();
+/// let finding = &verdict.findings[0];
+/// assert_eq!(finding.executions, 1, "of two");
+/// assert_eq!(finding.schedule.decisions.len(), finding.story.len());
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     /// What kind it is.

@@ -5,9 +5,24 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// The version of the format that this build writes and reads.
+///
+/// ```
+/// use whippet_model::{SCHEDULE_VERSION, Schedule};
+/// assert_eq!(Schedule::default().to_value()["version"], SCHEDULE_VERSION);
+/// ```
 pub const SCHEDULE_VERSION: u32 = 1;
 
 /// One decision.
+///
+/// ```
+/// use whippet_model::{Branch, Decision, Name};
+/// let decision = Decision {
+///     thread: Name::ROOT.child(0),
+///     branch: Branch::FIRST.with(0, 1).unwrap(),
+///     text: "coin receives Flip, choosing 1".into(),
+/// };
+/// assert_eq!(decision.branch.digit(0), 1);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
     /// Who acts, by its stable name.
@@ -41,6 +56,14 @@ pub struct Schedule {
 }
 
 /// Why a schedule file cannot be used.
+///
+/// ```
+/// use whippet_model::{Schedule, ScheduleError};
+/// let newer = Schedule::default().to_json().replace("\"version\": 1", "\"version\": 99");
+/// let error = Schedule::from_json(&newer).unwrap_err();
+/// assert!(matches!(error, ScheduleError::Version { found: 99 }));
+/// assert!(error.to_string().ends_with("explore again to get a new one"));
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum ScheduleError {
     /// Not JSON, or not of the right shape.
@@ -100,6 +123,11 @@ const FORMAT: &str = "whippet schedule";
 
 impl Schedule {
     /// The schedule as a JSON value, for reports that contain it.
+    ///
+    /// ```
+    /// let schedule = whippet_model::Schedule { program: "server".into(), ..Default::default() };
+    /// assert_eq!(schedule.to_value()["program"], "server");
+    /// ```
     #[must_use]
     pub fn to_value(&self) -> serde_json::Value {
         let file = File {

@@ -41,6 +41,11 @@ impl Default for Limits {
 }
 
 /// A limit that was hit.
+///
+/// ```
+/// use whippet_model::LimitHit;
+/// assert_eq!(LimitHit::Time.to_string(), "the limit on time");
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LimitHit {
@@ -75,6 +80,13 @@ impl fmt::Display for LimitHit {
 }
 
 /// What a search counted.
+///
+/// ```
+/// use whippet_model::Counters;
+/// let mut all = Counters { executions: 3, depth: 7, ..Counters::default() };
+/// all.add(&Counters { executions: 2, depth: 5, ..Counters::default() });
+/// assert_eq!((all.executions, all.depth), (5, 7));
+/// ```
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
     /// Complete executions, those that ended in a deadlock or a finding included.
@@ -110,6 +122,19 @@ impl Counters {
 }
 
 /// A guess at the size of what a search did not finish.
+///
+/// ```
+/// let verdict = whippet::Whippet::new("sampled")
+///     .reduction(whippet::Reduction::Random)
+///     .samples(1, 200)
+///     .explore(|sys| {
+///         let sink = sys.spawn_fn(async |inbox: &mut whippet::Inbox<u8>| loop { inbox.receive().await; });
+///         (0..3).for_each(|n| sys.send(sink, n));
+///     })
+///     .unwrap();
+/// let estimate = verdict.estimate.unwrap();
+/// assert_eq!((estimate.total.round(), estimate.seen), (6.0, Some(6)), "three messages: six orders");
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
     /// The guessed number of executions (for sampling searches: of traces) in all.
@@ -121,6 +146,12 @@ pub struct Estimate {
 }
 
 /// What the whole run says.
+///
+/// ```
+/// let verdict = whippet::Whippet::new("holds").explore(|_sys| {}).unwrap();
+/// assert!(verdict.complete && verdict.findings.is_empty());
+/// assert_eq!(verdict.counters.executions, 1);
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
     /// What was counted.

@@ -44,6 +44,15 @@ fn test_name() -> String {
 }
 
 /// Why there is no verdict at all.
+///
+/// ```
+/// use whippet::{CheckError, prelude::*};
+/// // A search that compares states needs actors that can be hashed: there is no verdict, and the reason says what to do.
+/// let error = Whippet::new("stateful").reduction(Reduction::Stateful).explore(|sys| {
+///     sys.spawn_fn(async |inbox: &mut Inbox<()>| inbox.receive().await);
+/// }).unwrap_err();
+/// assert!(matches!(error, CheckError::Search(_)));
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum CheckError {
     /// The program cannot be explored as it was asked for.
@@ -83,6 +92,12 @@ pub struct Whippet {
 
 impl Whippet {
     /// The settings of a test of this name, all at their defaults: every trace once, unordered delivery.
+    ///
+    /// ```
+    /// use whippet::prelude::*;
+    /// let verdict = Whippet::new("nobody").explore(|_sys| {}).unwrap();
+    /// assert_eq!(verdict.counters.executions, 1);
+    /// ```
     pub fn new(name: impl Into<String>) -> Whippet {
         Whippet {
             name: name.into(),
@@ -94,6 +109,17 @@ impl Whippet {
     }
 
     /// The order of delivery.
+    ///
+    /// ```
+    /// use whippet::prelude::*;
+    /// let in_order = |sys: &mut System| {
+    ///     let reader = sys.spawn_fn(async |inbox: &mut Inbox<u8>| assert_eq!(inbox.receive().await, 1));
+    ///     sys.send(reader, 1);
+    ///     sys.send(reader, 2);
+    /// };
+    /// assert!(Whippet::new("any order").try_check(in_order).is_err());
+    /// assert!(Whippet::new("in order").delivery(Delivery::Fifo).try_check(in_order).is_ok());
+    /// ```
     #[must_use]
     pub fn delivery(mut self, delivery: Delivery) -> Whippet {
         self.delivery = delivery;
@@ -101,6 +127,16 @@ impl Whippet {
     }
 
     /// What must have happened at the end.
+    ///
+    /// ```
+    /// use whippet::prelude::*;
+    /// let waits = |sys: &mut System| {
+    ///     sys.spawn_fn(async |inbox: &mut Inbox<()>| inbox.receive().await);
+    /// };
+    /// assert!(Whippet::new("somebody may still send").try_check(waits).is_ok());
+    /// let closed = Whippet::new("nobody will").environment(Environment::Closed);
+    /// assert!(closed.try_check(waits).unwrap_err().starts_with("environment"));
+    /// ```
     #[must_use]
     pub fn environment(mut self, environment: Environment) -> Whippet {
         self.environment = environment;
@@ -108,6 +144,20 @@ impl Whippet {
     }
 
     /// What the search may skip.
+    ///
+    /// ```
+    /// # use whippet::prelude::*;
+    /// # fn two_actors(sys: &mut System) {
+    /// #     for _ in 0..2 {
+    /// #         let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| { inbox.receive().await; });
+    /// #         sys.send(sink, 1);
+    /// #     }
+    /// # }
+    /// // Two actors, a message each: two orders, which differ in nothing that anybody could see.
+    /// let all = Whippet::new("all").reduction(Reduction::Exhaustive).explore(two_actors).unwrap();
+    /// let optimal = Whippet::new("optimal").explore(two_actors).unwrap();
+    /// assert_eq!((all.counters.executions, optimal.counters.executions), (2, 1));
+    /// ```
     #[must_use]
     pub fn reduction(mut self, reduction: Reduction) -> Whippet {
         self.options.reduction = reduction;
@@ -115,6 +165,19 @@ impl Whippet {
     }
 
     /// Which actor goes first.
+    ///
+    /// ```
+    /// # use whippet::prelude::*;
+    /// # fn some(sys: &mut System) {
+    /// #     let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| loop { inbox.receive().await; });
+    /// #     for n in 1..=3 {
+    /// #         sys.send(sink, n);
+    /// #     }
+    /// # }
+    /// // The same orders, in another order.
+    /// let verdict = Whippet::new("latest first").order(Order::Lifo).explore(some).unwrap();
+    /// assert_eq!(verdict.counters.executions, 6);
+    /// ```
     #[must_use]
     pub fn order(mut self, order: Order) -> Whippet {
         self.options.order = order;
@@ -122,6 +185,18 @@ impl Whippet {
     }
 
     /// How many workers share the search; 0 is one per core.
+    ///
+    /// ```
+    /// # use whippet::prelude::*;
+    /// # fn some(sys: &mut System) {
+    /// #     let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| loop { inbox.receive().await; });
+    /// #     for n in 1..=4 {
+    /// #         sys.send(sink, n);
+    /// #     }
+    /// # }
+    /// let verdict = Whippet::new("two at once").jobs(2).explore(some).unwrap();
+    /// assert_eq!(verdict.counters.executions, 24, "shared, none twice");
+    /// ```
     #[must_use]
     pub fn jobs(mut self, jobs: usize) -> Whippet {
         self.options.jobs = jobs;
@@ -129,6 +204,18 @@ impl Whippet {
     }
 
     /// The first random number of searches that sample, and how many executions they make.
+    ///
+    /// ```
+    /// # use whippet::prelude::*;
+    /// # fn some(sys: &mut System) {
+    /// #     let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| loop { inbox.receive().await; });
+    /// #     for n in 1..=4 {
+    /// #         sys.send(sink, n);
+    /// #     }
+    /// # }
+    /// let verdict = Whippet::new("a sample").reduction(Reduction::Pos).samples(7, 100).explore(some).unwrap();
+    /// assert_eq!(verdict.counters.executions, 100);
+    /// ```
     #[must_use]
     pub fn samples(mut self, seed: u64, samples: u64) -> Whippet {
         self.options.seed = seed;
@@ -137,6 +224,18 @@ impl Whippet {
     }
 
     /// Stops at the first finding.
+    ///
+    /// ```
+    /// # use whippet::prelude::*;
+    /// # fn wrong_twice(sys: &mut System) {
+    /// #     let one = sys.spawn_fn(async |inbox: &mut Inbox<u8>| assert!(inbox.receive().await == 1));
+    /// #     let two = sys.spawn_fn(async |inbox: &mut Inbox<u8>| assert!(inbox.receive().await == 2));
+    /// #     sys.send(one, 2);
+    /// #     sys.send(two, 1);
+    /// # }
+    /// assert_eq!(Whippet::new("all").explore(wrong_twice).unwrap().findings.len(), 2);
+    /// assert_eq!(Whippet::new("first").first_bug().explore(wrong_twice).unwrap().findings.len(), 1);
+    /// ```
     #[must_use]
     pub fn first_bug(mut self) -> Whippet {
         self.options.first_bug = true;
@@ -144,6 +243,20 @@ impl Whippet {
     }
 
     /// Takes a message that nobody can ever receive for an error.
+    ///
+    /// ```
+    /// # use whippet::prelude::*;
+    /// # fn too_late(sys: &mut System) {
+    /// #     let once = sys.spawn_fn(async |inbox: &mut Inbox<u8>| { inbox.receive().await; });
+    /// #     sys.send(once, 1);
+    /// #     sys.send(once, 2);
+    /// # }
+    /// // The actor stops after one message and gets two.
+    /// let verdict = Whippet::new("warns").explore(too_late).unwrap();
+    /// assert!(verdict.findings.is_empty() && !verdict.warnings.is_empty());
+    /// let verdict = Whippet::new("fails").undeliverable_is_error().explore(too_late).unwrap();
+    /// assert!(!verdict.findings.is_empty());
+    /// ```
     #[must_use]
     pub fn undeliverable_is_error(mut self) -> Whippet {
         self.options.undeliverable_is_error = true;
@@ -151,6 +264,18 @@ impl Whippet {
     }
 
     /// Gives up after so many executions.
+    ///
+    /// ```
+    /// # use whippet::prelude::*;
+    /// # fn some(sys: &mut System) {
+    /// #     let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| loop { inbox.receive().await; });
+    /// #     for n in 1..=4 {
+    /// #         sys.send(sink, n);
+    /// #     }
+    /// # }
+    /// let verdict = Whippet::new("ten will do").limit_executions(10).explore(some).unwrap();
+    /// assert_eq!((verdict.counters.executions, verdict.complete), (10, false));
+    /// ```
     #[must_use]
     pub fn limit_executions(mut self, executions: u64) -> Whippet {
         self.options.limits.executions = Some(executions);
@@ -158,6 +283,19 @@ impl Whippet {
     }
 
     /// Gives up after so much time.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use whippet::prelude::*;
+    /// // Twelve messages in any order: 479,001,600 executions.
+    /// let verdict = Whippet::new("too many").limit_time(Duration::from_millis(50)).explore(|sys| {
+    ///     let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| loop { inbox.receive().await; });
+    ///     for n in 1..=12 {
+    ///         sys.send(sink, n);
+    ///     }
+    /// }).unwrap();
+    /// assert!(!verdict.complete);
+    /// ```
     #[must_use]
     pub fn limit_time(mut self, time: Duration) -> Whippet {
         self.options.limits.time = Some(time);
@@ -165,6 +303,19 @@ impl Whippet {
     }
 
     /// Takes an execution of more steps for an error.
+    ///
+    /// ```
+    /// use whippet::prelude::*;
+    /// let verdict = Whippet::new("for ever").limit_steps(20).explore(|sys| {
+    ///     let echo = sys.spawn_fn(async |inbox: &mut Inbox<()>| loop {
+    ///         inbox.receive().await;
+    ///         let me = inbox.this();
+    ///         inbox.send(me, ());
+    ///     });
+    ///     sys.send(echo, ());
+    /// }).unwrap();
+    /// assert_eq!(verdict.findings[0].kind, whippet::model::Kind::Limit);
+    /// ```
     #[must_use]
     pub fn limit_steps(mut self, steps: usize) -> Whippet {
         self.options.limits.steps = steps;
@@ -172,6 +323,19 @@ impl Whippet {
     }
 
     /// Takes a handler that runs longer for an error.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use whippet::prelude::*;
+    /// let verdict = Whippet::new("asleep").limit_handler(Duration::from_millis(20)).explore(|sys| {
+    ///     let slow = sys.spawn_fn(async |inbox: &mut Inbox<()>| {
+    ///         inbox.receive().await;
+    ///         std::thread::sleep(Duration::from_secs(1));
+    ///     });
+    ///     sys.send(slow, ());
+    /// }).unwrap();
+    /// assert_eq!(verdict.findings[0].kind, whippet::model::Kind::Limit);
+    /// ```
     #[must_use]
     pub fn limit_handler(mut self, time: Duration) -> Whippet {
         self.options.limits.handler = time;
@@ -179,6 +343,19 @@ impl Whippet {
     }
 
     /// Lets the test pass when a limit cut the search short and nothing was found until then.
+    ///
+    /// ```
+    /// # use whippet::prelude::*;
+    /// # fn some(sys: &mut System) {
+    /// #     let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| loop { inbox.receive().await; });
+    /// #     for n in 1..=4 {
+    /// #         sys.send(sink, n);
+    /// #     }
+    /// # }
+    /// let ten = Whippet::new("ten").limit_executions(10);
+    /// assert!(ten.try_check(some).is_err());
+    /// assert!(ten.partial_is_enough().try_check(some).is_ok());
+    /// ```
     #[must_use]
     pub fn partial_is_enough(mut self) -> Whippet {
         self.partial = true;
@@ -186,6 +363,18 @@ impl Whippet {
     }
 
     /// Everything else that a search can be told.
+    ///
+    /// ```
+    /// # use whippet::prelude::*;
+    /// # fn some(sys: &mut System) {
+    /// #     let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| loop { inbox.receive().await; });
+    /// #     for n in 1..=3 {
+    /// #         sys.send(sink, n);
+    /// #     }
+    /// # }
+    /// let source = Whippet::new("source").reduction(Reduction::Source).options(|options| options.sleep = true);
+    /// assert_eq!(source.explore(some).unwrap().counters.executions, 6);
+    /// ```
     #[must_use]
     pub fn options(mut self, change: impl FnOnce(&mut Options)) -> Whippet {
         change(&mut self.options);
@@ -204,11 +393,34 @@ impl Whippet {
     }
 
     /// The body as a program with these settings.
+    ///
+    /// ```
+    /// use whippet::model::{Machine, Program};
+    /// use whippet::prelude::*;
+    /// // As a search sees it.
+    /// let program = Whippet::new("one message").program(|sys| {
+    ///     let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| { inbox.receive().await; });
+    ///     sys.send(sink, 1);
+    /// });
+    /// let mut enabled = Vec::new();
+    /// program.machine().unwrap().enabled(&mut enabled);
+    /// assert_eq!(enabled.len(), 1);
+    /// ```
     pub fn program(&self, body: impl Fn(&mut System) + Send + Sync + 'static) -> Test {
         Test::new(self.name.clone(), body).delivery(self.delivery).environment(self.environment)
     }
 
     /// Explores, and gives the verdict.
+    ///
+    /// ```
+    /// use whippet::prelude::*;
+    /// let verdict = Whippet::new("first come").explore(|sys| {
+    ///     let reader = sys.spawn_fn(async |inbox: &mut Inbox<u8>| assert_eq!(inbox.receive().await, 1));
+    ///     sys.send(reader, 1);
+    ///     sys.send(reader, 2);
+    /// }).unwrap();
+    /// assert_eq!((verdict.counters.executions, verdict.findings.len()), (2, 1));
+    /// ```
     pub fn explore(&self, body: impl Fn(&mut System) + Send + Sync + 'static) -> Result<Verdict, CheckError> {
         Ok(explore(Arc::new(self.program(body)), &self.options, &())?)
     }
@@ -217,6 +429,18 @@ impl Whippet {
     ///
     /// If the variable `WHIPPET_REPLAY` names a schedule of this test, that schedule alone is carried out, in
     /// this thread, so that a debugger can follow.
+    ///
+    /// ```
+    /// use whippet::prelude::*;
+    /// Whippet::new("any sum").check(|sys| {
+    ///     let adder = sys.spawn_fn(async |inbox: &mut Inbox<u8>| {
+    ///         let sum = inbox.receive().await + inbox.receive().await;
+    ///         assert_eq!(sum, 3);
+    ///     });
+    ///     sys.send(adder, 1);
+    ///     sys.send(adder, 2);
+    /// });
+    /// ```
     #[track_caller]
     pub fn check(&self, body: impl Fn(&mut System) + Send + Sync + 'static) {
         if let Err(story) = self.try_check(body) {
