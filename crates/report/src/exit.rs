@@ -3,6 +3,13 @@
 use whippet_model::Verdict;
 
 /// How a process ends that was asked for a verdict. Scripts rely on the numbers.
+///
+/// ```
+/// use whippet_report::Exit;
+/// let verdict = whippet::Whippet::new("holds").explore(|_sys| {}).unwrap();
+/// assert_eq!(Exit::of(&verdict), Exit::Holds);
+/// assert_eq!(Exit::NoVerdict.code(), 2);
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Exit {
     /// Searched to the end, nothing found.

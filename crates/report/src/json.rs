@@ -7,9 +7,23 @@ use serde_json::{Map, Value};
 use whippet_model::{Estimate, Finding, Kind, LimitHit, Schedule, ScheduleError, StepText, Verdict};
 
 /// The version of the object that this build writes. Fields may be added without a new version.
+///
+/// ```
+/// use whippet_report::{REPORT_VERSION, Run, json};
+/// # let verdict = whippet::Whippet::new("holds").explore(|_sys| {}).unwrap();
+/// let report = json(&Run::new("holds", &whippet_search::Options::default()), &verdict);
+/// assert_eq!(report["version"], REPORT_VERSION);
+/// ```
 pub const REPORT_VERSION: u32 = 1;
 
 /// What the object says of itself in its field `format`.
+///
+/// ```
+/// use whippet_report::{FORMAT, Run, json};
+/// # let verdict = whippet::Whippet::new("holds").explore(|_sys| {}).unwrap();
+/// let report = json(&Run::new("holds", &whippet_search::Options::default()), &verdict);
+/// assert_eq!(report["format"], FORMAT);
+/// ```
 pub const FORMAT: &str = "whippet report";
 
 /// The fields, in the order in which they are written.
@@ -102,12 +116,28 @@ impl<'a> Entry<'a> {
 }
 
 /// The report as one JSON object.
+///
+/// ```
+/// use whippet_report::{Run, json};
+/// let verdict = whippet::Whippet::new("holds").explore(|_sys| {}).unwrap();
+/// let run = Run::new("holds", &whippet_search::Options::default()).with_parameter("workers", "4");
+/// let report = json(&run, &verdict);
+/// assert_eq!((&report["executions"], &report["complete"]), (&1.into(), &true.into()));
+/// assert_eq!(report["parameters"]["workers"], 4);
+/// ```
 #[must_use]
 pub fn json(run: &Run, verdict: &Verdict) -> Value {
     serde_json::to_value(Object::new(run, verdict)).expect("strings and numbers always serialise")
 }
 
 /// The report as the text of a file, its fields in the order of their importance.
+///
+/// ```
+/// use whippet_report::{Run, json_text};
+/// let verdict = whippet::Whippet::new("holds").explore(|_sys| {}).unwrap();
+/// let text = json_text(&Run::new("holds", &whippet_search::Options::default()), &verdict);
+/// assert!(text.starts_with("{\n  \"format\": \"whippet report\",\n  \"version\": 1,\n  \"subject\": \"holds\""));
+/// ```
 #[must_use]
 pub fn json_text(run: &Run, verdict: &Verdict) -> String {
     let object = Object::new(run, verdict);
@@ -126,6 +156,19 @@ fn typed(text: &str) -> Value {
 
 /// The schedule in a file's text: the text is one, or it is a report, of which it is that of finding number
 /// `which`, counted from 1; warnings count on after the findings.
+///
+/// ```
+/// use whippet_report::{Run, json_text, schedule_in};
+/// # let verdict = whippet::Whippet::new("picky").explore(|sys| {
+/// #     let picky = sys.spawn_fn(async |inbox: &mut whippet::Inbox<u8>| assert_eq!(inbox.receive().await, 1));
+/// #     sys.send(picky, 2);
+/// # }).unwrap();
+/// let report = json_text(&Run::new("picky", &whippet_search::Options::default()), &verdict);
+/// let schedule = &verdict.findings[0].schedule;
+/// assert_eq!(schedule_in(&report, 1).unwrap(), *schedule);
+/// assert_eq!(schedule_in(&schedule.to_json(), 1).unwrap(), *schedule);
+/// assert!(schedule_in(&report, 2).unwrap_err().to_string().contains("none with number 2"));
+/// ```
 pub fn schedule_in(text: &str, which: usize) -> Result<Schedule, ScheduleError> {
     let value: Value = serde_json::from_str(text)?;
     if value.get("format").and_then(Value::as_str) != Some(FORMAT) {

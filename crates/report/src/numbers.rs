@@ -22,6 +22,11 @@ pub fn grouped(number: u64) -> String {
 }
 
 /// An estimate with its uncertainty: `about 360,000 ± 20,000`.
+///
+/// ```
+/// let estimate = whippet_model::Estimate { total: 362_880.0, error: 21_234.0, seen: None };
+/// assert_eq!(whippet_report::guess(&estimate), "about 360,000 ± 21,000");
+/// ```
 #[must_use]
 pub fn guess(estimate: &Estimate) -> String {
     if !estimate.total.is_finite() || !estimate.error.is_finite() {

@@ -66,6 +66,14 @@ impl Run {
     }
 
     /// Whether the search was a sample, so that chance had a part in what it saw.
+    ///
+    /// ```
+    /// use whippet_report::Run;
+    /// use whippet_search::{Options, Reduction};
+    /// let random = Options { reduction: Reduction::Random, ..Options::default() };
+    /// assert!(Run::new("pi", &random).is_sample());
+    /// assert!(!Run::new("pi", &Options::default()).is_sample());
+    /// ```
     #[must_use]
     pub fn is_sample(&self) -> bool {
         matches!(self.reduction, Reduction::Random | Reduction::Pct | Reduction::Pos)

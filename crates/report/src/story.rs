@@ -10,6 +10,15 @@ use anstyle::Style;
 use whippet_model::{Finding, StepText};
 
 /// What is wrong and where, in one line.
+///
+/// ```
+/// # let verdict = whippet::Whippet::new("picky").explore(|sys| {
+/// #     let picky = sys.spawn_fn(async |inbox: &mut whippet::Inbox<u8>| assert!(inbox.receive().await == 1, "not mine"));
+/// #     sys.send(picky, 2);
+/// # }).unwrap();
+/// let line = whippet_report::headline(&verdict.findings[0]);
+/// assert!(line.contains(": not mine at "), "{line}");
+/// ```
 #[must_use]
 pub fn headline(finding: &Finding) -> String {
     headline_in(Style::new(), finding)
@@ -27,6 +36,20 @@ pub(crate) fn headline_in(style: Style, finding: &Finding) -> String {
 }
 
 /// Steps, numbered, a line each, and the effects of each below it. The text carries colours.
+///
+/// ```
+/// let step = whippet_model::StepText {
+///     actor: "account".into(),
+///     action: "receives Withdraw(5)".into(),
+///     changes: vec!["balance: 0 → -5".into()],
+///     effects: vec!["sends Overdrawn to teller".into()],
+///     ..Default::default()
+/// };
+/// assert_eq!(
+///     whippet_report::plain(&whippet_report::story(&[step])),
+///     "  1. account receives Withdraw(5)   [balance: 0 → -5]\n     sends Overdrawn to teller\n",
+/// );
+/// ```
 #[must_use]
 pub fn story(steps: &[StepText]) -> String {
     let width = steps.len().to_string().len();

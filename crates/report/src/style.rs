@@ -16,6 +16,10 @@ pub(crate) fn styled(style: Style, text: impl fmt::Display) -> impl fmt::Display
 }
 
 /// A text without its colours.
+///
+/// ```
+/// assert_eq!(whippet_report::plain("\u{1b}[1mbold\u{1b}[0m"), "bold");
+/// ```
 #[must_use]
 pub fn plain(text: &str) -> String {
     anstream::adapter::strip_str(text).to_string()

@@ -14,6 +14,14 @@ const STORIES: usize = 5;
 /// The whole report. `replays` holds, per finding, the command that replays it, as far as there is one.
 ///
 /// The text carries colours: print it through a stream of `anstream`, or take them out with [`plain`](crate::plain).
+///
+/// ```
+/// use whippet_report::{Run, plain, text};
+/// let verdict = whippet::Whippet::new("holds").explore(|_sys| {}).unwrap();
+/// let report = plain(&text(&Run::new("holds", &whippet_search::Options::default()), &verdict, &[]));
+/// assert!(report.starts_with("holds · optimal\n"));
+/// assert!(report.ends_with("Nothing found: every order was covered, in 1 execution.\n"));
+/// ```
 #[must_use]
 pub fn text(run: &Run, verdict: &Verdict, replays: &[String]) -> String {
     let mut text = format!("{} · {}\n\n", styled(STRONG, run.title()), method(run));
@@ -114,6 +122,18 @@ fn conclusion(run: &Run, verdict: &Verdict) -> String {
 }
 
 /// Why not everything was covered: the reason to give where there is no verdict.
+///
+/// ```
+/// use whippet_report::{Run, shortfall};
+/// let verdict = whippet::Whippet::new("cut").limit_executions(1).explore(|sys| {
+///     let sink = sys.spawn_fn(async |inbox: &mut whippet::Inbox<u8>| loop { inbox.receive().await; });
+///     (0..3).for_each(|n| sys.send(sink, n));
+/// }).unwrap();
+/// assert_eq!(
+///     shortfall(&Run::new("cut", &whippet_search::Options::default()), &verdict),
+///     "Stopped by the limit on executions: not every order was covered.",
+/// );
+/// ```
 #[must_use]
 pub fn shortfall(run: &Run, verdict: &Verdict) -> String {
     let limits: Vec<String> = verdict.limits.iter().map(ToString::to_string).collect();

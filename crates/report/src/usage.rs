@@ -1,6 +1,11 @@
 //! What a run costs: CPU time and memory, as the system counts them.
 
 /// What a run cost.
+///
+/// ```
+/// let usage = whippet_report::Meter::start().read();
+/// assert!(usage.cpu_seconds >= 0.0 && (usage.peak_memory_bytes > 0 || !cfg!(unix)));
+/// ```
 #[derive(Copy, Clone, Debug, Default, PartialEq)]
 pub struct Usage {
     /// CPU time of all threads, in seconds.

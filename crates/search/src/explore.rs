@@ -22,6 +22,18 @@ use std::time::{Duration, Instant};
 use whippet_model::{Counters, Estimate, LimitHit, MachineError, Program, Verdict};
 
 /// Why there is no verdict.
+///
+/// ```
+/// use std::sync::Arc;
+/// use whippet_actors::{Inbox, Test};
+/// use whippet_search::{Options, Reduction, SearchError, explore};
+/// // An actor that receives explicitly has no state that could be compared.
+/// let test = Test::new("body", |sys| {
+///     sys.spawn_fn(async |inbox: &mut Inbox<u8>| { inbox.receive().await; });
+/// });
+/// let options = Options { reduction: Reduction::Stateful, ..Options::default() };
+/// assert!(matches!(explore(Arc::new(test), &options, &()), Err(SearchError::Unsupported(_))));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SearchError {
     /// The program cannot be run as it is: it is not deterministic, or misuses the library.
@@ -42,6 +54,18 @@ impl From<MachineError> for SearchError {
 }
 
 /// How far a search is.
+///
+/// ```
+/// use whippet_search::Progress;
+/// /// Executions per second so far.
+/// fn speed(progress: &Progress) -> f64 {
+///     progress.counters.executions as f64 / progress.elapsed.as_secs_f64()
+/// }
+/// # let counters = whippet_model::Counters { executions: 30, ..Default::default() };
+/// # let elapsed = std::time::Duration::from_secs(2);
+/// # let progress = Progress { counters, depth: 7, elapsed, estimate: None };
+/// assert_eq!(speed(&progress), 15.0);
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Progress {
     /// What has been counted.
@@ -55,6 +79,29 @@ pub struct Progress {
 }
 
 /// Somebody who watches a search. `()` does not care.
+///
+/// ```
+/// use std::{cell::Cell, sync::Arc};
+/// use whippet_actors::{Inbox, Test};
+/// use whippet_model::LimitHit;
+/// use whippet_search::{Observer, Options, Progress, explore};
+///
+/// /// Stops the search as soon as it hears of it.
+/// #[derive(Default)]
+/// struct Impatient { heard: Cell<u32> }
+/// impl Observer for Impatient {
+///     fn progress(&self, _progress: &Progress) { self.heard.set(self.heard.get() + 1); }
+///     fn interrupted(&self) -> bool { self.heard.get() > 0 }
+/// }
+///
+/// // Twelve messages to one actor: 479,001,600 executions.
+/// let test = Test::new("long", |sys| {
+///     let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| loop { inbox.receive().await; });
+///     (0..12).for_each(|n| sys.send(sink, n));
+/// });
+/// let verdict = explore(Arc::new(test), &Options::default(), &Impatient::default()).unwrap();
+/// assert_eq!((verdict.complete, verdict.limits), (false, vec![LimitHit::Interrupted]));
+/// ```
 pub trait Observer {
     /// Called about five times a second.
     fn progress(&self, progress: &Progress) {

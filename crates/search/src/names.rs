@@ -6,6 +6,12 @@ use std::fmt;
 use std::str::FromStr;
 
 /// A name that is not among the known ones.
+///
+/// ```
+/// use whippet_search::Reduction;
+/// let error = "optimum".parse::<Reduction>().unwrap_err();
+/// assert!(error.to_string().starts_with("there is no reduction `optimum`; known are: exhaustive, stateful"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no {what} `{name}`; known are: {known}")]
 pub struct UnknownName {

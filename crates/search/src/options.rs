@@ -3,6 +3,15 @@
 use whippet_model::{Comparison, Limits};
 
 /// What a search may skip.
+///
+/// ```
+/// use whippet_search::Reduction;
+/// assert_eq!(Reduction::default(), Reduction::Optimal);
+/// assert_eq!("udpor".parse(), Ok(Reduction::Udpor));
+/// for reduction in Reduction::ALL {
+///     assert_eq!(reduction.name().parse(), Ok(*reduction), "{}", reduction.help());
+/// }
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Reduction {
     /// Nothing: every order of every message.
@@ -31,6 +40,13 @@ pub enum Reduction {
 }
 
 /// Which actor goes first.
+///
+/// ```
+/// use whippet_search::Order;
+/// assert_eq!("eca".parse(), Ok(Order::Eca));
+/// assert_eq!(Order::Eca.help(), "the actor created earliest: good for pipelines");
+/// assert_eq!(Order::ALL.iter().filter(|order| order.name().starts_with("sgr")).count(), 2);
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Order {
     /// The search's own: for `optimal`, learnt while it runs; otherwise like `Fifo`.
@@ -59,6 +75,12 @@ pub enum Order {
 }
 
 /// Which variant of TransDPOR.
+///
+/// ```
+/// use whippet_search::Rule;
+/// assert_eq!(Rule::default(), Rule::Sound);
+/// assert!(Rule::Figure2.help().starts_with("the algorithm as printed"));
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Rule {
     /// Complete: the rules behind the published tables with what they lack.
@@ -73,6 +95,12 @@ pub enum Rule {
 }
 
 /// What a stateful search regards as one step (section 3.5.3 of the Basset dissertation).
+///
+/// ```
+/// use whippet_search::StepSize;
+/// assert_eq!("big".parse(), Ok(StepSize::Big));
+/// assert_eq!(StepSize::default().name(), "little");
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum StepSize {
     /// Every delivery ends in a state of its own.
@@ -83,6 +111,21 @@ pub enum StepSize {
 }
 
 /// Everything a search can be told.
+///
+/// ```
+/// use std::sync::Arc;
+/// use whippet_actors::{Inbox, Test};
+/// use whippet_search::{Options, Reduction, explore};
+/// let test = Arc::new(Test::new("two actors", |sys| {
+///     for _ in 0..2 {
+///         let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| { inbox.receive().await; });
+///         sys.send(sink, 1);
+///     }
+/// }));
+/// let exhaustive = Options { reduction: Reduction::Exhaustive, ..Options::default() };
+/// assert_eq!(explore(test.clone(), &exhaustive, &()).unwrap().counters.executions, 2);
+/// assert_eq!(explore(test, &Options::default(), &()).unwrap().counters.executions, 1);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Options {
     /// What it may skip.

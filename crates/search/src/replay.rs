@@ -7,6 +7,16 @@ use whippet_model::{
 };
 
 /// What a schedule led to.
+///
+/// ```
+/// use whippet_actors::Test;
+/// use whippet_model::{Program, Schedule};
+/// let test = Test::new("nobody", |_sys| {});
+/// let settings = test.parameters().into_iter().collect();
+/// let schedule = Schedule { program: test.name(), settings, decisions: vec![] };
+/// let replayed = whippet_search::replay(&test, &schedule).unwrap();
+/// assert!(replayed.story.is_empty() && replayed.problems.is_empty());
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replayed {
     /// What happened, step by step.
@@ -16,6 +26,16 @@ pub struct Replayed {
 }
 
 /// Why a schedule could not be replayed.
+///
+/// ```
+/// use whippet_actors::Test;
+/// use whippet_model::{Schedule, ScheduleError};
+/// use whippet_search::{ReplayError, replay};
+/// let other = Schedule { program: "somebody".into(), ..Schedule::default() };
+/// let error = replay(&Test::new("nobody", |_sys| {}), &other).unwrap_err();
+/// assert!(matches!(error, ReplayError::Schedule(ScheduleError::Program { .. })));
+/// assert_eq!(error.to_string(), "the schedule is for `somebody`, not for `nobody with delivery=unordered`");
+/// ```
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
     /// The schedule does not fit the program.
@@ -30,6 +50,21 @@ pub enum ReplayError {
 ///
 /// The schedule must be for this program, with the same parameters, and each of its decisions must be
 /// possible and mean what it meant when it was recorded.
+///
+/// ```
+/// use std::sync::Arc;
+/// use whippet_actors::{Inbox, Test};
+/// use whippet_search::{Options, explore, replay};
+/// let test = Test::new("picky", |sys| {
+///     let picky = sys.spawn_fn(async |inbox: &mut Inbox<u8>| assert_eq!(inbox.receive().await, 1));
+///     sys.send(picky, 1);
+///     sys.send(picky, 2);
+/// });
+/// let verdict = explore(Arc::new(test.clone()), &Options::default(), &()).unwrap();
+/// let replayed = replay(&test, &verdict.findings[0].schedule).unwrap();
+/// assert_eq!(replayed.problems[0].message, verdict.findings[0].message);
+/// assert_eq!(replayed.story, verdict.findings[0].story);
+/// ```
 pub fn replay<P: Program>(program: &P, schedule: &Schedule) -> Result<Replayed, ReplayError> {
     fits(program, schedule)?;
     let mut walk = Walk { machine: program.machine()?, enabled: Vec::new() };

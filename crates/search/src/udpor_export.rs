@@ -10,6 +10,17 @@ use std::fmt::Write;
 use whippet_model::{LimitHit, Program};
 
 /// An event of an unfolding: a step together with everything that happens before it.
+///
+/// ```
+/// use whippet_net::Net;
+/// use whippet_search::{Options, unfold};
+/// // Two processes ask for the same mutex: either is first, and then the other one follows.
+/// let net = Net::parse("two", "a: Km\nb: Km").unwrap();
+/// let unfolded = unfold(&net, &Options::default()).unwrap();
+/// let first: Vec<_> = unfolded.events.iter().filter(|event| event.causes.is_empty()).collect();
+/// assert_eq!((unfolded.events.len(), first.len()), (4, 2));
+/// assert!(first.iter().all(|event| event.conflicts.len() == 1));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnfoldedEvent {
     /// What the step does, in words.
@@ -21,6 +32,14 @@ pub struct UnfoldedEvent {
 }
 
 /// All events of a program, causes before what they cause: see [`unfold`].
+///
+/// ```
+/// use whippet_search::{Unfolded, UnfoldedEvent};
+/// let event = |text: &str, causes| UnfoldedEvent { text: text.into(), causes, conflicts: vec![] };
+/// let unfolded = Unfolded { program: "ping".into(), events: vec![event("ping", vec![]), event("pong", vec![0])] };
+/// assert!(unfolded.to_dot().contains("e0 -> e1;"));
+/// assert!(unfolded.to_json().contains("{\"text\": \"pong\", \"causes\": [0], \"conflicts\": []}"));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unfolded {
     /// The program's name.
@@ -31,6 +50,14 @@ pub struct Unfolded {
 
 /// Unfolds a program: all its events, with causality and conflict. This remembers everything, and is for small
 /// programs; `limits` of the options apply.
+///
+/// ```
+/// use whippet_net::Net;
+/// use whippet_search::{Options, unfold};
+/// let net = Net::parse("independent", "a: L\nb: L").unwrap();
+/// let unfolded = unfold(&net, &Options::default()).unwrap();
+/// assert_eq!(unfolded.events.len(), 2, "one event each: nothing makes their order matter");
+/// ```
 pub fn unfold<P: Program>(program: &P, options: &Options) -> Result<Unfolded, SearchError> {
     let control = Control::new(&options.limits);
     let mut run = Run::new(program.machine()?, options, &control);

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use syn::{Attribute, Expr, ImplItem, Item, Lit, Meta, TraitItem, Visibility};
 
 /// The crates that somebody may import.
-const CRATES: [&str; 3] = ["whippet", "macros", "model"];
+const CRATES: &[&str] = &["whippet", "macros", "model", "report", "search"];
 
 #[test]
 fn every_public_item_has_an_example_that_runs() {

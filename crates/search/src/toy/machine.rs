@@ -68,6 +68,16 @@ struct Taken {
 }
 
 /// Runs a [`Program`].
+///
+/// ```
+/// use whippet_model::{Machine, Program as _};
+/// use whippet_search::toy::{Program, Toy};
+/// let mut toy: Toy = Program::new(1).main(0, 1).machine().unwrap();
+/// let mut enabled = Vec::new();
+/// toy.enabled(&mut enabled);
+/// toy.execute(enabled[0]).unwrap();
+/// assert_eq!(toy.describe(0).actor, "A0");
+/// ```
 #[derive(Clone, Debug)]
 pub struct Toy {
     program: Arc<Program>,

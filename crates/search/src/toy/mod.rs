@@ -31,10 +31,21 @@ pub use machine::Toy;
 use std::fmt;
 
 /// How many stores an actor has besides its state.
+///
+/// ```
+/// use whippet_search::toy::{Action, Program, STORES};
+/// let stores = (0..STORES as u32).map(|store| Action::Store(store, 1));
+/// assert!(Program::new(1).on(0, 1, stores).to_string().ends_with("store0:=1 store1:=1\n"));
+/// ```
 pub const STORES: usize = 2;
 
 /// The order in which messages may be delivered. A message that its receiver does not take holds nothing back,
 /// and replies are not held back.
+///
+/// ```
+/// use whippet_search::toy::{Delivery, Program};
+/// assert!(Program::new(1).delivery(Delivery::Fifo).to_string().starts_with("1 actors, fifo delivery"));
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Delivery {
     /// Any pending message may be next.
@@ -48,6 +59,13 @@ pub enum Delivery {
 }
 
 /// Which steps are dependent, besides those of which one caused the other.
+///
+/// ```
+/// use whippet_model::{Machine, Program as _, Relation};
+/// use whippet_search::toy::{Level, Program};
+/// assert_eq!(Program::new(1).machine().unwrap().relation(), Relation::SameActor);
+/// assert_eq!(Program::new(1).level(Level::Fields).machine().unwrap().relation(), Relation::Footprints);
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Level {
     /// Those of the same actor: [`whippet_model::Relation::SameActor`].
@@ -60,6 +78,11 @@ pub enum Level {
 }
 
 /// Whom a message goes to.
+///
+/// ```
+/// use whippet_search::toy::Target;
+/// assert_eq!((Target::Actor(2).to_string(), Target::Sender.to_string()), ("A2".into(), "sender".into()));
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Target {
     /// One of the actors that exist from the beginning.
@@ -75,6 +98,12 @@ pub enum Target {
 }
 
 /// One thing that an actor does.
+///
+/// ```
+/// use whippet_search::toy::{Action, Target};
+/// assert_eq!(Action::Send(Target::Actor(0), 2).to_string(), "A0!t2");
+/// assert_eq!(Action::Call(Target::Creator, 1).to_string(), "creator?t1");
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
     /// Sends a tag.
@@ -101,6 +130,12 @@ pub enum Action {
 }
 
 /// What an actor does with a tag.
+///
+/// ```
+/// use whippet_search::toy::{Action, Program, Rule};
+/// let rule = Rule { actor: 0, tag: 1, state: Some(7), actions: vec![Action::Stop] };
+/// assert_eq!(Program::new(1).when(0, 1, 7, [Action::Stop]).rules, [rule]);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Rule {
     /// Whose rule it is.
@@ -114,6 +149,11 @@ pub struct Rule {
 }
 
 /// A tag that an actor does not take in a state.
+///
+/// ```
+/// use whippet_search::toy::{Program, Refusal};
+/// assert_eq!(Program::new(1).refuse(0, 5, 1).refusals, [Refusal { actor: 0, state: 5, tag: 1 }]);
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Refusal {
     /// Who refuses.
@@ -125,6 +165,21 @@ pub struct Refusal {
 }
 
 /// A program of the little language.
+///
+/// ```
+/// use std::sync::Arc;
+/// use whippet_search::{Options, explore, toy::{Action, Delivery, Level, Program}};
+/// let program = Program::new(1)
+///     .delivery(Delivery::Unordered)
+///     .level(Level::Actor)
+///     .main(0, 1)
+///     .main(0, 2)
+///     .on(0, 1, [Action::Set(1)])
+///     .when(0, 2, 1, [Action::Fail]) // the second message after the first
+///     .refuse(0, 9, 2);
+/// let verdict = explore(Arc::new(program), &Options::default(), &()).unwrap();
+/// assert_eq!((verdict.counters.executions, verdict.findings.len()), (2, 1));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Program {
     /// How many actors exist from the beginning. Their state is 0.
