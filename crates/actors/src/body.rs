@@ -11,8 +11,10 @@ use crate::engine::{Content, Engine, On};
 use crate::inbox::{Filter, Inbox};
 use crate::remember::Memory;
 use crate::words;
+use rustc_hash::FxHasher;
 use std::any::Any;
 use std::future::Future;
+use std::hash::Hasher;
 use std::marker::PhantomData;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -27,6 +29,8 @@ pub(crate) struct BodyCell<M, F> {
     status: Status,
     saved: Vec<Status>,
     received: Vec<(u32, Branch)>,
+    /// For each of those, whether it created actors.
+    created: Vec<bool>,
     /// What `choose` gave before the first receive.
     first_choices: Vec<u32>,
     live: Option<Pin<Box<dyn Future<Output = ()>>>>,
@@ -45,6 +49,7 @@ impl<M: Message, F: AsyncFn(&mut Inbox<M>) + 'static> BodyCell<M, F> {
             status: Status::Rest,
             saved: Vec::new(),
             received: Vec::new(),
+            created: Vec::new(),
             first_choices: Vec::new(),
             live: None,
             live_received: 0,
@@ -88,6 +93,27 @@ impl<M: Message, F: AsyncFn(&mut Inbox<M>) + 'static> BodyCell<M, F> {
                 Err(trouble)
             }
         }
+    }
+
+    fn receive(&mut self, what: u32, branch: Branch) -> Result<(), Trouble> {
+        self.saved.push(self.status.clone());
+        let live = self.live.is_some() && self.live_received == self.received.len();
+        self.received.push((what, branch));
+        if let Some(known) = self.memory.recall(&self.hands.engine) {
+            self.status = known.status.clone();
+            return Ok(());
+        }
+        let result = if live {
+            self.hands.engine.borrow_mut().now.feed.push_back((what, branch));
+            self.poll()
+        } else {
+            self.rebuild()
+        };
+        match &result {
+            Ok(()) => self.memory.keep(&self.hands.engine, &self.status, || ()),
+            Err(_) => Memory::<()>::discard(&self.hands.engine),
+        }
+        result
     }
 
     /// Runs the body again from its beginning; what it received last is new to it.
@@ -135,29 +161,16 @@ impl<M: Message, F: AsyncFn(&mut Inbox<M>) + 'static> Cell for BodyCell<M, F> {
     }
 
     fn deliver(&mut self, what: u32, branch: Branch) -> Result<(), Trouble> {
-        self.saved.push(self.status.clone());
-        let live = self.live.is_some() && self.live_received == self.received.len();
-        self.received.push((what, branch));
-        if let Some(known) = self.memory.recall(&self.hands.engine) {
-            self.status = known.status.clone();
-            return Ok(());
-        }
-        let result = if live {
-            self.hands.engine.borrow_mut().now.feed.push_back((what, branch));
-            self.poll()
-        } else {
-            self.rebuild()
-        };
-        match &result {
-            Ok(()) => self.memory.keep(&self.hands.engine, &self.status, || ()),
-            Err(_) => Memory::<()>::discard(&self.hands.engine),
-        }
+        let actors = self.hands.engine.borrow().about.len();
+        let result = self.receive(what, branch);
+        self.created.push(self.hands.engine.borrow().about.len() > actors);
         result
     }
 
     fn undo(&mut self) {
         self.status = self.saved.pop().expect("there is a step to take back");
         self.received.pop();
+        self.created.pop();
         if self.live.is_some() && self.live_received > self.received.len() {
             drop_muted(&self.hands.engine, self.live.take());
         }
@@ -188,12 +201,22 @@ impl<M: Message, F: AsyncFn(&mut Inbox<M>) + 'static> Cell for BodyCell<M, F> {
             }
     }
 
-    fn hash(&self, _engine: &Engine) -> Option<u64> {
-        None
+    fn hash(&self, engine: &Engine) -> Option<u64> {
+        // A suspended body is what it has received, and the addresses of those that it created meanwhile: they are
+        // named by the very message, not by its content.
+        let mut hasher = FxHasher::default();
+        for (&(what, branch), &created) in self.received.iter().zip(&self.created) {
+            hasher.write_u64(self.hash_message(engine, what)?);
+            hasher.write_u64(branch.0);
+            hasher.write_u64(if created { engine.sent[what as usize].name.0 } else { 0 });
+        }
+        Some(hasher.finish())
     }
 
-    fn hash_message(&self, _engine: &Engine, _what: u32) -> Option<u64> {
-        None
+    fn hash_message(&self, engine: &Engine, what: u32) -> Option<u64> {
+        let mut hasher = FxHasher::default();
+        hasher.write(words::content::<M>(engine, what).as_bytes());
+        Some(hasher.finish())
     }
 
     fn view(&self, _position: usize) -> Option<&dyn Any> {
@@ -206,6 +229,10 @@ impl<M: Message, F: AsyncFn(&mut Inbox<M>) + 'static> Cell for BodyCell<M, F> {
 
     fn show_message(&self, engine: &Engine, what: u32) -> String {
         words::content::<M>(engine, what)
+    }
+
+    fn is_body(&self) -> bool {
+        true
     }
 
     fn runs(&self) -> u64 {

@@ -73,6 +73,11 @@ pub(crate) trait Cell {
     /// One of its messages, as text.
     fn show_message(&self, engine: &Engine, what: u32) -> String;
 
+    /// Whether the actor is written as an async body.
+    fn is_body(&self) -> bool {
+        false
+    }
+
     /// Whether the actor tells which fields its handlers touch.
     fn has_fields(&self) -> bool {
         false

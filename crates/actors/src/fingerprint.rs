@@ -1,11 +1,23 @@
 //! A hash of a whole configuration.
 
+use crate::address::with_labels;
 use crate::cell::Cell;
 use crate::engine::Engine;
 use whippet_model::{Comparison, MachineError, Name};
 
 /// Actors by name (or in order of creation), what is pending as a multiset (or in order of sending).
+///
+/// Actors with an async body are compared by the text of what they have received, in which addresses stand under
+/// their stable names.
 pub(crate) fn fingerprint(engine: &Engine, cells: &[Box<dyn Cell>], how: Comparison) -> Result<u128, MachineError> {
+    if cells.iter().any(|cell| cell.is_body()) {
+        let names = engine.about.iter().map(|about| about.name.to_string()).collect();
+        return with_labels(names, || hash(engine, cells, how));
+    }
+    hash(engine, cells, how)
+}
+
+fn hash(engine: &Engine, cells: &[Box<dyn Cell>], how: Comparison) -> Result<u128, MachineError> {
     if !engine.shared.is_empty() {
         let why = "programs with shared variables cannot be compared by their states: use another search";
         return Err(MachineError::Unsupported(why.to_owned()));
@@ -39,7 +51,6 @@ pub(crate) fn fingerprint(engine: &Engine, cells: &[Box<dyn Cell>], how: Compari
 fn no_hash(kind: &str) -> MachineError {
     MachineError::Unsupported(format!(
         "the state of {kind} cannot be compared: derive Hash for it and its messages and add \
-         `const HASHES: Hashes<Self> = Hashes::of();` to its Actor; an actor with an async body has no state to compare, \
-         use another search for it"
+         `const HASHES: Hashes<Self> = Hashes::of();` to its Actor, or use another search"
     ))
 }

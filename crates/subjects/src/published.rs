@@ -92,7 +92,7 @@ pub enum Standing {
     Cut,
     /// The program is rebuilt from a description: its exact source is not public.
     Reconstructed,
-    /// The published tool's comparison of states was weaker.
+    /// The published tool compared states otherwise.
     Comparison,
     /// The published search missed something.
     Incomplete,
@@ -106,7 +106,7 @@ impl fmt::Display for Standing {
             Standing::Exact => "exact",
             Standing::Cut => "cut by a time-out there",
             Standing::Reconstructed => "reconstructed subject",
-            Standing::Comparison => "weaker comparison there",
+            Standing::Comparison => "states compared otherwise there",
             Standing::Incomplete => "incomplete search there",
             Standing::Unexplained => "unexplained",
         })
