@@ -58,6 +58,22 @@ pub(crate) trait Cell {
         self.accepts(self.position(), engine, what)
     }
 
+    /// Marks which of its pending messages the actor takes at present, whatever the order of delivery says.
+    fn reopen(&self, slot: u32, engine: &mut Engine) {
+        self.reopen_one_by_one(slot, engine);
+    }
+
+    /// The same for any kind of actor.
+    fn reopen_one_by_one(&self, slot: u32, engine: &mut Engine) {
+        let mut open = 0;
+        for what in engine.pending_of(slot) {
+            let accepted = self.accepts_now(engine, what);
+            engine.sent[what as usize].open = accepted;
+            open += u32::from(accepted);
+        }
+        engine.opened(slot, open);
+    }
+
     /// Whether what has been received and done counts as the same to the actor: a hash of its state at present.
     fn hash(&self, engine: &Engine) -> Option<u64>;
 

@@ -44,7 +44,7 @@ impl ActorMachine {
         let closed = self.environment == Environment::Closed;
         if stuck.is_empty()
             && !closed
-            && engine.pending.is_empty()
+            && engine.is_quiet()
             && engine.failed.is_empty()
             && self.at_end.is_empty()
             && self.at_start.is_none()
@@ -97,8 +97,8 @@ impl ActorMachine {
 
     /// Whether the reply to a call is there: where a story ends before its program does, somebody may still take one.
     fn answered(&self, engine: &Engine, call: Name) -> bool {
-        let replies = engine.pending.iter().map(|&p| engine.sent[p as usize].content);
-        replies.into_iter().any(|content| matches!(content, Content::Reply(_, answers) if answers == call))
+        let mut replies = engine.pending().map(|p| engine.sent[p as usize].content);
+        replies.any(|content| matches!(content, Content::Reply(_, answers) if answers == call))
     }
 
     fn deadlock(&self, engine: &Engine, labels: &[String], stuck: &[Stuck]) -> Problem {
@@ -172,7 +172,7 @@ impl ActorMachine {
 
     fn undeliverable(&self, engine: &Engine, labels: &[String], out: &mut Vec<Problem>) {
         // Several of one key are all told: which has the shortest story is for the collector to say.
-        for &p in &engine.pending {
+        for p in engine.pending() {
             let sent = engine.sent[p as usize];
             let why = match (self.cells[sent.to as usize].status(usize::MAX), sent.content) {
                 (Status::Stopped, _) => "has stopped",

@@ -12,6 +12,7 @@ use crate::Message;
 use crate::address::Raw;
 use crate::cell::Cell;
 use crate::future::Failure;
+use crate::line::{Line, Link};
 use crate::remember::Effect;
 use crate::shared::Variables;
 use rustc_hash::FxHashMap;
@@ -62,7 +63,7 @@ pub(crate) struct Sent {
     pub(crate) content: Content,
     /// The sender's history when it was sent, and its number there: it says what the content is.
     pub(crate) origin: u64,
-    /// Whether it can be delivered now; kept up by the machine.
+    /// Whether it can be delivered now, where not all that is pending for the actor can be.
     pub(crate) open: bool,
     /// Where in the source it was sent.
     pub(crate) site: &'static Location<'static>,
@@ -72,8 +73,31 @@ pub(crate) struct Sent {
 pub(crate) struct Mailbox {
     messages: Box<dyn Any>,
     len: u32,
+    /// What is pending, in order, and how much that is.
+    pub(crate) line: Line,
+    pub(crate) pending: u32,
+    /// All that is pending can be delivered now, whatever the messages themselves say.
+    pub(crate) all_open: bool,
     /// What may be delivered to the actor has to be found out again.
     pub(crate) dirty: bool,
+}
+
+impl Mailbox {
+    fn new<M: 'static>() -> Mailbox {
+        Mailbox {
+            messages: Box::new(Vec::<M>::new()),
+            len: 0,
+            line: Line::EMPTY,
+            pending: 0,
+            all_open: true,
+            dirty: false,
+        }
+    }
+
+    /// The messages sent to the actor, by place.
+    pub(crate) fn messages<M: 'static>(&self) -> &[M] {
+        self.messages.downcast_ref::<Vec<M>>().expect("a cell knows its messages")
+    }
 }
 
 /// What is known of an actor besides its state.
@@ -86,6 +110,8 @@ pub(crate) struct About {
     pub(crate) by: u32,
     /// A hash of everything it has received.
     pub(crate) history: u64,
+    /// How many steps it has taken.
+    pub(crate) steps: u32,
     /// It is a lock, a future or the like: it need not stop.
     pub(crate) service: bool,
 }
@@ -137,8 +163,13 @@ pub(crate) struct Now {
 /// See the module.
 pub(crate) struct Engine {
     pub(crate) sent: Vec<Sent>,
-    /// What is pending, by number, in order.
-    pub(crate) pending: Vec<u32>,
+    /// All that is pending, in order.
+    line: Line,
+    links: Vec<Link>,
+    /// The links of the lines of mailboxes.
+    pub(crate) mailbox_links: Vec<Link>,
+    /// The actors to which something can be delivered now, as bits; true when nothing is dirty.
+    pub(crate) busy: Vec<u64>,
     pub(crate) mailboxes: Vec<Mailbox>,
     pub(crate) about: Vec<About>,
     replies: Vec<Rc<dyn Value>>,
@@ -163,7 +194,10 @@ impl Engine {
     pub(crate) fn new() -> Engine {
         Engine {
             sent: Vec::new(),
-            pending: Vec::new(),
+            line: Line::EMPTY,
+            links: Vec::new(),
+            mailbox_links: Vec::new(),
+            busy: Vec::new(),
             mailboxes: Vec::new(),
             about: Vec::new(),
             replies: Vec::new(),
@@ -256,7 +290,10 @@ impl Engine {
     }
 
     fn post(&mut self, name: Name, to: u32, content: Content, site: &'static Location<'static>) {
-        self.pending.push(self.sent.len() as u32);
+        self.line.push(&mut self.links);
+        let mailbox = &mut self.mailboxes[to as usize];
+        mailbox.line.push(&mut self.mailbox_links);
+        mailbox.pending += 1;
         let (from, by) = (self.now.actor, self.now.step);
         if !self.shared.is_empty() {
             self.shared.sent(from, self.sent.len(), by);
@@ -278,8 +315,8 @@ impl Engine {
         let slot = self.about.len() as u32;
         self.by_name.insert(name, slot);
         let history = Name(self.now.history).mixed(name.0).0;
-        self.about.push(About { name, kind, by: self.now.step, history, service: false });
-        self.mailboxes.push(Mailbox { messages: Box::new(Vec::<M>::new()), len: 0, dirty: false });
+        self.about.push(About { name, kind, by: self.now.step, history, steps: 0, service: false });
+        self.mailboxes.push(Mailbox::new::<M>());
         if !self.shared.is_empty() {
             self.shared.created(self.now.actor, slot, self.now.step);
         }
@@ -375,14 +412,14 @@ impl Engine {
     // ---- what cells and the machine ask -----------------------------------------------------------
 
     pub(crate) fn message<M: 'static>(&self, slot: u32, place: u32) -> &M {
-        let messages = self.mailboxes[slot as usize].messages.downcast_ref::<Vec<M>>();
-        &messages.expect("a cell knows its messages")[place as usize]
+        &self.mailboxes[slot as usize].messages::<M>()[place as usize]
     }
 
     pub(crate) fn reply_value(&self, place: u32) -> &Rc<dyn Value> {
         &self.replies[place as usize]
     }
 
+    #[inline]
     pub(crate) fn mark_dirty(&mut self, actor: u32) {
         let mailbox = &mut self.mailboxes[actor as usize];
         if !mailbox.dirty {
@@ -394,19 +431,26 @@ impl Engine {
     // ---- going back ------------------------------------------------------------------------------
 
     /// Forgets everything sent from number `mark` on.
+    #[inline]
     pub(crate) fn unsend(&mut self, mark: u32) {
         while self.sent.len() > mark as usize {
             let sent = self.sent.pop().expect("the loop checked");
+            let mailbox = &mut self.mailboxes[sent.to as usize];
+            self.line.pop(&mut self.links);
+            mailbox.line.pop(&mut self.mailbox_links);
             match sent.content {
                 // The message itself is dropped when its place is needed.
-                Content::Message(_) => self.mailboxes[sent.to as usize].len -= 1,
+                Content::Message(_) => mailbox.len -= 1,
                 Content::Reply(..) => {
                     self.replies.pop();
                 }
             }
-        }
-        while self.pending.last().is_some_and(|&p| p >= mark) {
-            self.pending.pop();
+            mailbox.pending -= 1;
+            if !mailbox.all_open {
+                self.mark_dirty(sent.to);
+            } else if mailbox.pending == 0 {
+                self.set_busy(sent.to, false);
+            }
         }
     }
 
@@ -415,10 +459,8 @@ impl Engine {
         while self.about.len() > mark as usize {
             let about = self.about.pop().expect("the loop checked");
             self.by_name.remove(&about.name);
-            if self.mailboxes.pop().is_some_and(|m| m.dirty) {
-                let slot = self.about.len() as u32;
-                self.dirty.retain(|&d| d != slot);
-            }
+            self.mailboxes.pop();
+            self.set_busy(self.about.len() as u32, false);
         }
     }
 
@@ -430,20 +472,117 @@ impl Engine {
         }
     }
 
-    /// Takes a message from the pending ones.
-    pub(crate) fn deliver(&mut self, what: u32, step: u32) {
-        let place = self.pending.binary_search(&what).expect("only pending messages are delivered");
-        self.pending.remove(place);
-        self.sent[what as usize].delivered = step;
+    /// Takes a message from the pending ones. The answer is whether all that was pending could have been delivered.
+    #[inline]
+    pub(crate) fn deliver(&mut self, what: u32, step: u32) -> bool {
+        let sent = &mut self.sent[what as usize];
+        assert_eq!(sent.delivered, PENDING, "only pending messages are delivered");
+        sent.delivered = step;
+        let to = sent.to;
+        self.line.take(&mut self.links, what);
+        let mailbox = &mut self.mailboxes[to as usize];
+        mailbox.line.take(&mut self.mailbox_links, what);
+        mailbox.pending -= 1;
+        let all_open = mailbox.all_open && !mailbox.dirty;
+        if mailbox.pending == 0 {
+            mailbox.dirty = false;
+            mailbox.all_open = true;
+            self.set_busy(to, false);
+        } else {
+            self.mark_dirty(to);
+        }
         if !self.shared.is_empty() {
-            self.shared.delivered(self.sent[what as usize].to, what as usize, step);
+            self.shared.delivered(to, what as usize, step);
+        }
+        all_open
+    }
+
+    /// Puts a message back among the pending ones, of which all could be delivered or not.
+    #[inline]
+    pub(crate) fn undeliver(&mut self, what: u32, all_open: bool) {
+        let sent = &mut self.sent[what as usize];
+        sent.delivered = PENDING;
+        let to = sent.to;
+        self.line.put_back(&mut self.links, what);
+        let mailbox = &mut self.mailboxes[to as usize];
+        mailbox.line.put_back(&mut self.mailbox_links, what);
+        mailbox.pending += 1;
+        if all_open {
+            mailbox.all_open = true;
+            mailbox.dirty = false;
+            self.set_busy(to, true);
+        } else {
+            self.mark_dirty(to);
         }
     }
 
-    /// Puts a message back among the pending ones.
-    pub(crate) fn undeliver(&mut self, what: u32) {
-        let place = self.pending.binary_search(&what).expect_err("it was delivered");
-        self.pending.insert(place, what);
-        self.sent[what as usize].delivered = PENDING;
+    // ---- what can be delivered -------------------------------------------------------------------
+
+    /// All that is pending, in order.
+    pub(crate) fn pending(&self) -> impl Iterator<Item = u32> + '_ {
+        self.line.iter(&self.links)
+    }
+
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.line.is_empty()
+    }
+
+    /// What is pending for one actor, in order.
+    pub(crate) fn pending_of(&self, actor: u32) -> SmallVec<[u32; 16]> {
+        self.mailboxes[actor as usize].line.iter(&self.mailbox_links).collect()
+    }
+
+    /// Whether a pending message can be delivered now; nothing is dirty.
+    #[inline]
+    pub(crate) fn is_open(&self, what: u32) -> bool {
+        let sent = &self.sent[what as usize];
+        sent.open || self.mailboxes[sent.to as usize].all_open
+    }
+
+    /// What is pending for an actor can be delivered as its messages say, `open` of them.
+    #[inline]
+    pub(crate) fn opened(&mut self, actor: u32, open: u32) {
+        let mailbox = &mut self.mailboxes[actor as usize];
+        mailbox.all_open = open == mailbox.pending;
+        self.set_busy(actor, open > 0);
+    }
+
+    /// Whether something can be delivered to an actor now.
+    #[inline]
+    fn set_busy(&mut self, actor: u32, busy: bool) {
+        let (word, bit) = (actor as usize / 64, 1 << (actor % 64));
+        match self.busy.get_mut(word) {
+            Some(bits) if busy => *bits |= bit,
+            Some(bits) => *bits &= !bit,
+            None => {
+                self.busy.resize(word + 1, 0);
+                self.busy[word] |= u64::from(busy) << (actor % 64);
+            }
+        }
+    }
+
+    /// The next actor of which it has to be found out again what can be delivered to it.
+    #[inline]
+    pub(crate) fn next_dirty(&mut self) -> Option<u32> {
+        loop {
+            let actor = *self.dirty.last()?;
+            match self.mailboxes.get_mut(actor as usize) {
+                Some(mailbox) if mailbox.dirty && mailbox.pending > 0 => return Some(actor),
+                Some(mailbox) if mailbox.dirty => {
+                    mailbox.dirty = false;
+                    self.opened(actor, 0);
+                }
+                // It was put right by going back, or is gone.
+                _ => {}
+            }
+            self.dirty.pop();
+        }
+    }
+
+    /// It has been found out for the newest dirty actor.
+    #[inline]
+    pub(crate) fn clean(&mut self) {
+        let actor = self.dirty.pop().expect("somebody is dirty");
+        self.mailboxes[actor as usize].dirty = false;
     }
 }

@@ -36,7 +36,7 @@ fn hash(engine: &Engine, cells: &[Box<dyn Cell>], how: Comparison) -> Result<u12
             Comparison::Ordered => add(Name(slot as u64).mixed(hash)),
         }
     }
-    for (k, &p) in engine.pending.iter().enumerate() {
+    for (k, p) in engine.pending().enumerate() {
         let to = engine.sent[p as usize].to;
         let about = &engine.about[to as usize];
         let hash = cells[to as usize].hash_message(engine, p).ok_or_else(|| no_hash(&about.kind))?;

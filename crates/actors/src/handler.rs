@@ -25,8 +25,8 @@ struct Saved<A> {
     state: Option<A>,
     status: Status,
     /// How much had been received, and where in it the handler that was waiting began.
-    received: usize,
-    began: usize,
+    received: u32,
+    began: u32,
     stopping: bool,
 }
 
@@ -43,7 +43,7 @@ pub(crate) struct HandlerCell<A: Actor + Clone> {
     state: A,
     status: Status,
     saved: Vec<Saved<A>>,
-    /// Everything received, and which way it went; from `began` on, by the handler that is waiting.
+    /// What handlers that waited received, and which way it went; from `began` on, by the one that is waiting.
     received: Vec<(u32, Branch)>,
     began: usize,
     /// Whether the handler that is waiting has asked to stop.
@@ -95,6 +95,49 @@ impl<A: Actor + Clone> HandlerCell<A> {
         (self.waits || self.slow) && !A::FIELDS
     }
 
+    /// Notes what there is before a step.
+    #[inline]
+    fn save(&mut self, state: Option<A>) {
+        let status = std::mem::replace(&mut self.status, Status::Rest);
+        let (received, began) = (self.received.len() as u32, self.began as u32);
+        self.saved.push(Saved { state, status, received, began, stopping: self.stopping });
+    }
+
+    /// A step of an actor of which handlers wait, are slow, or may turn out to be.
+    fn deliver_with_care(&mut self, what: u32, branch: Branch) -> Result<(), Trouble> {
+        let resumes = matches!(self.status, Status::Waiting(_));
+        self.touched = None;
+        self.save(None);
+        self.received.push((what, branch));
+        if self.remembers() && self.recall() {
+            return Ok(());
+        }
+        let result = if resumes { self.resume() } else { self.start_timed(what, branch) };
+        match &result {
+            Ok(()) if self.remembers() => {
+                let changed = self.saved.last().is_some_and(|saved| saved.state.is_some());
+                let state = || changed.then(|| self.state.clone());
+                self.memory.keep(&self.engine, &self.status, || (state(), self.stopping));
+                result
+            }
+            Ok(()) => result,
+            Err(_) => {
+                Memory::<()>::discard(&self.engine);
+                self.fail(result)
+            }
+        }
+    }
+
+    /// What a handler that panicked left behind is nobody's state.
+    #[cold]
+    fn fail(&mut self, result: Result<(), Trouble>) -> Result<(), Trouble> {
+        if let Some(state) = self.saved.last_mut().and_then(|saved| saved.state.take()) {
+            self.state = state;
+        }
+        self.status = Status::Failed;
+        result
+    }
+
     /// Does again what the step did the last time, if that is known.
     fn recall(&mut self) -> bool {
         let Some(known) = self.memory.recall(&self.engine) else { return false };
@@ -111,10 +154,10 @@ impl<A: Actor + Clone> HandlerCell<A> {
     }
 
     /// The first few runs are timed, to know slow handlers: the fastest counts, as any run may be interrupted.
-    fn start_timed(&mut self, what: u32) -> Result<(), Trouble> {
+    fn start_timed(&mut self, what: u32, branch: Branch) -> Result<(), Trouble> {
         self.saved.last_mut().expect("the step saved").state = Some(self.state.clone());
         let began = (self.runs < TIMED).then(Instant::now);
-        let result = if A::FIELDS { self.start_noting(what) } else { self.start(what) };
+        let result = if A::FIELDS { self.start_noting(what, branch) } else { self.start(what, branch) };
         if let Some(began) = began {
             self.fastest = self.fastest.min(began.elapsed());
             self.slow = self.runs == TIMED && self.fastest > SLOW;
@@ -123,11 +166,11 @@ impl<A: Actor + Clone> HandlerCell<A> {
     }
 
     /// Notes which fields are touched, by the handler and by accepting its message.
-    fn start_noting(&mut self, what: u32) -> Result<(), Trouble> {
+    fn start_noting(&mut self, what: u32, branch: Branch) -> Result<(), Trouble> {
         fields::start_noting(&self.state);
         // It was accepted before, and is asked again only to see what the answer depends on.
         let _ = crate::panics::catch(|| self.accepts_now(&self.engine.borrow(), what));
-        let result = self.start(what);
+        let result = self.start(what, branch);
         let touched = fields::stop_noting();
         let whole = result.is_err() || !matches!(self.status, Status::Rest);
         self.touched = (!whole).then_some(touched);
@@ -135,7 +178,8 @@ impl<A: Actor + Clone> HandlerCell<A> {
     }
 
     /// Starts a handler and runs it to its end, or until it waits for the first time.
-    fn start(&mut self, what: u32) -> Result<(), Trouble> {
+    #[inline]
+    fn start(&mut self, what: u32, branch: Branch) -> Result<(), Trouble> {
         let message = {
             let engine = self.engine.borrow();
             let Content::Message(place) = engine.sent[what as usize].content else {
@@ -161,6 +205,9 @@ impl<A: Actor + Clone> HandlerCell<A> {
             Polled::Waits => {
                 self.engine.borrow_mut().now.muted = false;
                 self.waits = true;
+                if self.received.len() == self.began {
+                    self.received.push((what, branch));
+                }
                 self.state = self.saved.last_mut().and_then(|s| s.state.take()).expect("the step saved it");
                 self.suspend();
             }
@@ -266,34 +313,15 @@ impl<A: Actor + Clone> Cell for HandlerCell<A> {
         Ok(())
     }
 
+    #[inline]
     fn deliver(&mut self, what: u32, branch: Branch) -> Result<(), Trouble> {
-        let (received, began, stopping) = (self.received.len(), self.began, self.stopping);
-        self.received.push((what, branch));
-        self.touched = None;
-        let status = std::mem::replace(&mut self.status, Status::Rest);
-        let resumes = matches!(status, Status::Waiting(_));
-        self.saved.push(Saved { state: None, status, received, began, stopping });
-        if self.remembers() && self.recall() {
-            return Ok(());
+        if !self.waits && !self.slow && !A::FIELDS && self.runs >= TIMED {
+            // A plain handler: nobody will ask what it received.
+            self.save(Some(self.state.clone()));
+            let result = self.start(what, branch);
+            return if result.is_ok() { result } else { self.fail(result) };
         }
-        let result = if resumes { self.resume() } else { self.start_timed(what) };
-        match &result {
-            Ok(()) if self.remembers() => {
-                let changed = self.saved.last().is_some_and(|saved| saved.state.is_some());
-                let state = || changed.then(|| self.state.clone());
-                self.memory.keep(&self.engine, &self.status, || (state(), self.stopping));
-            }
-            Ok(()) => {}
-            Err(_) => {
-                Memory::<()>::discard(&self.engine);
-                // What a handler that panicked left behind is nobody's state.
-                if let Some(state) = self.saved.last_mut().and_then(|saved| saved.state.take()) {
-                    self.state = state;
-                }
-                self.status = Status::Failed;
-            }
-        }
-        result
+        self.deliver_with_care(what, branch)
     }
 
     fn undo(&mut self) {
@@ -302,10 +330,10 @@ impl<A: Actor + Clone> Cell for HandlerCell<A> {
             self.state = state;
         }
         self.status = saved.status;
-        self.received.truncate(saved.received);
-        self.began = saved.began;
+        self.received.truncate(saved.received as usize);
+        self.began = saved.began as usize;
         self.stopping = saved.stopping;
-        if self.live.as_ref().is_some_and(|live| live.received > saved.received) {
+        if self.live.as_ref().is_some_and(|live| live.received > saved.received as usize) {
             drop_muted(&self.engine, self.live.take());
         }
     }
@@ -349,6 +377,26 @@ impl<A: Actor + Clone> Cell for HandlerCell<A> {
             (Status::Waiting(wait), content) => awaited(wait, content),
             _ => false,
         }
+    }
+
+    fn reopen(&self, slot: u32, engine: &mut Engine) {
+        if A::FIELDS {
+            return self.reopen_one_by_one(slot, engine);
+        }
+        let Engine { sent, mailboxes, mailbox_links, .. } = engine;
+        let mailbox = &mailboxes[slot as usize];
+        let messages = mailbox.messages::<A::Msg>();
+        let mut open = 0;
+        for what in mailbox.line.iter(mailbox_links) {
+            let sent = &mut sent[what as usize];
+            sent.open = match (&self.status, sent.content) {
+                (Status::Rest, Content::Message(place)) => self.state.accepts(&messages[place as usize]),
+                (Status::Waiting(wait), content) => awaited(wait, content),
+                _ => false,
+            };
+            open += u32::from(sent.open);
+        }
+        engine.opened(slot, open);
     }
 
     fn hash(&self, engine: &Engine) -> Option<u64> {

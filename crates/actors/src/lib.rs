@@ -25,6 +25,7 @@ mod handler;
 mod hashes;
 mod idle;
 mod inbox;
+mod line;
 mod lock;
 mod machine;
 mod panics;

@@ -4,12 +4,13 @@ use crate::cell::{Cell, Status, Trouble};
 use crate::checks::Check;
 use crate::delivery::Delivery;
 use crate::ending::Environment;
-use crate::engine::{Content, Engine, EngineRef, LONG_AGO, PENDING, SET_UP};
+use crate::engine::{Content, Engine, EngineRef, LONG_AGO, PENDING, SET_UP, Sent};
 use crate::panics::{self, Panic};
+use smallvec::SmallVec;
 use std::ops::Range;
 use whippet_model::{
-    ActorNo, Branch, Choice, Clocks, Comparison, Kind, Machine, MachineError, Name, Pending, Problem, Relation, Step,
-    StepText, Touch,
+    ActorNo, Branch, Choice, Clocks, Comparison, Delivered, Kind, Machine, MachineError, Name, Pending, Problem,
+    Relation, Step, StepText, Touch,
 };
 
 /// What has to be known of a step to tell of it and to take it back.
@@ -24,9 +25,28 @@ pub(crate) struct Record {
     touches: u32,
     /// The actor's history before.
     history: u64,
+    /// Whether all that was pending for the actor could have been delivered.
+    all_open: bool,
+    /// What few steps have.
+    rare: Option<Box<Rare>>,
+}
+
+/// What few steps have.
+#[derive(Default)]
+struct Rare {
     /// How many values each `choose` of the step had.
-    pub(crate) arities: Option<Box<[u32]>>,
-    pub(crate) problem: Option<Box<Problem>>,
+    arities: SmallVec<[u32; Branch::DIGITS]>,
+    problem: Option<Problem>,
+}
+
+impl Record {
+    pub(crate) fn arities(&self) -> &[u32] {
+        self.rare.as_ref().map_or(&[], |rare| &rare.arities)
+    }
+
+    pub(crate) fn problem(&self) -> Option<&Problem> {
+        self.rare.as_ref()?.problem.as_ref()
+    }
 }
 
 /// A program of native actors in one configuration.
@@ -43,6 +63,8 @@ pub struct ActorMachine {
     /// The checks to be made after a step of each actor.
     checks_of: Vec<Vec<u32>>,
     relation: Relation,
+    /// Whether a step needs neither checks nor a footprint nor a clock.
+    plain: bool,
     touches: Vec<Touch>,
     /// Happens-before, where the order of delivery depends on it.
     clocks: Option<Clocks>,
@@ -74,6 +96,7 @@ impl ActorMachine {
             at_start: None,
             checks_of: Vec::new(),
             relation: Relation::SameActor,
+            plain: false,
             touches: Vec::new(),
             clocks: None,
             problems: 0,
@@ -110,7 +133,7 @@ impl ActorMachine {
                 return Err(MachineError::Misuse(format!("the set-up is not quiet after {most} messages")));
             }
             self.execute(choice)?;
-            if let Some(problem) = self.records.last().and_then(|record| record.problem.as_ref()) {
+            if let Some(problem) = self.records.last().and_then(Record::problem) {
                 return Err(MachineError::Misuse(format!("the set-up fails: {}", problem.message)));
             }
         }
@@ -130,6 +153,7 @@ impl ActorMachine {
         }
         for about in &mut engine.about {
             about.by = SET_UP;
+            about.steps = 0;
         }
         for cell in &mut self.cells {
             cell.settle();
@@ -161,6 +185,7 @@ impl ActorMachine {
         if self.cells.iter().any(|cell| cell.has_fields()) {
             self.relation = Relation::Footprints;
         }
+        self.plain = self.always.is_empty() && self.relation == Relation::SameActor && self.clocks.is_none();
         let race = self.engine.borrow_mut().shared.take_race();
         self.at_start = race.or_else(|| (0..self.always.len()).find_map(|k| self.run_check(k, Vec::new())));
     }
@@ -183,37 +208,40 @@ impl ActorMachine {
 
     /// After a step: new actors, footprint, checks.
     #[inline]
-    fn finish(&mut self, mut record: Record, result: Result<(), Trouble>) -> Result<(), MachineError> {
-        let created = {
-            let mut engine = self.engine.borrow_mut();
-            engine.mark_dirty(record.actor);
-            !engine.newborn.is_empty()
+    fn finish(&mut self, actor: u32, result: Result<(), Trouble>) -> Result<(), MachineError> {
+        let plain = {
+            let engine = self.engine.borrow();
+            engine.newborn.is_empty() && engine.now.arities.is_empty() && engine.shared.is_empty()
         };
-        let result = if created { result.and(self.take_newborn()) } else { result };
-        {
-            let arities = &self.engine.borrow().now.arities;
-            if !arities.is_empty() {
-                record.arities = Some(arities.to_vec().into());
-            }
-        }
-        let at = self.records.len();
-        let race = self.engine.borrow_mut().shared.take_race();
+        if plain && self.plain && result.is_ok() { Ok(()) } else { self.finish_with_care(actor, result) }
+    }
+
+    /// The same for a step of which something is to be noted.
+    #[inline(never)]
+    fn finish_with_care(&mut self, actor: u32, result: Result<(), Trouble>) -> Result<(), MachineError> {
+        // Also of a step that panicked: what it had created before is there.
+        let created = self.take_newborn();
+        let result = result.and(created);
+        let (arities, race) = {
+            let engine = &mut *self.engine.borrow_mut();
+            (engine.now.arities.clone(), engine.shared.take_race())
+        };
+        let at = self.records.len() - 1;
         let problem = match result {
-            Ok(()) => race.or_else(|| self.check(record.actor, at)),
+            Ok(()) => race.or_else(|| self.check(actor, at)),
             Err(Trouble::Panic(panic)) => Some(self.panicked(panic, at)),
             Err(Trouble::Error(error)) => {
-                self.error = Some(error.clone());
+                self.error = Some(error);
                 None
             }
         };
-        if let Some(problem) = problem {
-            self.problems += 1;
-            record.problem = Some(Box::new(problem));
+        self.problems += usize::from(problem.is_some());
+        if problem.is_some() || !arities.is_empty() {
+            self.records[at].rare = Some(Box::new(Rare { arities, problem }));
         }
         if self.relation == Relation::Footprints {
-            self.touch(record.actor);
+            self.touch(actor);
         }
-        self.records.push(record);
         if let Some(mut clocks) = self.clocks.take() {
             clocks.push(self);
             self.clocks = Some(clocks);
@@ -281,28 +309,22 @@ impl ActorMachine {
     // ---- what may be delivered -----------------------------------------------------------------------
 
     /// Finds out again what may be delivered to actors that something happened to.
+    #[inline]
     fn refresh(&mut self, engine: &mut Engine) {
+        if engine.next_dirty().is_none() {
+            return;
+        }
         let result = panics::catch(|| {
-            for k in 0..engine.pending.len() {
-                let p = engine.pending[k] as usize;
-                let to = engine.sent[p].to as usize;
-                if engine.mailboxes[to].dirty {
-                    engine.sent[p].open = self.cells[to].accepts_now(engine, p as u32);
+            while let Some(actor) = engine.next_dirty() {
+                self.cells[actor as usize].reopen(actor, engine);
+                if self.delivery != Delivery::Unordered {
+                    hold_back(engine, actor, &self.orderly());
                 }
+                engine.clean();
             }
         });
         if let Err(panic) = result {
-            let place = panic.place.unwrap_or_default();
-            self.error.get_or_insert(MachineError::Misuse(format!(
-                "deciding what an actor accepts must not panic, but it did: {} {place}",
-                panic.message
-            )));
-        }
-        while let Some(actor) = engine.dirty.pop() {
-            engine.mailboxes[actor as usize].dirty = false;
-            if self.delivery != Delivery::Unordered {
-                hold_back(engine, actor, &self.orderly());
-            }
+            self.error.get_or_insert(refused_to_say(engine, panic));
         }
     }
 
@@ -318,21 +340,35 @@ impl ActorMachine {
     }
 }
 
+/// An actor panicked when it was asked what it accepts: it accepts nothing.
+#[cold]
+fn refused_to_say(engine: &mut Engine, panic: Panic) -> MachineError {
+    let actor = *engine.dirty.last().expect("somebody was asked");
+    for p in engine.pending_of(actor) {
+        engine.sent[p as usize].open = false;
+    }
+    engine.opened(actor, 0);
+    MachineError::Misuse(format!(
+        "deciding what an actor accepts must not panic, but it did: {} {}",
+        panic.message,
+        panic.place.unwrap_or_default()
+    ))
+}
+
 /// Closes messages that must come after another one which could be delivered as well.
 fn hold_back(engine: &mut Engine, actor: u32, orderly: &Orderly<'_>) {
+    let pending = engine.pending_of(actor);
+    let mut open = 0;
     // From the newest on, so that a message that is held back still holds back younger ones.
-    for k in (0..engine.pending.len()).rev() {
-        let p = engine.pending[k];
-        let sent = engine.sent[p as usize];
-        if sent.to != actor || !sent.open {
-            continue;
+    for (k, &p) in pending.iter().enumerate().rev() {
+        if engine.sent[p as usize].open {
+            let older = |&&q: &&u32| engine.sent[q as usize].open && orderly.precedes(engine, q, p);
+            let held = pending[..k].iter().find(older).is_some();
+            engine.sent[p as usize].open = !held;
+            open += u32::from(!held);
         }
-        let held = engine.pending[..k].iter().any(|&q| {
-            let older = &engine.sent[q as usize];
-            older.to == actor && older.open && orderly.precedes(engine, q, p)
-        });
-        engine.sent[p as usize].open = !held;
     }
+    engine.opened(actor, open);
 }
 
 impl Orderly<'_> {
@@ -379,6 +415,7 @@ struct Orderly<'a> {
 }
 
 impl Machine for ActorMachine {
+    #[inline]
     fn depth(&self) -> usize {
         self.records.len()
     }
@@ -386,14 +423,32 @@ impl Machine for ActorMachine {
     fn enabled(&mut self, out: &mut Vec<Choice>) {
         let engine = self.engine.clone();
         let engine = &mut *engine.borrow_mut();
-        if !engine.dirty.is_empty() {
-            self.refresh(engine);
-        }
-        for &p in &engine.pending {
-            if engine.sent[p as usize].open {
-                out.push(Choice::first(Pending(p)));
+        self.refresh(engine);
+        let open = engine.pending().filter(|&p| engine.is_open(p));
+        out.extend(open.map(|p| Choice::first(Pending(p))));
+    }
+
+    fn enabled_of_first(&mut self, rank: impl Fn(ActorNo) -> u32, out: &mut Vec<Choice>) {
+        let engine = self.engine.clone();
+        let engine = &mut *engine.borrow_mut();
+        self.refresh(engine);
+        let (mut first, mut lowest) = (None, 0);
+        for (k, &word) in engine.busy.iter().enumerate() {
+            let mut bits = word;
+            while bits != 0 {
+                let actor = k * 64 + bits.trailing_zeros() as usize;
+                let rank = rank(ActorNo(actor as u32));
+                if first.is_none() || rank < lowest {
+                    (first, lowest) = (Some(actor), rank);
+                }
+                bits &= bits - 1;
             }
         }
+        let Some(first) = first else { return };
+        let mailbox = &engine.mailboxes[first];
+        let pending = mailbox.line.iter(&engine.mailbox_links);
+        let open = pending.filter(|&p| mailbox.all_open || engine.sent[p as usize].open);
+        out.extend(open.map(|p| Choice::first(Pending(p))));
     }
 
     fn execute(&mut self, choice: Choice) -> Result<(), MachineError> {
@@ -402,40 +457,41 @@ impl Machine for ActorMachine {
         }
         let what = choice.what.0;
         let step = self.records.len() as u32;
-        let record = {
+        let actor = {
             let engine = &mut *self.engine.borrow_mut();
-            engine.deliver(what, step);
-            let Some(&sent) = engine.sent.get(what as usize) else { unreachable!("it was delivered") };
+            let all_open = engine.deliver(what, step);
+            let &Sent { name, to, origin, .. } = &engine.sent[what as usize];
             let now = &mut engine.now;
-            now.actor = sent.to;
+            now.actor = to;
             now.step = step;
             now.stop = false;
             now.muted = false;
-            engine.begin(sent.name, choice.branch);
-            let about = &mut engine.about[sent.to as usize];
-            let history = about.history;
-            about.history = Name(history).mixed(sent.origin).mixed(choice.branch.0).0;
-            engine.now.history = about.history;
-            Record {
+            engine.begin(name, choice.branch);
+            let about = &mut engine.about[to as usize];
+            self.records.push(Record {
                 choice,
-                actor: sent.to,
-                position: self.cells[sent.to as usize].position() as u32,
+                actor: to,
+                position: about.steps,
                 sent: engine.sent.len() as u32,
-                actors: engine.about.len() as u32,
+                actors: self.cells.len() as u32,
                 touches: self.touches.len() as u32,
-                history,
-                arities: None,
-                problem: None,
-            }
+                history: about.history,
+                all_open,
+                rare: None,
+            });
+            about.history = Name(about.history).mixed(origin ^ choice.branch.0.rotate_left(32)).0;
+            about.steps += 1;
+            engine.now.history = about.history;
+            to
         };
-        let result = self.cells[record.actor as usize].deliver(what, choice.branch);
-        self.finish(record, result)
+        let result = self.cells[actor as usize].deliver(what, choice.branch);
+        self.finish(actor, result)
     }
 
     fn rewind(&mut self, depth: usize) {
         while self.records.len() > depth {
             let record = self.records.pop().expect("the loop checked");
-            self.problems -= usize::from(record.problem.is_some());
+            self.problems -= usize::from(record.problem().is_some());
             self.touches.truncate(record.touches as usize);
             self.cells[record.actor as usize].undo();
             while self.cells.len() > record.actors as usize {
@@ -446,9 +502,10 @@ impl Machine for ActorMachine {
             if engine.about.len() > record.actors as usize {
                 engine.uncreate(record.actors);
             }
-            engine.undeliver(record.choice.what.0);
-            engine.about[record.actor as usize].history = record.history;
-            engine.mark_dirty(record.actor);
+            engine.undeliver(record.choice.what.0, record.all_open);
+            let about = &mut engine.about[record.actor as usize];
+            about.history = record.history;
+            about.steps -= 1;
         }
         if let Some(clocks) = &mut self.clocks {
             clocks.truncate(depth);
@@ -457,28 +514,32 @@ impl Machine for ActorMachine {
         self.error = None;
     }
 
+    #[inline]
     fn next_branch(&self) -> Option<Branch> {
         let newest = self.records.last()?;
-        newest.choice.branch.next(newest.arities.as_deref()?)
+        newest.choice.branch.next(&newest.rare.as_ref()?.arities)
     }
 
+    #[inline]
     fn thread(&self, what: Pending) -> Name {
         self.engine.borrow().sent[what.0 as usize].name
     }
 
+    #[inline]
     fn actor(&self, what: Pending) -> ActorNo {
         ActorNo(self.engine.borrow().sent[what.0 as usize].to)
     }
 
     fn find(&self, thread: Name) -> Option<Pending> {
         let engine = self.engine.borrow();
-        engine.pending.iter().find(|&&p| engine.sent[p as usize].name == thread).map(|&p| Pending(p))
+        engine.pending().find(|&p| engine.sent[p as usize].name == thread).map(Pending)
     }
 
     fn pending(&self, out: &mut Vec<Pending>) {
-        out.extend(self.engine.borrow().pending.iter().map(|&p| Pending(p)));
+        out.extend(self.engine.borrow().pending().map(Pending));
     }
 
+    #[inline]
     fn relation(&self) -> Relation {
         self.relation
     }
@@ -504,8 +565,22 @@ impl Machine for ActorMachine {
     fn step(&self, at: usize) -> Step {
         let record = &self.records[at];
         let thread = self.engine.borrow().sent[record.choice.what.0 as usize].name;
-        let event = if record.arities.is_none() { thread } else { thread.going(record.choice.branch) };
+        let event = if record.arities().is_empty() { thread } else { thread.going(record.choice.branch) };
         Step { choice: record.choice, thread, event, actor: ActorNo(record.actor) }
+    }
+
+    #[inline]
+    fn delivered(&self, at: usize) -> Delivered {
+        let record = &self.records[at];
+        let engine = self.engine.borrow();
+        let by = engine.sent[record.choice.what.0 as usize].by;
+        let to = self.records.get(at + 1).map_or(engine.sent.len() as u32, |next| next.sent);
+        Delivered {
+            choice: record.choice,
+            actor: ActorNo(record.actor),
+            by: (by != SET_UP).then_some(by as usize),
+            sent: record.sent..to,
+        }
     }
 
     fn causes(&self, at: usize, out: &mut Vec<usize>) {
@@ -516,6 +591,7 @@ impl Machine for ActorMachine {
         }
     }
 
+    #[inline]
     fn sent(&self, at: usize) -> Range<u32> {
         let to = self.records.get(at + 1).map_or_else(|| self.engine.borrow().sent.len() as u32, |next| next.sent);
         self.records[at].sent..to
@@ -534,12 +610,13 @@ impl Machine for ActorMachine {
         self.set_up_sends.clone()
     }
 
+    #[inline]
     fn problems(&self) -> usize {
         self.problems
     }
 
     fn problem(&self, at: usize) -> Option<Problem> {
-        self.records[at].problem.as_deref().cloned()
+        self.records[at].problem().cloned()
     }
 
     fn ending(&mut self, out: &mut Vec<Problem>) {

@@ -41,7 +41,7 @@ fn place(sent: &Sent) -> Option<String> {
 fn effects(machine: &ActorMachine, engine: &Engine, labels: &[String], at: usize) -> Vec<String> {
     let record = &machine.records[at];
     let mut effects = Vec::new();
-    for (k, arity) in record.arities.iter().flat_map(|arities| arities.iter().enumerate()) {
+    for (k, arity) in record.arities().iter().enumerate() {
         effects.push(format!("chooses {} of 0..{arity}", record.choice.branch.digit(k)));
     }
     for (slot, about) in engine.about.iter().enumerate() {
@@ -64,7 +64,7 @@ fn effects(machine: &ActorMachine, engine: &Engine, labels: &[String], at: usize
             }
         }
         Status::Failed => {
-            let message = record.problem.as_ref().map(|problem| problem.message.as_str()).unwrap_or_default();
+            let message = record.problem().map(|problem| problem.message.as_str()).unwrap_or_default();
             effects.push(format!("panics: {message}"));
         }
         status if ended(status) => effects.push("stops".to_owned()),

@@ -1,6 +1,7 @@
 //! Choices: what a search decides.
 
 use crate::Name;
+use std::ops::Range;
 
 /// An actor of the current execution, by its number of creation: 0 is the first one created.
 ///
@@ -210,4 +211,17 @@ pub struct Step {
     pub event: Name,
     /// The actor that acted.
     pub actor: ActorNo,
+}
+
+/// The delivery of one message, in short: see [`crate::Machine::delivered`].
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Delivered {
+    /// The decision that was carried out.
+    pub choice: Choice,
+    /// The receiver.
+    pub actor: ActorNo,
+    /// The step that sent the message, unless it was there from the beginning.
+    pub by: Option<usize>,
+    /// The handles that the step made pending.
+    pub sent: Range<u32>,
 }

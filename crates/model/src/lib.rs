@@ -13,7 +13,7 @@ mod problem;
 mod schedule;
 mod verdict;
 
-pub use choice::{Access, ActorNo, Branch, Choice, Pending, Step, Touch, conflict};
+pub use choice::{Access, ActorNo, Branch, Choice, Delivered, Pending, Step, Touch, conflict};
 pub use clocks::{Clocks, ones};
 pub use machine::{Comparison, Extension, Machine, MachineError, Program, Relation};
 pub use name::Name;

@@ -1,6 +1,6 @@
 //! The border between programs and searches.
 
-use crate::{ActorNo, Branch, Choice, Clocks, Name, Pending, Problem, Step, StepText, Touch};
+use crate::{ActorNo, Branch, Choice, Clocks, Delivered, Name, Pending, Problem, Step, StepText, Touch};
 use std::ops::Range;
 
 /// Which events of a machine are dependent, besides those of which one caused the other.
@@ -174,6 +174,23 @@ pub trait Machine {
     /// `choose` in a handler), the first is listed and [`next_branch`](Machine::next_branch) tells of the others.
     fn enabled(&mut self, out: &mut Vec<Choice>);
 
+    /// Of what [`enabled`](Machine::enabled) lists, appends the choices of one actor only: of the one of the lowest
+    /// rank, and of the lowest number among several.
+    fn enabled_of_first(&mut self, rank: impl Fn(ActorNo) -> u32, out: &mut Vec<Choice>) {
+        let from = out.len();
+        self.enabled(out);
+        let actors = out[from..].iter().map(|choice| self.actor(choice.what));
+        let Some(first) = actors.min_by_key(|&actor| (rank(actor), actor)) else { return };
+        let mut kept = from;
+        for k in from..out.len() {
+            if self.actor(out[k].what) == first {
+                out[kept] = out[k];
+                kept += 1;
+            }
+        }
+        out.truncate(kept);
+    }
+
     /// Carries out one enabled choice. A problem of the user's program is no error: it stays with the
     /// step, see [`problem`](Machine::problem), and the execution goes on without the actor that failed.
     fn execute(&mut self, choice: Choice) -> Result<(), MachineError>;
@@ -254,6 +271,13 @@ pub trait Machine {
 
     /// The step taken at depth `at`.
     fn step(&self, at: usize) -> Step;
+
+    /// With [`Relation::SameActor`]: what a search asks of every step, in one go.
+    fn delivered(&self, at: usize) -> Delivered {
+        let (step, mut causes) = (self.step(at), Vec::new());
+        self.causes(at, &mut causes);
+        Delivered { choice: step.choice, actor: step.actor, by: causes.pop(), sent: self.sent(at) }
+    }
 
     /// Appends the earlier steps that made step `at` possible at all: the one that sent the message or
     /// created the actor, the process's previous one. Never reversible, unlike a conflict.

@@ -29,14 +29,14 @@ use crate::orders::Orders;
 use crate::parallel::{Divisible, Share, Task, Work};
 use crate::run::{Run, Stop};
 use crate::stack::{Aside, NONE, Shelf, Stack};
-use whippet_model::{Choice, Machine, MachineError, Pending, ones};
+use whippet_model::{Branch, Choice, Machine, MachineError, Pending, ones};
 
 /// Explores each trace from the first configuration on once.
 pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
     Revisits::new(run)?.explore(run, &())
 }
 
-/// The open choices of one configuration.
+/// The open choices of one configuration. Where there is no alternative, there is no level.
 #[derive(Debug)]
 struct Level {
     /// How many steps lead here.
@@ -45,7 +45,7 @@ struct Level {
     from: usize,
     next: usize,
     end: usize,
-    /// The revisits that its newest step asked for are those above this mark.
+    /// The revisits that its newest steps asked for, up to the next level, are those above this mark.
     revisits: usize,
     /// Whether the next step is canonical.
     first: bool,
@@ -58,8 +58,11 @@ struct Level {
 /// A message that is to take the place of a step.
 #[derive(Copy, Clone, Debug)]
 struct Revisit {
+    /// The step.
     at: u32,
+    /// The message, and the step that sent it.
     message: u32,
+    by: u32,
 }
 
 /// Where the search is.
@@ -118,80 +121,94 @@ impl Revisits {
         Ok(())
     }
 
-    /// Lists the choices of the current configuration, or completes the execution.
+    /// Opens a level for the choices from `from` on.
     #[inline]
-    fn open<M: Machine>(&mut self, run: &mut Run<'_, M>, weight: f64) -> Result<(), Stop> {
-        let from = self.choices.len();
-        run.enabled(&mut self.choices);
-        match self.choices.len() - from {
-            0 => {
-                if weight > 0.0 {
-                    run.weights.leaf(weight);
-                }
-                return run.complete();
-            }
-            1 => {}
-            _ => self.pick(run, from),
-        }
-        let end = self.choices.len();
-        self.levels.push(Level {
-            depth: run.depth(),
-            from,
-            next: from,
-            end,
-            revisits: self.revisits.len(),
-            first: true,
-            detour: false,
-            weight: weight / (end - from) as f64,
-        });
-        Ok(())
+    fn open(&mut self, depth: usize, from: usize, first: bool, weight: f64) {
+        let (end, revisits) = (self.choices.len(), self.revisits.len());
+        self.levels.push(Level { depth, from, next: from, end, revisits, first, detour: false, weight });
     }
 
-    /// Keeps the choices of one actor only.
+    /// Nothing can happen any more: the execution is complete.
+    fn end<M: Machine>(&mut self, run: &mut Run<'_, M>, weight: f64) -> Result<(), Stop> {
+        if weight > 0.0 {
+            run.weights.leaf(weight);
+        }
+        run.complete()
+    }
+
+    /// Lists the choices of the actor that is picked.
     #[inline]
-    fn pick<M: Machine>(&mut self, run: &mut Run<'_, M>, from: usize) {
-        let picked = match &mut self.orders {
+    fn list<M: Machine>(&mut self, run: &mut Run<'_, M>) {
+        match &mut self.orders {
             Some(orders) => {
+                let from = self.choices.len();
+                run.enabled(&mut self.choices);
                 let first = orders.first(&run.machine, &self.choices[from..], |_| true);
-                first.expect("there are several choices").0
+                let Some(picked) = first else { return };
+                let mut kept = from;
+                for k in from..self.choices.len() {
+                    if run.machine.actor(self.choices[k].what) == picked {
+                        self.choices[kept] = self.choices[k];
+                        kept += 1;
+                    }
+                }
+                self.choices.truncate(kept);
             }
             None => {
-                let visits = |actor: u32| self.visits.get(actor as usize).copied().unwrap_or(0);
-                let actors = self.choices[from..].iter().map(|choice| run.machine.actor(choice.what).0);
-                actors.min_by_key(|&actor| (visits(actor), actor)).expect("there are several choices")
-            }
-        };
-        let mut kept = from;
-        for k in from..self.choices.len() {
-            if run.machine.actor(self.choices[k].what).0 == picked {
-                self.choices[kept] = self.choices[k];
-                kept += 1;
+                let visits = &self.visits;
+                run.enabled_of_first(|actor| visits.get(actor.0 as usize).copied().unwrap_or(0), &mut self.choices);
             }
         }
-        self.choices.truncate(kept);
     }
 
-    /// Takes the next choice of the newest level.
+    /// Takes the next choice of the newest level, and goes on from there as long as there is no alternative.
     #[inline]
     fn forward<M: Machine>(&mut self, run: &mut Run<'_, M>) -> Result<(), Stop> {
         let level = self.levels.last_mut().expect("a level is open");
         let canonical = std::mem::take(&mut level.first);
         let (depth, weight, next) = (level.depth, level.weight, level.next);
-        // Another way of the same message is an open choice too; mostly there is none.
         level.next += 1;
         self.stack.truncate(depth);
         reach(run, &self.stack, depth)?;
-        run.execute(self.choices[next])?;
-        if let Some(branch) = run.machine.next_branch() {
+        // Another way of the same message is an open choice too; mostly there is none.
+        if let Some(branch) = self.step(run, self.choices[next], canonical)? {
             self.choices[next].branch = branch;
             self.levels.last_mut().expect("a level is open").next -= 1;
         }
+        loop {
+            self.back(run);
+            let from = self.choices.len();
+            self.list(run);
+            match self.choices.len() - from {
+                0 => return self.end(run, weight),
+                1 => {}
+                ways => {
+                    self.open(run.depth(), from, true, weight / ways as f64);
+                    return Ok(());
+                }
+            }
+            let only = self.choices.pop().expect("there is one");
+            if let Some(branch) = self.step(run, only, true)? {
+                self.choices.push(Choice { branch, ..only });
+                self.open(run.depth() - 1, from, false, weight);
+            }
+        }
+    }
+
+    /// Takes one step. The answer is the next way that it could have gone.
+    #[inline]
+    fn step<M: Machine>(
+        &mut self,
+        run: &mut Run<'_, M>,
+        choice: Choice,
+        canonical: bool,
+    ) -> Result<Option<Branch>, Stop> {
+        run.execute(choice)?;
         self.stack.push(&run.machine, canonical);
         if let Some(orders) = &mut self.orders {
             orders.arrived(&run.machine);
         }
-        self.back(run);
-        self.open(run, weight)
+        Ok(run.machine.next_branch())
     }
 
     /// Notes which steps the messages of the newest step are worth a revisit of.
@@ -211,7 +228,7 @@ impl Revisits {
             while at != NONE && at as usize >= floor && !self.stack.before(at as usize, x) {
                 debug_assert!(self.stack.entry(at as usize).canonical, "our bug: the walk back passed its end");
                 if run.machine.accepted_at(what, at as usize) {
-                    self.revisits.push(Revisit { at, message });
+                    self.revisits.push(Revisit { at, message, by: x as u32 });
                     self.learn(actor);
                 }
                 at = self.stack.entry(at as usize).previous;
@@ -228,10 +245,9 @@ impl Revisits {
 
     /// Carries out the newest revisit: opens a level with the message as its only choice.
     fn revisit<M: Machine>(&mut self, run: &mut Run<'_, M>) -> Result<(), Stop> {
-        let Revisit { at, message } = self.revisits.pop().expect("there is one");
-        let depth = self.levels.last().expect("somebody asked for it").depth;
+        let Revisit { at, message, by } = self.revisits.pop().expect("there is one");
         let at = at as usize;
-        self.stack.truncate(depth + 1);
+        self.stack.truncate(by as usize + 1);
         reach(run, &self.stack, at)?;
         let aside = self.stack.put_aside(at, &mut self.shelf);
         self.asides.push(aside);
@@ -302,20 +318,21 @@ impl Revisits {
             if level.end - level.next > usize::from(k == top) {
                 level.end -= 1;
                 let (choice, weight) = (self.choices[level.end], level.weight);
-                let path = self.path(k, 0);
+                let path = self.path(k, self.levels[k].depth);
                 return share.give(Task { path, work: Work::Choice(choice, weight) });
             }
             if asked > level.revisits {
-                let Revisit { at, message } = self.revisits.remove(asked - 1);
+                let Revisit { at, message, by } = self.revisits.remove(asked - 1);
                 self.levels[k + 1..].iter_mut().for_each(|above| above.revisits -= 1);
-                let path = self.path(k, 1);
+                let path = self.path(k, by as usize + 1);
                 return share.give(Task { path, work: Work::Revisit { at, message } });
             }
         }
     }
 
-    /// The steps to a level and `more` after it: what detours above it have put aside is put back in thought.
-    fn path(&self, level: usize, more: usize) -> Vec<(Choice, bool)> {
+    /// The first `depth` steps to a level and from there to the next: what detours above it have put aside is put back
+    /// in thought.
+    fn path(&self, level: usize, depth: usize) -> Vec<(Choice, bool)> {
         let mut entries = self.stack.entries().to_vec();
         let mut next = None;
         let detours = self.levels[level + 1..].iter().filter(|level| level.detour).count();
@@ -324,7 +341,7 @@ impl Revisits {
             entries.extend_from_slice(self.shelf.entries(aside, next));
             next = Some(aside);
         }
-        entries.truncate(self.levels[level].depth + more);
+        entries.truncate(depth);
         entries.iter().map(|entry| (entry.choice, entry.canonical)).collect()
     }
 
@@ -353,8 +370,7 @@ impl Revisits {
                 level.weight = weight;
             }
             Work::Revisit { at, message } => {
-                self.revisits.push(Revisit { at, message });
-                level.depth -= 1;
+                self.revisits.push(Revisit { at, message, by: run.depth() as u32 - 1 });
             }
         }
         self.levels.push(level);
@@ -364,7 +380,11 @@ impl Revisits {
 
 impl Divisible for Revisits {
     fn explore<M: Machine>(&mut self, run: &mut Run<'_, M>, share: &impl Share) -> Result<(), Stop> {
-        self.open(run, 1.0)?;
+        self.list(run);
+        match self.choices.len() {
+            0 => return self.end(run, 1.0),
+            ways => self.open(0, 0, true, 1.0 / ways as f64),
+        }
         self.go_on(run, share)
     }
 

@@ -10,7 +10,7 @@ use crate::control::{Control, Worker, lock};
 use crate::options::Options;
 use crate::weights::Weights;
 use std::sync::Arc;
-use whippet_model::{Choice, Clocks, Counters, Kind, LimitHit, Machine, MachineError, Name, Problem};
+use whippet_model::{ActorNo, Choice, Clocks, Counters, Kind, LimitHit, Machine, MachineError, Name, Problem};
 
 /// Why a search ends before it has covered everything.
 #[derive(Debug)]
@@ -82,6 +82,14 @@ impl<'a, M: Machine> Run<'a, M> {
     pub(crate) fn enabled(&mut self, out: &mut Vec<Choice>) {
         if self.machine.depth() < self.options.limits.steps {
             self.machine.enabled(out);
+        }
+    }
+
+    /// The same of one actor only: see [`Machine::enabled_of_first`].
+    #[inline]
+    pub(crate) fn enabled_of_first(&mut self, rank: impl Fn(ActorNo) -> u32, out: &mut Vec<Choice>) {
+        if self.machine.depth() < self.options.limits.steps {
+            self.machine.enabled_of_first(rank, out);
         }
     }
 

@@ -5,7 +5,7 @@
 //! are dependent, and allocates nothing once it is warm. A part of it can be put aside and taken back, which
 //! costs a copy and no step of the machine.
 
-use whippet_model::{Choice, Machine};
+use whippet_model::{ActorNo, Choice, Delivered, Machine};
 
 /// No step.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -35,7 +35,6 @@ pub(crate) struct Stack {
     replaced: Vec<u64>,
     /// The last step of each actor.
     last_of: Vec<u32>,
-    causes: Vec<usize>,
 }
 
 /// A part of a [`Stack`] that was put aside.
@@ -57,14 +56,7 @@ pub(crate) struct Shelf {
 
 impl Stack {
     pub(crate) fn new() -> Stack {
-        Stack {
-            entries: Vec::new(),
-            rows: Vec::new(),
-            stride: 1,
-            replaced: vec![0],
-            last_of: Vec::new(),
-            causes: Vec::new(),
-        }
+        Stack { entries: Vec::new(), rows: Vec::new(), stride: 1, replaced: vec![0], last_of: Vec::new() }
     }
 
     #[inline]
@@ -113,25 +105,27 @@ impl Stack {
     #[inline]
     pub(crate) fn push<M: Machine>(&mut self, machine: &M, canonical: bool) {
         let at = self.entries.len();
-        let step = machine.step(at);
+        let Delivered { choice, actor: ActorNo(actor), by, sent } = machine.delivered(at);
         if at >= self.stride * 64 {
             self.widen();
         }
-        let start = at * self.stride;
-        self.rows.resize(start + self.stride, 0);
-        self.rows[start + at / 64] |= 1 << (at % 64);
-        self.causes.clear();
-        machine.causes(at, &mut self.causes);
-        for k in 0..self.causes.len() {
-            self.join(at, self.causes[k]);
-        }
-        let actor = step.actor.0;
         let previous = self.last_of(actor);
-        if previous != NONE {
-            self.join(at, previous as usize);
+        if self.stride == 1 {
+            // Nearly always: the past is one word.
+            let cause = by.map_or(0, |by| self.rows[by]);
+            let before = self.rows.get(previous as usize).copied().unwrap_or(0);
+            self.rows.push(1 << at | cause | before);
+        } else {
+            self.rows.resize((at + 1) * self.stride, 0);
+            self.rows[at * self.stride + at / 64] |= 1 << (at % 64);
+            if let Some(by) = by {
+                self.join(at, by);
+            }
+            if previous != NONE {
+                self.join(at, previous as usize);
+            }
         }
-        let sent = machine.sent(at);
-        self.enter(Entry { choice: step.choice, actor, previous, sent: (sent.start, sent.end), canonical });
+        self.enter(Entry { choice, actor, previous, sent: (sent.start, sent.end), canonical });
     }
 
     /// Forgets all steps from `depth` on.
@@ -169,6 +163,7 @@ impl Stack {
         shelf.rows.truncate(aside.rows);
     }
 
+    #[inline]
     fn enter(&mut self, entry: Entry) {
         let (at, actor) = (self.entries.len(), entry.actor as usize);
         if actor >= self.last_of.len() {

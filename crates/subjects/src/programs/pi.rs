@@ -7,6 +7,7 @@
 //! Scala: the master's body starts at once, without a message.
 
 use super::prelude::*;
+use std::rc::Rc;
 
 pub(crate) const SUBJECT: Subject = Subject {
     name: "pi",
@@ -58,7 +59,7 @@ impl Actor for Worker {
 
 #[derive(Clone, Debug, Hash)]
 struct Master {
-    workers: Vec<Addr<Worker>>,
+    workers: Rc<[Addr<Worker>]>,
     received: usize,
     sum: i64,
 }
@@ -76,7 +77,7 @@ impl Actor for Master {
     async fn handle(&mut self, msg: MasterMsg, cx: &mut Cx<Self>) {
         match msg {
             MasterMsg::Boot => {
-                for &worker in &self.workers {
+                for &worker in &*self.workers {
                     cx.send(worker, WorkerMsg::Intervals(cx.this().into()));
                 }
             }
@@ -84,7 +85,7 @@ impl Actor for Master {
                 self.sum += part;
                 self.received += 1;
                 if self.received == self.workers.len() {
-                    for &worker in &self.workers {
+                    for &worker in &*self.workers {
                         cx.send(worker, WorkerMsg::Stop);
                     }
                     cx.stop();

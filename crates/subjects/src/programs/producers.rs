@@ -1,7 +1,7 @@
 //! Two producers and one consumer: the plainest race.
 //!
-//! Each producer, once started, sends `k` numbers. The consumer keeps them in order of arrival, or only their sum,
-//! which a search that compares states can profit from.
+//! Each producer, once started, sends `k` numbers. The consumer keeps them in order of arrival, as the digits of one
+//! number, or only their sum, which a search that compares states can profit from.
 
 use super::prelude::*;
 
@@ -16,7 +16,7 @@ pub(crate) const SUBJECT: Subject = Subject {
     body: |settings| {
         let (k, all) = (settings.number("k"), settings.text("keep") == "all");
         body(move |sys| {
-            let consumer = sys.spawn(Consumer { all, kept: Vec::new() });
+            let consumer = sys.spawn(Consumer { all, kept: 0 });
             let producers = [0, 1].map(|id| sys.spawn(Producer { consumer, first: id * k, k }));
             for producer in producers {
                 sys.send(producer, Start);
@@ -28,7 +28,7 @@ pub(crate) const SUBJECT: Subject = Subject {
 #[derive(Clone, Debug, Hash)]
 struct Consumer {
     all: bool,
-    kept: Vec<usize>,
+    kept: u64,
 }
 
 #[derive(Clone, Debug, Hash)]
@@ -39,10 +39,8 @@ impl Actor for Consumer {
     const HASHES: Hashes<Self> = Hashes::of();
 
     async fn handle(&mut self, Item(item): Item, _: &mut Cx<Self>) {
-        match self.kept.last_mut() {
-            Some(sum) if !self.all => *sum += item,
-            _ => self.kept.push(item),
-        }
+        // Two times eight items are 16 digits to the base of 16.
+        self.kept = if self.all { self.kept << 4 } else { self.kept } + item as u64;
     }
 }
 

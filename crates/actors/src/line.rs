@@ -1,0 +1,127 @@
+//! Lines of pending messages, from the middle of which one can be taken and put back.
+//!
+//! A message that is taken out keeps its neighbours in mind (Knuth's dancing links). Steps are taken back in the
+//! opposite order, so that the neighbours are those again when it is put back, and nothing has to be searched for or moved.
+
+/// No message.
+pub(crate) const NOBODY: u32 = u32::MAX;
+
+/// The neighbours of one message.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Link {
+    before: u32,
+    after: u32,
+}
+
+/// A line of messages in order of sending; their links are kept in a list by message.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Line {
+    first: u32,
+    last: u32,
+}
+
+impl Line {
+    pub(crate) const EMPTY: Line = Line { first: NOBODY, last: NOBODY };
+
+    #[inline]
+    pub(crate) fn is_empty(self) -> bool {
+        self.first == NOBODY
+    }
+
+    /// The messages in the line, in order.
+    #[inline]
+    pub(crate) fn iter(self, links: &[Link]) -> impl Iterator<Item = u32> + '_ {
+        let mut next = self.first;
+        std::iter::from_fn(move || {
+            let what = next;
+            next = links.get(what as usize)?.after;
+            Some(what)
+        })
+    }
+
+    /// Puts a new message at the end: the next one to have a link.
+    #[inline]
+    pub(crate) fn push(&mut self, links: &mut Vec<Link>) {
+        let what = links.len() as u32;
+        match links.get_mut(self.last as usize) {
+            Some(last) => last.after = what,
+            None => self.first = what,
+        }
+        links.push(Link { before: self.last, after: NOBODY });
+        self.last = what;
+    }
+
+    /// Forgets the newest of all messages, which is the last in this line.
+    #[inline]
+    pub(crate) fn pop(&mut self, links: &mut Vec<Link>) {
+        let link = links.pop().expect("there is a message to forget");
+        debug_assert_eq!(self.last as usize, links.len(), "our bug: it is not the last in its line");
+        self.close(links, link.before, NOBODY);
+    }
+
+    /// Takes a message out.
+    #[inline]
+    pub(crate) fn take(&mut self, links: &mut [Link], what: u32) {
+        let Link { before, after } = links[what as usize];
+        self.close(links, before, after);
+    }
+
+    /// Makes neighbours of two.
+    #[inline]
+    fn close(&mut self, links: &mut [Link], before: u32, after: u32) {
+        match links.get_mut(before as usize) {
+            Some(link) => link.after = after,
+            None => self.first = after,
+        }
+        match links.get_mut(after as usize) {
+            Some(link) => link.before = before,
+            None => self.last = before,
+        }
+    }
+
+    /// Puts a message back: the one taken out last of those that are still out.
+    #[inline]
+    pub(crate) fn put_back(&mut self, links: &mut [Link], what: u32) {
+        let Link { before, after } = links[what as usize];
+        match links.get_mut(before as usize) {
+            Some(link) => link.after = what,
+            None => self.first = what,
+        }
+        match links.get_mut(after as usize) {
+            Some(link) => link.before = what,
+            None => self.last = what,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn taking_out_and_putting_back() {
+        let (mut line, mut links) = (Line::EMPTY, Vec::new());
+        assert!(line.is_empty());
+        (0..4).for_each(|_| line.push(&mut links));
+        let list = |line: Line, links: &[Link]| line.iter(links).collect::<Vec<_>>();
+        for order in [[0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2], [2, 0, 3, 1]] {
+            let mut seen = vec![list(line, &links)];
+            for what in order {
+                line.take(&mut links, what);
+                seen.push(list(line, &links));
+            }
+            assert!(line.is_empty());
+            for what in order.into_iter().rev() {
+                assert_eq!(list(line, &links), seen.pop().unwrap());
+                line.put_back(&mut links, what);
+            }
+            assert_eq!(list(line, &links), [0, 1, 2, 3]);
+        }
+        line.take(&mut links, 1);
+        line.push(&mut links);
+        assert_eq!(list(line, &links), [0, 2, 3, 4]);
+        line.pop(&mut links);
+        line.put_back(&mut links, 1);
+        assert_eq!(list(line, &links), [0, 1, 2, 3]);
+    }
+}
