@@ -214,6 +214,28 @@ pub struct Step {
 }
 
 /// The delivery of one message, in short: see [`crate::Machine::delivered`].
+///
+/// ```
+/// # use whippet_actors::{Inbox, Test};
+/// # use whippet_model::{Machine, Program};
+/// # let program = Test::new("two receivers", |sys| {
+/// #     let (a, b) = (
+/// #         sys.spawn_fn(async |inbox: &mut Inbox<u8>| { inbox.receive().await; }),
+/// #         sys.spawn_fn(async |inbox: &mut Inbox<u8>| { inbox.receive().await; }),
+/// #     );
+/// #     sys.send(a, 1);
+/// #     sys.send(b, 2);
+/// #     sys.send(b, 3);
+/// # });
+/// # let mut machine = program.machine().unwrap();
+/// let mut enabled = Vec::new();
+/// machine.enabled(&mut enabled);
+/// machine.execute(enabled[0]).unwrap();
+/// let delivered = machine.delivered(0);
+/// assert_eq!(delivered.actor, machine.actor(enabled[0].what));
+/// assert_eq!(delivered.by, None, "the test sent it, no step");
+/// assert!(delivered.sent.is_empty());
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivered {
     /// The decision that was carried out.

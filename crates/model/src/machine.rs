@@ -176,6 +176,28 @@ pub trait Machine {
 
     /// Of what [`enabled`](Machine::enabled) lists, appends the choices of one actor only: of the one of the lowest
     /// rank, and of the lowest number among several.
+    ///
+    /// ```
+    /// # use whippet_actors::{Inbox, Test};
+    /// # use whippet_model::{Machine, Program};
+    /// # let program = Test::new("two receivers", |sys| {
+    /// #     let (a, b) = (
+    /// #         sys.spawn_fn(async |inbox: &mut Inbox<u8>| { inbox.receive().await; }),
+    /// #         sys.spawn_fn(async |inbox: &mut Inbox<u8>| { inbox.receive().await; }),
+    /// #     );
+    /// #     sys.send(a, 1);
+    /// #     sys.send(b, 2);
+    /// #     sys.send(b, 3);
+    /// # });
+    /// # let mut machine = program.machine().unwrap();
+    /// let mut enabled = Vec::new();
+    /// machine.enabled(&mut enabled);
+    /// assert_eq!(enabled.len(), 3);
+    /// let last = machine.actor(enabled[2].what);
+    /// let mut of_first = Vec::new();
+    /// machine.enabled_of_first(|actor| u32::from(actor != last), &mut of_first);
+    /// assert_eq!(of_first, enabled[1..]);
+    /// ```
     fn enabled_of_first(&mut self, rank: impl Fn(ActorNo) -> u32, out: &mut Vec<Choice>) {
         let from = out.len();
         self.enabled(out);
@@ -273,6 +295,25 @@ pub trait Machine {
     fn step(&self, at: usize) -> Step;
 
     /// With [`Relation::SameActor`]: what a search asks of every step, in one go.
+    ///
+    /// ```
+    /// # use whippet_actors::{Inbox, Test};
+    /// # use whippet_model::{Machine, Program};
+    /// # let program = Test::new("two receivers", |sys| {
+    /// #     let (a, b) = (
+    /// #         sys.spawn_fn(async |inbox: &mut Inbox<u8>| { inbox.receive().await; }),
+    /// #         sys.spawn_fn(async |inbox: &mut Inbox<u8>| { inbox.receive().await; }),
+    /// #     );
+    /// #     sys.send(a, 1);
+    /// #     sys.send(b, 2);
+    /// #     sys.send(b, 3);
+    /// # });
+    /// # let mut machine = program.machine().unwrap();
+    /// let mut enabled = Vec::new();
+    /// machine.enabled(&mut enabled);
+    /// machine.execute(enabled[1]).unwrap();
+    /// assert_eq!(machine.delivered(0).choice, machine.step(0).choice);
+    /// ```
     fn delivered(&self, at: usize) -> Delivered {
         let (step, mut causes) = (self.step(at), Vec::new());
         self.causes(at, &mut causes);
