@@ -1,11 +1,29 @@
-//! The command line.
+//! The command line. Whippet's options are defined here once, with clap; cargo's own are known by name and handed on,
+//! so that both can stand in any order, and a misspelt one is an error that lists the known ones.
 
-use clap::{Args, Parser, Subcommand};
+use clap::builder::PossibleValuesParser;
+use clap::{Args, CommandFactory, Parser, Subcommand};
 use std::path::PathBuf;
+use whippet_search::Reduction;
+
+const EXAMPLES: &str = "\
+Cargo's own options to choose and build tests are understood too: -p, --workspace, --lib, --test NAME, --features …
+After `--` stand the test filter and the test harness's own options, as with `cargo test`.
+
+Examples:
+  cargo whippet test                                all tests of this package, in all orders
+  cargo whippet test -p bank -- two_customers       one test of one package
+  cargo whippet test --limit-seconds 60             at most a minute of each test
+  cargo whippet test --hook ractor                  what ractor does with std::sync are events too
+  cargo whippet replay target/whippet/schedules/two_customers-1.json
+
+The same names, without the dashes in front, can stand in [package.metadata.whippet] and [workspace.metadata.whippet].
+
+Exit code: 0 searched to the end and nothing found, 1 something found, 2 misuse or no verdict.";
 
 /// Explores tokio tests in all orders.
 #[derive(Parser)]
-#[command(name = "cargo whippet", bin_name = "cargo whippet", version)]
+#[command(name = "cargo whippet", bin_name = "cargo whippet", version, arg_required_else_help = true)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -13,90 +31,317 @@ pub(crate) struct Arguments {
 
 #[derive(Subcommand)]
 pub(crate) enum Command {
-    /// Explores every `#[tokio::test]` instead of running it once.
+    /// Explore every `#[tokio::test]` instead of running it once.
     Test(Test),
-    /// Carries out the schedule of a finding again.
+    /// Carry out the schedule of a finding again.
     Replay(Replay),
 }
 
-/// How to search. The same names, without the dashes in front, can stand in `[package.metadata.whippet]`.
-#[derive(Args, Default)]
+/// How to search.
+#[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Search {
-    /// What the search may skip: optimal, source, exhaustive, random …
-    #[arg(long, value_name = "R")]
+    /// What the search may skip [default: optimal].
+    #[arg(long, value_name = "R", value_parser = reductions())]
     pub(crate) reduction: Option<String>,
     /// Stop a test's search after so many executions.
     #[arg(long, value_name = "N")]
     pub(crate) limit_executions: Option<u64>,
     /// Stop a test's search after so much time.
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = seconds)]
     pub(crate) limit_seconds: Option<f64>,
-    /// The longest execution, in steps.
+    /// The longest execution, in steps: a longer one is a finding [default: 10000].
     #[arg(long, value_name = "N")]
     pub(crate) limit_steps: Option<usize>,
-    /// How many timers may fire early in one execution.
+    /// How many timers may fire early in one execution [default: 4].
     #[arg(long, value_name = "N")]
     pub(crate) timers: Option<u64>,
-    /// How many workers share the search of a test.
-    #[arg(long, value_name = "N")]
-    pub(crate) search_jobs: Option<usize>,
+    /// How many tests are explored at a time, each in a process of its own [default: one per core].
+    #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) jobs: Option<u64>,
+    /// How many threads share the search of one test; only for tests without global variables [default: 1].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) workers: Option<u64>,
     /// Stop a test's search at its first finding.
-    #[arg(long)]
-    pub(crate) first_bug: bool,
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub(crate) first_bug: Option<bool>,
     /// Tasks that still wait when a test is over are findings.
-    #[arg(long)]
-    pub(crate) left_behind: bool,
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub(crate) left_behind: Option<bool>,
+    /// Messages that were sent and that nobody took are findings.
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub(crate) untaken: Option<bool>,
+    /// A point before every operation, also those whose order cannot matter to programs that share only tokio's types.
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub(crate) deep: Option<bool>,
+    /// Crates whose use of std::sync becomes events too: names, or `all` for every one that has tasks.
+    #[arg(long, value_name = "CRATES", value_delimiter = ',')]
+    pub(crate) hook: Vec<String>,
+    /// Leave the std::sync of your own crates alone: it is hooked otherwise.
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub(crate) no_hook: Option<bool>,
+    /// Random executions beside each search [default: 1000 where memory is used that tokio does not see, else none].
+    #[arg(long, value_name = "N")]
+    pub(crate) random: Option<u64>,
 }
 
 #[derive(Args)]
+#[command(after_help = EXAMPLES, max_term_width = 110, override_usage = "cargo whippet test [OPTIONS] [CARGO OPTIONS] [-- [FILTER] [HARNESS OPTIONS]]")]
 pub(crate) struct Test {
     #[command(flatten)]
     pub(crate) search: Search,
-    /// Cargo's own arguments, after whippet's: -p, --features, --test, --lib …; after `--`, which tests.
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "CARGO ARGUMENTS")]
+    /// Cargo's own arguments.
+    #[arg(skip)]
     pub(crate) cargo: Vec<String>,
     /// Which tests, as with cargo test: what stands after `--`.
     #[arg(skip)]
     pub(crate) filter: Vec<String>,
+    /// Whippet's own arguments, as they stand.
+    #[arg(skip)]
+    pub(crate) own: Vec<String>,
 }
 
 #[derive(Args)]
+#[command(max_term_width = 110, override_usage = "cargo whippet replay [OPTIONS] <FILE> [CARGO OPTIONS]")]
 pub(crate) struct Replay {
     /// The schedule, as `cargo whippet test` wrote it.
     pub(crate) file: PathBuf,
-    /// Print the command that runs this schedule under a debugger.
+    /// Run this schedule under a debugger: the first of rust-gdb, rust-lldb, gdb and lldb that is installed.
     #[arg(long)]
     pub(crate) debug: bool,
+    #[command(flatten)]
+    pub(crate) search: Search,
     /// Cargo's own arguments.
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "CARGO ARGUMENTS")]
+    #[arg(skip)]
     pub(crate) cargo: Vec<String>,
+    /// Whippet's own arguments, as they stand.
+    #[arg(skip)]
+    pub(crate) own: Vec<String>,
 }
 
-impl Search {
-    /// What the test processes are told. `metadata` is the package's `[package.metadata.whippet]`.
-    pub(crate) fn variables(&self, metadata: &serde_json::Value) -> Vec<(&'static str, String)> {
-        let text = |given: Option<String>, name: &str| {
-            given.or_else(|| match metadata.get(name)? {
-                serde_json::Value::String(text) => Some(text.clone()),
-                other => Some(other.to_string()),
-            })
+fn reductions() -> PossibleValuesParser {
+    Reduction::ALL.iter().map(|reduction| reduction.name()).collect::<Vec<_>>().into()
+}
+
+fn seconds(text: &str) -> Result<f64, String> {
+    let number: f64 = text.parse().map_err(|_| "expected a number of seconds".to_string())?;
+    if number.is_finite() && number >= 0.0 { Ok(number) } else { Err("expected a number of seconds".into()) }
+}
+
+/// What cargo calls its options that choose and build tests: name, short form, whether a value follows.
+const CARGO: [(&str, &str, bool); 33] = [
+    ("--package", "-p", true),
+    ("--workspace", "", false),
+    ("--all", "", false),
+    ("--exclude", "", true),
+    ("--lib", "", false),
+    ("--bins", "", false),
+    ("--bin", "", true),
+    ("--examples", "", false),
+    ("--example", "", true),
+    ("--tests", "", false),
+    ("--test", "", true),
+    ("--benches", "", false),
+    ("--bench", "", true),
+    ("--all-targets", "", false),
+    ("--features", "-F", true),
+    ("--all-features", "", false),
+    ("--no-default-features", "", false),
+    ("--release", "-r", false),
+    ("--profile", "", true),
+    ("--target", "", true),
+    ("--manifest-path", "", true),
+    ("--ignore-rust-version", "", false),
+    ("--keep-going", "", false),
+    ("--timings", "", false),
+    ("--verbose", "-v", false),
+    ("--quiet", "-q", false),
+    ("--color", "", true),
+    ("--config", "", true),
+    ("--offline", "", false),
+    ("--locked", "", false),
+    ("--frozen", "", false),
+    ("--no-fail-fast", "", false),
+    ("-Z", "-Z", true),
+];
+
+/// The command line, taken apart.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Parts {
+    /// Whippet's own.
+    own: Vec<String>,
+    cargo: Vec<String>,
+    /// After `--`.
+    filter: Vec<String>,
+}
+
+/// Reads the arguments after `cargo whippet`.
+pub(crate) fn parse(given: Vec<String>) -> Result<Command, String> {
+    let start = vec!["cargo whippet".to_string()];
+    let is = |name: &str| given.first().is_some_and(|word| word == name);
+    if !is("test") && !is("replay") {
+        return Ok(Arguments::parse_from([start, given].concat()).command);
+    }
+    let replay = is("replay");
+    let command = Arguments::command();
+    let sub = command.find_subcommand(&given[0]).expect("it was just compared");
+    let parts = split(sub, &given[1..], replay)?;
+    let Arguments { mut command } = Arguments::parse_from([start, vec![given[0].clone()], parts.own.clone()].concat());
+    match &mut command {
+        Command::Test(test) => (test.cargo, test.filter, test.own) = (parts.cargo, parts.filter, parts.own),
+        Command::Replay(replay) => {
+            replay.own = without_values(parts.own, &["--debug"], &replay.file);
+            replay.cargo = parts.cargo;
+        }
+    }
+    Ok(command)
+}
+
+/// `own` without these flags and the file: what only concerns the search.
+fn without_values(own: Vec<String>, flags: &[&str], file: &std::path::Path) -> Vec<String> {
+    let keep = |word: &String| !flags.contains(&word.as_str()) && std::path::Path::new(word) != file;
+    own.into_iter().filter(keep).collect()
+}
+
+fn split(command: &clap::Command, given: &[String], words: bool) -> Result<Parts, String> {
+    let mut parts = Parts::default();
+    let mut rest = given.iter();
+    while let Some(word) = rest.next() {
+        if word == "--" {
+            parts.filter.extend(rest.by_ref().cloned());
+            break;
+        }
+        let name = word.split_once('=').map_or(word.as_str(), |(name, _)| name);
+        if !word.starts_with('-') {
+            // Cargo's test filter; for a replay, the file.
+            if words {
+                parts.own.push(word.clone())
+            } else {
+                parts.filter.insert(0, word.clone())
+            }
+            continue;
+        }
+        let (list, value) = match (own_value(command, name), cargos_value(name)) {
+            (Some(value), _) => (&mut parts.own, value),
+            (None, Some(value)) => (&mut parts.cargo, value),
+            (None, None) => return Err(unknown(command, name)),
         };
-        let flag = |given: bool, name: &str| {
-            (given || metadata.get(name).and_then(serde_json::Value::as_bool) == Some(true)).then(|| "1".to_string())
-        };
-        let number = |given: Option<u64>, name: &str| text(given.map(|n| n.to_string()), name);
-        [
-            ("WHIPPET_REDUCTION", text(self.reduction.clone(), "reduction")),
-            ("WHIPPET_LIMIT_EXECUTIONS", number(self.limit_executions, "limit-executions")),
-            ("WHIPPET_LIMIT_SECONDS", text(self.limit_seconds.map(|n| n.to_string()), "limit-seconds")),
-            ("WHIPPET_LIMIT_STEPS", number(self.limit_steps.map(|n| n as u64), "limit-steps")),
-            ("WHIPPET_TIMERS", number(self.timers, "timers")),
-            ("WHIPPET_JOBS", number(self.search_jobs.map(|n| n as u64), "search-jobs")),
-            ("WHIPPET_FIRST_BUG", flag(self.first_bug, "first-bug")),
-            ("WHIPPET_LEFT_BEHIND", flag(self.left_behind, "left-behind")),
-        ]
-        .into_iter()
-        .filter_map(|(name, value)| Some((name, value?)))
-        .collect()
+        list.push(word.clone());
+        let attached = name != word || (!word.starts_with("--") && word.len() > 2);
+        if value && !attached {
+            list.extend(rest.next().cloned());
+        }
+    }
+    Ok(parts)
+}
+
+/// Whether a value follows this option of ours, if it is one.
+fn own_value(command: &clap::Command, name: &str) -> Option<bool> {
+    if ["--help", "-h"].contains(&name) {
+        return Some(false);
+    }
+    let long = name.strip_prefix("--");
+    let short = name.strip_prefix('-').filter(|_| long.is_none()).and_then(|text| text.chars().next());
+    let fits = |argument: &&clap::Arg| {
+        long.is_some() && argument.get_long() == long || short.is_some() && argument.get_short() == short
+    };
+    let argument = command.get_arguments().find(fits)?;
+    Some(argument.get_action().takes_values() && !argument.is_require_equals_set())
+}
+
+fn cargos_value(name: &str) -> Option<bool> {
+    let fits = |(long, short, value): &&(&str, &str, bool)| {
+        *long == name
+            || !short.is_empty() && (*short == name || *value && !name.starts_with("--") && name.starts_with(short))
+    };
+    CARGO.iter().find(fits).map(|(_, _, value)| *value)
+}
+
+/// The names of whippet's own options.
+fn names(command: &clap::Command) -> Vec<String> {
+    command.get_arguments().filter_map(|argument| argument.get_long()).map(|long| format!("--{long}")).collect()
+}
+
+fn unknown(command: &clap::Command, name: &str) -> String {
+    let own = names(command);
+    let cargos: Vec<&str> = CARGO.iter().map(|(long, ..)| *long).collect();
+    let near = own.iter().map(String::as_str).chain(cargos.iter().copied());
+    let near = near.map(|known| (strsim::jaro(known, name), known)).max_by(|a, b| a.0.total_cmp(&b.0));
+    let tip =
+        near.filter(|(alike, _)| *alike > 0.8).map_or(String::new(), |(_, known)| format!("; is `{known}` meant?"));
+    format!(
+        "there is no option `{name}`{tip}\nwhippet's own are: {}\ncargo's that are understood: {}\nwhat is for the test harness stands after `--`",
+        own.join(", "),
+        cargos.join(", ")
+    )
+}
+
+/// Reads settings of a search from words like those on the command line; the last of several wins.
+pub(crate) fn search(words: &[String]) -> Result<Search, String> {
+    #[derive(Parser)]
+    #[command(name = "whippet", no_binary_name = true, args_override_self = true, disable_help_flag = true)]
+    struct Settings {
+        #[command(flatten)]
+        search: Search,
+    }
+    let settings = Settings::command();
+    for word in words.iter().filter(|word| word.starts_with('-')) {
+        let name = word.split_once('=').map_or(word.as_str(), |(name, _)| name);
+        if own_value(&settings, name).is_none() {
+            let known: Vec<String> = names(&settings).iter().map(|name| name.trim_start_matches('-').into()).collect();
+            return Err(format!(
+                "there is no setting `{}`; known are: {}",
+                name.trim_start_matches('-'),
+                known.join(", ")
+            ));
+        }
+    }
+    let read = Settings::try_parse_from(words).map_err(|error| {
+        error.render().to_string().lines().next().unwrap_or_default().trim_start_matches("error: ").to_string()
+    })?;
+    Ok(read.search)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parts(line: &str) -> Result<Parts, String> {
+        let given: Vec<String> = line.split_whitespace().map(Into::into).collect();
+        let command = Arguments::command();
+        split(command.find_subcommand("test").unwrap(), &given, false)
+    }
+
+    #[test]
+    fn options_of_both_kinds_in_any_order() {
+        let parts = parts("-p bank --limit-seconds 5 --test=bank -Fa --deep two --hook a,b -- --exact three").unwrap();
+        assert_eq!(parts.own, ["--limit-seconds", "5", "--deep", "--hook", "a,b"]);
+        assert_eq!(parts.cargo, ["-p", "bank", "--test=bank", "-Fa"]);
+        assert_eq!(parts.filter, ["two", "--exact", "three"]);
+    }
+
+    #[test]
+    fn an_unknown_option_lists_the_known_ones() {
+        let error = parts("--reductoin optimal").unwrap_err();
+        assert!(
+            error.starts_with(
+                "there is no option `--reductoin`; is `--reduction` meant?\nwhippet's own are: --reduction, "
+            ),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn the_last_setting_wins() {
+        let words = ["--timers", "1", "--left-behind", "--timers", "2", "--left-behind=false"].map(String::from);
+        let search = search(&words).unwrap();
+        assert_eq!((search.timers, search.left_behind), (Some(2), Some(false)));
+    }
+
+    #[test]
+    fn settings_are_checked() {
+        let error = search(&["--timer=1".into()]).unwrap_err();
+        assert!(error.starts_with("there is no setting `timer`; known are: reduction, "), "{error}");
+        let error = search(&["--reduction=best".into()]).unwrap_err();
+        assert!(error.contains("'best'"), "{error}");
     }
 }

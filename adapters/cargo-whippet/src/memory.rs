@@ -1,53 +1,147 @@
 //! Memory that the stand-in does not see.
 //!
-//! Tasks may share more than tokio's types: std's atomics and locks, and what is built on them. Their operations are
-//! no events, so orders that differ only in them are not told apart. Whoever uses such memory is named with the verdict.
+//! Tasks may share more than tokio's types: std's atomics and locks, and what other crates build on them. Unless these are
+//! hooked, their operations are no events, and orders that differ only in them are not told apart: "ok" does not cover
+//! them. So the sources of everything that runs in the tests are read, and who uses such memory is named with
+//! the verdict.
 
+use crate::graph::{Graph, Package};
+use crate::paths::paths;
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Words that mean shared memory.
-const SHARED: [&str; 9] = [
-    "sync::atomic",
-    "std::sync::Mutex",
-    "std::sync::RwLock",
-    "std::sync::Condvar",
-    "std::sync::mpsc",
-    "sync::{Mutex",
-    "DashMap",
-    "parking_lot",
+/// What of `std::sync` only holds a value, or is nothing that can be changed.
+const HARMLESS: [&str; 9] =
+    ["Arc", "Weak", "PoisonError", "LockResult", "TryLockError", "TryLockResult", "Exclusive", "self", "Ordering"];
+
+/// Crates that are memory to share.
+const CRATES: [&str; 17] = [
+    "arc-swap",
+    "async-channel",
+    "async-lock",
+    "atomic_refcell",
+    "concurrent-queue",
     "crossbeam",
+    "crossbeam-channel",
+    "crossbeam-queue",
+    "crossbeam-utils",
+    "dashmap",
+    "event-listener",
+    "flume",
+    "once_cell",
+    "papaya",
+    "parking_lot",
+    "scc",
+    "spin",
 ];
 
-/// What to say about these packages, if anything.
-pub(crate) fn notes(packages: &[(String, PathBuf)]) -> Option<String> {
-    let found: Vec<String> = packages
-        .iter()
-        .filter_map(|(name, directory)| {
-            let place = first_use(&directory.join("src"))?;
-            let place =
-                place.0.strip_prefix(directory).map_or(place.0.clone(), Path::to_path_buf).display().to_string()
-                    + &format!(":{}", place.1);
-            Some(format!("  {name} ({place})"))
-        })
-        .collect();
-    (!found.is_empty()).then(|| {
-        format!(
-            "note: these crates also share memory that whippet does not see; orders that differ only there are not explored:\n{}",
-            found.join("\n")
-        )
-    })
+/// Who uses such memory.
+#[derive(Clone, Debug)]
+pub(crate) struct User {
+    pub(crate) name: String,
+    pub(crate) version: String,
+    pub(crate) own: bool,
+    /// What it uses: `AtomicU8 (src/lib.rs:12)`.
+    pub(crate) uses: Vec<String>,
+    /// Whether it may have tasks of its own.
+    pub(crate) tasks: bool,
 }
 
-fn first_use(directory: &Path) -> Option<(PathBuf, usize)> {
-    let mut entries: Vec<PathBuf> = fs::read_dir(directory).ok()?.flatten().map(|entry| entry.path()).collect();
-    entries.sort();
-    entries.into_iter().find_map(|path| {
-        if path.is_dir() {
-            return first_use(&path);
+/// All who use such memory and run in the tests of `roots`.
+pub(crate) fn users(graph: &Graph, roots: &BTreeSet<String>) -> Vec<User> {
+    let mut found: Vec<User> = graph
+        .running(roots)
+        .into_iter()
+        .filter_map(|(package, tasks)| {
+            let uses = uses(package);
+            let (name, version) = (package.name.clone(), package.version.clone());
+            (!uses.is_empty()).then_some(User { name, version, own: package.own, uses, tasks })
+        })
+        .collect();
+    found.sort_by(|a, b| (!a.own, !a.tasks, &a.name).cmp(&(!b.own, !b.tasks, &b.name)));
+    found
+}
+
+/// What a package uses, each thing with its first place.
+pub(crate) fn uses(package: &Package) -> Vec<String> {
+    let mut found: Vec<(String, String)> = Vec::new();
+    let places = if package.own { vec!["src", "tests", "examples", "benches"] } else { vec!["src"] };
+    for file in places.iter().flat_map(|place| sources(&package.directory.join(place))) {
+        let Ok(text) = fs::read_to_string(&file) else { continue };
+        let place = file.strip_prefix(&package.directory).unwrap_or(&file).display().to_string();
+        for (path, line) in paths(&text) {
+            if let Some(what) = shared(&path)
+                && !found.iter().any(|(known, _)| *known == what)
+            {
+                found.push((what, format!("{place}:{line}")));
+            }
         }
-        let text = fs::read_to_string(&path).ok().filter(|_| path.extension().is_some_and(|end| end == "rs"))?;
-        let code = |line: &str| !line.trim_start().starts_with("//") && SHARED.iter().any(|word| line.contains(word));
-        text.lines().position(code).map(|line| (path, line + 1))
-    })
+    }
+    found.into_iter().map(|(what, place)| format!("{what} ({place})")).collect()
+}
+
+/// The name of the shared memory that a path leads to, if it does.
+fn shared(path: &[String]) -> Option<String> {
+    let words: Vec<&str> = path.iter().map(String::as_str).collect();
+    match words.as_slice() {
+        ["std" | "core" | "alloc", "sync", "atomic", what, ..] if what.starts_with("Atomic") => Some((*what).into()),
+        ["std" | "core", "sync", "atomic", "*"] => Some("atomics".into()),
+        ["std" | "core", "sync", "atomic", ..] => None,
+        ["std", "sync", "mpsc", ..] => Some("std::sync::mpsc".into()),
+        ["std", "sync", "*"] => Some("std::sync".into()),
+        ["std", "sync", what, ..] if !HARMLESS.contains(what) && !what.ends_with("Guard") => {
+            Some(format!("std::sync::{what}"))
+        }
+        [name, what, ..] if CRATES.contains(&name.replace('_', "-").as_str()) || CRATES.contains(name) => {
+            (what.starts_with(char::is_uppercase) || *what == "*").then(|| format!("{name}::{what}"))
+        }
+        _ => None,
+    }
+}
+
+fn sources(directory: &Path) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
+    let mut entries: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    entries.sort();
+    let all = entries.into_iter().flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] });
+    all.filter(|path| path.extension().is_some_and(|end| end == "rs")).collect()
+}
+
+/// How many of a list are told.
+const TOLD: usize = 3;
+
+/// What the verdict must say about these, if anything. Who is hooked is seen.
+pub(crate) fn note(users: &[User], hooked: &BTreeSet<String>, random: u64) -> Option<String> {
+    let unseen: Vec<&User> = users.iter().filter(|user| !hooked.contains(&user.name)).collect();
+    let (tasks, below): (Vec<&User>, Vec<&User>) = unseen.iter().partition(|user| user.tasks);
+    if tasks.is_empty() {
+        return None;
+    }
+    let beside = match random {
+        0 => String::new(),
+        n => format!(
+            "\nA random search of {} executions per test ran beside; it is a sample.",
+            whippet_report::grouped(n)
+        ),
+    };
+    let mut text = format!(
+        "covered: every order of what tasks do with tokio{}\nnot seen: memory that tasks share past tokio; orders that differ only there are not told apart{beside}",
+        if hooked.is_empty() { String::new() } else { format!(", and with std::sync in {}", words(hooked.iter())) }
+    );
+    for user in &tasks {
+        let more = user.uses.len().saturating_sub(TOLD);
+        let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let uses = user.uses.iter().take(TOLD).cloned().collect::<Vec<_>>().join(", ");
+        text += &format!("\n  {} {}: {uses}{rest}", user.name, user.version);
+    }
+    if !below.is_empty() {
+        text += &format!("\n  and, called by these: {}", words(below.iter().map(|user| &user.name)));
+    }
+    let names: Vec<&str> = tasks.iter().map(|user| user.name.as_str()).collect();
+    Some(text + &format!("\nto see it: cargo whippet test --hook {}", names.join(",")))
+}
+
+fn words<'a>(names: impl Iterator<Item = &'a String>) -> String {
+    names.cloned().collect::<Vec<_>>().join(", ")
 }

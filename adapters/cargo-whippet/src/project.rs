@@ -1,12 +1,16 @@
 //! The user's workspace, built against the stand-in without touching it.
-//!
-//! Cargo keeps the lock file beside the workspace's manifest, and an existing one pins the real tokio. So tests are built
-//! in a shadow: a directory of links to everything in the workspace but the lock file, of which it has a copy.
 
-use crate::sources;
+use crate::arguments::Search;
+use crate::graph::{Graph, Package};
+use crate::shadow::{self, Instead};
+use crate::sources::{self, Layout};
+use crate::{hook, memory, settings};
 use serde_json::Value;
-use std::collections::BTreeSet;
+use std::collections::hash_map::DefaultHasher;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::hash::{Hash, Hasher};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -16,10 +20,26 @@ const VERSION: &str = "1.999.0";
 pub(crate) struct Project {
     /// What belongs to whippet, below the user's target directory.
     pub(crate) home: PathBuf,
+    /// Who is hooked.
+    pub(crate) hooked: BTreeSet<String>,
+    pub(crate) graph: Graph,
+    /// What is to be known besides the verdicts.
+    pub(crate) notes: Vec<String>,
+    root: PathBuf,
+    target: PathBuf,
     shadow: PathBuf,
-    manifest: PathBuf,
-    pub(crate) packages: Vec<Value>,
-    stand_in: PathBuf,
+    /// Where the chosen manifest is, seen from the root.
+    inside: PathBuf,
+    layout: Layout,
+    /// `cargo metadata` of the user's own packages.
+    metadata: Value,
+    /// Cargo's own arguments, as far as they are for building.
+    arguments: Vec<String>,
+    own: Vec<String>,
+    /// Copies of packages, in the place of those of the registry.
+    patches: BTreeMap<String, PathBuf>,
+    // Two at a time would take each other's shadow away. Held until the end.
+    _lock: fs::File,
 }
 
 /// A test executable.
@@ -29,8 +49,19 @@ pub(crate) struct Binary {
     pub(crate) source: String,
     /// Where its tests run.
     pub(crate) directory: PathBuf,
-    /// The package's `[package.metadata.whippet]`.
-    pub(crate) metadata: Value,
+    /// The package it belongs to, as cargo names it.
+    pub(crate) package: String,
+    /// How its tests are searched.
+    pub(crate) search: Search,
+    /// What a command that replays a schedule has to be told.
+    pub(crate) options: String,
+}
+
+/// What a build came to.
+enum Built {
+    Done(Vec<Binary>),
+    /// It failed; what the compiler said.
+    Failed(String),
 }
 
 fn cargo() -> Command {
@@ -45,8 +76,25 @@ fn value_of(arguments: &[String], name: &str) -> Option<String> {
     })
 }
 
+/// Cargo's arguments without what is taken care of here: the manifest is in the shadow, and so is the lock file, which
+/// has to change.
+fn for_building(arguments: &[String]) -> Vec<String> {
+    let mut kept = Vec::new();
+    let mut given = arguments.iter();
+    while let Some(argument) = given.next() {
+        match argument.as_str() {
+            "--manifest-path" => drop(given.next()),
+            "--frozen" => kept.push("--offline".into()),
+            "--locked" | "--no-fail-fast" => {}
+            path if path.starts_with("--manifest-path=") => {}
+            _ => kept.push(argument.clone()),
+        }
+    }
+    kept
+}
+
 impl Project {
-    pub(crate) fn open(arguments: &[String]) -> Result<Project, String> {
+    pub(crate) fn open(arguments: &[String], own: &[String]) -> Result<Project, String> {
         let mut command = cargo();
         command.args(["metadata", "--no-deps", "--format-version", "1"]);
         let given = value_of(arguments, "--manifest-path");
@@ -62,34 +110,87 @@ impl Project {
             None => std::env::current_dir().map_err(|error| error.to_string())?,
         };
         let inside = nearest_manifest(&here, &root);
-        let stand_in = sources::lay_out(&home)?;
-        let shadow = shadow(&home, &root, &target)?;
-        let manifest = shadow.join(inside).join("Cargo.toml");
-        let packages = metadata["packages"].as_array().cloned().unwrap_or_default();
-        let project = Project { home, shadow, manifest, packages, stand_in };
-        project.lock(&root)?;
+        let layout = sources::lay_out(&home)?;
+        let lock = alone(&home)?;
+        let mut project = Project {
+            shadow: PathBuf::new(),
+            hooked: BTreeSet::new(),
+            graph: Graph::default(),
+            notes: Vec::new(),
+            patches: BTreeMap::new(),
+            arguments: for_building(arguments),
+            own: own.to_vec(),
+            _lock: lock,
+            home,
+            root,
+            target,
+            inside,
+            layout,
+            metadata,
+        };
+        project.cast(&BTreeMap::new())?;
+        project.lock()?;
+        project.graph = Graph::new(&project.whole_metadata()?);
         Ok(project)
+    }
+
+    fn manifest(&self) -> PathBuf {
+        self.shadow.join(&self.inside).join("Cargo.toml")
+    }
+
+    /// Makes the shadow, with these manifests in the place of the user's.
+    fn cast(&mut self, manifests: &BTreeMap<PathBuf, PathBuf>) -> Result<(), String> {
+        let mut instead = BTreeMap::from([(self.root.join("Cargo.lock"), Instead::Nothing)]);
+        if self.target.starts_with(&self.root) {
+            instead.insert(self.target.clone(), Instead::Nothing);
+        }
+        instead.extend(manifests.iter().map(|(from, to)| (from.clone(), Instead::File(to.clone()))));
+        self.shadow = shadow::cast(&self.home.join("shadow"), &self.root, &instead)?;
+        Ok(())
     }
 
     fn cargo(&self, what: &str) -> Command {
         let mut command = cargo();
-        command.arg(what).current_dir(&self.shadow);
-        command.arg("--config").arg(format!("patch.crates-io.tokio.path={:?}", self.stand_in.display().to_string()));
+        command.arg(what);
+        let stand_in = ("tokio".to_string(), self.layout.tokio.clone());
+        for (name, path) in self.patches.iter().map(|(name, path)| (name.clone(), path.clone())).chain([stand_in]) {
+            command.arg("--config").arg(format!("patch.crates-io.{name}.path={:?}", path.display().to_string()));
+        }
+        if self.arguments.iter().any(|argument| argument == "--offline") && what != "test" {
+            command.arg("--offline");
+        }
         command
     }
 
-    /// Makes the lock file's copy use the stand-in.
-    fn lock(&self, root: &Path) -> Result<(), String> {
-        let (from, to) = (root.join("Cargo.lock"), self.shadow.join("Cargo.lock"));
+    /// Makes the lock file's copy use the stand-in. That takes a while, so the result is kept.
+    fn lock(&self) -> Result<(), String> {
+        let (from, to) = (self.root.join("Cargo.lock"), self.shadow.join("Cargo.lock"));
+        let (kept, key_file) = (self.home.join("Cargo.lock"), self.home.join("Cargo.lock.key"));
+        let key = {
+            let mut hasher = DefaultHasher::new();
+            (fs::read(&from).ok(), &self.layout.key, &self.root).hash(&mut hasher);
+            format!("{:016x}", hasher.finish())
+        };
+        if fs::read_to_string(&key_file).is_ok_and(|known| known == key) && fs::copy(&kept, &to).is_ok() {
+            return Ok(());
+        }
+        self.lock_anew(&from, &to)?;
+        // Without it, this is only done again the next time.
+        let _ = fs::copy(&to, &kept).and_then(|_| fs::write(&key_file, key));
+        Ok(())
+    }
+
+    fn lock_anew(&self, from: &Path, to: &Path) -> Result<(), String> {
         if from.exists() {
-            fs::copy(&from, &to).map_err(|error| format!("cannot copy {}: {error}", from.display()))?;
+            fs::copy(from, to).map_err(|error| format!("cannot copy {}: {error}", from.display()))?;
         } else {
-            let done = self.cargo("generate-lockfile").stderr(Stdio::inherit()).status();
-            if !done.is_ok_and(|status| status.success()) {
+            let mut command = self.cargo("generate-lockfile");
+            command.arg("--manifest-path").arg(self.manifest());
+            if !command.stderr(Stdio::inherit()).status().is_ok_and(|status| status.success()) {
                 return Err("cargo could not resolve the dependencies".into());
             }
         }
-        let text = fs::read_to_string(&to).map_err(|error| error.to_string())?;
+        let text = fs::read_to_string(to).map_err(|error| error.to_string())?;
         let versions = locked(&text, "tokio");
         let Some(real) = versions.iter().find(|version| version.starts_with("1.")) else {
             return Err("nothing here depends on tokio 1: there is nothing to explore".into());
@@ -99,6 +200,8 @@ impl Project {
         }
         let output = self
             .cargo("update")
+            .arg("--manifest-path")
+            .arg(self.manifest())
             .args(["-p", &format!("tokio@{real}"), "--precise", VERSION])
             .output()
             .map_err(|error| format!("cannot run cargo: {error}"))?;
@@ -111,82 +214,177 @@ impl Project {
         ))
     }
 
-    /// Builds the tests.
-    pub(crate) fn build(&self, arguments: &[String]) -> Result<Vec<Binary>, String> {
-        let mut command = self.cargo("test");
-        command.args(["--no-run", "--message-format=json-render-diagnostics"]);
-        command.arg("--manifest-path").arg(&self.manifest);
-        command.arg("--target-dir").arg(self.home.join("build"));
-        let mut skip = false;
-        for argument in arguments {
-            let path = argument == "--manifest-path";
-            if !skip && !path && !argument.starts_with("--manifest-path=") {
-                command.arg(argument);
-            }
-            skip = path;
-        }
-        let output = command.stderr(Stdio::inherit()).output().map_err(|error| format!("cannot run cargo: {error}"))?;
-        if !output.status.success() {
-            return Err("the tests do not build against the stand-in: see above".into());
-        }
-        Ok(String::from_utf8_lossy(&output.stdout).lines().filter_map(|line| self.binary(line)).collect())
-    }
-
-    fn binary(&self, line: &str) -> Option<Binary> {
-        let message: Value = serde_json::from_str(line).ok()?;
-        let file = message["executable"].as_str().filter(|_| message["profile"]["test"] == true)?;
-        let package = Path::new(message["manifest_path"].as_str()?).parent()?;
-        let source = Path::new(message["target"]["src_path"].as_str()?);
-        let inside = package.strip_prefix(&self.shadow).unwrap_or(package);
-        let known = self.packages.iter().find(|known| {
-            known["manifest_path"].as_str().is_some_and(|path| Path::new(path).ends_with(inside.join("Cargo.toml")))
-        });
-        Some(Binary {
-            file: file.into(),
-            source: source.strip_prefix(package).unwrap_or(source).display().to_string(),
-            directory: package.to_path_buf(),
-            metadata: known.map_or(Value::Null, |package| package["metadata"]["whippet"].clone()),
-        })
-    }
-
-    /// Everything that the tests are built from: name and directory of each package that uses tokio, the user's own first.
-    pub(crate) fn users_of_tokio(&self) -> Vec<(String, PathBuf)> {
+    /// `cargo metadata` of everything, with the stand-in in place.
+    fn whole_metadata(&self) -> Result<Value, String> {
         let mut command = self.cargo("metadata");
-        command.args(["--format-version", "1", "--manifest-path"]).arg(&self.manifest);
-        let Ok(metadata) = json_of(&mut command) else { return Vec::new() };
-        let packages = metadata["packages"].as_array().cloned().unwrap_or_default();
-        let uses = |package: &Value| {
-            package["dependencies"].as_array().is_some_and(|list| list.iter().any(|dep| dep["name"] == "tokio"))
+        command.args(["--format-version", "1", "--manifest-path"]).arg(self.manifest());
+        if let Some(host) = host() {
+            command.args(["--filter-platform", &host]);
+        }
+        for (k, argument) in self.arguments.iter().enumerate() {
+            match argument.as_str() {
+                "--all-features" | "--no-default-features" => drop(command.arg(argument)),
+                "-F" | "--features" => drop(command.arg("--features").args(self.arguments.get(k + 1))),
+                with if with.starts_with("--features=") => drop(command.arg(with)),
+                _ => {}
+            }
+        }
+        json_of(&mut command)
+    }
+
+    /// The settings of one of the user's packages.
+    fn settings(&self, manifest: &Path) -> Result<Search, String> {
+        let packages = self.metadata["packages"].as_array();
+        let known = packages
+            .into_iter()
+            .flatten()
+            .find(|package| package["manifest_path"].as_str().is_some_and(|path| Path::new(path) == manifest));
+        let package = known.map_or(&Value::Null, |package| &package["metadata"]);
+        settings::merged(&self.metadata["metadata"], package, &self.own)
+    }
+
+    /// Where something of the shadow is in the user's tree.
+    fn real(&self, path: &Path) -> PathBuf {
+        path.strip_prefix(&self.shadow).map_or_else(|_| path.to_path_buf(), |inside| self.root.join(inside))
+    }
+
+    /// Builds the tests, with the hooks that were asked for.
+    pub(crate) fn build(&mut self) -> Result<Vec<Binary>, String> {
+        let mut named = BTreeSet::new();
+        let mut mine = BTreeMap::new();
+        for package in self.graph.own().cloned().collect::<Vec<_>>() {
+            let search = self.settings(&self.real(&package.directory).join("Cargo.toml"))?;
+            named.extend(search.hook);
+            let wanted = search.no_hook != Some(true) && !package.in_compiler;
+            if wanted && self.layout.std.exists() && !memory::uses(&package).is_empty() {
+                mine.insert(package.name.clone(), package);
+            }
+        }
+        let copies = self.chosen(&named)?;
+        if mine.is_empty() && copies.is_empty() {
+            return self.plain_build(None);
+        }
+        self.hook(&mine, &copies)?;
+        let said = match self.attempt()? {
+            Built::Done(binaries) => return Ok(binaries),
+            Built::Failed(said) => said,
         };
-        let reached = reached(&metadata["resolve"]);
-        let mut found: Vec<(bool, String, PathBuf)> = packages
-            .iter()
-            .filter(|package| uses(package) && package["id"].as_str().is_some_and(|id| reached.contains(id)))
-            .filter_map(|package| {
-                let directory = Path::new(package["manifest_path"].as_str()?).parent()?.to_path_buf();
-                Some((!package["source"].is_null(), package["name"].as_str()?.to_string(), directory))
-            })
+        if !copies.is_empty() {
+            let names: Vec<&str> = copies.iter().map(|package| package.name.as_str()).collect();
+            return Err(format!(
+                "{said}\nwith std::sync hooked in {}, the tests do not build: name fewer crates with --hook",
+                names.join(", ")
+            ));
+        }
+        self.hook(&BTreeMap::new(), &[])?;
+        let names: Vec<&str> = mine.keys().map(String::as_str).collect();
+        self.plain_build(Some(format!("std::sync could not be hooked in {}: it does not build so", names.join(", "))))
+    }
+
+    fn plain_build(&mut self, note: Option<String>) -> Result<Vec<Binary>, String> {
+        self.notes.extend(note);
+        match self.attempt()? {
+            Built::Done(binaries) => Ok(binaries),
+            Built::Failed(said) => Err(format!("{said}\nthe tests do not build against the stand-in for tokio")),
+        }
+    }
+
+    /// The packages that these names stand for.
+    fn chosen(&self, names: &BTreeSet<String>) -> Result<Vec<Package>, String> {
+        let running = self.graph.running(&BTreeSet::new());
+        let mut chosen = Vec::new();
+        for name in names.iter().filter(|name| *name != "all") {
+            let before = chosen.len();
+            chosen.extend(self.graph.named(name).filter(|package| package.registry && !package.in_compiler).cloned());
+            if chosen.len() == before && !self.graph.named(name).any(|package| package.own) {
+                let known: BTreeSet<&str> = running.iter().map(|(package, _)| package.name.as_str()).collect();
+                let known: Vec<&str> = known.into_iter().collect();
+                return Err(format!(
+                    "nothing here depends on a crate `{name}` to hook; there are: {}",
+                    known.join(", ")
+                ));
+            }
+        }
+        if names.contains("all") {
+            let users = running.iter().filter(|(package, tasks)| *tasks && package.registry);
+            chosen.extend(
+                users.map(|(package, _)| (*package).clone()).filter(|package| !memory::uses(package).is_empty()),
+            );
+        }
+        Ok(chosen)
+    }
+
+    fn hook(&mut self, mine: &BTreeMap<String, Package>, copies: &[Package]) -> Result<(), String> {
+        let mut manifests = BTreeMap::new();
+        for package in mine.values() {
+            let real = self.real(&package.directory);
+            manifests.insert(real.join("Cargo.toml"), hook::own(package, &real, &self.home, &self.layout)?);
+        }
+        self.patches.clear();
+        for package in copies {
+            self.patches.insert(package.name.clone(), hook::copy(package, &self.home, &self.layout)?);
+        }
+        self.hooked = mine.keys().chain(self.patches.keys()).cloned().collect();
+        self.cast(&manifests)?;
+        self.lock()
+    }
+
+    fn attempt(&self) -> Result<Built, String> {
+        let mut command = self.cargo("test");
+        let colour = std::io::stderr().is_terminal();
+        let format = if colour { "json,json-diagnostic-rendered-ansi" } else { "json" };
+        command.args(["--no-run", "--message-format", format]);
+        command.arg("--manifest-path").arg(self.manifest());
+        command.arg("--target-dir").arg(self.home.join("build"));
+        command.args(&self.arguments);
+        let output = command.stderr(Stdio::inherit()).output().map_err(|error| format!("cannot run cargo: {error}"))?;
+        let messages: Vec<Value> = String::from_utf8_lossy(&output.stdout)
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok())
             .collect();
-        found.sort();
-        found.into_iter().map(|(_, name, directory)| (name, directory)).collect()
+        if !output.status.success() {
+            let errors = messages.iter().filter(|message| message["message"]["level"] == "error");
+            let texts = errors.filter_map(|message| message["message"]["rendered"].as_str());
+            return Ok(Built::Failed(texts.collect::<Vec<_>>().join("\n")));
+        }
+        let binaries: Result<Vec<Binary>, String> =
+            messages.iter().filter_map(|message| self.binary(message)).collect();
+        binaries.map(Built::Done)
+    }
+
+    fn binary(&self, message: &Value) -> Option<Result<Binary, String>> {
+        let file = message["executable"].as_str().filter(|_| message["profile"]["test"] == true)?;
+        let manifest = self.real(Path::new(message["manifest_path"].as_str()?));
+        let directory = manifest.parent()?.to_path_buf();
+        let source = self.real(Path::new(message["target"]["src_path"].as_str()?));
+        let package = message["package_id"].as_str()?.to_string();
+        Some(self.settings(&manifest).map(|search| Binary {
+            file: file.into(),
+            source: source.strip_prefix(&directory).unwrap_or(&source).display().to_string(),
+            directory,
+            package,
+            search,
+            options: self.own.iter().chain(&self.arguments).map(|word| format!(" {word}")).collect(),
+        }))
     }
 }
 
-/// The packages that the chosen one is built from; all of them where a whole workspace is chosen.
-fn reached(resolve: &Value) -> BTreeSet<String> {
-    let nodes = resolve["nodes"].as_array().cloned().unwrap_or_default();
-    let id = |node: &Value| node["id"].as_str().unwrap_or_default().to_string();
-    let Some(root) = resolve["root"].as_str() else { return nodes.iter().map(id).collect() };
-    let (mut reached, mut next) = (BTreeSet::new(), vec![root.to_string()]);
-    while let Some(package) = next.pop() {
-        if reached.insert(package.clone())
-            && let Some(node) = nodes.iter().find(|node| node["id"] == package.as_str())
-        {
-            let needs = node["dependencies"].as_array().into_iter().flatten();
-            next.extend(needs.filter_map(Value::as_str).map(Into::into));
-        }
+/// Waits until nobody else works here.
+fn alone(home: &Path) -> Result<fs::File, String> {
+    let file = home.join("lock");
+    let lock = fs::File::create(&file).map_err(|error| format!("cannot write {}: {error}", file.display()))?;
+    if lock.try_lock().is_err() {
+        eprintln!("    Blocking waiting for another `cargo whippet` in this workspace");
+        lock.lock().map_err(|error| format!("cannot lock {}: {error}", file.display()))?;
     }
-    reached
+    Ok(lock)
+}
+
+/// The platform that cargo builds for unless told.
+fn host() -> Option<String> {
+    let output = cargo().arg("-vV").output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.lines().find_map(|line| line.strip_prefix("host: ")).map(Into::into)
 }
 
 /// The versions of a package in a lock file.
@@ -217,43 +415,4 @@ fn nearest_manifest(here: &Path, root: &Path) -> PathBuf {
     let mut above = here.ancestors().take_while(|path| path.starts_with(root));
     let found = above.find(|path| path.join("Cargo.toml").exists()).unwrap_or(root);
     found.strip_prefix(root).unwrap_or(Path::new("")).to_path_buf()
-}
-
-/// Makes the shadow of `root`. Its neighbours get links too, for dependencies with a path like `../other`.
-fn shadow(home: &Path, root: &Path, target: &Path) -> Result<PathBuf, String> {
-    let around = home.join("shadow");
-    if around.exists() {
-        fs::remove_dir_all(&around).map_err(|error| format!("cannot renew {}: {error}", around.display()))?;
-    }
-    let name = root.file_name().map_or_else(|| "root".into(), PathBuf::from);
-    let shadow = around.join(&name);
-    fs::create_dir_all(&shadow).map_err(|error| format!("cannot make {}: {error}", shadow.display()))?;
-    if let Some(parent) = root.parent() {
-        link_all(parent, &around, |path| path == root)?;
-    }
-    link_all(root, &shadow, |path| path == target || path.ends_with("Cargo.lock"))?;
-    Ok(shadow)
-}
-
-fn link_all(from: &Path, to: &Path, skip: impl Fn(&Path) -> bool) -> Result<(), String> {
-    let Ok(entries) = fs::read_dir(from) else { return Ok(()) };
-    for entry in entries.flatten().filter(|entry| !skip(&entry.path())) {
-        link(&entry.path(), &to.join(entry.file_name()))
-            .map_err(|error| format!("cannot make a link to {}: {error}", entry.path().display()))?;
-    }
-    Ok(())
-}
-
-#[cfg(unix)]
-fn link(from: &Path, to: &Path) -> std::io::Result<()> {
-    std::os::unix::fs::symlink(from, to)
-}
-
-#[cfg(windows)]
-fn link(from: &Path, to: &Path) -> std::io::Result<()> {
-    if from.is_dir() {
-        std::os::windows::fs::symlink_dir(from, to)
-    } else {
-        std::os::windows::fs::symlink_file(from, to)
-    }
 }

@@ -7,11 +7,24 @@ use std::path::{Path, PathBuf};
 
 include!(concat!(env!("OUT_DIR"), "/sources.rs"));
 
-/// Writes the sources below `directory`, once per version of them; the answer is the stand-in's directory.
-pub(crate) fn lay_out(directory: &Path) -> Result<PathBuf, String> {
+/// Where the sources are.
+pub(crate) struct Layout {
+    /// A short text that differs between versions of the sources.
+    pub(crate) key: String,
+    /// The package called tokio.
+    pub(crate) tokio: PathBuf,
+    /// What takes the place of `std` in hooked packages.
+    pub(crate) std: PathBuf,
+    /// What takes the place of `core` in hooked packages.
+    pub(crate) core: PathBuf,
+}
+
+/// Writes the sources below `directory`, once per version of them.
+pub(crate) fn lay_out(directory: &Path) -> Result<Layout, String> {
     let mut hasher = DefaultHasher::new();
     FILES.hash(&mut hasher);
-    let root = directory.join(format!("stand-in-{:016x}", hasher.finish()));
+    let key = format!("{:016x}", hasher.finish());
+    let root = directory.join(format!("stand-in-{key}"));
     let done = root.join(".complete");
     if !done.exists() {
         for (name, text) in FILES {
@@ -20,7 +33,8 @@ pub(crate) fn lay_out(directory: &Path) -> Result<PathBuf, String> {
         }
         write(&done, "")?;
     }
-    Ok(root.join("adapters/tokio"))
+    let part = |name: &str| root.join("adapters").join(name);
+    Ok(Layout { key, tokio: part("tokio"), std: part("std"), core: part("core") })
 }
 
 /// The workspace's manifest, with only the members that are laid out.

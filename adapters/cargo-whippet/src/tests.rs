@@ -1,172 +1,184 @@
-//! Runs tests one by one, each in a process of its own, and says what came out.
+//! Runs tests, each in a process of its own, and says what came out.
 
-use crate::arguments::{Replay, Test};
-use crate::memory;
+use crate::arguments::Test;
+use crate::memory::{self, User};
+use crate::process::{Ended, Place, Process};
 use crate::project::{Binary, Project};
-use serde_json::Value;
-use std::fs;
-use std::io::Write;
-use std::path::Path;
-use std::process::Command;
-use std::time::Instant;
-use whippet_model::Schedule;
+use crate::watch::Watch;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
+use std::time::{Duration, Instant};
 use whippet_report::{Exit, grouped};
+
+/// How many random executions run beside a search, where memory is used that it does not see.
+const BESIDE: u64 = 1_000;
 
 #[derive(Default)]
 struct Tally {
     passed: usize,
     failed: Vec<(String, String)>,
+    /// Neither passed nor failed.
+    open: Vec<(String, String)>,
     ignored: usize,
-    unfinished: usize,
+    one_order: usize,
     executions: u64,
 }
 
 pub(crate) fn run(arguments: &Test) -> Result<Exit, String> {
-    let project = Project::open(&arguments.cargo)?;
-    let binaries = project.build(&arguments.cargo)?;
-    let schedules = project.home.join("schedules");
-    fs::create_dir_all(&schedules).map_err(|error| format!("cannot make {}: {error}", schedules.display()))?;
+    let mut project = Project::open(&arguments.cargo, &arguments.own)?;
+    let mut binaries = project.build()?;
+    let roots: BTreeSet<String> = binaries.iter().map(|binary| binary.package.clone()).collect();
+    let users = memory::users(&project.graph, &roots);
+    let unseen = users.iter().any(|user| user.tasks && !project.hooked.contains(&user.name));
+    for binary in &mut binaries {
+        binary.search.random = binary.search.random.or(unseen.then_some(BESIDE));
+    }
+    let place = Place::new(&project.home)?;
     let (start, mut tally) = (Instant::now(), Tally::default());
+    let show = arguments.filter.iter().any(|word| ["--nocapture", "--no-capture"].contains(&word.as_str()));
+    let ignored = arguments.filter.iter().any(|word| ["--ignored", "--include-ignored"].contains(&word.as_str()));
+    let watch = Watch::new(&place);
     for binary in &binaries {
         let names = list(binary, &arguments.filter)?;
         println!("\n     Exploring {}", binary.source);
         println!("\nrunning {} test{}", names.len(), if names.len() == 1 { "" } else { "s" });
-        let variables = arguments.search.variables(&binary.metadata);
-        for name in names {
-            print!("test {name} ... ");
-            let _ = std::io::stdout().flush();
-            println!("{}", one(&project, binary, &name, &variables, &mut tally)?);
-        }
+        let jobs = binary.search.jobs.map_or_else(cores, |n| n as usize);
+        let process = |name: &str| Process { binary, name: name.into(), show, ignored, replay: None };
+        all(&names, jobs, &watch, &place, &process, |name, ended| tally.add(name, ended));
     }
-    Ok(tally.report(&project, start))
+    drop(watch);
+    let random = binaries.iter().filter_map(|binary| binary.search.random).max().unwrap_or(0);
+    Ok(tally.report(&project, &users, random, start))
 }
 
-fn list(binary: &Binary, filter: &[String]) -> Result<Vec<String>, String> {
-    let output = Command::new(&binary.file)
+fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// The tests of a binary that were chosen.
+pub(crate) fn list(binary: &Binary, filter: &[String]) -> Result<Vec<String>, String> {
+    let output = std::process::Command::new(&binary.file)
         .args(filter)
         .args(["--list", "--format", "terse"])
         .current_dir(&binary.directory)
         .output()
         .map_err(|error| format!("cannot run {}: {error}", binary.file.display()))?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).trim_start_matches("error: ").trim().to_string());
+    }
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
     Ok(text.lines().filter_map(|line| line.strip_suffix(": test")).map(Into::into).collect())
 }
 
-fn command(binary: &Binary, name: &str) -> Command {
-    let mut command = Command::new(&binary.file);
-    command.args([name, "--exact", "--nocapture", "--test-threads=1"]).current_dir(&binary.directory);
-    command.env("CARGO_MANIFEST_DIR", &binary.directory);
-    command
-}
-
-/// Runs one test; the answer is the end of its line.
-fn one(
-    project: &Project,
-    binary: &Binary,
-    name: &str,
-    variables: &[(&'static str, String)],
-    tally: &mut Tally,
-) -> Result<String, String> {
-    let (report, failure) = (project.home.join("report.json"), project.home.join("failure.txt"));
-    for file in [&report, &failure] {
-        let _ = fs::remove_file(file);
-    }
-    let output = command(binary, name)
-        .envs(variables.iter().map(|(name, value)| (name, value)))
-        .env("WHIPPET_REPORT", &report)
-        .env("WHIPPET_FAILURE", &failure)
-        .env("WHIPPET_SCHEDULES", project.home.join("schedules"))
-        .output()
-        .map_err(|error| format!("cannot run {}: {error}", binary.file.display()))?;
-    let stdout = String::from_utf8_lossy(&output.stdout);
-    if output.status.success() && stdout.contains("1 ignored;") {
-        tally.ignored += 1;
-        return Ok("ignored".into());
-    }
-    let report: Value =
-        fs::read_to_string(&report).ok().and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default();
-    let counted = report["executions"].as_u64().map_or(String::new(), |executions| {
-        tally.executions += executions;
-        let seconds = report["seconds"].as_f64().unwrap_or(0.0);
-        format!(" ({} execution{}, {seconds:.2} s)", grouped(executions), if executions == 1 { "" } else { "s" })
+/// Runs tests, `jobs` at a time, and tells what came out in the order of their names.
+fn all<'a>(
+    names: &'a [String],
+    jobs: usize,
+    watch: &Watch,
+    place: &Place,
+    process: &(impl Fn(&str) -> Process<'a> + Sync),
+    mut tell: impl FnMut(&str, Ended),
+) {
+    let (next, (done, results)) = (AtomicUsize::new(0), channel());
+    std::thread::scope(|scope| {
+        for _ in 0..jobs.min(names.len()) {
+            let (done, next): (Sender<(usize, Ended)>, _) = (done.clone(), &next);
+            scope.spawn(move || {
+                while let Some((k, name)) =
+                    Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|k| Some((k, names.get(k)?)))
+                {
+                    if done.send((k, process(name).run(place))).is_err() {
+                        break;
+                    }
+                }
+            });
+        }
+        drop(done);
+        let (mut waiting, mut told) = (BTreeMap::new(), 0);
+        while told < names.len() {
+            match results.recv_timeout(Duration::from_millis(200)) {
+                Ok((k, ended)) => drop(waiting.insert(k, ended)),
+                Err(RecvTimeoutError::Timeout) => watch.tick(),
+                Err(RecvTimeoutError::Disconnected) => break,
+            }
+            while let Some(ended) = waiting.remove(&told) {
+                watch.hide();
+                tell(&names[told], ended);
+                told += 1;
+            }
+        }
     });
-    if output.status.success() {
-        tally.passed += 1;
-        return Ok(format!("ok{counted}"));
-    }
-    let cut = report["complete"] == false && report["findings"].as_array().is_some_and(Vec::is_empty);
-    tally.unfinished += usize::from(cut || report.is_null() && failure.exists());
-    let text =
-        fs::read_to_string(&failure).unwrap_or_else(|_| format!("{stdout}{}", String::from_utf8_lossy(&output.stderr)));
-    tally.failed.push((name.to_string(), text));
-    Ok(format!("{}{counted}", if cut { "NO VERDICT" } else { "FAILED" }))
 }
 
 impl Tally {
-    fn report(self, project: &Project, start: Instant) -> Exit {
-        if !self.failed.is_empty() {
-            println!("\nfailures:");
+    fn add(&mut self, name: &str, ended: Ended) {
+        let counted = match ended.executions {
+            Some(executions) => {
+                self.executions += executions;
+                let s = if executions == 1 { "" } else { "s" };
+                format!(" ({} execution{s}, {:.2} s)", grouped(executions), ended.seconds)
+            }
+            None if ended.one_order => " (one order only)".into(),
+            None => String::new(),
+        };
+        let word = match ended.exit {
+            None => "ignored",
+            Some(Exit::Holds) => "ok",
+            Some(Exit::Found) => "FAILED",
+            Some(Exit::NoVerdict) => "NO VERDICT",
+        };
+        println!("test {name} ... {word}{counted}");
+        self.one_order += usize::from(ended.one_order);
+        match ended.exit {
+            None => self.ignored += 1,
+            Some(Exit::Holds) => self.passed += 1,
+            Some(Exit::Found) => self.failed.push((name.into(), ended.text)),
+            Some(Exit::NoVerdict) => self.open.push((name.into(), ended.text)),
         }
-        for (name, text) in &self.failed {
-            println!("\n---- {name} ----\n{}", text.trim_end());
+    }
+
+    fn report(self, project: &Project, users: &[User], random: u64, start: Instant) -> Exit {
+        for (title, list) in [("failures", &self.failed), ("no verdict", &self.open)] {
+            if !list.is_empty() {
+                println!("\n{title}:");
+            }
+            for (name, text) in list {
+                println!("\n---- {name} ----\n{}", text.trim_end());
+            }
         }
-        if let Some(line) = memory::notes(&project.users_of_tokio()) {
-            println!("\n{line}");
+        println!();
+        if let Some(text) = memory::note(users, &project.hooked, random).filter(|_| self.executions > 0) {
+            println!("{text}\n");
         }
-        let result = if self.failed.is_empty() { "ok" } else { "FAILED" };
+        for note in &project.notes {
+            println!("note: {note}\n");
+        }
+        if self.one_order > 0 {
+            println!(
+                "note: {} ran in one order only: the body of `block_on` or of a main function cannot be called again\n",
+                if self.one_order == 1 { "a test".into() } else { format!("{} tests", self.one_order) }
+            );
+        }
+        let exit = match (self.failed.len(), self.open.len()) {
+            (0, 0) => Exit::Holds,
+            (0, _) => Exit::NoVerdict,
+            _ => Exit::Found,
+        };
+        let result = match exit {
+            Exit::Holds => "ok",
+            Exit::Found => "FAILED",
+            Exit::NoVerdict => "NO VERDICT",
+        };
         println!(
-            "\ntest result: {result}. {} passed; {} failed; {} ignored; {} executions; finished in {:.2}s\n",
+            "test result: {result}. {} passed; {} failed; {} without a verdict; {} ignored; {} executions; finished in {:.2}s\n",
             self.passed,
             self.failed.len(),
+            self.open.len(),
             self.ignored,
             grouped(self.executions),
             start.elapsed().as_secs_f64()
         );
-        match self.failed.len() {
-            0 => Exit::Holds,
-            failed if failed == self.unfinished => Exit::NoVerdict,
-            _ => Exit::Found,
-        }
+        exit
     }
-}
-
-pub(crate) fn replay(arguments: &Replay) -> Result<Exit, String> {
-    let file = fs::canonicalize(&arguments.file)
-        .map_err(|error| format!("cannot read {}: {error}", arguments.file.display()))?;
-    let text = fs::read_to_string(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
-    let schedule = Schedule::from_json(&text).map_err(|error| format!("{}: {error}", file.display()))?;
-    let project = Project::open(&arguments.cargo)?;
-    for binary in project.build(&arguments.cargo)? {
-        let wanted = [schedule.program.clone(), "--exact".into()];
-        if !list(&binary, &wanted)?.is_empty() {
-            return show(&project, &binary, &schedule.program, &file, arguments.debug);
-        }
-    }
-    Err(format!("no test is called `{}`: has it been renamed, or is it in another package?", schedule.program))
-}
-
-fn show(project: &Project, binary: &Binary, name: &str, file: &Path, debug: bool) -> Result<Exit, String> {
-    if debug {
-        println!(
-            "cd {} && WHIPPET_REPLAY={} rust-gdb --args {} {name} --exact --nocapture --test-threads=1",
-            binary.directory.display(),
-            file.display(),
-            binary.file.display()
-        );
-        return Ok(Exit::Holds);
-    }
-    let failure = project.home.join("failure.txt");
-    let _ = fs::remove_file(&failure);
-    let output = command(binary, name)
-        .env("WHIPPET_REPLAY", file)
-        .env("WHIPPET_FAILURE", &failure)
-        .output()
-        .map_err(|error| format!("cannot run {}: {error}", binary.file.display()))?;
-    if output.status.success() {
-        println!("the schedule ends well now");
-        return Ok(Exit::Holds);
-    }
-    let text = fs::read_to_string(&failure).unwrap_or_else(|_| String::from_utf8_lossy(&output.stderr).into_owned());
-    println!("{}", text.trim_end());
-    Ok(if text.starts_with("whippet:") { Exit::NoVerdict } else { Exit::Found })
 }

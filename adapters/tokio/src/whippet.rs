@@ -3,15 +3,18 @@
 //! Settings come from the environment, which `cargo whippet` sets: `WHIPPET_REDUCTION`, `WHIPPET_LIMIT_EXECUTIONS`,
 //! `WHIPPET_LIMIT_SECONDS`, `WHIPPET_LIMIT_STEPS`, `WHIPPET_TIMERS`, `WHIPPET_JOBS`, `WHIPPET_FIRST_BUG`,
 //! `WHIPPET_LEFT_BEHIND`; `WHIPPET_REPORT` names a file for the JSON report, `WHIPPET_FAILURE` one for the text of a
-//! failure, `WHIPPET_SCHEDULES` a directory for the schedules of findings, `WHIPPET_REPLAY` a schedule to replay instead of searching.
+//! failure, `WHIPPET_PROGRESS` one for a line on how far the search is, `WHIPPET_STOP` one that ends the search when it appears,
+//! `WHIPPET_SCHEDULES` a directory for the schedules of findings, `WHIPPET_OPTIONS` what a command that replays one has to be
+//! told, `WHIPPET_REPLAY` a schedule to replay instead of searching.
 
 use std::future::Future;
 use std::panic::Location;
+use std::path::PathBuf;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use whippet_model::Schedule;
-use whippet_search::{Options, Reduction};
+use whippet_search::{Observer, Options, Progress, Reduction};
 use whippet_tasks::{Around, Composite, InBranch, Place, Settings, Tasks};
 
 /// What a test may return.
@@ -76,7 +79,7 @@ pub fn test<F: Future<Output = ()> + 'static>(path: &str, paused: bool, body: im
     }
     let options = options();
     let meter = whippet_report::Meter::start();
-    let verdict = match program.explore(&options, &()) {
+    let verdict = match program.explore(&options, &Watcher::new()) {
         Ok(verdict) => verdict,
         Err(error) => fail(&format!("whippet: {error}")),
     };
@@ -87,16 +90,49 @@ pub fn test<F: Future<Output = ()> + 'static>(path: &str, paused: bool, body: im
             .unwrap_or_else(|error| panic!("whippet: cannot write {}: {error}", file.display()));
     }
     let mut replays = Vec::new();
+    let with = std::env::var("WHIPPET_OPTIONS").unwrap_or_default();
     if let Some(directory) = std::env::var_os("WHIPPET_SCHEDULES") {
         for (k, finding) in verdict.findings.iter().enumerate() {
             let file = std::path::Path::new(&directory).join(format!("{}-{}.json", name.replace("::", "-"), k + 1));
             if std::fs::write(&file, finding.schedule.to_json()).is_ok() {
-                replays.push(format!("cargo whippet replay {}", file.display()));
+                replays.push(format!("cargo whippet replay {}{with}", file.display()));
             }
         }
     }
     if let Some(text) = whippet_report::failure(&verdict, false, &replays) {
         fail(&text);
+    }
+}
+
+/// Tells `cargo whippet` how far a search is, and ends it when asked to.
+struct Watcher {
+    progress: Option<PathBuf>,
+    stop: Option<PathBuf>,
+}
+
+impl Watcher {
+    fn new() -> Watcher {
+        let file = |name| std::env::var_os(name).map(PathBuf::from);
+        Watcher { progress: file("WHIPPET_PROGRESS"), stop: file("WHIPPET_STOP") }
+    }
+}
+
+impl Observer for Watcher {
+    fn progress(&self, progress: &Progress) {
+        let Some(file) = &self.progress else { return };
+        let executions = progress.counters.executions;
+        let rate = executions as f64 / progress.elapsed.as_secs_f64();
+        let (executions, rate) = (whippet_report::grouped(executions), whippet_report::grouped(rate as u64));
+        let mut text = format!("{executions} executions · {rate}/s · depth {}", progress.depth);
+        if let Some(estimate) = &progress.estimate {
+            text += &format!(" · {} in all", whippet_report::guess(estimate));
+        }
+        // Nobody misses a line that cannot be written.
+        let _ = std::fs::write(file, text);
+    }
+
+    fn interrupted(&self) -> bool {
+        self.stop.as_ref().is_some_and(|file| file.exists())
     }
 }
 
@@ -136,6 +172,10 @@ pub fn main<F: Future>(paused: bool, future: F) -> F::Output {
 /// Runs a future as the main task of one execution, in one order.
 #[track_caller]
 pub(crate) fn run_once<F: Future>(paused: bool, future: F) -> F::Output {
+    if let Some(file) = std::env::var_os("WHIPPET_REPORT") {
+        // Whoever reads the report must not take this for an exploration.
+        let _ = std::fs::write(file, "{\"one_order\": true}\n");
+    }
     struct Slot<T>(*mut T);
     unsafe impl<T> Send for Slot<T> {}
     unsafe impl<T> Sync for Slot<T> {}

@@ -1,0 +1,103 @@
+//! What the tests are built from: the packages of the dependency graph, as `cargo metadata` tells it.
+
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+#[derive(Clone, Debug)]
+pub(crate) struct Package {
+    pub(crate) name: String,
+    pub(crate) version: String,
+    pub(crate) directory: PathBuf,
+    /// Whether it is the user's own: a member of the workspace.
+    pub(crate) own: bool,
+    /// Whether it comes from the registry.
+    pub(crate) registry: bool,
+    /// Its code runs in the compiler, not in tests.
+    pub(crate) in_compiler: bool,
+    needs: Vec<String>,
+}
+
+#[derive(Debug, Default)]
+pub(crate) struct Graph {
+    packages: BTreeMap<String, Package>,
+}
+
+impl Graph {
+    pub(crate) fn new(metadata: &Value) -> Graph {
+        let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_string();
+        let own: BTreeSet<String> = list(&metadata["workspace_members"]).iter().map(text).collect();
+        let nodes = list(&metadata["resolve"]["nodes"]);
+        let needs: BTreeMap<String, Vec<String>> = nodes.iter().map(|node| (text(&node["id"]), edges(node))).collect();
+        let packages = list(&metadata["packages"]).into_iter().map(|package| {
+            let id = text(&package["id"]);
+            let kinds = list(&package["targets"]).into_iter().flat_map(|target| list(&target["kind"]));
+            let manifest = PathBuf::from(text(&package["manifest_path"]));
+            let known = Package {
+                name: text(&package["name"]),
+                version: text(&package["version"]),
+                directory: manifest.parent().map_or_else(PathBuf::new, Path::to_path_buf),
+                own: own.contains(&id),
+                registry: text(&package["source"]).starts_with("registry+"),
+                in_compiler: kinds.into_iter().any(|kind| kind == "proc-macro"),
+                needs: needs.get(&id).cloned().unwrap_or_default(),
+            };
+            (id, known)
+        });
+        Graph { packages: packages.collect() }
+    }
+
+    pub(crate) fn named<'a>(&'a self, name: &'a str) -> impl Iterator<Item = &'a Package> {
+        self.packages.values().filter(move |package| package.name == name)
+    }
+
+    /// The user's own packages.
+    pub(crate) fn own(&self) -> impl Iterator<Item = &Package> {
+        self.packages.values().filter(|package| package.own)
+    }
+
+    /// What runs in the tests of these packages (of all members, if none is given), apart from tokio and what only
+    /// tokio needs. The second part of the answer is whether tokio is below: such a package may have tasks.
+    pub(crate) fn running(&self, roots: &BTreeSet<String>) -> Vec<(&Package, bool)> {
+        let mut next: Vec<&String> = self
+            .packages
+            .iter()
+            .filter(|(id, package)| if roots.is_empty() { package.own } else { roots.contains(*id) })
+            .map(|(id, _)| id)
+            .collect();
+        let mut reached = BTreeSet::new();
+        while let Some(id) = next.pop() {
+            let Some(package) = self.packages.get(id) else { continue };
+            if package.name != "tokio" && !package.in_compiler && reached.insert(id) {
+                next.extend(&package.needs);
+            }
+        }
+        reached.iter().map(|id| (&self.packages[*id], self.has_tokio_below(id))).collect()
+    }
+
+    fn has_tokio_below(&self, id: &str) -> bool {
+        let (mut next, mut seen) = (vec![id], BTreeSet::new());
+        while let Some(id) = next.pop() {
+            let Some(package) = self.packages.get(id) else { continue };
+            if package.name == "tokio" {
+                return true;
+            }
+            if seen.insert(id) {
+                next.extend(package.needs.iter().map(String::as_str));
+            }
+        }
+        false
+    }
+}
+
+/// What a package needs at run time.
+fn edges(node: &Value) -> Vec<String> {
+    let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
+    let runs = |dep: &Value| list(&dep["dep_kinds"]).iter().any(|kind| kind["kind"] != "build");
+    list(&node["deps"])
+        .iter()
+        .filter(|dep| runs(dep))
+        .filter_map(|dep| Some(dep["pkg"].as_str()?.to_string()))
+        .collect()
+}

@@ -1,0 +1,62 @@
+//! Copies of packages in which `std` and `core` are ours.
+//!
+//! A package whose manifest names a dependency `std` gets that crate wherever its source says `std::`. So nothing in
+//! the source changes: the copy has two more dependencies, crates of ours that hand on everything of the real `std`
+//! and `core`, but for the types of `std::sync`, whose operations are events.
+
+use crate::graph::Package;
+use crate::sources::{Layout, write};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The manifest of the copy.
+fn manifest(text: &str, layout: &Layout) -> String {
+    let line = |name: &str, package: &str, path: &Path| {
+        format!("\n[dependencies.{name}]\npackage = {package:?}\npath = {:?}\n", path.display().to_string())
+    };
+    text.to_string() + &line("std", "whippet-std", &layout.std) + &line("core", "whippet-core", &layout.core)
+}
+
+/// A manifest for one of the user's own packages, as a file outside of its tree.
+pub(crate) fn own(package: &Package, real: &Path, home: &Path, layout: &Layout) -> Result<PathBuf, String> {
+    let from = real.join("Cargo.toml");
+    let text = fs::read_to_string(&from).map_err(|error| format!("cannot read {}: {error}", from.display()))?;
+    let file = home.join("hooked/own").join(format!("{}-{}", package.name, package.version)).join("Cargo.toml");
+    let text = manifest(&text, layout);
+    if fs::read_to_string(&file).is_ok_and(|known| known == text) {
+        return Ok(file);
+    }
+    write(&file, &text)?;
+    Ok(file)
+}
+
+/// A copy of a package of the registry, made once per version of the stand-in; the answer is its directory.
+pub(crate) fn copy(package: &Package, home: &Path, layout: &Layout) -> Result<PathBuf, String> {
+    // Stories shorten such paths to what is behind them.
+    let place = home.join("hooked/registry/src").join(&layout.key);
+    let (name, done) = (format!("{}-{}", package.name, package.version), ".whippet-complete");
+    let to = place.join(&name);
+    if to.join(done).exists() {
+        return Ok(to);
+    }
+    copy_all(&package.directory, &to).map_err(|error| format!("cannot copy {name}: {error}"))?;
+    let file = to.join("Cargo.toml");
+    let text = fs::read_to_string(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+    write(&file, &manifest(&text, layout))?;
+    write(&to.join(done), "")?;
+    Ok(to)
+}
+
+fn copy_all(from: &Path, to: &Path) -> std::io::Result<()> {
+    fs::create_dir_all(to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (path, there) = (entry.path(), to.join(entry.file_name()));
+        if path.is_dir() {
+            copy_all(&path, &there)?;
+        } else {
+            fs::write(&there, fs::read(&path)?)?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,78 @@
+//! Carries out the schedule of a finding again.
+
+use crate::arguments::Replay;
+use crate::process::{Place, Process};
+use crate::project::Project;
+use crate::tests::list;
+use std::fs;
+use std::process::Command;
+use whippet_model::Schedule;
+use whippet_report::Exit;
+
+/// Debuggers, the best first, and how each is told what to run.
+const DEBUGGERS: [(&str, &str); 4] = [("rust-gdb", "--args"), ("rust-lldb", "--"), ("gdb", "--args"), ("lldb", "--")];
+
+pub(crate) fn run(arguments: &Replay) -> Result<Exit, String> {
+    let file = fs::canonicalize(&arguments.file)
+        .map_err(|error| format!("cannot read {}: {error}", arguments.file.display()))?;
+    let text = fs::read_to_string(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
+    let schedule = Schedule::from_json(&text).map_err(|error| format!("{}: {error}", file.display()))?;
+    let mut project = Project::open(&arguments.cargo, &arguments.own)?;
+    let wanted = [schedule.program.clone(), "--exact".into()];
+    for binary in project.build()? {
+        if list(&binary, &wanted)?.is_empty() {
+            continue;
+        }
+        let process =
+            Process { binary: &binary, name: schedule.program.clone(), show: true, ignored: true, replay: Some(file) };
+        return if arguments.debug { debug(&process) } else { show(&process, &project) };
+    }
+    Err(format!("no test is called `{}`: has it been renamed, or is it in another package?", schedule.program))
+}
+
+fn show(process: &Process<'_>, project: &Project) -> Result<Exit, String> {
+    let ended = process.run(&Place::new(&project.home)?);
+    match ended.exit {
+        Some(Exit::Holds) | None => {
+            println!("the schedule ends well now");
+            Ok(Exit::Holds)
+        }
+        Some(exit) => {
+            println!("{}", ended.text.trim_end());
+            Ok(if ended.text.starts_with("whippet:") { Exit::NoVerdict } else { exit })
+        }
+    }
+}
+
+/// Gives the terminal to a debugger.
+fn debug(process: &Process<'_>) -> Result<Exit, String> {
+    let command = process.command();
+    let words: Vec<String> = std::iter::once(command.get_program())
+        .chain(command.get_args())
+        .map(|word| word.to_string_lossy().into_owned())
+        .collect();
+    let set = |(name, value): (&std::ffi::OsStr, Option<&std::ffi::OsStr>)| {
+        Some(format!("{}={}", name.to_string_lossy(), value?.to_string_lossy()))
+    };
+    let variables: Vec<String> = command.get_envs().filter_map(set).collect();
+    let directory = command.get_current_dir().map_or_else(String::new, |path| path.display().to_string());
+    for (debugger, link) in DEBUGGERS {
+        let installed = Command::new(debugger).arg("--version").output().is_ok_and(|output| output.status.success());
+        println!("cd {directory} && {} {debugger} {link} {}", variables.join(" "), words.join(" "));
+        if !installed {
+            println!("({debugger} is not installed)");
+            continue;
+        }
+        let mut child = Command::new(debugger);
+        child
+            .arg(link)
+            .args(&words)
+            .current_dir(&directory)
+            .envs(command.get_envs().filter_map(|(k, v)| Some((k, v?))));
+        return match child.status() {
+            Ok(_) => Ok(Exit::Holds),
+            Err(error) => Err(format!("cannot run {debugger}: {error}")),
+        };
+    }
+    Err("no debugger is installed; any other can run the command above".into())
+}

@@ -1,0 +1,78 @@
+//! The settings of one package: from the workspace's metadata, the package's own, and the command line, later ones
+//! first; and what test processes are told of them.
+
+use crate::arguments::{self, Search};
+use serde_json::Value;
+
+/// Which settings hold for a package.
+pub(crate) fn merged(workspace: &Value, package: &Value, own: &[String]) -> Result<Search, String> {
+    let mut words = Vec::new();
+    for (metadata, table) in [(workspace, "workspace"), (package, "package")] {
+        let given = words_of(&metadata["whippet"]);
+        arguments::search(&given).map_err(|error| format!("in [{table}.metadata.whippet]: {error}"))?;
+        words.extend(given);
+    }
+    words.extend(own.iter().cloned());
+    arguments::search(&words)
+}
+
+/// A table of metadata as words of a command line.
+fn words_of(table: &Value) -> Vec<String> {
+    let text = |value: &Value| match value {
+        Value::String(text) => text.clone(),
+        Value::Array(list) => {
+            let words: Vec<String> =
+                list.iter().map(|word| word.as_str().map_or(word.to_string(), Into::into)).collect();
+            words.join(",")
+        }
+        other => other.to_string(),
+    };
+    table.as_object().into_iter().flatten().map(|(name, value)| format!("--{name}={}", text(value))).collect()
+}
+
+impl Search {
+    /// What the test processes are told.
+    pub(crate) fn variables(&self) -> Vec<(&'static str, String)> {
+        let flag = |given: Option<bool>| given.filter(|on| *on).map(|_| "1".to_string());
+        let number = |given: Option<u64>| given.map(|n| n.to_string());
+        [
+            ("WHIPPET_REDUCTION", self.reduction.clone()),
+            ("WHIPPET_LIMIT_EXECUTIONS", number(self.limit_executions)),
+            ("WHIPPET_LIMIT_SECONDS", self.limit_seconds.map(|n| n.to_string())),
+            ("WHIPPET_LIMIT_STEPS", number(self.limit_steps.map(|n| n as u64))),
+            ("WHIPPET_TIMERS", number(self.timers)),
+            ("WHIPPET_JOBS", number(self.workers)),
+            ("WHIPPET_FIRST_BUG", flag(self.first_bug)),
+            ("WHIPPET_LEFT_BEHIND", flag(self.left_behind)),
+            ("WHIPPET_UNTAKEN", flag(self.untaken)),
+            ("WHIPPET_DEEP", flag(self.deep)),
+            ("WHIPPET_BESIDE", number(self.random.filter(|n| *n > 0))),
+        ]
+        .into_iter()
+        .filter_map(|(name, value)| Some((name, value?)))
+        .collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn the_command_line_goes_first() {
+        let package = json!({"whippet": {"limit-seconds": 5, "hook": ["a", "b"], "left-behind": true}});
+        let search = merged(&Value::Null, &package, &["--limit-seconds".into(), "7".into()]).unwrap();
+        assert_eq!((search.limit_seconds, search.left_behind), (Some(7.0), Some(true)));
+        assert_eq!(search.hook, ["a", "b"]);
+    }
+
+    #[test]
+    fn unknown_settings_say_where() {
+        let error = merged(&json!({"whippet": {"limits": 5}}), &Value::Null, &[]).unwrap_err();
+        assert!(
+            error.starts_with("in [workspace.metadata.whippet]: there is no setting `limits`; known are:"),
+            "{error}"
+        );
+    }
+}
