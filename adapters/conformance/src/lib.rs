@@ -3,6 +3,8 @@
 
 extern crate stand_in as tokio;
 
+pub mod generated;
+
 /// The programs, on the tokio of this name; `$d` is a dollar for the macro inside.
 macro_rules! programs {
     ($name:ident, $tokio:ident, $d:tt) => {

@@ -70,12 +70,18 @@ impl Tasks {
     /// Searches it. What belongs together is learnt on the way; the search is begun again until nothing new turns up.
     pub fn explore(&self, options: &Options, observer: &dyn Observer) -> Result<Verdict, SearchError> {
         loop {
-            let before = self.shared.learnt.version();
+            let before = self.learnt();
             let verdict = explore(Arc::new(self.clone()), options, observer);
-            if self.shared.learnt.version() == before {
+            if self.learnt() == before {
                 return verdict;
             }
         }
+    }
+
+    /// Grows with what is learnt about the program: a search during which it grew has to be begun again.
+    #[must_use]
+    pub fn learnt(&self) -> u64 {
+        self.shared.learnt.version()
     }
 
     /// Runs one execution, always the task that was created first: what a plain runtime might do.

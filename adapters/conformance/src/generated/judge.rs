@@ -1,0 +1,235 @@
+//! Explores a plan with `optimal` and with `exhaustive`, and compares the outcomes.
+
+use super::plan::Plan;
+use super::task::{Logs, program};
+use std::collections::BTreeSet;
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+use whippet_model::{
+    ActorNo, Branch, Choice, Kind, Machine, MachineError, Name, Pending, Problem, Program, Relation, Step, StepText,
+    Touch,
+};
+use whippet_search::{Options, Reduction, SearchError, explore};
+use whippet_tasks::{Settings, TaskMachine, Tasks};
+
+/// Programs with more executions than this are too large for every order.
+const MOST: u64 = 4_000;
+
+/// What the tasks had seen when an execution was complete, and what was wrong with it.
+type Outcomes = BTreeSet<(String, Vec<Kind>)>;
+
+/// The tasks of a plan, with an ear at the end of each execution.
+struct Overheard {
+    tasks: Tasks,
+    logs: Logs,
+    seen: Arc<Mutex<Outcomes>>,
+}
+
+impl Program for Overheard {
+    type Machine = Ear;
+
+    fn machine(&self) -> Result<Ear, MachineError> {
+        Ok(Ear { machine: self.tasks.machine()?, logs: self.logs.clone(), seen: self.seen.clone() })
+    }
+
+    fn name(&self) -> String {
+        self.tasks.name()
+    }
+}
+
+struct Ear {
+    machine: TaskMachine,
+    logs: Logs,
+    seen: Arc<Mutex<Outcomes>>,
+}
+
+impl Machine for Ear {
+    fn completed(&mut self) {
+        let mut problems: Vec<Problem> = Vec::new();
+        if self.machine.problems() > 0 {
+            problems.extend((0..self.machine.depth()).filter_map(|at| self.machine.problem(at)));
+        } else {
+            self.machine.ending(&mut problems);
+        }
+        let kinds = problems.into_iter().map(|problem| problem.kind).collect();
+        self.seen.lock().unwrap_or_else(PoisonError::into_inner).insert((self.logs.text(), kinds));
+    }
+
+    fn depth(&self) -> usize {
+        self.machine.depth()
+    }
+    fn enabled(&mut self, out: &mut Vec<Choice>) {
+        self.machine.enabled(out);
+    }
+    fn execute(&mut self, choice: Choice) -> Result<(), MachineError> {
+        self.machine.execute(choice)
+    }
+    fn rewind(&mut self, depth: usize) {
+        self.machine.rewind(depth);
+    }
+    fn next_branch(&self) -> Option<Branch> {
+        self.machine.next_branch()
+    }
+    fn thread(&self, what: Pending) -> Name {
+        self.machine.thread(what)
+    }
+    fn actor(&self, what: Pending) -> ActorNo {
+        self.machine.actor(what)
+    }
+    fn find(&self, thread: Name) -> Option<Pending> {
+        self.machine.find(thread)
+    }
+    fn pending(&self, out: &mut Vec<Pending>) {
+        self.machine.pending(out);
+    }
+    fn relation(&self) -> Relation {
+        self.machine.relation()
+    }
+    fn step(&self, at: usize) -> Step {
+        self.machine.step(at)
+    }
+    fn causes(&self, at: usize, out: &mut Vec<usize>) {
+        self.machine.causes(at, out);
+    }
+    fn sent(&self, at: usize) -> Range<u32> {
+        self.machine.sent(at)
+    }
+    fn touches(&self, at: usize) -> &[Touch] {
+        self.machine.touches(at)
+    }
+    fn missed(&self, at: usize, out: &mut Vec<(usize, Branch)>) {
+        self.machine.missed(at, out);
+    }
+    fn actors(&self) -> usize {
+        self.machine.actors()
+    }
+    fn problems(&self) -> usize {
+        self.machine.problems()
+    }
+    fn problem(&self, at: usize) -> Option<Problem> {
+        self.machine.problem(at)
+    }
+    fn ending(&mut self, out: &mut Vec<Problem>) {
+        self.machine.ending(out);
+    }
+    fn describe(&mut self, at: usize) -> StepText {
+        self.machine.describe(at)
+    }
+    fn handler_runs(&self) -> u64 {
+        self.machine.handler_runs()
+    }
+}
+
+/// What a search saw.
+struct Seen {
+    outcomes: Outcomes,
+    executions: u64,
+    blocked: u64,
+}
+
+/// Explores a plan; `None` if that takes too many executions.
+fn see(plan: &Arc<Plan>, reduction: Reduction) -> Result<Option<Seen>, String> {
+    // Our own assertions are differences too: they are made smaller like others.
+    std::panic::catch_unwind(|| look(plan, reduction))
+        .map_err(|panic| {
+            let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
+            text.unwrap_or("a panic").to_string()
+        })?
+        .map_err(|error| error.to_string())
+}
+
+fn look(plan: &Arc<Plan>, reduction: Reduction) -> Result<Option<Seen>, SearchError> {
+    let (logs, seen) = (Logs::default(), Arc::<Mutex<Outcomes>>::default());
+    let (plan, to) = (plan.clone(), logs.clone());
+    let settings = Settings { timers: 2, ..Settings::default() };
+    let tasks = Tasks::new("generated", settings, move || program(plan.clone(), to.clone()));
+    let overheard = Arc::new(Overheard { tasks, logs, seen: seen.clone() });
+    let mut options = Options { reduction, ..Options::default() };
+    options.limits.executions = Some(MOST);
+    options.limits.steps = 500;
+    loop {
+        // What an earlier round saw must not hide what this one misses.
+        seen.lock().unwrap_or_else(PoisonError::into_inner).clear();
+        let before = overheard.tasks.learnt();
+        let verdict = explore(overheard.clone(), &options, &());
+        if overheard.tasks.learnt() != before {
+            continue;
+        }
+        let verdict = verdict?;
+        let outcomes = std::mem::take(&mut *seen.lock().unwrap_or_else(PoisonError::into_inner));
+        let counters = verdict.counters;
+        return Ok(verdict.complete.then_some(Seen {
+            outcomes,
+            executions: counters.executions,
+            blocked: counters.blocked,
+        }));
+    }
+}
+
+/// What came of comparing a plan.
+pub enum Judged {
+    /// Both see the same; how many executions each needed.
+    Same {
+        /// With `optimal`.
+        optimal: u64,
+        /// With `exhaustive`.
+        exhaustive: u64,
+    },
+    /// The plan has too many executions to compare.
+    TooLarge,
+    /// They differ.
+    Different(Difference),
+}
+
+/// How the two differ.
+#[derive(Debug)]
+pub struct Difference {
+    /// What only `exhaustive` sees.
+    pub missed: Vec<String>,
+    /// What only `optimal` sees.
+    pub invented: Vec<String>,
+    /// What else is wrong.
+    pub error: Option<String>,
+}
+
+/// Compares the outcomes of a plan.
+pub fn judge(plan: &Plan) -> Judged {
+    let plan = Arc::new(plan.clone());
+    let both = see(&plan, Reduction::Optimal).and_then(|few| {
+        // Where one per trace is too much, all of them are.
+        if few.is_none() { Ok((None, None)) } else { Ok((few, see(&plan, Reduction::Exhaustive)?)) }
+    });
+    let (few, all) = match both {
+        Ok((Some(few), Some(all))) => (few, all),
+        Ok(_) => return Judged::TooLarge,
+        Err(error) => {
+            return Judged::Different(Difference { missed: vec![], invented: vec![], error: Some(error) });
+        }
+    };
+    let only = |a: &Outcomes, b: &Outcomes| {
+        a.difference(b).map(|(text, kinds)| format!("{text} {kinds:?}")).collect::<Vec<_>>()
+    };
+    let (missed, invented) = (only(&all.outcomes, &few.outcomes), only(&few.outcomes, &all.outcomes));
+    let error = (few.blocked > 0).then(|| format!("{} executions of optimal were blocked", few.blocked));
+    if missed.is_empty() && invented.is_empty() && error.is_none() {
+        return Judged::Same { optimal: few.executions, exhaustive: all.executions };
+    }
+    Judged::Different(Difference { missed, invented, error })
+}
+
+/// The smallest plan like this one on which the two still differ.
+#[must_use]
+pub fn shrink(plan: &Plan) -> (Plan, Difference) {
+    let Judged::Different(mut difference) = judge(plan) else { panic!("only plans that differ can be shrunk") };
+    let mut plan = plan.clone();
+    loop {
+        let smaller = plan.smaller().into_iter().find_map(|plan| match judge(&plan) {
+            Judged::Different(difference) => Some((plan, difference)),
+            _ => None,
+        });
+        match smaller {
+            Some(found) => (plan, difference) = found,
+            None => return (plan, difference),
+        }
+    }
+}
