@@ -69,6 +69,12 @@ pub(crate) struct Sent {
     pub(crate) site: &'static Location<'static>,
 }
 
+impl Sent {
+    pub(crate) fn is_pending(&self) -> bool {
+        self.delivered == PENDING
+    }
+}
+
 /// The messages sent to one actor, `Vec<M>` inside, the first `len` of which count.
 pub(crate) struct Mailbox {
     messages: Box<dyn Any>,

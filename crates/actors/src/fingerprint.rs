@@ -1,51 +1,169 @@
 //! A hash of a whole configuration.
+//!
+//! It is a sum with one part for each actor and one for each pending message, so that a step changes few parts: those are
+//! taken off and added, and the sums of earlier configurations are kept for going back. Where the order of
+//! things counts, every part depends on all before it, and the hash is made anew each time.
+//!
+//! Actors with an async body are compared by the text of what they have received, in which addresses stand under
+//! their stable names.
 
 use crate::address::with_labels;
 use crate::cell::Cell;
 use crate::engine::Engine;
+use crate::machine::Record;
 use whippet_model::{Comparison, MachineError, Name};
 
-/// Actors by name (or in order of creation), what is pending as a multiset (or in order of sending).
-///
-/// Actors with an async body are compared by the text of what they have received, in which addresses stand under
-/// their stable names.
-pub(crate) fn fingerprint(engine: &Engine, cells: &[Box<dyn Cell>], how: Comparison) -> Result<u128, MachineError> {
-    if cells.iter().any(|cell| cell.is_body()) {
-        let names = engine.about.iter().map(|about| about.name.to_string()).collect();
-        return with_labels(names, || hash(engine, cells, how));
-    }
-    hash(engine, cells, how)
+/// Two independent sums make 128 bits: a collision would merge two different states.
+type Sums = [u64; 2];
+
+/// The sums of the present configuration, and what it takes to have those of earlier ones.
+#[derive(Default)]
+pub(crate) struct Fingerprints {
+    sums: Sums,
+    /// The configurations that were asked for on the way here.
+    known: Vec<Known>,
+    /// The parts of actors and of messages, sent so far.
+    actors: Vec<Sums>,
+    messages: Vec<Sums>,
+    /// The parts that actors had before.
+    undo: Vec<(u32, Sums)>,
 }
 
-fn hash(engine: &Engine, cells: &[Box<dyn Cell>], how: Comparison) -> Result<u128, MachineError> {
-    if !engine.shared.is_empty() {
-        let why = "programs with shared variables cannot be compared by their states: use another search";
-        return Err(MachineError::Unsupported(why.to_owned()));
-    }
-    // Two independent sums make 128 bits: a collision would merge two different states.
-    let mut sums = [0u64; 2];
-    let mut add = |name: Name| {
-        sums[0] = sums[0].wrapping_add(name.mixed(11).0);
-        sums[1] = sums[1].wrapping_add(name.mixed(13).mixed(17).0);
-    };
-    for (slot, cell) in cells.iter().enumerate().skip(1) {
-        let about = &engine.about[slot];
-        let hash = cell.hash(engine).ok_or_else(|| no_hash(&about.kind))?;
-        match how {
-            Comparison::Canonical => add(about.name.mixed(hash)),
-            Comparison::Ordered => add(Name(slot as u64).mixed(hash)),
+/// A configuration that was asked for, with what is to be restored on the way back to the one before it.
+struct Known {
+    depth: usize,
+    sums: Sums,
+    actors: usize,
+    messages: usize,
+    undo: usize,
+}
+
+/// The program in its present configuration.
+#[derive(Copy, Clone)]
+pub(crate) struct Present<'a> {
+    pub(crate) engine: &'a Engine,
+    pub(crate) cells: &'a [Box<dyn Cell>],
+    pub(crate) records: &'a [Record],
+}
+
+impl Fingerprints {
+    /// The hash of the present configuration.
+    pub(crate) fn of(&mut self, present: Present<'_>, how: Comparison) -> Result<u128, MachineError> {
+        if !present.engine.shared.is_empty() {
+            let why = "programs with shared variables cannot be compared by their states: use another search";
+            return Err(MachineError::Unsupported(why.to_owned()));
         }
+        if present.cells.iter().any(|cell| cell.is_body()) {
+            let names = present.engine.about.iter().map(|about| about.name.to_string()).collect();
+            return with_labels(names, || self.hash(present, how));
+        }
+        self.hash(present, how)
+    }
+
+    /// All steps from `depth` on have been taken back.
+    pub(crate) fn rewind(&mut self, depth: usize) {
+        while let Some(known) = self.known.pop_if(|known| known.depth > depth) {
+            self.sums = known.sums;
+            self.actors.truncate(known.actors);
+            self.messages.truncate(known.messages);
+            for (actor, part) in self.undo.drain(known.undo..).rev() {
+                self.actors[actor as usize] = part;
+            }
+        }
+    }
+
+    fn hash(&mut self, present: Present<'_>, how: Comparison) -> Result<u128, MachineError> {
+        let [high, low] = match how {
+            Comparison::Canonical => {
+                self.learn(present)?;
+                self.sums
+            }
+            Comparison::Ordered => ordered(present)?,
+        };
+        Ok(u128::from(high) << 64 | u128::from(low))
+    }
+
+    /// Brings the sums to the present.
+    fn learn(&mut self, present: Present<'_>) -> Result<(), MachineError> {
+        let depth = present.records.len();
+        let from = self.known.last().map(|known| known.depth);
+        if from == Some(depth) {
+            return Ok(());
+        }
+        let (sums, actors, messages) = (self.sums, self.actors.len(), self.messages.len());
+        self.known.push(Known { depth, sums, actors, messages, undo: self.undo.len() });
+        for slot in actors..present.cells.len() {
+            let part = present.actor(slot)?;
+            self.actors.push(part);
+            add(&mut self.sums, part);
+        }
+        for what in messages..present.engine.sent.len() {
+            let part = present.message(what as u32)?;
+            self.messages.push(part);
+            add(&mut self.sums, part);
+        }
+        // Of what was there before, only the receivers of the steps since are different.
+        let Some(from) = from else {
+            let delivered = present.engine.sent.iter().zip(&self.messages).filter(|(sent, _)| !sent.is_pending());
+            delivered.for_each(|(_, &part)| take(&mut self.sums, part));
+            return Ok(());
+        };
+        for record in &present.records[from..] {
+            take(&mut self.sums, self.messages[record.choice.what.0 as usize]);
+            let slot = record.actor as usize;
+            let part = present.actor(slot)?;
+            let before = std::mem::replace(&mut self.actors[slot], part);
+            take(&mut self.sums, before);
+            add(&mut self.sums, part);
+            self.undo.push((record.actor, before));
+        }
+        Ok(())
+    }
+}
+
+impl Present<'_> {
+    fn actor(self, slot: usize) -> Result<Sums, MachineError> {
+        let about = &self.engine.about[slot];
+        // The test itself is no actor of the program.
+        let hash = if slot == 0 { Some(0) } else { self.cells[slot].hash(self.engine) };
+        Ok(part(about.name.mixed(hash.ok_or_else(|| no_hash(&about.kind))?)))
+    }
+
+    fn message(self, what: u32) -> Result<Sums, MachineError> {
+        let to = self.engine.sent[what as usize].to as usize;
+        let about = &self.engine.about[to];
+        let hash = self.cells[to].hash_message(self.engine, what).ok_or_else(|| no_hash(&about.kind))?;
+        Ok(part(about.name.mixed(3).mixed(hash)))
+    }
+}
+
+/// Actors in order of creation, messages in order of sending.
+fn ordered(present: Present<'_>) -> Result<Sums, MachineError> {
+    let engine = present.engine;
+    let mut sums = [0; 2];
+    for slot in 1..present.cells.len() {
+        let hash = present.cells[slot].hash(engine).ok_or_else(|| no_hash(&engine.about[slot].kind))?;
+        add(&mut sums, part(Name(slot as u64).mixed(hash)));
     }
     for (k, p) in engine.pending().enumerate() {
         let to = engine.sent[p as usize].to;
-        let about = &engine.about[to as usize];
-        let hash = cells[to as usize].hash_message(engine, p).ok_or_else(|| no_hash(&about.kind))?;
-        match how {
-            Comparison::Canonical => add(about.name.mixed(3).mixed(hash)),
-            Comparison::Ordered => add(Name(k as u64).mixed(u64::from(to)).mixed(hash)),
-        }
+        let hash = present.cells[to as usize].hash_message(engine, p);
+        let hash = hash.ok_or_else(|| no_hash(&engine.about[to as usize].kind))?;
+        add(&mut sums, part(Name(k as u64).mixed(u64::from(to)).mixed(hash)));
     }
-    Ok(u128::from(sums[0]) << 64 | u128::from(sums[1]))
+    Ok(sums)
+}
+
+fn part(name: Name) -> Sums {
+    [name.mixed(11).0, name.mixed(13).mixed(17).0]
+}
+
+fn add(sums: &mut Sums, part: Sums) {
+    *sums = [sums[0].wrapping_add(part[0]), sums[1].wrapping_add(part[1])];
+}
+
+fn take(sums: &mut Sums, part: Sums) {
+    *sums = [sums[0].wrapping_sub(part[0]), sums[1].wrapping_sub(part[1])];
 }
 
 fn no_hash(kind: &str) -> MachineError {

@@ -5,6 +5,7 @@ use crate::checks::Check;
 use crate::delivery::Delivery;
 use crate::ending::Environment;
 use crate::engine::{Content, Engine, EngineRef, LONG_AGO, PENDING, SET_UP, Sent};
+use crate::fingerprint::{Fingerprints, Present};
 use crate::panics::{self, Panic};
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -68,6 +69,7 @@ pub struct ActorMachine {
     touches: Vec<Touch>,
     /// Happens-before, where the order of delivery depends on it.
     clocks: Option<Clocks>,
+    fingerprints: Fingerprints,
     problems: usize,
     error: Option<MachineError>,
     set_up_sends: Vec<(ActorNo, ActorNo)>,
@@ -99,6 +101,7 @@ impl ActorMachine {
             plain: false,
             touches: Vec::new(),
             clocks: None,
+            fingerprints: Fingerprints::default(),
             problems: 0,
             error: None,
             set_up_sends: Vec::new(),
@@ -510,6 +513,7 @@ impl Machine for ActorMachine {
         if let Some(clocks) = &mut self.clocks {
             clocks.truncate(depth);
         }
+        self.fingerprints.rewind(depth);
         self.engine.borrow_mut().rewind_sync(depth as u32);
         self.error = None;
     }
@@ -628,7 +632,8 @@ impl Machine for ActorMachine {
     }
 
     fn fingerprint(&mut self, comparison: Comparison) -> Result<u128, MachineError> {
-        crate::fingerprint::fingerprint(&self.engine.borrow(), &self.cells, comparison)
+        let engine = self.engine.borrow();
+        self.fingerprints.of(Present { engine: &engine, cells: &self.cells, records: &self.records }, comparison)
     }
 
     fn handler_runs(&self) -> u64 {

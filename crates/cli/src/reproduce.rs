@@ -144,12 +144,27 @@ fn tell(result: &Reproduction) -> String {
     });
     let mut text =
         format!("Table {} · {} · {}\n\n{}\n", result.name, result.title, result.source, table(header, lines, 2));
+    for (why, cells) in reasons(result) {
+        text += &format!("  {why}\n    {}\n", cells.join(", "));
+    }
+    text + &format!("{}: {}\n\n", result.name, result.summary())
+}
+
+/// Why cells are not equal, and which these are.
+fn reasons(result: &Reproduction) -> Vec<(String, Vec<String>)> {
+    let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
     for cell in result.cells.iter().filter(|cell| cell.mark != Mark::Equal) {
         let (subject, order) = row(&cell.cell);
         let note = if cell.note.is_empty() { String::new() } else { format!(": {}", cell.note) };
-        text += &format!("  {} · {subject} {order} {}{note}\n", cell.mark, cell.cell.technique);
+        let why = format!("{}{note}", cell.mark);
+        let words = [subject.as_str(), &order, &cell.cell.technique];
+        let name = words.into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+        match reasons.iter_mut().find(|(known, _)| *known == why) {
+            Some((_, cells)) => cells.push(name),
+            None => reasons.push((why, vec![name])),
+        }
     }
-    text + &format!("{}: {}\n\n", result.name, result.summary())
+    reasons
 }
 
 /// A cell: `40 / 204 =`, or `392 / 1,465 ≠ 393 / 1,466`, published first.
@@ -159,6 +174,7 @@ fn show(cell: &Reproduced) -> String {
         Mark::Equal => format!("{published} ="),
         Mark::NotRun(_) => format!("{published} ?"),
         Mark::Cut(_) => format!("{published} ? {}+", figures(&cell.ours)),
+        Mark::Beyond(_) => format!("{published} < {}+", figures(&cell.ours)),
         Mark::Differs(_) => format!("{published} ≠ {}", figures(&cell.ours)),
         Mark::Wrong => format!("{published} ✗ {}", figures(&cell.ours)),
     }
@@ -206,6 +222,7 @@ fn cell_object(cell: &Reproduced) -> Value {
             Mark::Differs(_) => "differs",
             Mark::Wrong => "wrong",
             Mark::Cut(_) => "cut",
+            Mark::Beyond(_) => "beyond",
             Mark::NotRun(_) => "not run",
         },
         "why": cell.mark.to_string(),

@@ -104,9 +104,13 @@ impl Stateful {
     /// The machine has reached a configuration, perhaps a known one.
     fn arrive<M: Machine>(&mut self, run: &mut Run<'_, M>, node: Option<u32>) -> Result<(), Stop> {
         self.enabled.clear();
+        // With little steps nobody needs to know what follows from a known configuration.
+        if run.options.step == StepSize::Little && !self.is_new(run)? {
+            return run.given_up();
+        }
         run.enabled(&mut self.enabled);
-        let passed = run.options.step == StepSize::Big && self.enabled.len() == 1;
-        if !passed && !self.is_new(run)? {
+        let passed = self.enabled.len() == 1;
+        if run.options.step == StepSize::Big && !passed && !self.is_new(run)? {
             return run.given_up();
         }
         if self.enabled.is_empty() {

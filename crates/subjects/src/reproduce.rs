@@ -47,6 +47,8 @@ pub enum Mark {
     Wrong,
     /// A limit of the plan cut the run; what was counted until then is no answer.
     Cut(LimitHit),
+    /// The published run was cut, and so was ours, later: both are only the beginning of something larger.
+    Beyond(LimitHit),
     /// It could not be run, and why.
     NotRun(String),
 }
@@ -58,6 +60,7 @@ impl fmt::Display for Mark {
             Mark::Differs(standing) => write!(f, "differs: {standing}"),
             Mark::Wrong => f.write_str("WRONG: known to be exact, and is not"),
             Mark::Cut(limit) => write!(f, "cut here by {limit}"),
+            Mark::Beyond(limit) => write!(f, "cut there and, later, here by {limit}"),
             Mark::NotRun(why) => write!(f, "not run: {why}"),
         }
     }
@@ -123,6 +126,7 @@ impl Reproduction {
                 Mark::Differs(standing) => standing.to_string(),
                 Mark::Wrong => "WRONG".into(),
                 Mark::Cut(_) => "cut by a limit here".into(),
+                Mark::Beyond(_) => "cut there and, later, here".into(),
                 Mark::NotRun(_) => "not run".into(),
                 Mark::Equal => unreachable!("filtered out"),
             };
@@ -248,7 +252,12 @@ impl Reproducer {
         let rule = self.standing(table, cell, subject.reconstructed.is_some());
         let (ours, mark, time) = match run {
             Run::Failed(why) => (Figures::default(), Mark::NotRun(why), Duration::ZERO),
-            Run::Cut(counted, limit) => (counted.figures(table, cell), Mark::Cut(limit), counted.time),
+            Run::Cut(counted, limit) => {
+                let ours = counted.figures(table, cell);
+                let beyond = rule.standing == Standing::Cut && ours.transitions > cell.figures.transitions;
+                let mark = if beyond && limit == LimitHit::Time { Mark::Beyond(limit) } else { Mark::Cut(limit) };
+                (ours, mark, counted.time)
+            }
             Run::Done(counted) => {
                 let ours = counted.figures(table, cell);
                 (ours, mark(&cell.figures, &ours, &rule), counted.time)
