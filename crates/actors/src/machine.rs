@@ -431,6 +431,7 @@ impl Machine for ActorMachine {
         out.extend(open.map(|p| Choice::first(Pending(p))));
     }
 
+    #[inline]
     fn enabled_of_first(&mut self, rank: impl Fn(ActorNo) -> u32, out: &mut Vec<Choice>) {
         let engine = self.engine.clone();
         let engine = &mut *engine.borrow_mut();
@@ -534,6 +535,7 @@ impl Machine for ActorMachine {
         ActorNo(self.engine.borrow().sent[what.0 as usize].to)
     }
 
+    #[inline]
     fn find(&self, thread: Name) -> Option<Pending> {
         let engine = self.engine.borrow();
         engine.pending().find(|&p| engine.sent[p as usize].name == thread).map(Pending)
@@ -566,6 +568,7 @@ impl Machine for ActorMachine {
             })
     }
 
+    #[inline]
     fn step(&self, at: usize) -> Step {
         let record = &self.records[at];
         let thread = self.engine.borrow().sent[record.choice.what.0 as usize].name;
@@ -587,6 +590,7 @@ impl Machine for ActorMachine {
         }
     }
 
+    #[inline]
     fn causes(&self, at: usize, out: &mut Vec<usize>) {
         let record = &self.records[at];
         let by = self.engine.borrow().sent[record.choice.what.0 as usize].by;
@@ -601,11 +605,13 @@ impl Machine for ActorMachine {
         self.records[at].sent..to
     }
 
+    #[inline]
     fn touches(&self, at: usize) -> &[Touch] {
         let to = self.records.get(at + 1).map_or(self.touches.len(), |next| next.touches as usize);
         &self.touches[self.records[at].touches as usize..to]
     }
 
+    #[inline]
     fn actors(&self) -> usize {
         self.cells.len()
     }

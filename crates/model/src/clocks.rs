@@ -280,14 +280,18 @@ impl Clocks {
 
     /// Appends the steps that are in a race with step `at`, the earliest first.
     pub fn races<M: Machine>(&mut self, machine: &M, at: usize, out: &mut Vec<usize>) {
+        if self.conflicts(at).is_empty() {
+            return;
+        }
         let mut causes = std::mem::take(&mut self.scratch);
         causes.clear();
         machine.causes(at, &mut causes);
-        for &e in self.conflicts(at) {
+        let conflicts = self.conflicts(at);
+        for &e in conflicts {
             let e = e as usize;
             let caused = causes.iter().any(|&c| self.before(e, c));
-            let between = self.conflicts(at).iter().any(|&x| x as usize != e && self.before(e, x as usize));
-            if !caused && !between {
+            let between = || conflicts.iter().any(|&x| x as usize != e && self.before(e, x as usize));
+            if !caused && !(conflicts.len() > 1 && between()) {
                 out.push(e);
             }
         }
@@ -308,8 +312,14 @@ impl Clocks {
         self.labels[at]
     }
 
+    #[inline]
     fn join(&mut self, at: usize, earlier: usize) {
         debug_assert!(earlier < at);
+        if self.stride == 1 {
+            // Nearly always: a past is one word.
+            self.rows[at] |= self.rows[earlier];
+            return;
+        }
         let (head, tail) = self.rows.split_at_mut(at * self.stride);
         let from = &head[earlier * self.stride..(earlier + 1) * self.stride];
         for (word, &more) in tail.iter_mut().zip(from) {

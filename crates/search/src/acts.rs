@@ -16,7 +16,7 @@ pub(crate) struct Act {
     pub(crate) branch: Branch,
     /// The next way that it could have gone, where that is found by running it.
     pub(crate) next: Option<Branch>,
-    pub(crate) touches: SmallVec<[Touch; 4]>,
+    pub(crate) touches: SmallVec<[Touch; 2]>,
 }
 
 impl Act {

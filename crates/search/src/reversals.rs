@@ -21,6 +21,7 @@
 use crate::acts::{Act, ActorNames, Record};
 use crate::run::{Run, Stop};
 use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
 use whippet_model::{Branch, Choice, Machine, Name, Pending, Relation};
 
 /// What was tried at one configuration, and whether the thread could act.
@@ -43,8 +44,11 @@ pub(crate) trait Sink {
 struct Target {
     thread: Name,
     /// The steps that it needs to be there at all, as bits.
-    needs: Vec<u64>,
+    needs: Bits,
 }
+
+/// Steps as bits; one word nearly always.
+type Bits = SmallVec<[u64; 1]>;
 
 /// Finds reversals. Kept between executions for its memory.
 #[derive(Debug, Default)]
@@ -52,13 +56,16 @@ pub(crate) struct Reversals {
     targets: Vec<Target>,
     /// Per step, the targets to try without it.
     wanted: Vec<Vec<usize>>,
-    scratch: Vec<usize>,
+    rest: Rest,
+    races: Vec<usize>,
+    causes: Vec<usize>,
     pending: Vec<Pending>,
     choices: Vec<Choice>,
     missed: Vec<(usize, Branch)>,
 }
 
 /// What does not happen after a step, in the order in which it is taken without it.
+#[derive(Debug, Default)]
 struct Rest {
     steps: Vec<usize>,
     /// How many of them the target needs.
@@ -100,20 +107,20 @@ impl Reversals {
 
     /// The threads of events in races.
     fn want_races<M: Machine>(&mut self, machine: &M, record: &mut Record) {
-        let mut races = std::mem::take(&mut self.scratch);
         for at in 0..record.len() {
-            races.clear();
-            record.clocks.races(machine, at, &mut races);
-            if races.is_empty() {
+            self.races.clear();
+            record.clocks.races(machine, at, &mut self.races);
+            if self.races.is_empty() {
                 continue;
             }
-            let mut causes = Vec::new();
-            machine.causes(at, &mut causes);
-            let needs = union(record, &causes);
+            self.causes.clear();
+            machine.causes(at, &mut self.causes);
+            let (target, needs) = (self.targets.len(), union(record, &self.causes));
             self.targets.push(Target { thread: record.steps[at].act.thread, needs });
-            races.iter().for_each(|&e| self.want(e, self.targets.len() - 1));
+            for k in 0..self.races.len() {
+                self.want(self.races[k], target);
+            }
         }
-        self.scratch = races;
     }
 
     /// The threads that cannot act any more.
@@ -147,7 +154,7 @@ impl Reversals {
             self.missed.clear();
             machine.missed(at, &mut self.missed);
             if step.several || other_ways && step.act.next.is_some() || !self.missed.is_empty() {
-                self.targets.push(Target { thread: step.act.thread, needs: Vec::new() });
+                self.targets.push(Target { thread: step.act.thread, needs: Bits::new() });
                 self.want(at, self.targets.len() - 1);
             }
         }
@@ -175,7 +182,8 @@ impl Reversals {
         target: usize,
     ) -> Result<bool, Stop> {
         let target = &self.targets[target];
-        let rest = rest(record, at, &target.needs);
+        self.rest.fill(record, at, &target.needs);
+        let rest = &self.rest;
         let labels = rest.steps.iter().map(|&k| Name(record.clocks.label(k)).mixed(5).0);
         // The step itself counts: its other ways are asked for one by one.
         let known = Name(labels.fold(0, u64::wrapping_add)).mixed(target.thread.0).mixed(record.clocks.label(at)).0;
@@ -184,13 +192,13 @@ impl Reversals {
         }
         let mut names = record.names.clone();
         names.truncate(at);
-        let ways = walk(run, record, at, target, &rest, &mut names, &mut self.choices)?;
+        let ways = walk(run, record, at, target, rest, &mut names, &mut self.choices)?;
         for &(k, branch) in ways.iter().rev() {
             run.rewind(at + k);
             names.truncate(at + k);
             let act = attempt(run, &names, target.thread, branch)?;
             if act.depends_on(&record.steps[at].act) {
-                sink.found(at, beginning(record, &rest, k, act));
+                sink.found(at, beginning(record, rest, k, act));
             }
         }
         run.rewind(at);
@@ -199,13 +207,15 @@ impl Reversals {
     }
 }
 
-/// What comes after step `at` but does not depend on it, what is needed first.
-fn rest(record: &Record, at: usize, needs: &[u64]) -> Rest {
-    let later = || (at + 1..record.len()).filter(|&k| !record.clocks.before(at, k));
-    let mut steps: Vec<usize> = later().filter(|&k| has(needs, k)).collect();
-    let needed = steps.len();
-    steps.extend(later().filter(|&k| !has(needs, k)));
-    Rest { steps, needed }
+impl Rest {
+    /// What comes after step `at` but does not depend on it, what is needed first.
+    fn fill(&mut self, record: &Record, at: usize, needs: &[u64]) {
+        let later = || (at + 1..record.len()).filter(|&k| !record.clocks.before(at, k));
+        self.steps.clear();
+        self.steps.extend(later().filter(|&k| has(needs, k)));
+        self.needed = self.steps.len();
+        self.steps.extend(later().filter(|&k| !has(needs, k)));
+    }
 }
 
 /// Goes through the rest without step `at` and sees which ways the target has: each with the number of steps
@@ -275,8 +285,8 @@ fn beginning(record: &Record, rest: &Rest, k: usize, act: Act) -> Vec<Act> {
 }
 
 /// The pasts of some steps, together.
-fn union(record: &Record, steps: &[usize]) -> Vec<u64> {
-    let mut words = Vec::new();
+fn union(record: &Record, steps: &[usize]) -> Bits {
+    let mut words = Bits::new();
     for &at in steps {
         let past = record.clocks.past(at);
         words.resize(past.len().max(words.len()), 0);

@@ -64,6 +64,8 @@ impl Level {
 /// The configurations on the way.
 struct Levels {
     levels: Vec<Level>,
+    /// Levels that were left, for their memory.
+    spare: Vec<Level>,
     keep: Keep,
 }
 
@@ -120,7 +122,7 @@ pub(crate) fn explore<M: Machine>(run: &mut Run<'_, M>, keep: Keep) -> Result<()
     };
     let orders = Orders::new(order, &run.machine)?;
     let record = Record::new(&run.machine);
-    let levels = Levels { levels: vec![Level::default()], keep };
+    let levels = Levels { levels: vec![Level::default()], spare: Vec::new(), keep };
     Search { levels, record, orders, reversals: Reversals::default(), choices: Vec::new() }.explore(run)
 }
 
@@ -195,14 +197,21 @@ impl Search {
         let level = self.levels.levels.last_mut().expect("we are somewhere");
         level.begun = true;
         let act = &self.record.steps[self.record.len() - 1].act;
-        let sleep = level.sleep.iter().filter(|asleep| !asleep.depends_on(act)).cloned().collect();
-        self.levels.levels.push(Level { sleep, tree, ..Level::default() });
+        let mut next = self.levels.spare.pop().unwrap_or_default();
+        next.sleep.extend(level.sleep.iter().filter(|asleep| !asleep.depends_on(act)).cloned());
+        next.tree = tree;
+        self.levels.levels.push(next);
         Ok(())
     }
 
     /// Everything from here on has been explored: what led here falls asleep.
     fn leave(&mut self) {
-        self.levels.levels.pop();
+        if let Some(mut left) = self.levels.levels.pop() {
+            left.sleep.clear();
+            left.tried.clear();
+            left.begun = false;
+            self.levels.spare.push(left);
+        }
         if let Some(level) = self.levels.levels.last_mut() {
             let act = self.record.steps[self.record.len() - 1].act.clone();
             self.record.truncate(self.record.len() - 1);
