@@ -84,7 +84,7 @@ impl<M: Message, F: AsyncFn(&mut Inbox<M>) + 'static> BodyCell<M, F> {
             Ok(Polled::Waits) => {
                 self.live_received = self.received.len();
                 let wait = self.hands.engine.borrow_mut().now.wait.take();
-                self.status = Status::Waiting(wait.expect("poll checked that it waits for something"));
+                self.status = Status::Waiting(Box::new(wait.expect("poll checked that it waits for something")));
                 Ok(())
             }
             Err(trouble) => {

@@ -13,8 +13,8 @@ use whippet_model::{Branch, MachineError};
 pub(crate) enum Status {
     /// It takes messages.
     Rest,
-    /// It is in the middle of its code and waits.
-    Waiting(Wait),
+    /// It is in the middle of its code and waits. Rare, and kept small.
+    Waiting(Box<Wait>),
     /// It has stopped.
     Stopped,
     /// Its code panicked.

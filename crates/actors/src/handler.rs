@@ -299,7 +299,8 @@ impl<A: Actor + Clone> HandlerCell<A> {
     fn suspend(&mut self) {
         let mut engine = self.engine.borrow_mut();
         self.stopping |= engine.now.stop;
-        self.status = Status::Waiting(engine.now.wait.take().expect("poll checked that it waits for something"));
+        let wait = engine.now.wait.take().expect("poll checked that it waits for something");
+        self.status = Status::Waiting(Box::new(wait));
     }
 
     /// The state at a position: what the next step that changed it found.

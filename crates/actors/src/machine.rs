@@ -436,23 +436,27 @@ impl Machine for ActorMachine {
         let engine = self.engine.clone();
         let engine = &mut *engine.borrow_mut();
         self.refresh(engine);
-        let (mut first, mut lowest) = (None, 0);
-        for (k, &word) in engine.busy.iter().enumerate() {
+        let (mut first, mut lowest) = (usize::MAX, u32::MAX);
+        'all: for (k, &word) in engine.busy.iter().enumerate() {
             let mut bits = word;
             while bits != 0 {
                 let actor = k * 64 + bits.trailing_zeros() as usize;
                 let rank = rank(ActorNo(actor as u32));
-                if first.is_none() || rank < lowest {
-                    (first, lowest) = (Some(actor), rank);
+                if rank < lowest || first == usize::MAX {
+                    (first, lowest) = (actor, rank);
+                    if rank == 0 {
+                        break 'all;
+                    }
                 }
                 bits &= bits - 1;
             }
         }
-        let Some(first) = first else { return };
-        let mailbox = &engine.mailboxes[first];
-        let pending = mailbox.line.iter(&engine.mailbox_links);
-        let open = pending.filter(|&p| mailbox.all_open || engine.sent[p as usize].open);
-        out.extend(open.map(|p| Choice::first(Pending(p))));
+        let Some(mailbox) = engine.mailboxes.get(first) else { return };
+        for what in mailbox.line.iter(&engine.mailbox_links) {
+            if mailbox.all_open || engine.sent[what as usize].open {
+                out.push(Choice::first(Pending(what)));
+            }
+        }
     }
 
     fn execute(&mut self, choice: Choice) -> Result<(), MachineError> {
@@ -582,12 +586,8 @@ impl Machine for ActorMachine {
         let engine = self.engine.borrow();
         let by = engine.sent[record.choice.what.0 as usize].by;
         let to = self.records.get(at + 1).map_or(engine.sent.len() as u32, |next| next.sent);
-        Delivered {
-            choice: record.choice,
-            actor: ActorNo(record.actor),
-            by: (by != SET_UP).then_some(by as usize),
-            sent: record.sent..to,
-        }
+        let by = if by == SET_UP { None } else { Some(by as usize) };
+        Delivered { choice: record.choice, actor: ActorNo(record.actor), by, sent: record.sent..to }
     }
 
     #[inline]

@@ -112,9 +112,14 @@ impl Stack {
         let previous = self.last_of(actor);
         if self.stride == 1 {
             // Nearly always: the past is one word.
-            let cause = by.map_or(0, |by| self.rows[by]);
-            let before = self.rows.get(previous as usize).copied().unwrap_or(0);
-            self.rows.push(1 << at | cause | before);
+            let mut past = 1 << at;
+            if let Some(by) = by {
+                past |= self.rows[by];
+            }
+            if previous != NONE {
+                past |= self.rows[previous as usize];
+            }
+            self.rows.push(past);
         } else {
             self.rows.resize((at + 1) * self.stride, 0);
             self.rows[at * self.stride + at / 64] |= 1 << (at % 64);
