@@ -291,7 +291,8 @@ impl Clocks {
             let e = e as usize;
             let caused = causes.iter().any(|&c| self.before(e, c));
             let between = || conflicts.iter().any(|&x| x as usize != e && self.before(e, x as usize));
-            if !caused && !(conflicts.len() > 1 && between()) {
+            let direct = conflicts.len() == 1 || !between();
+            if !caused && direct {
                 out.push(e);
             }
         }
