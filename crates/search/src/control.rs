@@ -8,7 +8,7 @@
 use crate::collect::Collector;
 use crate::weights::Weights;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 use whippet_model::{Branch, Choice, Counters, Estimate, LimitHit, Limits, Machine, Name};
 
@@ -227,16 +227,18 @@ impl Worker {
 pub(crate) struct Watch {
     ticks: AtomicU64,
     depth: AtomicU64,
-    path: Vec<[AtomicU64; 2]>,
+    /// Thread and branch of each step, piece by piece: most executions are short.
+    path: Vec<OnceLock<Box<[[AtomicU64; 2]; PIECE]>>>,
 }
 
 /// How much of a path is kept for the rare handler that does not end.
 const LONGEST_PATH: usize = 1 << 16;
+const PIECE: usize = 256;
 
 impl Watch {
     fn new(steps: usize) -> Watch {
         let mut path = Vec::new();
-        path.resize_with(steps.min(LONGEST_PATH), Default::default);
+        path.resize_with(steps.min(LONGEST_PATH).div_ceil(PIECE), OnceLock::new);
         Watch { ticks: AtomicU64::new(0), depth: AtomicU64::new(0), path }
     }
 
@@ -244,7 +246,9 @@ impl Watch {
     #[inline]
     pub(crate) fn begin<M: Machine>(&self, machine: &M, choice: Choice) {
         let depth = machine.depth();
-        if let Some([thread, branch]) = self.path.get(depth) {
+        if let Some(piece) = self.path.get(depth / PIECE) {
+            let piece = piece.get_or_init(|| Box::new(std::array::from_fn(|_| Default::default())));
+            let [thread, branch] = &piece[depth % PIECE];
             thread.store(machine.thread(choice.what).0, Ordering::Relaxed);
             branch.store(choice.branch.0, Ordering::Relaxed);
         }
@@ -266,7 +270,7 @@ impl Watch {
 
     fn path(&self) -> Vec<(Name, Branch)> {
         let depth = self.depth.load(Ordering::Relaxed) as usize;
-        let known = self.path.iter().take(depth + 1);
+        let known = self.path.iter().filter_map(OnceLock::get).flat_map(|piece| piece.iter()).take(depth + 1);
         known.map(|[t, b]| (Name(t.load(Ordering::Relaxed)), Branch(b.load(Ordering::Relaxed)))).collect()
     }
 }
