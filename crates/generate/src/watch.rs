@@ -77,6 +77,10 @@ impl<P: Program> Program for Watched<P> {
     fn parameters(&self) -> Vec<(String, String)> {
         self.program.parameters()
     }
+
+    fn caveats(&self) -> Vec<String> {
+        self.program.caveats()
+    }
 }
 
 /// A machine that writes down what is completed.

@@ -491,4 +491,9 @@ pub trait Program: Sync {
     fn parameters(&self) -> Vec<(String, String)> {
         Vec::new()
     }
+
+    /// What the reader of a verdict must know of this program: that its relation may hide something, say.
+    fn caveats(&self) -> Vec<String> {
+        Vec::new()
+    }
 }

@@ -182,4 +182,13 @@ impl Program for Net {
     fn parameters(&self) -> Vec<(String, String)> {
         self.parameters.clone()
     }
+
+    fn caveats(&self) -> Vec<String> {
+        match self.dependence {
+            Dependence::Ranked => Vec::new(),
+            Dependence::Paper => vec![
+                "relation paper: Theorem 6 does not hold for waits and tests of several communications, so final states and deadlocks may be missed; the relation ranked misses none".into(),
+            ],
+        }
+    }
 }

@@ -45,7 +45,7 @@ impl NetMachine {
     /// See [`whippet_model::Machine::extensions`].
     pub(crate) fn extend(&self, clocks: &Clocks, out: &mut Vec<Extension>) -> Result<(), MachineError> {
         if self.dependence == Dependence::Paper {
-            let why = "the unfolding search knows the relation `ranked`: choose it, or the reduction `optimal`";
+            let why = "there is no unfolding with the relation `paper`, under which independent steps need not commute: choose the relation `ranked`, or the reduction `optimal`";
             return Err(MachineError::Unsupported(why.into()));
         }
         let newest = self.steps.len().checked_sub(1);

@@ -102,7 +102,7 @@ impl NetMachine {
         if stuck.is_empty() {
             return;
         }
-        let mut message = String::from("deadlock");
+        let mut message = String::from("no process can go on");
         let mut key = Name::ROOT.mixed(0xdead);
         for &process in &stuck {
             message.push_str(&format!("\n  {} {}", self.label(process), self.why_stuck(process)));

@@ -23,16 +23,17 @@ use crate::run::{Run, Stop};
 use crate::udpor_actors::Deliveries;
 use crate::udpor_unfolding::{Offer, Unfolding};
 use fixedbitset::FixedBitSet;
-use whippet_model::{Choice, Extension, Machine, Relation};
+use whippet_model::{Choice, Events, Extension, Machine, Relation};
 
 /// Explores every trace once.
 pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
     let mut search = Search::new(true, run.options.alternatives);
     let result = search.explore(run);
-    run.control.note(format!(
-        "udpor: {} events created, at most {} known at a time (U), at most {} to avoid (D)",
-        search.unfolding.created, search.unfolding.largest, search.most_avoided
-    ));
+    run.counters.events = Some(Events {
+        created: search.unfolding.created,
+        known: search.unfolding.largest as u64,
+        avoided: search.most_avoided as u64,
+    });
     result
 }
 

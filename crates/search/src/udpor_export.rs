@@ -66,7 +66,7 @@ pub fn unfold<P: Program>(program: &P, options: &Options) -> Result<Unfolded, Se
         Err(Stop::Machine(error)) => Err(error.into()),
         Err(Stop::Limit(why)) => Err(SearchError::Unsupported(match why {
             LimitHit::FirstBug => "a whole unfolding does not stop at the first finding: leave that out".into(),
-            why => format!("the unfolding is larger than {why} allows"),
+            why => format!("the unfolding is larger than {why} allows: raise it, or unfold a smaller program"),
         })),
     }
 }

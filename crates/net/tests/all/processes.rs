@@ -144,7 +144,7 @@ fn a_deadlock_says_who_waits_for_what() {
     let message = &check(&net, 1).findings[0].message;
     assert_eq!(
         message,
-        "deadlock\n  \
+        "no process can go on\n  \
          process 0 waits for its receive on mailbox 0 (action 0); process 1 would send there later (action 2)\n  \
          process 1 waits for its receive on mailbox 1 (action 0); process 0 would send there later (action 2)"
     );
