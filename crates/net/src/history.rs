@@ -225,10 +225,7 @@ impl Histories {
 
     fn feed(&mut self, live: Live, node: u32, answer: Answer) -> Result<(Asked, Option<Live>), MachineError> {
         let value = match answer {
-            Answer::Ready { from, .. } if from != NOWHERE => match &*self.nodes[from as usize].op {
-                Op::Send { value, .. } => value.clone(),
-                _ => unreachable!("payloads come from sends"),
-            },
+            Answer::Ready { from, .. } if from != NOWHERE => self.nodes[from as usize].op.value().cloned(),
             _ => None,
         };
         live.link.answer(Reply { index: self.nodes[node as usize].index, answer, value });
