@@ -200,4 +200,8 @@ impl<M: Machine> Machine for Watch<M> {
     fn handler_runs(&self) -> u64 {
         self.machine.handler_runs()
     }
+
+    fn limit_memory(&mut self, bytes: usize) {
+        self.machine.limit_memory(bytes);
+    }
 }

@@ -423,6 +423,11 @@ pub trait Machine {
     /// ```
     fn completed(&mut self) {}
 
+    /// How many bytes may be used for what could also be found out again: results of user code, say.
+    fn limit_memory(&mut self, bytes: usize) {
+        let _ = bytes;
+    }
+
     // ---- for the reader --------------------------------------------------------------------------
 
     /// What step `at` did, in words.

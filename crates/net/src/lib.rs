@@ -27,6 +27,7 @@
 //!     socrates waits for mutex left, which plato has and did not unlock");
 //! ```
 
+mod forget;
 mod history;
 mod machine;
 pub mod mpi;

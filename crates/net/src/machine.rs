@@ -196,6 +196,10 @@ impl Machine for NetMachine {
         self.problems += usize::from(fails);
         let touches_to = self.touches.len() as u32;
         self.steps.push(Record { process, index, node, branch: choice.branch, deed, causes, touches_to, fails });
+        if self.histories.is_full() {
+            let nodes = self.steps.iter().map(|step| step.node).chain(self.processes.iter().map(|p| p.node));
+            self.histories.forget(nodes, [self.meeting].into_iter());
+        }
         Ok(())
     }
 
@@ -320,5 +324,9 @@ impl Machine for NetMachine {
 
     fn handler_runs(&self) -> u64 {
         self.histories.runs
+    }
+
+    fn limit_memory(&mut self, bytes: usize) {
+        self.histories.budget.limit = bytes;
     }
 }

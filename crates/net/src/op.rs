@@ -11,6 +11,17 @@ pub(crate) struct Value {
     pub(crate) text: Rc<str>,
 }
 
+impl Value {
+    pub(crate) fn new<T: Any>(value: T, text: String) -> Value {
+        Value { any: Rc::new(value), text: text.into() }
+    }
+
+    /// What it takes, without what it points to.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(&*self.any) + self.text.len() + 4 * size_of::<usize>()
+    }
+}
+
 /// What a process asks for. `of` counts the process's own operations from 0.
 #[derive(Clone)]
 pub(crate) enum Op {

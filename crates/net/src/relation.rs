@@ -8,7 +8,7 @@
 //! 3. two locks of one mutex: both write the end of its queue;
 //! 4. the unlock of request i, and a wait or test of request j > i of the same mutex that looks at it.
 //!
-//! At a port, the meeting of a message and a receive is a step of its own: it depends on the message, on the meetings of earlier
+//! At a port, the meeting of a message and a receive is a step of its own: it depends on both, on the meetings of earlier
 //! receives that it had to wait for, and on the waits and tests that look at either side.
 //!
 //! `Paper`: the eleven independence theorems of Pham, Jéron and Quinson (FORTE 2019) as printed. They differ in that waits
@@ -31,8 +31,9 @@ enum Object {
     ReceiveSlot,
     LockEnd,
     Unlock,
-    /// Of ports: a message that was sent, one that was taken, a receive that took one.
+    /// Of ports: a message that was sent, a receive, a message that was taken, a receive that took one.
     Posted,
+    Asked,
     Taken,
     Met,
     /// Of the paper's relation: what owners release.
@@ -62,7 +63,7 @@ pub(crate) fn touches(machine: &NetMachine, process: u32, op: &Op, deed: Deed, o
             out.push(Touch::write(object(Object::ReceiveSlot, mailbox, rank)));
         }
         Deed::Posted { port, message } => out.push(Touch::write(message_object(Object::Posted, port, message))),
-        Deed::Asked { .. } => {}
+        Deed::Asked { port, index } => out.push(Touch::write(object(Object::Asked, port, index))),
         Deed::Met { port, index, message } => meets(machine, port, index, message, out),
         Deed::Locked { mutex, .. } => out.push(Touch::write(object(Object::LockEnd, mutex, 0))),
         Deed::Completed { .. } | Deed::Incomplete => looks(machine, process, op, deed, out),
@@ -81,7 +82,7 @@ fn looked_at(of: &[u32], deed: Deed) -> &[u32] {
     }
 }
 
-/// A meeting needs the message, and that earlier receives have met theirs; waits and tests on both sides look at it.
+/// A meeting needs the message and the receive, and that earlier receives have met theirs; waits and tests on both sides look at it.
 fn meets(machine: &NetMachine, port: u32, index: u32, message: Message, out: &mut Vec<Touch>) {
     let needs = machine.ports[port as usize].needs(index, message).expect("it can be taken");
     for &step in &needs {
@@ -90,6 +91,7 @@ fn meets(machine: &NetMachine, port: u32, index: u32, message: Message, out: &mu
         }
     }
     out.push(Touch::read(message_object(Object::Posted, port, message)));
+    out.push(Touch::read(object(Object::Asked, port, index)));
     out.push(Touch::write(message_object(Object::Taken, port, message)));
     out.push(Touch::write(object(Object::Met, port, index)));
 }

@@ -135,8 +135,8 @@ impl<T> Debug for Mailbox<T> {
 impl<T: Clone + Debug + 'static> Mailbox<T> {
     /// AsyncSend: the value is captured now and handed over when the receiver's wait or test succeeds.
     pub async fn send_async(self, value: T) -> Sending {
-        let text = format!("{value:?}").into();
-        let value = Some(Value { any: Rc::new(value), text });
+        let text = format!("{value:?}");
+        let value = Some(Value::new(value, text));
         let reply = operate(Op::Send { mailbox: self.no, value }).await;
         Sending { of: current().process, index: reply.index }
     }
@@ -169,7 +169,7 @@ pub(crate) struct Rank {
 impl Rank {
     /// Sends to another rank's port. The text is what reports show of the value.
     pub(crate) async fn post<T: 'static>(self, port: u32, tag: u32, value: T, text: String) -> Sending {
-        let value = Value { any: Rc::new(value), text: text.into() };
+        let value = Value::new(value, text);
         let reply = self.own(Op::Post { port, from: self.no, tag, value }).await;
         Sending { of: self.process, index: reply.index }
     }
