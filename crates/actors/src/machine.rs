@@ -642,6 +642,11 @@ impl Machine for ActorMachine {
         self.fingerprints.of(Present { engine: &engine, cells: &self.cells, records: &self.records }, comparison)
     }
 
+    fn limit_memory(&mut self, bytes: usize) {
+        let mut engine = self.engine.borrow_mut();
+        engine.remember = engine.remember.min(bytes);
+    }
+
     fn handler_runs(&self) -> u64 {
         self.past_runs + self.cells.iter().map(|cell| cell.runs()).sum::<u64>()
     }

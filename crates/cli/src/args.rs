@@ -23,6 +23,7 @@ Examples:
   whippet explore server --set assert=true --save .    the same, keeping a schedule that replays
   whippet replay server-1.json                         tell that story again
   whippet compare fib                                  how much each reduction and order saves
+  whippet unfold file.net | dot -Tsvg > file.svg       a picture of everything that can happen
 
 Exit code: 0 searched to the end and nothing found, 1 something found, 2 misuse or no verdict.";
 
@@ -34,6 +35,8 @@ pub(crate) enum Command {
     Explore(Box<Explore>),
     /// Carry out a schedule again, step by step.
     Replay(Replay),
+    /// Write the unfolding of a small program, to look at: all events, what causes and what excludes them.
+    Unfold(Unfold),
     /// Run a subject under every reduction and order, and say which order suits it.
     Compare(Compare),
     /// Run the published tables, and mark each cell that comes out as printed.
@@ -72,6 +75,20 @@ pub(crate) struct Which {
     /// What makes two tasks of an ABS object group dependent.
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = Tasks::Fields)]
     pub(crate) tasks: Tasks,
+
+    /// What makes two steps of a program of mailboxes and mutexes dependent [default: ranked].
+    #[arg(long, value_name = "RELATION", value_enum)]
+    pub(crate) relation: Option<Relation>,
+}
+
+/// What makes two steps of a program of mailboxes and mutexes dependent.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Relation {
+    /// The ranks of sends, receives and locks: nothing is missed.
+    Ranked,
+    /// The published theorems as printed, for comparison: final states and deadlocks may be missed where a wait or test
+    /// is for several communications. Not for udpor.
+    Paper,
 }
 
 /// What makes two tasks of one ABS object group dependent.
@@ -256,6 +273,30 @@ pub(crate) struct Replay {
     #[arg(long)]
     pub(crate) json: bool,
 }
+
+/// Write the unfolding of a small program.
+#[derive(Debug, Args)]
+#[command(after_help = UNFOLD_EXAMPLES)]
+pub(crate) struct Unfold {
+    #[command(flatten)]
+    pub(crate) which: Which,
+
+    /// Write JSON instead of DOT, the language of Graphviz.
+    #[arg(long)]
+    pub(crate) json: bool,
+
+    /// Give up after this many executions: who would look at more?
+    #[arg(long, value_name = "N", default_value_t = 1_000)]
+    pub(crate) limit_executions: u64,
+}
+
+const UNFOLD_EXAMPLES: &str = "\
+An event is a step together with everything that happens before it. Arrows lead from causes to effects; a dashed line is a
+conflict: no execution has both events.
+
+Examples:
+  whippet unfold any_src-can-deadlock3 | dot -Tsvg > picture.svg
+  whippet unfold examples/net/philosophers.net --json";
 
 /// Run a subject under every reduction and order.
 #[derive(Debug, Args)]

@@ -16,6 +16,7 @@ mod runnable;
 mod shape;
 mod table;
 mod target;
+mod unfold;
 mod watch;
 
 use args::{Cli, Command};
@@ -37,6 +38,7 @@ fn answer(command: &Command) -> Answer {
         Command::List(list) => list::list(list),
         Command::Explore(explore) => explore::explore(explore),
         Command::Replay(replay) => replay::replay(replay),
+        Command::Unfold(unfold) => unfold::unfold(unfold),
         Command::Compare(compare) => compare::compare(compare),
         Command::Reproduce(reproduce) => reproduce::reproduce(reproduce),
         Command::Completions(completions) => {

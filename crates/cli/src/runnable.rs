@@ -3,7 +3,7 @@
 use crate::shape::Shape;
 use std::sync::Arc;
 use whippet_model::{MachineError, Program, Schedule, Verdict};
-use whippet_search::{Observer, Options, ReplayError, Replayed, SearchError};
+use whippet_search::{Observer, Options, ReplayError, Replayed, SearchError, Unfolded};
 
 /// A program that can be searched and replayed.
 pub(crate) trait Runnable {
@@ -12,6 +12,9 @@ pub(crate) trait Runnable {
 
     /// See [`whippet_search::replay`]; the schedule is taken to be for this program.
     fn replay(&self, schedule: &Schedule) -> Result<Replayed, ReplayError>;
+
+    /// See [`whippet_search::unfold`].
+    fn unfold(&self, options: &Options) -> Result<Unfolded, SearchError>;
 
     /// Who sends to whom.
     fn shape(&self) -> Result<Shape, MachineError>;
@@ -26,6 +29,10 @@ impl<P: Program + Send + 'static> Runnable for Arc<P> {
         let program = P::name(self);
         let settings = P::parameters(self).into_iter().collect();
         whippet_search::replay(&**self, &Schedule { program, settings, decisions: schedule.decisions.clone() })
+    }
+
+    fn unfold(&self, options: &Options) -> Result<Unfolded, SearchError> {
+        whippet_search::unfold(&**self, options)
     }
 
     fn shape(&self) -> Result<Shape, MachineError> {

@@ -1,6 +1,6 @@
 //! The program that a command is about: a subject by name, or a file by its ending.
 
-use crate::args::{Delivery, Environment, Tasks, Which};
+use crate::args::{Delivery, Environment, Relation, Tasks, Which};
 use crate::failure::{Failure, unknown};
 use crate::runnable::Runnable;
 use clap::ValueEnum;
@@ -24,6 +24,7 @@ pub(crate) struct Target {
 /// What a schedule's settings say besides the parameters.
 const DELIVERY: &str = "delivery";
 const ENVIRONMENT: &str = "environment";
+const RELATION: &str = "relation";
 
 impl Target {
     /// What the command line asks for.
@@ -44,6 +45,7 @@ impl Target {
         let mut settings = schedule.settings.clone();
         let delivery = settings.remove(DELIVERY).map(|name| value(&name)).transpose()?;
         let environment = settings.remove(ENVIRONMENT).map(|name| value(&name)).transpose()?;
+        let relation = settings.remove(RELATION).map(|name| value(&name)).transpose()?;
         let settings = settings.into_iter().collect();
         Target::find(&Which {
             program: schedule.program.clone(),
@@ -51,6 +53,7 @@ impl Target {
             delivery,
             environment,
             tasks: Tasks::Fields,
+            relation,
         })
     }
 
@@ -95,6 +98,7 @@ fn subject(which: &Which) -> Result<Target, Failure> {
     }
     let known = whippet_subjects::all().iter().map(|subject| subject.name).chain(nets.iter().map(|net| net.name));
     let subject = whippet_subjects::find(&which.program).map_err(|_| unknown("subject", &which.program, known))?;
+    no_relation(which)?;
     let settings = which.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let mut test = subject.program(settings).map_err(Failure::misuse)?;
     if let Some(delivery) = which.delivery {
@@ -124,7 +128,7 @@ fn net_subject(which: &Which, subject: &whippet_net::Subject) -> Result<Target, 
             (other, _) => return Err(unknown(&format!("parameter of {}", which.program), other, ["n"])),
         }
     }
-    Ok(Target::new(which, subject.program(n).map_err(Failure::misuse)?))
+    Ok(Target::new(which, related(which, subject.program(n).map_err(Failure::misuse)?)))
 }
 
 /// A file of processes and mailboxes.
@@ -133,13 +137,23 @@ fn net_file(which: &Which) -> Result<Target, Failure> {
     no_parameters(which)?;
     let source = read(&which.program)?;
     let net = whippet_net::Net::parse(&which.program, &source);
-    Ok(Target::new(which, net.map_err(|why| Failure::misuse(format_args!("{}: {why}", which.program)))?))
+    let net = net.map_err(|why| Failure::misuse(format_args!("{}: {why}", which.program)))?;
+    Ok(Target::new(which, related(which, net)))
+}
+
+/// With the relation that the user wants.
+fn related(which: &Which, net: whippet_net::Net) -> whippet_net::Net {
+    match which.relation {
+        Some(Relation::Paper) => net.with_dependence(whippet_net::Dependence::Paper),
+        Some(Relation::Ranked) | None => net,
+    }
 }
 
 /// A file of ABS source.
 fn abs_file(which: &Which) -> Result<Target, Failure> {
     fixed_delivery(which)?;
     no_parameters(which)?;
+    no_relation(which)?;
     let source = read(&which.program)?;
     let program = whippet_lang::AbsProgram::parse(&which.program, &source).map_err(Failure::misuse)?;
     Ok(Target::new(
@@ -163,6 +177,15 @@ fn fixed_delivery(which: &Which) -> Result<(), Failure> {
         (_, Some(_)) => "--environment",
     };
     Err(Failure::misuse(format_args!("{flag} is for native actors; {} settles that itself", which.program)))
+}
+
+fn no_relation(which: &Which) -> Result<(), Failure> {
+    match which.relation {
+        Some(_) => {
+            Err(Failure::misuse(format_args!("--relation is for programs of mailboxes; {} is none", which.program)))
+        }
+        None => Ok(()),
+    }
 }
 
 fn no_parameters(which: &Which) -> Result<(), Failure> {

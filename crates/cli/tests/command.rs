@@ -232,6 +232,44 @@ fn a_file_of_mailboxes_is_explored_and_replayed() {
 }
 
 #[test]
+fn the_relation_of_mailbox_programs_can_be_chosen() {
+    let here = directory("relation");
+    std::fs::write(here.join("two.net"), "R0 W0 S1 W2\nR1 W0 S0 W2\n").unwrap();
+    let run = |arguments: &[&str]| called(command(arguments).current_dir(&here).output().unwrap());
+    let printed = run(&["explore", "two.net", "--relation", "paper", "--save", "."]);
+    assert!(printed.code == 1 && printed.out.contains("deadlocks may be missed"), "{}{}", printed.out, printed.err);
+    let again = run(&["replay", "two-1.json"]);
+    assert!(again.code == 1 && again.out.contains("relation=paper"), "{}{}", again.out, again.err);
+    let ranked = run(&["explore", "two.net", "--relation", "ranked"]);
+    assert!(ranked.code == 1 && !ranked.out.contains("may be missed"), "{}", ranked.out);
+    assert!(run(&["explore", "two.net", "--relation", "paper", "-r", "udpor"]).err.contains("no unfolding"));
+    assert!(run(&["explore", "pi", "--relation", "paper"]).err.contains("--relation is for programs of mailboxes"));
+}
+
+#[test]
+fn the_unfolding_search_says_what_it_knew() {
+    let (report, code) = json(&["explore", "rmq-receiving", "--set", "n=5", "--reduction", "udpor"]);
+    assert_eq!((code, &report["executions"], &report["blocked"]), (0, &24.into(), &0.into()));
+    assert_eq!(report["events"]["avoided"], 6);
+    assert!(report["events"]["known"].as_u64() < report["events"]["created"].as_u64());
+    let text = whippet(&["explore", "rmq-receiving", "--set", "n=5", "--reduction", "udpor"]).out;
+    assert!(["blocked", "events", "largest U", "largest D"].iter().all(|row| text.contains(row)), "{text}");
+}
+
+#[test]
+fn an_unfolding_can_be_drawn() {
+    let dot = whippet(&["unfold", "any_src-can-deadlock3"]);
+    assert_eq!(dot.code, 0, "{}", dot.err);
+    assert!(dot.out.starts_with("digraph") && dot.out.contains("style=dashed"), "{}", dot.out);
+    let (json, _) = json(&["unfold", "any_src-can-deadlock3"]);
+    let events = json["events"].as_array().unwrap();
+    assert_eq!(dot.out.matches("[label=").count(), events.len());
+    assert!(events.iter().any(|event| !event["conflicts"].as_array().unwrap().is_empty()));
+    let large = whippet(&["unfold", "rmq-receiving", "--set", "n=6", "--limit-executions", "10"]);
+    assert!(large.code == 2 && large.err.contains("the limit on executions"), "{}", large.err);
+}
+
+#[test]
 fn a_file_of_abs_is_explored_and_replayed() {
     let here = directory("abs");
     let source = "interface I { Unit set(Int v); Int look(); }\n\
@@ -276,11 +314,11 @@ fn help_teaches_and_completions_exist() {
 
 #[test]
 fn every_example_of_the_help_parses() {
-    for page in [&["--help"][..], &["explore", "--help"]] {
+    for page in [&["--help"][..], &["explore", "--help"], &["unfold", "--help"]] {
         let help = whippet(page).out;
         let examples = help.split("Examples:").nth(1).expect("there are examples");
         for line in examples.lines().filter_map(|line| line.strip_prefix("  whippet ")) {
-            let line = line.split("  ").next().unwrap_or(line);
+            let line = line.split("  ").next().unwrap_or(line).split(" | ").next().unwrap_or(line);
             // With --help behind it a command is only checked for its flags.
             let words: Vec<&str> = line.split(' ').chain(["--help"]).collect();
             assert_eq!(whippet(&words).code, 0, "{line}");

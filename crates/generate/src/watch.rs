@@ -77,6 +77,10 @@ impl<P: Program> Program for Watched<P> {
     fn parameters(&self) -> Vec<(String, String)> {
         self.program.parameters()
     }
+
+    fn caveats(&self) -> Vec<String> {
+        self.program.caveats()
+    }
 }
 
 /// A machine that writes down what is completed.
@@ -195,5 +199,9 @@ impl<M: Machine> Machine for Watch<M> {
 
     fn handler_runs(&self) -> u64 {
         self.machine.handler_runs()
+    }
+
+    fn limit_memory(&mut self, bytes: usize) {
+        self.machine.limit_memory(bytes);
     }
 }

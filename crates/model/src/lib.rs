@@ -19,4 +19,4 @@ pub use machine::{Comparison, Extension, Machine, MachineError, Program, Relatio
 pub use name::Name;
 pub use problem::{Finding, Kind, Problem, StepText};
 pub use schedule::{Decision, SCHEDULE_VERSION, Schedule, ScheduleError};
-pub use verdict::{Counters, Estimate, LimitHit, Limits, Verdict};
+pub use verdict::{Counters, Estimate, Events, LimitHit, Limits, Verdict};

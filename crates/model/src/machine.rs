@@ -423,6 +423,11 @@ pub trait Machine {
     /// ```
     fn completed(&mut self) {}
 
+    /// How many bytes may be used for what could also be found out again: results of user code, say.
+    fn limit_memory(&mut self, bytes: usize) {
+        let _ = bytes;
+    }
+
     // ---- for the reader --------------------------------------------------------------------------
 
     /// What step `at` did, in words.
@@ -489,6 +494,11 @@ pub trait Program: Sync {
 
     /// The values of its parameters, in the order of their declaration.
     fn parameters(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
+    /// What the reader of a verdict must know of this program: that its relation may hide something, say.
+    fn caveats(&self) -> Vec<String> {
         Vec::new()
     }
 }

@@ -79,6 +79,17 @@ impl fmt::Display for LimitHit {
     }
 }
 
+/// How much an unfolding search had to know: an event is a step together with everything that happens before it.
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Events {
+    /// Events created, one that was forgotten and met again counted again.
+    pub created: u64,
+    /// The most events known at a time: the largest U.
+    pub known: u64,
+    /// The most events to avoid at a time: the largest D.
+    pub avoided: u64,
+}
+
 /// What a search counted.
 ///
 /// ```
@@ -99,6 +110,8 @@ pub struct Counters {
     pub handler_runs: u64,
     /// Different configurations, counted by searches that compare them.
     pub states: Option<u64>,
+    /// What an unfolding search knew.
+    pub events: Option<Events>,
     /// The deepest execution.
     pub depth: usize,
     /// Steps in which user code panicked or a check failed, over all executions.
@@ -115,6 +128,14 @@ impl Counters {
         self.states = match (self.states, other.states) {
             (None, None) => None,
             (a, b) => Some(a.unwrap_or(0) + b.unwrap_or(0)),
+        };
+        self.events = match (self.events, other.events) {
+            (Some(a), Some(b)) => Some(Events {
+                created: a.created + b.created,
+                known: a.known.max(b.known),
+                avoided: a.avoided.max(b.avoided),
+            }),
+            (a, b) => a.or(b),
         };
         self.depth = self.depth.max(other.depth);
         self.problems += other.problems;

@@ -6,7 +6,11 @@
 //! there already, without running any code. Only a new answer runs the process: its suspended future is kept
 //! at the node it stopped at, and where it stopped elsewhere a new one is fed the answers of the way from the
 //! root. Its operations are not carried out again then, only compared.
+//!
+//! The trees may take a certain amount of memory. When they take more, everything is forgotten but what the current
+//! execution consists of (`forget.rs`): it will be found out again when it is needed.
 
+use crate::forget::Budget;
 use crate::op::{Answer, NOWHERE, Op};
 use crate::panics;
 use crate::task::{Asked, Link, Reply};
@@ -42,46 +46,46 @@ pub(crate) struct Live {
     link: Rc<Link>,
 }
 
-struct Node {
-    op: Rc<Op>,
-    body: u32,
-    parent: u32,
+pub(crate) struct Node {
+    pub(crate) op: Rc<Op>,
+    /// The process, or [`NOWHERE`] if the node was forgotten.
+    pub(crate) body: u32,
+    pub(crate) parent: u32,
     /// How many operations the process has carried out.
     index: u32,
     /// What led here from the parent.
-    answer: Answer,
+    pub(crate) answer: Answer,
     /// A hash of all answers up to here.
     hash: Name,
 }
 
 /// What a process is called, by us and in reports, and its code.
-struct Described {
+pub(crate) struct Described {
     name: Name,
     label: String,
-    body: Body,
+    pub(crate) body: Body,
 }
 
 /// The trees of all processes.
 #[derive(Default)]
 pub(crate) struct Histories {
-    nodes: Vec<Node>,
-    children: FxHashMap<(u32, u64), u32>,
-    bodies: Vec<Described>,
-    roots: Vec<u32>,
+    pub(crate) nodes: Vec<Node>,
+    pub(crate) children: FxHashMap<(u32, u64), u32>,
+    pub(crate) bodies: Vec<Described>,
+    pub(crate) roots: Vec<u32>,
     /// How often user code ran.
     pub(crate) runs: u64,
+    pub(crate) budget: Budget,
 }
 
 impl Histories {
     /// A new process: its body, of which the root node shows the first operation.
     pub(crate) fn add(&mut self, name: Name, label: String, body: Body) -> Result<u32, MachineError> {
-        let no = self.bodies.len() as u32;
-        self.bodies.push(Described { name, label, body });
-        self.roots.push(NOWHERE);
+        let no = self.new_body(Described { name, label, body });
         let op = self.first(no)?;
         let hash = Name::ROOT.mixed(77);
-        self.roots[no as usize] = self.nodes.len() as u32;
-        self.nodes.push(Node { op, body: no, parent: NOWHERE, index: 0, answer: Answer::Done, hash });
+        self.roots[no as usize] =
+            self.new_node(Node { op, body: no, parent: NOWHERE, index: 0, answer: Answer::Done, hash });
         if let Body::Async { live: Some((at, _)), .. } = &mut self.bodies[no as usize].body {
             *at = self.roots[no as usize];
         }
@@ -136,8 +140,7 @@ impl Histories {
             Answer::Ready { k, .. } => 2 + u64::from(k),
         };
         let hash = self.nodes[node as usize].hash.mixed(k).mixed(brought.0);
-        let next = self.nodes.len() as u32;
-        self.nodes.push(Node { op, body, parent: node, index: index + 1, answer, hash });
+        let next = self.new_node(Node { op, body, parent: node, index: index + 1, answer, hash });
         self.children.insert((node, answer.key()), next);
         if let Body::Async { live: Some((at, _)), .. } = &mut self.bodies[body as usize].body {
             *at = next;
@@ -225,10 +228,7 @@ impl Histories {
 
     fn feed(&mut self, live: Live, node: u32, answer: Answer) -> Result<(Asked, Option<Live>), MachineError> {
         let value = match answer {
-            Answer::Ready { from, .. } if from != NOWHERE => match &*self.nodes[from as usize].op {
-                Op::Send { value, .. } => value.clone(),
-                _ => unreachable!("payloads come from sends"),
-            },
+            Answer::Ready { from, .. } if from != NOWHERE => self.nodes[from as usize].op.value().cloned(),
             _ => None,
         };
         live.link.answer(Reply { index: self.nodes[node as usize].index, answer, value });

@@ -22,20 +22,23 @@
 //! let options = Options { reduction: Reduction::Udpor, ..Options::default() };
 //! let verdict = explore(net.into(), &options, &()).unwrap();
 //! assert_eq!(verdict.counters.executions, 3);
-//! assert_eq!(verdict.findings[0].message, "deadlock\n  \
+//! assert_eq!(verdict.findings[0].message, "no process can go on\n  \
 //!     plato waits for mutex right, which socrates has and did not unlock\n  \
 //!     socrates waits for mutex left, which plato has and did not unlock");
 //! ```
 
+mod forget;
 mod history;
 mod machine;
 pub mod mpi;
 mod net;
 mod op;
 mod panics;
+mod port;
 mod relation;
 mod reproduce;
 mod script;
+mod state;
 mod subjects;
 mod task;
 mod text;

@@ -4,12 +4,13 @@
 //! request that has not been given up. So a mailbox is two lists of steps, a mutex is two lists of steps, and a
 //! step is taken back by taking it off its list. A process is a node of its [`Histories`].
 //!
-//! Which steps are dependent is said in `relation.rs`, what the unfolding search asks in `unfold.rs`, the words in
-//! `words.rs`.
+//! What a step does to these lists is in `state.rs`, the ports of MPI programs are in `port.rs`. Which steps are dependent is said
+//! in `relation.rs`, what the unfolding search asks in `unfold.rs`, the words in `words.rs`.
 
-use crate::history::Histories;
+use crate::history::{Body, Histories};
 use crate::net::Dependence;
-use crate::op::{Answer, NOWHERE, Op};
+use crate::op::Op;
+use crate::port::{Message, Port};
 use crate::relation::touches;
 use smallvec::SmallVec;
 use std::rc::Rc;
@@ -51,6 +52,22 @@ pub(crate) enum Deed {
     },
     /// A test found no mutex its own.
     NotOwned,
+    /// A message went to a port.
+    Posted {
+        port: u32,
+        message: Message,
+    },
+    /// A port's `index`-th receive.
+    Asked {
+        port: u32,
+        index: u32,
+    },
+    /// That receive took that message.
+    Met {
+        port: u32,
+        index: u32,
+        message: Message,
+    },
 }
 
 /// A step taken.
@@ -64,8 +81,8 @@ pub(crate) struct Record {
     pub(crate) deed: Deed,
     /// Earlier steps without which this one is impossible.
     pub(crate) causes: SmallVec<[u32; 4]>,
-    touches_to: u32,
-    fails: bool,
+    pub(crate) touches_to: u32,
+    pub(crate) fails: bool,
 }
 
 /// A process of the current execution.
@@ -99,27 +116,35 @@ pub struct NetMachine {
     pub(crate) processes: Vec<Process>,
     pub(crate) mailboxes: Vec<Mailbox>,
     pub(crate) mutexes: Vec<Mutex>,
+    pub(crate) ports: Vec<Port>,
+    /// What the little processes of ports run.
+    pub(crate) meeting: u32,
     pub(crate) mailbox_names: Vec<String>,
     pub(crate) mutex_names: Vec<String>,
     pub(crate) steps: Vec<Record>,
     touches: Vec<Touch>,
-    problems: usize,
+    pub(crate) problems: usize,
 }
 
 impl NetMachine {
     pub(crate) fn new(
-        histories: Histories,
+        mut histories: Histories,
         bodies: &[u32],
         mailbox_names: Vec<String>,
         mutex_names: Vec<String>,
+        ports: usize,
         dependence: Dependence,
-    ) -> NetMachine {
+    ) -> Result<NetMachine, MachineError> {
+        let meeting = Body::Script([Rc::new(Op::Meet)].into());
+        let meeting = histories.add(Name::ROOT.mixed(0x3ee7), "the network".into(), meeting)?;
         let mut machine = NetMachine {
             histories,
             dependence,
             processes: Vec::new(),
             mailboxes: vec![Mailbox::default(); mailbox_names.len()],
             mutexes: vec![Mutex::default(); mutex_names.len()],
+            ports: vec![Port::default(); ports],
+            meeting,
             mailbox_names,
             mutex_names,
             steps: Vec::new(),
@@ -129,212 +154,16 @@ impl NetMachine {
         for &body in bodies {
             machine.begin(body, None);
         }
-        machine
+        Ok(machine)
     }
 
-    fn begin(&mut self, body: u32, creator: Option<u32>) {
-        let (name, node) = (self.histories.name(body), self.histories.root(body));
+    pub(crate) fn begin(&mut self, body: u32, creator: Option<u32>) {
+        self.begin_as(self.histories.name(body), body, creator);
+    }
+
+    pub(crate) fn begin_as(&mut self, name: Name, body: u32, creator: Option<u32>) {
+        let node = self.histories.root(body);
         self.processes.push(Process { name, body, node, steps: Vec::new(), creator });
-    }
-
-    // ---- the state, as questions about steps ------------------------------------------------------
-
-    /// The operation that a process is at.
-    pub(crate) fn op(&self, process: u32) -> &Rc<Op> {
-        self.histories.op(self.processes[process as usize].node)
-    }
-
-    /// The step that a process took as its `index`-th.
-    pub(crate) fn own(&self, process: u32, index: u32) -> usize {
-        self.processes[process as usize].steps[index as usize] as usize
-    }
-
-    /// The step that the communication begun by a step met, if any.
-    pub(crate) fn partner(&self, communication: usize) -> Option<usize> {
-        let (list, rank) = match self.steps[communication].deed {
-            Deed::Sent { mailbox, rank } => (&self.mailboxes[mailbox as usize].receives, rank),
-            Deed::Received { mailbox, rank } => (&self.mailboxes[mailbox as usize].sends, rank),
-            other => unreachable!("a process waits for communications only, not for {other:?}"),
-        };
-        list.get(rank as usize).map(|&step| step as usize)
-    }
-
-    /// The mutex and the rank of the request made by a step.
-    pub(crate) fn request(&self, step: usize) -> (u32, u32) {
-        match self.steps[step].deed {
-            Deed::Locked { mutex, rank } => (mutex, rank),
-            other => unreachable!("a process waits for requests only, not for {other:?}"),
-        }
-    }
-
-    /// Whether the request made by a step is the first in its queue.
-    pub(crate) fn owns(&self, step: usize) -> bool {
-        let (mutex, rank) = self.request(step);
-        self.mutexes[mutex as usize].unlocks[..rank as usize].iter().all(Option::is_some)
-    }
-
-    /// The last step before a process's next one.
-    pub(crate) fn before(&self, process: u32) -> Option<usize> {
-        let process = &self.processes[process as usize];
-        process.steps.last().or(process.creator.as_ref()).map(|&step| step as usize)
-    }
-
-    pub(crate) fn event(&self, process: u32, index: u32, branch: Branch) -> Name {
-        self.processes[process as usize].name.mixed(0x65).child(index).mixed(branch.0)
-    }
-
-    // ---- one step ---------------------------------------------------------------------------------
-
-    /// Appends the ways that a process can go now.
-    fn ways(&self, process: u32, out: &mut Vec<Choice>) {
-        let mut way = |k: usize| out.push(Choice { what: Pending(process), branch: Branch(k as u64) });
-        let (of, test, ready): (_, _, &dyn Fn(usize) -> bool) = match &**self.op(process) {
-            Op::Done | Op::Failed { .. } => return,
-            Op::Wait { of, test } => (of, *test, &|step| self.partner(step).is_some()),
-            Op::MutexWait { of, test } => (of, *test, &|step| self.owns(step)),
-            _ => return way(0),
-        };
-        let ready = |&k: &usize| ready(self.own(process, of[k]));
-        let none = match self.dependence {
-            Dependence::Ranked => (0..of.len()).filter(ready).map(&mut way).count() == 0,
-            // As printed, waits and tests do not tell what they found: it is what was there first.
-            Dependence::Paper => {
-                let first = (0..of.len()).filter(ready).min_by_key(|&k| self.since(self.own(process, of[k])));
-                first.map(&mut way).is_none()
-            }
-        };
-        if none && test {
-            way(of.len());
-        }
-    }
-
-    /// The step that completed the communication, or made the request the first, of a step.
-    fn since(&self, step: usize) -> usize {
-        match self.steps[step].deed {
-            Deed::Locked { mutex, rank } => {
-                let before = self.mutexes[mutex as usize].unlocks[..rank as usize].iter().flatten();
-                before.max().map_or(step, |&u| step.max(u as usize))
-            }
-            _ => self.partner(step).map_or(step, |partner| step.max(partner)),
-        }
-    }
-
-    /// What a process does if it goes this way.
-    pub(crate) fn deed(&self, process: u32, op: &Op, branch: Branch) -> Deed {
-        let k = branch.0 as u32;
-        match op {
-            Op::Local(_) | Op::Create { .. } => Deed::Local,
-            Op::Send { mailbox, .. } => {
-                Deed::Sent { mailbox: *mailbox, rank: self.mailboxes[*mailbox as usize].sends.len() as u32 }
-            }
-            Op::Receive { mailbox } => {
-                Deed::Received { mailbox: *mailbox, rank: self.mailboxes[*mailbox as usize].receives.len() as u32 }
-            }
-            Op::Lock { mutex } => {
-                Deed::Locked { mutex: *mutex, rank: self.mutexes[*mutex as usize].locks.len() as u32 }
-            }
-            Op::Unlock { of } => {
-                let (mutex, rank) = self.request(self.own(process, *of));
-                Deed::Unlocked { mutex, rank }
-            }
-            Op::Wait { of, .. } if (k as usize) < of.len() => Deed::Completed { k },
-            Op::Wait { .. } => Deed::Incomplete,
-            Op::MutexWait { of, .. } if (k as usize) < of.len() => Deed::Owned { k },
-            Op::MutexWait { .. } => Deed::NotOwned,
-            Op::Done | Op::Failed { .. } => unreachable!("a process that has ended takes no step"),
-        }
-    }
-
-    /// What a process learns from its deed, and a name for what that brings.
-    fn answer(&self, process: u32, op: &Op, deed: Deed) -> (Answer, Name) {
-        match (deed, op) {
-            (Deed::Completed { k }, Op::Wait { of, .. }) => {
-                let partner = self.partner(self.own(process, of[k as usize])).expect("it is complete");
-                let record = &self.steps[partner];
-                let sender = &self.processes[record.process as usize];
-                let identity = sender.name.child(record.index);
-                match record.deed {
-                    // What a list of operations sends is not looked at; only who sent it can matter.
-                    Deed::Sent { .. } if self.histories.ahead(record.node).is_some() => {
-                        (Answer::Ready { k, from: record.node }, identity)
-                    }
-                    Deed::Sent { .. } => {
-                        (Answer::Ready { k, from: record.node }, identity.mixed(self.histories.hash(record.node).0))
-                    }
-                    _ => (Answer::Ready { k, from: NOWHERE }, Name::ROOT),
-                }
-            }
-            (Deed::Owned { k }, _) => (Answer::Ready { k, from: NOWHERE }, Name::ROOT),
-            (Deed::Incomplete | Deed::NotOwned, _) => (Answer::NotYet, Name::ROOT),
-            _ => (Answer::Done, Name::ROOT),
-        }
-    }
-
-    /// The steps that a deed needs: the process's step before, and what a wait waits for. (A test can come earlier
-    /// with another result, so what it sees is a conflict.)
-    fn causes(&self, process: u32, op: &Op, deed: Deed) -> SmallVec<[u32; 4]> {
-        let mut causes: SmallVec<[u32; 4]> = self.before(process).map(|step| step as u32).into_iter().collect();
-        match (op, deed) {
-            (Op::Wait { of, test: false }, Deed::Completed { k }) => {
-                causes.extend(self.partner(self.own(process, of[k as usize])).map(|step| step as u32));
-            }
-            (Op::MutexWait { of, test: false }, Deed::Owned { k }) => {
-                let (mutex, rank) = self.request(self.own(process, of[k as usize]));
-                causes.extend(self.mutexes[mutex as usize].unlocks[..rank as usize].iter().flatten().copied());
-            }
-            _ => {}
-        }
-        causes
-    }
-
-    /// What went wrong in a process that failed.
-    pub(crate) fn failure(&self, node: u32) -> Option<(String, Option<String>)> {
-        match &**self.histories.op(node) {
-            Op::Failed { message, place } => Some((message.clone(), place.clone())),
-            _ => None,
-        }
-    }
-
-    fn fails(&self, node: u32) -> bool {
-        matches!(&**self.histories.op(node), Op::Failed { .. })
-    }
-
-    fn enter(&mut self, process: u32, op: &Op, deed: Deed) {
-        let at = self.steps.len() as u32;
-        match deed {
-            Deed::Sent { mailbox, .. } => self.mailboxes[mailbox as usize].sends.push(at),
-            Deed::Received { mailbox, .. } => self.mailboxes[mailbox as usize].receives.push(at),
-            Deed::Locked { mutex, .. } => {
-                self.mutexes[mutex as usize].locks.push(at);
-                self.mutexes[mutex as usize].unlocks.push(None);
-            }
-            Deed::Unlocked { mutex, rank } => self.mutexes[mutex as usize].unlocks[rank as usize] = Some(at),
-            _ => {}
-        }
-        if let Op::Create { body } = op {
-            self.begin(*body, Some(at));
-        }
-        self.processes[process as usize].steps.push(at);
-    }
-
-    fn leave(&mut self, record: &Record) {
-        match record.deed {
-            Deed::Sent { mailbox, .. } => drop(self.mailboxes[mailbox as usize].sends.pop()),
-            Deed::Received { mailbox, .. } => drop(self.mailboxes[mailbox as usize].receives.pop()),
-            Deed::Locked { mutex, .. } => {
-                self.mutexes[mutex as usize].locks.pop();
-                self.mutexes[mutex as usize].unlocks.pop();
-            }
-            Deed::Unlocked { mutex, rank } => self.mutexes[mutex as usize].unlocks[rank as usize] = None,
-            _ => {}
-        }
-        if let Op::Create { .. } = &**self.histories.op(record.node) {
-            self.processes.pop();
-        }
-        let process = &mut self.processes[record.process as usize];
-        process.steps.pop();
-        process.node = record.node;
-        self.problems -= usize::from(record.fails);
     }
 }
 
@@ -356,7 +185,7 @@ impl Machine for NetMachine {
         let deed = self.deed(process, &op, choice.branch);
         let (answer, brought) = self.answer(process, &op, deed);
         let next = self.histories.advance(node, answer, brought)?;
-        let causes = self.causes(process, &op, deed);
+        let causes = self.needed(process, &op, deed);
         let mut touched = std::mem::take(&mut self.touches);
         touches(self, process, &op, deed, &mut touched);
         self.touches = touched;
@@ -367,6 +196,10 @@ impl Machine for NetMachine {
         self.problems += usize::from(fails);
         let touches_to = self.touches.len() as u32;
         self.steps.push(Record { process, index, node, branch: choice.branch, deed, causes, touches_to, fails });
+        if self.histories.is_full() {
+            let nodes = self.steps.iter().map(|step| step.node).chain(self.processes.iter().map(|p| p.node));
+            self.histories.forget(nodes, [self.meeting].into_iter());
+        }
         Ok(())
     }
 
@@ -477,6 +310,8 @@ impl Machine for NetMachine {
                 Deed::Sent { mailbox, rank } => (u64::from(mailbox) << 2, rank),
                 Deed::Received { mailbox, rank } => (u64::from(mailbox) << 2 | 1, rank),
                 Deed::Locked { mutex, rank } => (u64::from(mutex) << 2 | 2, rank),
+                // Which receive took which message is in the event.
+                Deed::Met { port, index, .. } => (u64::from(port) << 2 | 3, index),
                 _ => continue,
             };
             let released = matches!(record.deed, Deed::Locked { mutex, rank }
@@ -489,5 +324,9 @@ impl Machine for NetMachine {
 
     fn handler_runs(&self) -> u64 {
         self.histories.runs
+    }
+
+    fn limit_memory(&mut self, bytes: usize) {
+        self.histories.budget.limit = bytes;
     }
 }

@@ -1,18 +1,19 @@
 //! Programs as they are written with MPI: ranks, tags, requests, collectives.
 //!
-//! A layer of nothing but mailboxes. A message from rank s to rank d with tag t goes through the mailbox (s, d, t);
-//! where d receives tag t from any source, through one mailbox (d, t) for all senders. So it must be known beforehand
-//! which rank does so: see [`World::any_source`]. Collectives use mailboxes of their own, in a fixed order, and add no
-//! traces.
+//! Each rank has a port, at which messages arrive and are taken by source and by tag, each given or any (`port.rs`). As MPI
+//! has it, messages of one source that a receive would take are taken in the order of sending, and a message goes to the
+//! first receive that takes it; which of several sources is first is open, and every answer is explored. Collectives use
+//! mailboxes of their own, in a fixed order, and add no traces.
 //!
-//! Sends are synchronous by default ([`Buffering::Zero`]): a send ends when it has been received. With
+//! Sends are synchronous by default ([`Buffering::Zero`]): a send ends when a receive has met it. With
 //! [`Buffering::Eager`] it ends at once. MPI leaves open which it is: a program should hold with both.
 
+use crate::history::start;
 use crate::net::{Net, SetUp};
-use crate::task::{Communication, Mailbox, Receiving, Sending, test_any, wait_any};
+use crate::port::Wants;
+use crate::task::{self, Communication, Mailbox, Receiving, Sending, test_any, wait_any};
 use std::fmt::Debug;
 use std::marker::PhantomData;
-use std::rc::Rc;
 use std::sync::Arc;
 
 /// Whether sends wait for their receives.
@@ -26,26 +27,17 @@ pub enum Buffering {
 }
 
 /// How many ranks there are, and how they talk.
-#[derive(Clone, Debug)]
+#[derive(Copy, Clone, Debug)]
 pub struct World {
     ranks: usize,
-    tags: usize,
     buffering: Buffering,
-    any: Vec<(usize, usize)>,
 }
 
 impl World {
-    /// A number of ranks, messages with tag 0, no buffering.
+    /// A number of ranks, no buffering.
     #[must_use]
     pub fn new(ranks: usize) -> World {
-        World { ranks, tags: 1, buffering: Buffering::Zero, any: Vec::new() }
-    }
-
-    /// With the tags 0 to `tags` - 1.
-    #[must_use]
-    pub fn tags(mut self, tags: usize) -> World {
-        self.tags = tags;
-        self
+        World { ranks, buffering: Buffering::Zero }
     }
 
     /// With this buffering.
@@ -55,21 +47,13 @@ impl World {
         self
     }
 
-    /// This rank receives messages of this tag from any source, always.
-    #[must_use]
-    pub fn any_source(mut self, rank: usize, tag: usize) -> World {
-        self.any.push((rank, tag));
-        self
-    }
-
     /// The program in which every rank runs `body`.
     ///
     /// ```
     /// use whippet_net::mpi::{Source, World};
     /// use whippet_search::{Options, Reduction, explore};
     ///
-    /// let world = World::new(3).any_source(0, 0);
-    /// let net = world.program("greetings", async |mpi| {
+    /// let net = World::new(3).program("greetings", async |mpi| {
     ///     if mpi.rank() == 0 {
     ///         let first = mpi.recv(Source::Any, 0).await;
     ///         let second = mpi.recv(Source::Any, 0).await;
@@ -91,36 +75,21 @@ impl World {
         let body = Arc::new(body);
         Net::new(name, move |net: &mut SetUp| {
             for dst in 0..self.ranks {
-                for tag in 0..=self.tags {
-                    for src in 0..=self.ranks {
-                        let what = if tag == self.tags { "collectives".into() } else { format!("tag {tag}") };
-                        let from = if src == self.ranks { "anybody".into() } else { format!("rank {src}") };
-                        net.mailbox::<T>(format!("{from} → rank {dst}, {what}"));
-                    }
+                for src in 0..self.ranks {
+                    net.mailbox::<T>(format!("rank {src} → rank {dst}, collectives"));
                 }
             }
-            let world = Rc::new(self.clone());
             for rank in 0..self.ranks {
-                let (body, world) = (body.clone(), world.clone());
-                net.process(format!("rank {rank}"), async move || {
-                    body(Rank { rank, world: world.clone(), of: PhantomData }).await;
+                let body = body.clone();
+                net.rank(format!("rank {rank}"), |end| {
+                    start(async move || body(Rank { end, world: self, of: PhantomData }).await)
                 });
             }
         })
     }
-
-    fn mailbox<T>(&self, src: usize, dst: usize, tag: usize) -> Mailbox<T> {
-        let no = (dst * (self.tags + 1) + tag) * (self.ranks + 1) + src;
-        Mailbox { no: no as u32, of: PhantomData }
-    }
-
-    fn check(&self, rank: usize, tag: usize) {
-        assert!(rank < self.ranks, "there is no rank {rank}: the world has {} ranks", self.ranks);
-        assert!(tag < self.tags, "tag {tag} is not declared: say `World::new(…).tags({})`", tag + 1);
-    }
 }
 
-/// Where a message may come from.
+/// Where a message may come from. A number of a rank becomes one by `into`.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// From this rank only.
@@ -129,11 +98,34 @@ pub enum Source {
     Any,
 }
 
+impl From<usize> for Source {
+    fn from(rank: usize) -> Source {
+        Source::Rank(rank)
+    }
+}
+
+/// With which tag a message may come. A number becomes one by `into`.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Tag {
+    /// With this one only.
+    Is(u32),
+    /// With any.
+    Any,
+}
+
+impl From<u32> for Tag {
+    fn from(tag: u32) -> Tag {
+        Tag::Is(tag)
+    }
+}
+
 /// A message that was received.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Received<T> {
     /// Who sent it.
     pub source: usize,
+    /// With which tag.
+    pub tag: u32,
     /// What was sent.
     pub value: T,
 }
@@ -147,7 +139,7 @@ enum Begun<T> {
     Send(Sending),
     /// An eager send: complete from the beginning.
     Buffered,
-    Receive(Receiving<(usize, T)>),
+    Receive(Receiving<Received<T>>),
 }
 
 impl<T: Clone + 'static> Request<T> {
@@ -161,10 +153,7 @@ impl<T: Clone + 'static> Request<T> {
 
     fn result(&self) -> Option<Received<T>> {
         match &self.0 {
-            Begun::Receive(receiving) => {
-                let (source, value) = receiving.value();
-                Some(Received { source, value })
-            }
+            Begun::Receive(receiving) => Some(receiving.value()),
             _ => None,
         }
     }
@@ -173,8 +162,8 @@ impl<T: Clone + 'static> Request<T> {
 /// One rank, for the code that runs as it.
 #[derive(Clone, Debug)]
 pub struct Rank<T> {
-    rank: usize,
-    world: Rc<World>,
+    end: task::Rank,
+    world: World,
     of: PhantomData<fn(T) -> T>,
 }
 
@@ -182,7 +171,7 @@ impl<T: Clone + Debug + 'static> Rank<T> {
     /// Which rank this is.
     #[must_use]
     pub fn rank(&self) -> usize {
-        self.rank
+        self.end.no as usize
     }
 
     /// How many ranks there are.
@@ -191,57 +180,70 @@ impl<T: Clone + Debug + 'static> Rank<T> {
         self.world.ranks
     }
 
+    fn known(&self, rank: usize) -> u32 {
+        assert!(rank < self.size(), "there is no rank {rank}: the world has {} ranks", self.size());
+        rank as u32
+    }
+
     /// Begins to send.
     ///
     /// # Panics
-    /// If there is no such rank or tag.
-    pub async fn isend(&self, to: usize, tag: usize, value: T) -> Request<T> {
-        self.world.check(to, tag);
-        let any = self.world.any.contains(&(to, tag));
-        let src = if any { self.world.ranks } else { self.rank };
-        let sending = self.world.mailbox(src, to, tag).send_async((self.rank, value)).await;
+    /// If there is no such rank.
+    pub async fn isend(&self, to: usize, tag: u32, value: T) -> Request<T> {
+        let text = format!("{value:?}");
+        let message = Received { source: self.rank(), tag, value };
+        let sending = self.end.post(self.known(to), tag, message, text).await;
         Request(match self.world.buffering {
             Buffering::Zero => Begun::Send(sending),
             Buffering::Eager => Begun::Buffered,
         })
     }
 
-    /// Begins to receive.
+    /// Begins to receive: from a rank or any, with a tag or any.
+    ///
+    /// ```
+    /// use whippet_net::mpi::{Source, Tag, World};
+    /// use whippet_search::{Options, explore};
+    ///
+    /// let net = World::new(3).program("by source, by tag", async |mpi| match mpi.rank() {
+    ///     0 => {
+    ///         let from_one = mpi.irecv(1, 7).await;
+    ///         let other = mpi.irecv(Source::Any, Tag::Any).await;
+    ///         let all = mpi.waitall(&[&from_one, &other]).await;
+    ///         assert_eq!(all[0].as_ref().unwrap().source, 1);
+    ///         assert_eq!(all[1].as_ref().unwrap().tag, 8);
+    ///     }
+    ///     rank => mpi.send(0, 6 + rank as u32, "hello").await,
+    /// });
+    /// let verdict = explore(net.into(), &Options::default(), &()).unwrap();
+    /// assert_eq!(verdict.counters.executions, 1, "nothing is left to chance");
+    /// assert!(verdict.findings.is_empty());
+    /// ```
     ///
     /// # Panics
-    /// If there is no such rank or tag, or the world was not told whether this rank receives from any source.
-    pub async fn irecv(&self, from: Source, tag: usize) -> Request<T> {
-        let any = self.world.any.contains(&(self.rank, tag));
-        let me = self.rank;
-        let src = match from {
-            Source::Any => {
-                assert!(
-                    any,
-                    "rank {me} receives tag {tag} from any source: declare it with `World::new(…).any_source({me}, {tag})`"
-                );
-                self.world.check(me, tag);
-                self.world.ranks
-            }
-            Source::Rank(src) => {
-                assert!(
-                    !any,
-                    "rank {me} receives tag {tag} from any source, so it cannot ask for rank {src} alone: use another tag"
-                );
-                self.world.check(src, tag);
-                src
-            }
+    /// If there is no such rank.
+    pub async fn irecv(&self, from: impl Into<Source>, tag: impl Into<Tag>) -> Request<T> {
+        let wants = Wants {
+            source: match from.into() {
+                Source::Rank(rank) => Some(self.known(rank)),
+                Source::Any => None,
+            },
+            tag: match tag.into() {
+                Tag::Is(tag) => Some(tag),
+                Tag::Any => None,
+            },
         };
-        Request(Begun::Receive(self.world.mailbox(src, me, tag).receive_async().await))
+        Request(Begun::Receive(self.end.ask(wants).await))
     }
 
     /// Sends, and waits as the buffering says.
-    pub async fn send(&self, to: usize, tag: usize, value: T) {
+    pub async fn send(&self, to: usize, tag: u32, value: T) {
         let request = self.isend(to, tag, value).await;
         self.wait(&request).await;
     }
 
-    /// Receives.
-    pub async fn recv(&self, from: Source, tag: usize) -> Received<T> {
+    /// Receives: from a rank or any, with a tag or any.
+    pub async fn recv(&self, from: impl Into<Source>, tag: impl Into<Tag>) -> Received<T> {
         let request = self.irecv(from, tag).await;
         self.wait(&request).await.expect("a receive brings a message")
     }
@@ -251,7 +253,7 @@ impl<T: Clone + Debug + 'static> Rank<T> {
         self.waitany(&[request]).await.1
     }
 
-    /// Waits for one of several requests, and says which. Eager sends are complete, and are taken first.
+    /// Waits for one of several requests, and says which; where several are complete, each is explored. Eager sends are complete, and are taken first.
     pub async fn waitany(&self, requests: &[&Request<T>]) -> (usize, Option<Received<T>>) {
         let k = match requests.iter().position(|r| r.communication().is_none()) {
             Some(buffered) => buffered,
@@ -284,37 +286,58 @@ impl<T: Clone + Debug + 'static> Rank<T> {
     }
 
     /// Waits until all ranks are here.
-    pub async fn barrier(&self, token: T) {
-        self.reduce(0, token.clone(), |a, _| a).await;
-        self.bcast(0, token).await;
+    pub async fn barrier(&self) {
+        self.gather(0, (), |(), ()| ()).await;
+        self.spread(0, ()).await;
     }
 
     /// Gives everybody the root's value.
+    ///
+    /// # Panics
+    /// If there is no such rank.
     pub async fn bcast(&self, root: usize, value: T) -> T {
-        if self.rank != root {
-            return self.collective(root, self.rank).receive().await.1;
+        self.spread(root, value).await
+    }
+
+    /// Combines everybody's value, in the order of ranks after the root's own; the root has the result.
+    ///
+    /// # Panics
+    /// If there is no such rank.
+    pub async fn reduce(&self, root: usize, value: T, combine: impl Fn(T, T) -> T) -> Option<T> {
+        self.gather(root, value, combine).await
+    }
+
+    async fn spread<V: Clone + Debug + 'static>(&self, root: usize, value: V) -> V {
+        self.known(root);
+        if self.rank() != root {
+            return self.collective(root, self.rank()).receive().await;
         }
         for other in (0..self.size()).filter(|&other| other != root) {
-            self.collective(root, other).send((root, value.clone())).await;
+            self.collective(root, other).send(value.clone()).await;
         }
         value
     }
 
-    /// Combines everybody's value, in the order of ranks after the root's own; the root has the result.
-    pub async fn reduce(&self, root: usize, value: T, combine: impl Fn(T, T) -> T) -> Option<T> {
-        if self.rank != root {
-            self.collective(self.rank, root).send((self.rank, value)).await;
+    async fn gather<V: Clone + Debug + 'static>(
+        &self,
+        root: usize,
+        value: V,
+        combine: impl Fn(V, V) -> V,
+    ) -> Option<V> {
+        self.known(root);
+        if self.rank() != root {
+            self.collective(self.rank(), root).send(value).await;
             return None;
         }
         let mut sum = value;
         for other in (0..self.size()).filter(|&other| other != root) {
-            sum = combine(sum, self.collective(other, root).receive().await.1);
+            sum = combine(sum, self.collective(other, root).receive().await);
         }
         Some(sum)
     }
 
-    fn collective(&self, src: usize, dst: usize) -> Mailbox<(usize, T)> {
-        self.world.mailbox(src, dst, self.world.tags)
+    fn collective<V>(&self, src: usize, dst: usize) -> Mailbox<V> {
+        Mailbox { no: (dst * self.size() + src) as u32, of: PhantomData }
     }
 }
 

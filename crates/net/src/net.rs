@@ -1,9 +1,9 @@
 //! Programs of processes, mailboxes and mutexes.
 
-use crate::history::{Body, Histories, start};
+use crate::history::{Body, Histories, Start, start};
 use crate::machine::NetMachine;
 use crate::script::Script;
-use crate::task::{Mailbox, Mutex};
+use crate::task::{Mailbox, Mutex, Rank};
 use crate::text::{self, TextError};
 use std::marker::PhantomData;
 use std::sync::Arc;
@@ -46,6 +46,7 @@ pub struct SetUp {
     bodies: Vec<u32>,
     mailboxes: Vec<String>,
     mutexes: Vec<String>,
+    ports: usize,
     failed: Option<MachineError>,
 }
 
@@ -68,8 +69,19 @@ impl SetUp {
         self.body(label.into(), Body::Async { start: start(body), live: None });
     }
 
+    /// A new process that has a port.
+    pub(crate) fn rank(&mut self, label: String, body: impl FnOnce(Rank) -> Start) {
+        let rank = Rank { no: self.ports as u32, process: self.next_name() };
+        self.ports += 1;
+        self.body(label, Body::Async { start: body(rank), live: None });
+    }
+
+    fn next_name(&self) -> Name {
+        Name::ROOT.child(self.bodies.len() as u32)
+    }
+
     fn body(&mut self, label: String, body: Body) {
-        let name = Name::ROOT.child(self.bodies.len() as u32);
+        let name = self.next_name();
         match self.histories.add(name, label, body) {
             Ok(body) => self.bodies.push(body),
             Err(error) => self.failed = self.failed.take().or(Some(error)),
@@ -156,6 +168,7 @@ impl Program for Net {
             bodies: Vec::new(),
             mailboxes: Vec::new(),
             mutexes: Vec::new(),
+            ports: 0,
             failed: None,
         };
         match &*self.source {
@@ -171,8 +184,8 @@ impl Program for Net {
         if let Some(error) = set_up.failed {
             return Err(error);
         }
-        let SetUp { histories, bodies, mailboxes, mutexes, .. } = set_up;
-        Ok(NetMachine::new(histories, &bodies, mailboxes, mutexes, self.dependence))
+        let SetUp { histories, bodies, mailboxes, mutexes, ports, .. } = set_up;
+        NetMachine::new(histories, &bodies, mailboxes, mutexes, ports, self.dependence)
     }
 
     fn name(&self) -> String {
@@ -181,5 +194,14 @@ impl Program for Net {
 
     fn parameters(&self) -> Vec<(String, String)> {
         self.parameters.clone()
+    }
+
+    fn caveats(&self) -> Vec<String> {
+        match self.dependence {
+            Dependence::Ranked => Vec::new(),
+            Dependence::Paper => vec![
+                "relation paper: Theorem 6 does not hold for waits and tests of several communications, so final states and deadlocks may be missed; the relation ranked misses none".into(),
+            ],
+        }
     }
 }

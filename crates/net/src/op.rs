@@ -1,5 +1,6 @@
 //! Operations: what processes ask of the machine, and what they are answered.
 
+use crate::port::Wants;
 use std::any::Any;
 use std::rc::Rc;
 
@@ -8,6 +9,17 @@ use std::rc::Rc;
 pub(crate) struct Value {
     pub(crate) any: Rc<dyn Any>,
     pub(crate) text: Rc<str>,
+}
+
+impl Value {
+    pub(crate) fn new<T: Any>(value: T, text: String) -> Value {
+        Value { any: Rc::new(value), text: text.into() }
+    }
+
+    /// What it takes, without what it points to.
+    pub(crate) fn bytes(&self) -> usize {
+        size_of_val(&*self.any) + self.text.len() + 4 * size_of::<usize>()
+    }
 }
 
 /// What a process asks for. `of` counts the process's own operations from 0.
@@ -22,6 +34,20 @@ pub(crate) enum Op {
     Receive {
         mailbox: u32,
     },
+    /// Sends to a port, as this source.
+    Post {
+        port: u32,
+        from: u32,
+        tag: u32,
+        value: Value,
+    },
+    /// Receives at a port what is wanted.
+    Ask {
+        port: u32,
+        wants: Wants,
+    },
+    /// The receive that created this little process meets a message.
+    Meet,
     /// WaitAny, or TestAny, on communications.
     Wait {
         of: Vec<u32>,
@@ -59,12 +85,25 @@ impl Op {
                 a == b && x.as_ref().map(|v| &v.text) == y.as_ref().map(|v| &v.text)
             }
             (Op::Receive { mailbox: a }, Op::Receive { mailbox: b }) => a == b,
+            (Op::Post { port: a, tag: s, value: x, .. }, Op::Post { port: b, tag: t, value: y, .. }) => {
+                a == b && s == t && x.text == y.text
+            }
+            (Op::Ask { port: a, wants: x }, Op::Ask { port: b, wants: y }) => a == b && x == y,
             (Op::Wait { of: a, test: s }, Op::Wait { of: b, test: t }) => a == b && s == t,
             (Op::MutexWait { of: a, test: s }, Op::MutexWait { of: b, test: t }) => a == b && s == t,
             (Op::Lock { mutex: a }, Op::Lock { mutex: b }) => a == b,
             (Op::Unlock { of: a }, Op::Unlock { of: b }) => a == b,
             (Op::Failed { message: a, .. }, Op::Failed { message: b, .. }) => a == b,
             _ => std::mem::discriminant(self) == std::mem::discriminant(other),
+        }
+    }
+
+    /// What a send brings.
+    pub(crate) fn value(&self) -> Option<&Value> {
+        match self {
+            Op::Send { value, .. } => value.as_ref(),
+            Op::Post { value, .. } => Some(value),
+            _ => unreachable!("payloads come from sends"),
         }
     }
 

@@ -8,6 +8,9 @@
 //! 3. two locks of one mutex: both write the end of its queue;
 //! 4. the unlock of request i, and a wait or test of request j > i of the same mutex that looks at it.
 //!
+//! At a port, the meeting of a message and a receive is a step of its own: it depends on both, on the meetings of earlier
+//! receives that it had to wait for, and on the waits and tests that look at either side.
+//!
 //! `Paper`: the eleven independence theorems of Pham, Jéron and Quinson (FORTE 2019) as printed. They differ in that waits
 //! and tests do not tell what they found (see `NetMachine::ways`), and in the mutexes: an unlock and a wait or test are
 //! dependent if one of the two processes owns the mutex, and two unlocks are because no theorem speaks of them. The
@@ -16,6 +19,7 @@
 use crate::machine::{Deed, NetMachine};
 use crate::net::Dependence;
 use crate::op::Op;
+use crate::port::Message;
 use whippet_model::{Name, Touch};
 
 /// The objects.
@@ -27,6 +31,11 @@ enum Object {
     ReceiveSlot,
     LockEnd,
     Unlock,
+    /// Of ports: a message that was sent, a receive, a message that was taken, a receive that took one.
+    Posted,
+    Asked,
+    Taken,
+    Met,
     /// Of the paper's relation: what owners release.
     Release,
     /// Of the paper's relation: who unlocks at all.
@@ -35,6 +44,10 @@ enum Object {
 
 fn object(kind: Object, of: u32, rank: u32) -> Name {
     Name::ROOT.mixed(kind as u64).mixed(u64::from(of)).mixed(u64::from(rank))
+}
+
+fn message_object(kind: Object, port: u32, message: Message) -> Name {
+    object(kind, port, message.from).mixed(u64::from(message.number))
 }
 
 /// Appends what a deed touches, in the current configuration or one that is like it for this deed.
@@ -49,6 +62,9 @@ pub(crate) fn touches(machine: &NetMachine, process: u32, op: &Op, deed: Deed, o
             out.push(Touch::write(object(Object::ReceiveEnd, mailbox, 0)));
             out.push(Touch::write(object(Object::ReceiveSlot, mailbox, rank)));
         }
+        Deed::Posted { port, message } => out.push(Touch::write(message_object(Object::Posted, port, message))),
+        Deed::Asked { port, index } => out.push(Touch::write(object(Object::Asked, port, index))),
+        Deed::Met { port, index, message } => meets(machine, port, index, message, out),
         Deed::Locked { mutex, .. } => out.push(Touch::write(object(Object::LockEnd, mutex, 0))),
         Deed::Completed { .. } | Deed::Incomplete => looks(machine, process, op, deed, out),
         _ => match machine.dependence {
@@ -66,12 +82,28 @@ fn looked_at(of: &[u32], deed: Deed) -> &[u32] {
     }
 }
 
+/// A meeting needs the message and the receive, and that earlier receives have met theirs; waits and tests on both sides look at it.
+fn meets(machine: &NetMachine, port: u32, index: u32, message: Message, out: &mut Vec<Touch>) {
+    let needs = machine.ports[port as usize].needs(index, message).expect("it can be taken");
+    for &step in &needs {
+        if let Deed::Met { index, .. } = machine.steps[step as usize].deed {
+            out.push(Touch::read(object(Object::Met, port, index)));
+        }
+    }
+    out.push(Touch::read(message_object(Object::Posted, port, message)));
+    out.push(Touch::read(object(Object::Asked, port, index)));
+    out.push(Touch::write(message_object(Object::Taken, port, message)));
+    out.push(Touch::write(object(Object::Met, port, index)));
+}
+
 fn looks(machine: &NetMachine, process: u32, op: &Op, deed: Deed, out: &mut Vec<Touch>) {
     let Op::Wait { of, .. } = op else { unreachable!("only waits and tests complete") };
     for &index in looked_at(of, deed) {
         out.push(Touch::read(match machine.steps[machine.own(process, index)].deed {
             Deed::Sent { mailbox, rank } => object(Object::ReceiveSlot, mailbox, rank),
             Deed::Received { mailbox, rank } => object(Object::SendSlot, mailbox, rank),
+            Deed::Posted { port, message } => message_object(Object::Taken, port, message),
+            Deed::Asked { port, index } => object(Object::Met, port, index),
             other => unreachable!("a process waits for communications only, not for {other:?}"),
         }));
     }

@@ -6,6 +6,7 @@
 
 use crate::history::{Start, start};
 use crate::op::{Answer, Op, Value};
+use crate::port::Wants;
 use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::fmt::Debug;
@@ -134,8 +135,8 @@ impl<T> Debug for Mailbox<T> {
 impl<T: Clone + Debug + 'static> Mailbox<T> {
     /// AsyncSend: the value is captured now and handed over when the receiver's wait or test succeeds.
     pub async fn send_async(self, value: T) -> Sending {
-        let text = format!("{value:?}").into();
-        let value = Some(Value { any: Rc::new(value), text });
+        let text = format!("{value:?}");
+        let value = Some(Value::new(value, text));
         let reply = operate(Op::Send { mailbox: self.no, value }).await;
         Sending { of: current().process, index: reply.index }
     }
@@ -154,6 +155,43 @@ impl<T: Clone + Debug + 'static> Mailbox<T> {
     /// Receives and waits for the value.
     pub async fn receive(self) -> T {
         self.receive_async().await.wait().await
+    }
+}
+
+/// The end of a port that a rank holds: it sends to others as itself, and receives at its own.
+#[derive(Copy, Clone, Debug)]
+pub(crate) struct Rank {
+    pub(crate) no: u32,
+    /// The process that is this rank.
+    pub(crate) process: Name,
+}
+
+impl Rank {
+    /// Sends to another rank's port. The text is what reports show of the value.
+    pub(crate) async fn post<T: 'static>(self, port: u32, tag: u32, value: T, text: String) -> Sending {
+        let value = Value::new(value, text);
+        let reply = self.own(Op::Post { port, from: self.no, tag, value }).await;
+        Sending { of: self.process, index: reply.index }
+    }
+
+    /// Receives at its own port.
+    pub(crate) async fn ask<T>(self, wants: Wants) -> Receiving<T> {
+        let reply = self.own(Op::Ask { port: self.no, wants }).await;
+        Receiving { of: self.process, index: reply.index, value: Rc::default() }
+    }
+
+    /// Messages of a rank are in order because one process sends and receives them.
+    async fn own(self, op: Op) -> Reply {
+        ask(|link| {
+            if link.process != self.process {
+                link.misuse.replace(Some(format!(
+                    "a process that rank {} created sends or receives in its place: let the rank itself do so",
+                    self.no
+                )));
+            }
+            Asked::Op(op)
+        })
+        .await
     }
 }
 

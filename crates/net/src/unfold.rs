@@ -10,7 +10,8 @@
 //! * a wait, or a test that succeeds, follows the partner of the communication that it takes, or the unlocks of all
 //!   requests before its own;
 //! * a test that fails follows nothing of the communications, and any set of unlocks that is not enough;
-//! * an unlock may come after any of the tests that saw its request in the queue.
+//! * an unlock may come after any of the tests that saw its request in the queue;
+//! * a receive at a port meets each message that it could take, after any of the tests that found either of them alone.
 //!
 //! Operations that were carried out already can have further events too: a wait for any of several
 //! communications took one, and e completes another.
@@ -45,7 +46,7 @@ impl NetMachine {
     /// See [`whippet_model::Machine::extensions`].
     pub(crate) fn extend(&self, clocks: &Clocks, out: &mut Vec<Extension>) -> Result<(), MachineError> {
         if self.dependence == Dependence::Paper {
-            let why = "the unfolding search knows the relation `ranked`: choose it, or the reduction `optimal`";
+            let why = "there is no unfolding with the relation `paper`, under which independent steps need not commute: choose the relation `ranked`, or the reduction `optimal`";
             return Err(MachineError::Unsupported(why.into()));
         }
         let newest = self.steps.len().checked_sub(1);
@@ -77,7 +78,7 @@ impl NetMachine {
         let record = &self.steps[at];
         let op = self.histories.op(record.node);
         let completed = |step: usize| match &**op {
-            Op::Wait { .. } => self.partner(step).map(|p| p.max(step)),
+            Op::Wait { .. } => self.completed_by(step).map(|by| by.max(step)),
             _ => self.owns(step).then(|| {
                 let (mutex, rank) = self.request(step);
                 let unlocks = &self.mutexes[mutex as usize].unlocks[..rank as usize];
@@ -93,6 +94,14 @@ impl NetMachine {
             });
             out.extend(later);
         }
+        if let Deed::Met { port, index, message: taken } = record.deed {
+            let port = &self.ports[port as usize];
+            let later = port.messages().filter(|&message| message != taken).filter_map(|message| {
+                let since = *port.needs(index, message)?.last()? as usize;
+                (since > at).then_some((since, Branch(message.way())))
+            });
+            out.extend(later);
+        }
     }
 }
 
@@ -104,7 +113,11 @@ impl Extender<'_> {
             (Deed::Sent { mailbox, .. }, Op::Send { mailbox: m, .. })
             | (Deed::Received { mailbox, .. }, Op::Receive { mailbox: m }) => mailbox == *m,
             (Deed::Locked { mutex, .. }, Op::Lock { mutex: x }) => mutex == *x,
-            (Deed::Sent { .. } | Deed::Received { .. }, Op::Wait { .. }) => true,
+            (Deed::Sent { .. } | Deed::Received { .. } | Deed::Met { .. }, Op::Wait { .. }) => true,
+            (Deed::Posted { port, .. } | Deed::Met { port, .. }, Op::Meet) => {
+                port == self.machine.meets_at(site.process).0
+            }
+            (Deed::Incomplete, Op::Meet) => true,
             (Deed::Incomplete, Op::Send { .. } | Op::Receive { .. }) => true,
             (Deed::Unlocked { .. }, Op::MutexWait { .. }) | (Deed::NotOwned, Op::Unlock { .. }) => true,
             _ => false,
@@ -116,7 +129,8 @@ impl Extender<'_> {
         let machine = self.machine;
         let newest = machine.steps.len() - 1;
         let related = |op: &Op| match (machine.steps[newest].deed, op) {
-            (Deed::Sent { .. } | Deed::Received { .. }, Op::Wait { of, .. })
+            (Deed::Posted { .. } | Deed::Met { .. } | Deed::Incomplete, Op::Meet) => true,
+            (Deed::Sent { .. } | Deed::Received { .. } | Deed::Met { .. }, Op::Wait { of, .. })
             | (Deed::Unlocked { .. }, Op::MutexWait { of, .. }) => of.len() > 1,
             _ => false,
         };
@@ -136,6 +150,10 @@ impl Extender<'_> {
         let machine = self.machine;
         match site.op {
             Op::Local(_) | Op::Create { .. } => self.add(site, Deed::Local, 0, &[]),
+            Op::Post { .. } | Op::Ask { .. } => {
+                self.add(site, machine.deed(site.process, site.op, Branch::FIRST), 0, &[]);
+            }
+            Op::Meet => self.meet(site),
             Op::Send { mailbox, .. } => {
                 let mailbox = *mailbox;
                 let (row, other) =
@@ -179,12 +197,29 @@ impl Extender<'_> {
         }
     }
 
+    /// A receive takes a message, after any of the tests that found either of them alone.
+    fn meet(&mut self, site: &Site<'_>) {
+        let (port, index) = self.machine.meets_at(site.process);
+        let state = &self.machine.ports[port as usize];
+        let receive = state.receives[index as usize].step as usize;
+        for message in state.messages() {
+            let Some(needs) = state.needs(index, message) else { continue };
+            let mut tests = self.saw_incomplete(receive);
+            tests.extend(self.saw_incomplete(state.sent(message).step as usize));
+            tests.sort_unstable();
+            self.subsets(site, &tests, &mut |this, chosen| {
+                let after: Vec<usize> = needs.iter().map(|&step| step as usize).chain(chosen.iter().copied()).collect();
+                this.add(site, Deed::Met { port, index, message }, message.way() as usize, &after);
+            });
+        }
+    }
+
     fn wait(&mut self, site: &Site<'_>, of: &[u32], test: bool) {
         let mut none = true;
         for (k, &index) in of.iter().enumerate() {
-            if let Some(partner) = self.machine.partner(self.machine.own(site.process, index)) {
-                none &= !self.in_past(site, partner);
-                self.add(site, Deed::Completed { k: k as u32 }, k, &[partner]);
+            if let Some(by) = self.machine.completed_by(self.machine.own(site.process, index)) {
+                none &= !self.in_past(site, by);
+                self.add(site, Deed::Completed { k: k as u32 }, k, &[by]);
             }
         }
         if test && none {

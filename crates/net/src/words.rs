@@ -2,6 +2,7 @@
 
 use crate::machine::{Deed, NetMachine};
 use crate::op::Op;
+use crate::port::Wants;
 use whippet_model::{Kind, Machine, Name, Problem, StepText};
 
 impl NetMachine {
@@ -23,8 +24,25 @@ impl NetMachine {
             Deed::Received { mailbox, .. } => {
                 format!("its receive on mailbox {} (action {index})", self.mailbox_names[mailbox as usize])
             }
+            Deed::Posted { port, message } => {
+                let tag = self.ports[port as usize].sent(message).tag;
+                format!("its send to {} with tag {tag} (action {index})", self.label(port))
+            }
+            Deed::Asked { port, index: k } => {
+                format!(
+                    "its receive {} (action {index})",
+                    self.wants(self.ports[port as usize].receives[k as usize].wants)
+                )
+            }
             other => unreachable!("no communication: {other:?}"),
         }
+    }
+
+    /// "from rank 1 with tag 0". Ranks are the first processes, and ports have their numbers.
+    fn wants(&self, wants: Wants) -> String {
+        let source = wants.source.map_or("any source", |source| self.label(source));
+        let tag = wants.tag.map_or("any tag".into(), |tag| format!("tag {tag}"));
+        format!("from {source} with {tag}")
     }
 
     fn mutex_of(&self, step: usize) -> &str {
@@ -57,15 +75,33 @@ impl NetMachine {
                 effects.extend(meets.map(|&s| format!("meets the send of {}", self.whose(s as usize))));
                 format!("asks to receive on mailbox {}", self.mailbox_names[mailbox as usize])
             }
+            (Deed::Posted { port, .. }, Op::Post { value, tag, .. }) => {
+                format!("sends {} to {} with tag {tag}", value.text, self.label(port))
+            }
+            (Deed::Asked { .. }, Op::Ask { wants, .. }) => format!("asks to receive {}", self.wants(*wants)),
+            (Deed::Met { port, index, message }, _) => {
+                let state = &self.ports[port as usize];
+                let (send, receive) = (state.sent(message).step as usize, state.receives[index as usize].step as usize);
+                let value = &self.histories.op(self.steps[send].node).value().expect("messages have values").text;
+                let wants = self.wants(state.receives[index as usize].wants);
+                let action = self.steps[receive].index;
+                format!(
+                    "hands {value} of {} to {}'s receive {wants} (action {action})",
+                    self.whose(send),
+                    self.label(port)
+                )
+            }
             (Deed::Completed { k }, Op::Wait { of, test }) => {
                 let step = self.own(process, of[k as usize]);
                 let partner = self.partner(step).expect("it is complete");
                 let verb = if *test { "tests, and finds complete," } else { "has waited for" };
                 origin = Some(match self.steps[partner].deed {
-                    Deed::Sent { .. } => match &**self.histories.op(self.steps[partner].node) {
-                        Op::Send { value: Some(value), .. } => format!("{} from {}", value.text, self.whose(partner)),
-                        _ => format!("from {}", self.whose(partner)),
-                    },
+                    Deed::Sent { .. } | Deed::Posted { .. } => {
+                        match self.histories.op(self.steps[partner].node).value() {
+                            Some(value) => format!("{} from {}", value.text, self.whose(partner)),
+                            None => format!("from {}", self.whose(partner)),
+                        }
+                    }
                     _ => format!("taken by {}", self.whose(partner)),
                 });
                 format!("{verb} {}", self.communication(step))
@@ -98,11 +134,12 @@ impl NetMachine {
         if self.problems() > 0 || !out.is_empty() {
             return; // Whoever waits for a process that failed is not worth a word.
         }
-        let stuck: Vec<u32> = (0..self.processes.len() as u32).filter(|&p| !self.op(p).is_end()).collect();
+        let waits = |&p: &u32| !self.op(p).is_end() && !matches!(&**self.op(p), Op::Meet);
+        let stuck: Vec<u32> = (0..self.processes.len() as u32).filter(waits).collect();
         if stuck.is_empty() {
             return;
         }
-        let mut message = String::from("deadlock");
+        let mut message = String::from("no process can go on");
         let mut key = Name::ROOT.mixed(0xdead);
         for &process in &stuck {
             message.push_str(&format!("\n  {} {}", self.label(process), self.why_stuck(process)));
@@ -142,6 +179,11 @@ impl NetMachine {
     /// Who could have met the communication begun by a step: those who would have come to it, and those whom
     /// others met instead.
     fn could_serve(&self, step: usize) -> String {
+        match self.steps[step].deed {
+            Deed::Posted { port, .. } => return self.could_receive(port),
+            Deed::Asked { port, .. } => return self.could_send(port),
+            _ => {}
+        }
         let (mailbox, sends) = match self.steps[step].deed {
             Deed::Sent { mailbox, .. } => (mailbox, false),
             Deed::Received { mailbox, .. } => (mailbox, true),
@@ -171,13 +213,50 @@ impl NetMachine {
                 self.communication_of(taken as usize)
             ));
         }
-        if who.is_empty() { format!("nobody was to {verb} there") } else { who.join(", ") }
+        // What an async function would have done is not known.
+        let known = self.processes.iter().all(|process| self.histories.ahead(process.node).is_some());
+        match (who.is_empty(), known) {
+            (false, _) => who.join(", "),
+            (true, true) => format!("nobody was to {verb} there"),
+            (true, false) => format!("nobody came to {verb} there"),
+        }
     }
 
     /// "the send of worker 1", of the step that began a communication.
     fn communication_of(&self, step: usize) -> String {
         let record = &self.steps[step];
-        let what = if matches!(record.deed, Deed::Sent { .. }) { "send" } else { "receive" };
+        let what = if matches!(record.deed, Deed::Sent { .. } | Deed::Posted { .. }) { "send" } else { "receive" };
         format!("the {what} of {} (action {})", self.whose(step), record.index)
+    }
+
+    /// The receives at a port, for a message that none of them takes.
+    fn could_receive(&self, port: u32) -> String {
+        let receives = self.ports[port as usize].receives.iter().map(|receive| {
+            let (wants, action) = (self.wants(receive.wants), self.steps[receive.step as usize].index);
+            match self.partner(receive.step as usize) {
+                Some(send) => format!("did receive {wants} (action {action}), and met {}", self.communication_of(send)),
+                None => format!("receives {wants} (action {action}), which does not take it"),
+            }
+        });
+        let receives: Vec<String> = receives.collect();
+        if receives.is_empty() {
+            return format!("{} did not come to a receive", self.label(port));
+        }
+        format!("{} {}", self.label(port), receives.join(", "))
+    }
+
+    /// The messages at a port, for a receive that takes none of them.
+    fn could_send(&self, port: u32) -> String {
+        let state = &self.ports[port as usize];
+        let sends = state.messages().map(|message| {
+            let sent = state.sent(message);
+            let (who, tag) = (self.whose(sent.step as usize), sent.tag);
+            match self.partner(sent.step as usize) {
+                Some(receive) => format!("{who} did send with tag {tag}, and met {}", self.communication_of(receive)),
+                None => format!("{who} did send with tag {tag}, which it does not take"),
+            }
+        });
+        let sends: Vec<String> = sends.collect();
+        if sends.is_empty() { "nobody came to send to it".into() } else { sends.join(", ") }
     }
 }

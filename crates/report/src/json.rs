@@ -4,7 +4,7 @@ use crate::Run;
 use serde::Serialize;
 use serde::de::Error;
 use serde_json::{Map, Value};
-use whippet_model::{Estimate, Finding, Kind, LimitHit, Schedule, ScheduleError, StepText, Verdict};
+use whippet_model::{Estimate, Events, Finding, Kind, LimitHit, Schedule, ScheduleError, StepText, Verdict};
 
 /// The version of the object that this build writes. Fields may be added without a new version.
 ///
@@ -46,6 +46,9 @@ struct Object<'a> {
     /// Only searches that compare states count them.
     #[serde(skip_serializing_if = "Option::is_none")]
     states: Option<u64>,
+    /// Only the unfolding search has them.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    events: Option<Events>,
     depth: usize,
     findings: Vec<Entry<'a>>,
     warnings: Vec<Entry<'a>>,
@@ -88,6 +91,7 @@ impl<'a> Object<'a> {
             transitions: counters.transitions,
             handler_runs: counters.handler_runs,
             states: counters.states,
+            events: counters.events,
             depth: counters.depth,
             findings: verdict.findings.iter().map(Entry::new).collect(),
             warnings: verdict.warnings.iter().map(Entry::new).collect(),

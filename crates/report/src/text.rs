@@ -61,12 +61,17 @@ fn method(run: &Run) -> String {
 fn table(run: &Run, verdict: &Verdict) -> Vec<(&'static str, String)> {
     let counters = &verdict.counters;
     let mut rows = vec![("executions", grouped(counters.executions))];
-    if counters.blocked > 0 {
+    if counters.blocked > 0 || counters.events.is_some() {
         rows.push(("blocked", grouped(counters.blocked)));
     }
     rows.push(("transitions", grouped(counters.transitions)));
     if let Some(states) = counters.states {
         rows.push(("states", grouped(states)));
+    }
+    if let Some(events) = counters.events {
+        rows.push(("events", grouped(events.created)));
+        rows.push(("largest U", grouped(events.known)));
+        rows.push(("largest D", grouped(events.avoided)));
     }
     rows.push(("handler runs", grouped(counters.handler_runs)));
     rows.push(("depth", grouped(counters.depth as u64)));

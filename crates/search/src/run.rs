@@ -8,6 +8,7 @@
 use crate::collect;
 use crate::control::{Control, Worker, lock};
 use crate::options::Options;
+use crate::parallel::workers;
 use crate::weights::Weights;
 use std::sync::Arc;
 use whippet_model::{ActorNo, Choice, Clocks, Counters, Kind, LimitHit, Machine, MachineError, Name, Problem};
@@ -51,7 +52,8 @@ pub(crate) struct Run<'a, M: Machine> {
 }
 
 impl<'a, M: Machine> Run<'a, M> {
-    pub(crate) fn new(machine: M, options: &'a Options, control: &'a Control) -> Run<'a, M> {
+    pub(crate) fn new(mut machine: M, options: &'a Options, control: &'a Control) -> Run<'a, M> {
+        machine.limit_memory(options.limits.memory / workers(options));
         Run {
             machine,
             clocks: Clocks::new(),

@@ -38,6 +38,7 @@ pub(crate) fn settle<P: Program>(
             options.limits.findings
         ));
     }
+    program.caveats().into_iter().for_each(|caveat| control.note(caveat));
     let order = |f: &Finding| (f.kind, f.schedule.decisions.len(), f.message.clone(), f.key);
     findings.sort_by_cached_key(order);
     warnings.sort_by_cached_key(order);

@@ -20,19 +20,22 @@
 //! `udpor_actors.rs` where it is by actors.
 
 use crate::run::{Run, Stop};
-use crate::udpor_actors::Deliveries;
+use crate::udpor_actors::{Deliveries, Delivery};
+use crate::udpor_excluded::Excluded;
+use crate::udpor_rows::{Bits, subset};
 use crate::udpor_unfolding::{Offer, Unfolding};
-use fixedbitset::FixedBitSet;
-use whippet_model::{Choice, Extension, Machine, Relation};
+use smallvec::SmallVec;
+use whippet_model::{Choice, Events, Extension, Machine, Relation};
 
 /// Explores every trace once.
 pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
     let mut search = Search::new(true, run.options.alternatives);
     let result = search.explore(run);
-    run.control.note(format!(
-        "udpor: {} events created, at most {} known at a time (U), at most {} to avoid (D)",
-        search.unfolding.created, search.unfolding.largest, search.most_avoided
-    ));
+    run.counters.events = Some(Events {
+        created: search.unfolding.created,
+        known: search.unfolding.largest as u64,
+        avoided: search.most_avoided as u64,
+    });
     result
 }
 
@@ -56,12 +59,14 @@ struct Search {
     unfolding: Unfolding,
     /// C, in the order of steps.
     levels: Vec<Level>,
-    /// C as a set.
-    configuration: FixedBitSet,
-    /// D.
+    /// conf(C).
+    excluded: Excluded,
+    /// D, as a list and as a set.
     avoided: Vec<u32>,
-    /// A.
-    guide: FixedBitSet,
+    avoided_set: Bits,
+    /// A, and how many events of it are left.
+    guide: Bits,
+    guided: usize,
     /// ex(C): what can follow C or a part of it, level by level.
     following: Vec<u32>,
     deliveries: Deliveries,
@@ -70,7 +75,9 @@ struct Search {
     alternatives: Option<usize>,
     /// The largest D that something was explored with.
     most_avoided: usize,
+    /// Kept for their memory.
     offers: Vec<Extension>,
+    possible: Vec<Delivery>,
 }
 
 impl Search {
@@ -78,15 +85,18 @@ impl Search {
         Search {
             unfolding: Unfolding::default(),
             levels: Vec::new(),
-            configuration: FixedBitSet::new(),
+            excluded: Excluded::default(),
             avoided: Vec::new(),
-            guide: FixedBitSet::new(),
+            avoided_set: Bits::default(),
+            guide: Bits::default(),
+            guided: 0,
             following: Vec::new(),
             deliveries: Deliveries::default(),
             collects,
             alternatives,
             most_avoided: 0,
             offers: Vec::new(),
+            possible: Vec::new(),
         }
     }
 
@@ -109,13 +119,10 @@ impl Search {
             run.complete()?;
             return Ok(None);
         }
-        let guided = !self.guide.is_clear();
-        let enabled = self.following.iter().copied().filter(|&event| {
-            !self.configuration.contains(event as usize) && self.unfolding.fits(event, &self.configuration)
-        });
-        let allowed = |event: &u32| {
-            if guided { self.guide.contains(*event as usize) } else { !self.avoided.contains(event) }
-        };
+        let guided = self.guided > 0;
+        let excluded = &self.excluded;
+        let enabled = self.following.iter().copied().filter(|&id| excluded.fits(id) && !excluded.contains(id));
+        let allowed = |&id: &u32| if guided { self.guide.contains(id) } else { !self.avoided_set.contains(id) };
         let mut some = false;
         let mut chosen = enabled.inspect(|_| some = true).find(allowed);
         if guided {
@@ -135,8 +142,9 @@ impl Search {
 
     /// The next event of a guide that goes a way which is known, but which only running the step would tell of again.
     fn known_way(&self) -> Option<u32> {
-        let ready = |event: &usize| self.unfolding.event(*event as u32).past.is_subset(&self.configuration);
-        self.guide.ones().find(ready).map(|event| event as u32)
+        let mut configuration = Bits::default();
+        self.levels.iter().for_each(|level| configuration.insert(level.event));
+        self.guide.iter().find(|&id| subset(self.unfolding.past(id), configuration.words()))
     }
 
     /// Takes an event.
@@ -146,16 +154,20 @@ impl Search {
         run.execute(Choice { what, branch })?;
         // A branch that only running the step could tell of has the same past, so it belongs to the level before.
         if let Some(next) = run.machine.next_branch() {
-            let sibling = self.unfolding.sibling(event, next);
+            let (sibling, new) = self.unfolding.sibling(event, next);
+            if new {
+                self.excluded.learn(&self.unfolding, sibling);
+            }
             if !self.following.contains(&sibling) {
                 self.following.push(sibling);
             }
         }
         let level = Level { event, following: self.following.len(), avoided: self.avoided.len() };
         self.levels.push(level);
-        self.configuration.grow_and_insert(event as usize);
-        if self.guide.contains(event as usize) {
-            self.guide.remove(event as usize);
+        self.excluded.push(&self.unfolding, event);
+        if self.guided > 0 && self.guide.contains(event) {
+            self.guide.remove(event);
+            self.guided -= 1;
         }
         if !self.collects {
             let at = run.depth() - 1;
@@ -166,43 +178,69 @@ impl Search {
 
     /// Learns which events the newest step makes possible.
     fn extend<M: Machine>(&mut self, run: &mut Run<'_, M>) -> Result<(), Stop> {
-        let mut offers = std::mem::take(&mut self.offers);
-        match run.machine.relation() {
-            Relation::Footprints => run.machine.extensions(&run.clocks, &mut offers)?,
-            Relation::SameActor => self.deliveries.extensions(&mut run.machine, &run.clocks, &mut offers),
-        }
         let from = self.following.len();
-        for offer in offers.drain(..) {
-            let after = offer.after.iter().map(|&step| self.levels[step].event);
-            let Extension { thread, branch, event, touches, .. } = &offer;
-            let id = self.unfolding.add(Offer { thread: *thread, branch: *branch, event: *event, touches }, after);
-            if !self.following[from..].contains(&id) {
-                self.following.push(id);
+        match run.machine.relation() {
+            Relation::Footprints => {
+                let mut offers = std::mem::take(&mut self.offers);
+                run.machine.extensions(&run.clocks, &mut offers)?;
+                for Extension { thread, branch, event, after, touches } in offers.drain(..) {
+                    self.follow(from, &after, Offer { thread, branch, event, touches: &touches });
+                }
+                self.offers = offers;
+            }
+            Relation::SameActor => {
+                let mut possible = std::mem::take(&mut self.possible);
+                self.deliveries.extensions(&mut run.machine, &run.clocks, &mut possible);
+                for Delivery { thread, branch, after, touch } in possible.drain(..) {
+                    self.follow(
+                        from,
+                        &after,
+                        Offer { thread, branch, event: thread.mixed(branch.0), touches: &[touch] },
+                    );
+                }
+                self.possible = possible;
             }
         }
-        self.offers = offers;
         Ok(())
+    }
+
+    /// An event can follow the steps `after`. Those that the newest step made possible are listed from `from` on.
+    fn follow(&mut self, from: usize, after: &[usize], offer: Offer<'_>) {
+        let after: SmallVec<[u32; 4]> = after.iter().map(|&step| self.levels[step].event).collect();
+        let (id, new) = self.unfolding.add(offer, &after);
+        if new {
+            self.excluded.learn(&self.unfolding, id);
+        }
+        if !self.following[from..].contains(&id) {
+            self.following.push(id);
+        }
     }
 
     /// Takes steps back to where an alternative leads somewhere else. The answer is no when all is done.
     fn back<M: Machine>(&mut self, run: &mut Run<'_, M>) -> bool {
+        let mut found = false;
         while let Some(Level { event, following, avoided }) = self.levels.pop() {
-            run.rewind(self.levels.len());
-            self.deliveries.truncate(&run.machine);
-            self.configuration.remove(event as usize);
+            self.excluded.pop(event);
             self.following.truncate(following);
-            self.avoided.truncate(avoided);
+            for id in self.avoided.drain(avoided..) {
+                self.avoided_set.remove(id);
+            }
             self.avoided.push(event);
-            let configuration = self.levels.iter().map(|level| level.event);
-            if let Some(guide) = self.unfolding.alternative(configuration, &self.avoided, self.alternatives) {
-                self.most_avoided = self.most_avoided.max(self.avoided.len());
-                self.guide = guide;
-                self.guide.difference_with(&self.configuration);
-                return true;
+            self.avoided_set.insert(event);
+            self.guide.clear();
+            let Search { unfolding, excluded, guide, .. } = self;
+            found = unfolding.alternative(excluded, &self.avoided, &self.avoided_set, self.alternatives, guide);
+            if found {
+                break;
             }
             self.collect();
         }
-        false
+        run.rewind(self.levels.len());
+        self.deliveries.truncate(&run.machine);
+        self.most_avoided = self.most_avoided.max(if found { self.avoided.len() } else { 0 });
+        self.levels.iter().for_each(|level| self.guide.remove(level.event));
+        self.guided = self.guide.iter().count();
+        found
     }
 
     /// Forgets the events that no alternative can need: U becomes C, D, what may follow, and what is in conflict

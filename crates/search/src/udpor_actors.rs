@@ -4,31 +4,49 @@
 //! receiver's row from those in the past of its sending on, if the receiver would accept it there. So the newest delivery
 //! makes possible: what the same actor can take next, and its sends, at every place of their receivers' rows.
 
-use whippet_model::{Branch, Clocks, Extension, Machine, Name, Pending, Touch};
+use smallvec::SmallVec;
+use whippet_model::{Branch, Choice, Clocks, Machine, Name, Pending, Touch};
 
-/// Stable names for the actors of the current execution, by their numbers.
+/// A delivery that is possible.
+pub(crate) struct Delivery {
+    pub(crate) thread: Name,
+    pub(crate) branch: Branch,
+    /// The steps that it would follow directly: the sending, and the delivery before in its receiver's row.
+    pub(crate) after: SmallVec<[usize; 2]>,
+    /// Its receiver.
+    pub(crate) touch: Touch,
+}
+
+/// No step: the message is from the set-up.
+const SET_UP: u32 = u32::MAX;
+
+/// What is to be known of the current execution.
 #[derive(Default)]
 pub(crate) struct Deliveries {
+    /// Stable names for the actors, by their numbers.
     actors: Vec<Name>,
+    /// The step that sent each message.
+    sender: Vec<u32>,
+    enabled: Vec<Choice>,
 }
 
 impl Deliveries {
     /// Appends the events whose past contains the newest step, or is empty before the first.
-    pub(crate) fn extensions<M: Machine>(&mut self, machine: &mut M, clocks: &Clocks, out: &mut Vec<Extension>) {
+    pub(crate) fn extensions<M: Machine>(&mut self, machine: &mut M, clocks: &Clocks, out: &mut Vec<Delivery>) {
         let newest = machine.depth().checked_sub(1);
         self.learn(machine, newest);
         let sent = newest.map_or(0..0, |at| machine.sent(at));
         let actor = newest.map(|at| machine.step(at).actor);
-        let mut enabled = Vec::new();
+        let mut enabled = std::mem::take(&mut self.enabled);
         machine.enabled(&mut enabled);
-        for choice in enabled {
+        for choice in enabled.drain(..) {
             let receiver = machine.actor(choice.what);
             if newest.is_none() || actor == Some(receiver) || sent.contains(&choice.what.0) {
-                let sending = sending(machine, choice.what);
-                let after = sending.into_iter().chain(clocks.last_of(receiver.0)).collect();
+                let after = self.sending(choice.what).into_iter().chain(clocks.last_of(receiver.0)).collect();
                 out.push(self.delivery(machine, choice.what, choice.branch, after));
             }
         }
+        self.enabled = enabled;
         let Some(newest) = newest else { return };
         for what in sent.map(Pending) {
             let mut place = clocks.last_of(machine.actor(what).0);
@@ -51,16 +69,27 @@ impl Deliveries {
         let creator = newest.map_or(Name::ROOT, |at| machine.step(at).thread).mixed(0xac7);
         let first = self.actors.len();
         self.actors.extend((first..machine.actors()).map(|no| creator.child((no - first) as u32)));
+        if let Some(at) = newest {
+            let sent = machine.sent(at);
+            // Numbers of messages that were taken back are given again.
+            self.sender.resize(self.sender.len().max(sent.end as usize), SET_UP);
+            self.sender[sent.start as usize..sent.end as usize].fill(at as u32);
+        }
     }
 
-    fn delivery<M: Machine>(&self, machine: &M, what: Pending, branch: Branch, after: Vec<usize>) -> Extension {
-        let thread = machine.thread(what);
-        let touches = vec![Touch::write(self.actors[machine.actor(what).0 as usize])];
-        Extension { thread, branch, event: thread.mixed(branch.0), after, touches }
+    /// The step that sent a message, if it was not the set-up.
+    fn sending(&self, what: Pending) -> Option<usize> {
+        self.sender.get(what.0 as usize).filter(|&&step| step != SET_UP).map(|&step| step as usize)
     }
-}
 
-/// The step that sent a message, if it was not the set-up.
-fn sending<M: Machine>(machine: &M, what: Pending) -> Option<usize> {
-    (0..machine.depth()).rev().find(|&at| machine.sent(at).contains(&what.0))
+    fn delivery<M: Machine>(
+        &self,
+        machine: &M,
+        what: Pending,
+        branch: Branch,
+        after: SmallVec<[usize; 2]>,
+    ) -> Delivery {
+        let touch = Touch::write(self.actors[machine.actor(what).0 as usize]);
+        Delivery { thread: machine.thread(what), branch, after, touch }
+    }
 }

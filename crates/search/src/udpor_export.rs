@@ -5,9 +5,10 @@ use crate::explore::SearchError;
 use crate::options::Options;
 use crate::run::{Run, Stop};
 use crate::udpor;
+use crate::udpor_rows::has;
 use crate::udpor_unfolding::Unfolding;
 use std::fmt::Write;
-use whippet_model::{LimitHit, Program};
+use whippet_model::{LimitHit, Program, ones};
 
 /// An event of an unfolding: a step together with everything that happens before it.
 ///
@@ -66,22 +67,21 @@ pub fn unfold<P: Program>(program: &P, options: &Options) -> Result<Unfolded, Se
         Err(Stop::Machine(error)) => Err(error.into()),
         Err(Stop::Limit(why)) => Err(SearchError::Unsupported(match why {
             LimitHit::FirstBug => "a whole unfolding does not stop at the first finding: leave that out".into(),
-            why => format!("the unfolding is larger than {why} allows"),
+            why => format!("the unfolding is larger than {why} allows: raise it, or unfold a smaller program"),
         })),
     }
 }
 
 fn events(unfolding: &Unfolding) -> Vec<UnfoldedEvent> {
     // Nothing was forgotten, so numbers are in the order of creation.
-    let ids = 0..unfolding.events.len() as u32;
+    let ids = 0..unfolding.len() as u32;
     ids.map(|id| {
-        let event = unfolding.event(id);
-        let direct =
-            |&cause: &usize| event.past.ones().all(|other| !unfolding.event(other as u32).past.contains(cause));
+        let past = || ones(unfolding.past(id));
+        let direct = |&cause: &usize| past().all(|other| !has(unfolding.past(other as u32), cause as u32));
         UnfoldedEvent {
-            text: event.text.clone().unwrap_or_default(),
-            causes: event.past.ones().filter(direct).collect(),
-            conflicts: event.direct.ones().collect(),
+            text: unfolding.text(id).unwrap_or_default().to_string(),
+            causes: past().filter(direct).collect(),
+            conflicts: unfolding.direct(id).map(|other| other as usize).collect(),
         }
     })
     .collect()

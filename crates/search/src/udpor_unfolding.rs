@@ -1,11 +1,11 @@
 //! The events known to the unfolding search: U.
 //!
-//! An event has a small number, which is used again when the event is forgotten, and keeps sets of such numbers: what
-//! happens before it, what is known to happen after it, what it is in conflict with, and with which of those
-//! *immediately*: because the two steps depend on each other, and not through events before them. An event is found again by
-//! a hash of its step and of everything before it.
+//! An event has a small number, which is used again when the event is forgotten. Four relations say which events happen
+//! before it, which are known to happen after it, which it is in conflict with, and with which of those *immediately*: because
+//! the two steps depend on each other, and not through events before them. An event is found again by a hash of its step
+//! and of the events directly before it.
 
-use fixedbitset::FixedBitSet;
+use crate::udpor_rows::{Bits, Square, disjoint, has};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use whippet_model::{Branch, Name, Touch};
@@ -20,44 +20,56 @@ pub(crate) struct Offer<'a> {
 
 /// One event.
 #[derive(Clone)]
-pub(crate) struct Event {
+struct Event {
     /// A hash of the event and its past.
-    pub(crate) key: Name,
-    pub(crate) thread: Name,
-    pub(crate) branch: Branch,
+    key: Name,
+    thread: Name,
+    branch: Branch,
     event: Name,
     touches: SmallVec<[Touch; 2]>,
+    /// A hash of what is directly before it.
+    after: u64,
+    /// How many events of its thread are before it.
+    number: u32,
+    text: Option<String>,
+}
+
+impl Event {
     /// The thread and which of its events this is: two events of one turn are always in conflict.
-    turn: Name,
-    pub(crate) past: FixedBitSet,
-    future: FixedBitSet,
-    pub(crate) conflicts: FixedBitSet,
-    pub(crate) direct: FixedBitSet,
-    pub(crate) text: Option<String>,
+    fn turn(&self) -> Name {
+        self.thread.mixed(u64::from(self.number))
+    }
 }
 
 /// U.
 #[derive(Default)]
 pub(crate) struct Unfolding {
-    pub(crate) events: Vec<Option<Event>>,
+    events: Vec<Option<Event>>,
     free: Vec<u32>,
     known: FxHashMap<Name, u32>,
     by_turn: FxHashMap<Name, Vec<u32>>,
     by_object: FxHashMap<Name, Vec<u32>>,
+    past: Square,
+    future: Square,
+    conflicts: Square,
+    direct: Square,
     /// How many events there are, and were after the last collection.
     live: usize,
     kept: usize,
     pub(crate) created: u64,
     pub(crate) largest: usize,
+    /// Kept for their memory.
+    scratch: [Bits; 4],
 }
 
 impl Unfolding {
-    pub(crate) fn event(&self, id: u32) -> &Event {
+    fn event(&self, id: u32) -> &Event {
         self.events[id as usize].as_ref().expect("events that are asked about are known")
     }
 
-    fn event_mut(&mut self, id: usize) -> &mut Event {
-        self.events[id].as_mut().expect("events that are asked about are known")
+    /// How many numbers are in use, those of forgotten events included.
+    pub(crate) fn len(&self) -> usize {
+        self.events.len()
     }
 
     /// Who acts, and which way.
@@ -65,125 +77,135 @@ impl Unfolding {
         (self.event(id).thread, self.event(id).branch)
     }
 
-    /// Whether an event is in conflict with none of a set.
-    pub(crate) fn fits(&self, id: u32, set: &FixedBitSet) -> bool {
-        self.event(id).conflicts.is_disjoint(set)
+    /// What happens before an event, as bits.
+    pub(crate) fn past(&self, id: u32) -> &[u64] {
+        self.past.row(id)
+    }
+
+    /// What an event is in conflict with.
+    pub(crate) fn conflicts(&self, id: u32) -> impl Iterator<Item = u32> + '_ {
+        self.conflicts.members(id)
+    }
+
+    pub(crate) fn in_conflict(&self, id: u32, other: u32) -> bool {
+        self.conflicts.has(id, other)
+    }
+
+    /// What an event is in immediate conflict with.
+    pub(crate) fn direct(&self, id: u32) -> impl Iterator<Item = u32> + '_ {
+        self.direct.members(id)
+    }
+
+    pub(crate) fn text(&self, id: u32) -> Option<&str> {
+        self.event(id).text.as_deref()
     }
 
     pub(crate) fn tell(&mut self, id: u32, text: impl FnOnce() -> String) {
-        self.event_mut(id as usize).text.get_or_insert_with(text);
+        let event = self.events[id as usize].as_mut().expect("what happens is known");
+        event.text.get_or_insert_with(text);
     }
 
-    /// The event of a step that directly follows some events, known or new.
-    pub(crate) fn add(&mut self, offer: Offer<'_>, after: impl Iterator<Item = u32>) -> u32 {
-        let (mut past, mut conflicts) = (FixedBitSet::new(), FixedBitSet::new());
-        for id in after {
+    /// The event of a step that directly follows some events, and whether it is new. Its thread's event before is among
+    /// those, or before the same ones.
+    pub(crate) fn add(&mut self, offer: Offer<'_>, after: &[u32]) -> (u32, bool) {
+        let (mut sum, mut number) = (0u64, 0);
+        for (i, &id) in after.iter().enumerate() {
             let before = self.event(id);
-            past.union_with(&before.past);
-            conflicts.union_with(&before.conflicts);
-            past.grow_and_insert(id as usize);
+            if before.thread == offer.thread {
+                number = number.max(before.number + 1);
+            }
+            // What is before another one adds nothing, nor does what is listed twice.
+            if !after[..i].contains(&id) && !after.iter().any(|&other| self.past.has(other, id)) {
+                sum = sum.wrapping_add(before.key.mixed(5).0);
+            }
         }
-        let event = Event {
-            key: offer.event,
-            thread: offer.thread,
-            branch: offer.branch,
-            event: offer.event,
-            touches: offer.touches.into(),
-            turn: offer.thread,
-            past,
-            future: FixedBitSet::new(),
-            conflicts,
-            direct: FixedBitSet::new(),
-            text: None,
-        };
-        self.enter(event)
+        let key = offer.event.mixed(sum);
+        if let Some(&id) = self.known.get(&key) {
+            return (id, false);
+        }
+        let Offer { thread, branch, event, touches } = offer;
+        let event = Event { key, thread, branch, event, touches: touches.into(), after: sum, number, text: None };
+        (self.enter(event, after), true)
     }
 
-    /// The event that is like another one, but went another way.
-    pub(crate) fn sibling(&mut self, id: u32, branch: Branch) -> u32 {
+    /// The event that is like another one, but went another way, and whether it is new.
+    pub(crate) fn sibling(&mut self, id: u32, branch: Branch) -> (u32, bool) {
         let like = self.event(id);
-        let mut conflicts = FixedBitSet::new();
-        for before in like.past.ones() {
-            conflicts.union_with(&self.event(before as u32).conflicts);
-        }
         let event = like.event.mixed(branch.0);
-        let mut sibling = Event { branch, key: event, event, conflicts, turn: like.thread, text: None, ..like.clone() };
-        sibling.future.clear();
-        sibling.direct.clear();
-        self.enter(sibling)
+        let key = event.mixed(like.after);
+        if let Some(&id) = self.known.get(&key) {
+            return (id, false);
+        }
+        let sibling = Event { branch, key, event, text: None, ..like.clone() };
+        let after: Vec<u32> = self.past.members(id).collect();
+        (self.enter(sibling, &after), true)
     }
 
-    /// Gives an event its place, unless it is there. Its past and the conflicts of its past are known.
-    fn enter(&mut self, mut event: Event) -> u32 {
-        let (mut sum, mut turn) = (0u64, 0u64);
-        for id in event.past.ones() {
-            let before = self.event(id as u32);
-            sum = sum.wrapping_add(before.key.mixed(5).0);
-            turn += u64::from(before.thread == event.thread);
-        }
-        event.key = event.event.mixed(sum);
-        event.turn = event.thread.mixed(turn);
-        if let Some(&id) = self.known.get(&event.key) {
-            return id;
-        }
+    /// Gives a new event its place.
+    fn enter(&mut self, event: Event, after: &[u32]) -> u32 {
         let id = self.free.pop().unwrap_or_else(|| {
             self.events.push(None);
             self.events.len() as u32 - 1
         });
-        self.find_direct(&mut event);
-        for other in event.direct.ones() {
-            event.conflicts.grow_and_insert(other);
-            let other = self.events[other].as_ref().expect("it is listed by its objects");
-            event.conflicts.union_with(&other.future);
+        for square in [&mut self.past, &mut self.future, &mut self.conflicts, &mut self.direct] {
+            square.reserve(self.events.len());
         }
-        self.link(id, &event);
-        self.known.insert(event.key, id);
-        self.events[id as usize] = Some(event);
-        self.live += 1;
-        self.created += 1;
-        self.largest = self.largest.max(self.live);
+        let [mut past, mut conflicts, mut dependent, mut direct] = std::mem::take(&mut self.scratch);
+        [&mut past, &mut conflicts, &mut direct].into_iter().for_each(Bits::clear);
+        for &before in after {
+            past.extend(self.past.row(before));
+            past.insert(before);
+            conflicts.extend(self.conflicts.row(before));
+        }
+        self.dependent(&event, &past, &conflicts, &mut dependent);
+        for other in dependent.iter().filter(|&other| disjoint(self.past.row(other), dependent.words())) {
+            direct.insert(other);
+            conflicts.insert(other);
+            conflicts.extend(self.future.row(other));
+        }
+        self.past.set(id, &past);
+        self.conflicts.set(id, &conflicts);
+        self.direct.set(id, &direct);
+        self.future.clear(id);
+        past.iter().for_each(|before| self.future.insert(before, id));
+        conflicts.iter().for_each(|other| self.conflicts.insert(other, id));
+        direct.iter().for_each(|other| self.direct.insert(other, id));
+        self.scratch = [past, conflicts, dependent, direct];
+        self.list(id, event);
         id
     }
 
-    /// Finds the events in immediate conflict with a new one: they depend on it, neither happens before the other,
-    /// and what happens before the two is free of conflict.
-    fn find_direct(&self, event: &mut Event) {
-        let mut dependent = FixedBitSet::new();
-        for &other in self.by_turn.get(&event.turn).into_iter().flatten() {
-            dependent.grow_and_insert(other as usize);
+    /// The events that depend on a new one and can be in immediate conflict with it: neither happens before the other, and
+    /// what happens before the new one is not in conflict with them.
+    fn dependent(&self, event: &Event, past: &Bits, conflicts: &Bits, out: &mut Bits) {
+        out.clear();
+        for &other in self.by_turn.get(&event.turn()).into_iter().flatten() {
+            out.insert(other);
         }
         for touch in &event.touches {
             for &other in self.by_object.get(&touch.object).into_iter().flatten() {
                 if self.event(other).touches.iter().any(|t| t.conflicts(*touch)) {
-                    dependent.grow_and_insert(other as usize);
+                    out.insert(other);
                 }
             }
         }
-        dependent.difference_with(&event.past);
-        dependent.difference_with(&event.conflicts);
-        for other in dependent.ones().filter(|&other| self.event(other as u32).past.is_disjoint(&dependent)) {
-            event.direct.grow_and_insert(other);
-        }
+        out.subtract(past.words());
+        out.subtract(conflicts.words());
     }
 
-    /// Tells the others of a new event.
-    fn link(&mut self, id: u32, event: &Event) {
-        for before in event.past.ones() {
-            self.event_mut(before).future.grow_and_insert(id as usize);
-        }
-        for other in event.conflicts.ones() {
-            self.event_mut(other).conflicts.grow_and_insert(id as usize);
-        }
-        for other in event.direct.ones() {
-            self.event_mut(other).direct.grow_and_insert(id as usize);
-        }
-        self.by_turn.entry(event.turn).or_default().push(id);
+    fn list(&mut self, id: u32, event: Event) {
+        self.by_turn.entry(event.turn()).or_default().push(id);
         for touch in &event.touches {
             let list = self.by_object.entry(touch.object).or_default();
             if list.last() != Some(&id) {
                 list.push(id);
             }
         }
+        self.known.insert(event.key, id);
+        self.events[id as usize] = Some(event);
+        self.live += 1;
+        self.created += 1;
+        self.largest = self.largest.max(self.live);
     }
 
     /// Whether enough is new since the last collection for another one to pay.
@@ -194,55 +216,40 @@ impl Unfolding {
     /// Forgets all events but some, those that may follow, what is in immediate conflict with the first, and what
     /// happens before any of them.
     pub(crate) fn collect(&mut self, kept: impl Iterator<Item = u32>, following: &[u32]) {
-        let mut live = FixedBitSet::with_capacity(self.events.len());
-        let mut rivals = FixedBitSet::with_capacity(self.events.len());
+        let mut live = Bits::default();
+        let mut rivals = Bits::default();
         for id in kept {
-            live.insert(id as usize);
-            rivals.union_with(&self.event(id).direct);
+            live.insert(id);
+            rivals.extend(self.direct.row(id));
         }
-        following.iter().for_each(|&id| live.insert(id as usize));
-        live.union_with(&rivals);
-        for id in rivals.ones() {
-            live.union_with(&self.event(id as u32).past);
+        following.iter().for_each(|&id| live.insert(id));
+        live.extend(rivals.words());
+        for id in rivals.iter() {
+            live.extend(self.past.row(id));
         }
-        for id in 0..self.events.len() {
-            if self.events[id].is_some() && !live.contains(id) {
+        for id in 0..self.events.len() as u32 {
+            if !live.contains(id) {
                 self.forget(id);
+            } else {
+                for square in [&mut self.past, &mut self.future, &mut self.conflicts, &mut self.direct] {
+                    square.retain(id, &live);
+                }
             }
+        }
+        for lists in [&mut self.by_turn, &mut self.by_object] {
+            lists.retain(|_, list| {
+                list.retain(|&id| has(live.words(), id));
+                !list.is_empty()
+            });
         }
         self.kept = self.live;
     }
 
-    fn forget(&mut self, id: usize) {
-        let event = self.events[id].take().expect("only known events are forgotten");
-        for before in event.past.ones() {
-            if let Some(before) = &mut self.events[before] {
-                before.future.remove(id);
-            }
-        }
-        for other in event.conflicts.ones() {
-            if let Some(other) = &mut self.events[other] {
-                other.conflicts.remove(id);
-                if other.direct.contains(id) {
-                    other.direct.remove(id);
-                }
-            }
-        }
-        self.known.remove(&event.key);
-        unlist(&mut self.by_turn, event.turn, id as u32);
-        for touch in &event.touches {
-            unlist(&mut self.by_object, touch.object, id as u32);
-        }
-        self.free.push(id as u32);
-        self.live -= 1;
-    }
-}
-
-fn unlist(lists: &mut FxHashMap<Name, Vec<u32>>, name: Name, id: u32) {
-    if let Some(list) = lists.get_mut(&name) {
-        list.retain(|&other| other != id);
-        if list.is_empty() {
-            lists.remove(&name);
+    fn forget(&mut self, id: u32) {
+        if let Some(event) = self.events[id as usize].take() {
+            self.known.remove(&event.key);
+            self.free.push(id);
+            self.live -= 1;
         }
     }
 }

@@ -63,7 +63,7 @@ fn the_master_that_believes_to_know_who_is_first() {
     let verdict = explore(Arc::new(net), &options, &()).unwrap();
     assert_eq!(
         verdict.findings[0].message,
-        "deadlock\n  \
+        "no process can go on\n  \
          master waits for its send on mailbox go (action 6); worker1 would receive there later (action 4)\n  \
          worker1 waits for its send on mailbox result (action 2); master would receive there later (action 8), \
          master did receive, and met the send of worker2 (action 3)"

@@ -2,6 +2,7 @@
 
 mod common;
 mod examples;
+mod mpi;
 mod processes;
 mod relation;
 mod searches;

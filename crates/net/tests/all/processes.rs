@@ -1,17 +1,16 @@
-//! Processes that are async functions, and the layer in the manner of MPI.
+//! Processes that are async functions.
 
 use std::sync::Arc;
 use whippet_model::{Kind, Verdict};
-use whippet_net::mpi::{Buffering, Source, World};
 use whippet_net::{Net, SetUp, create, step, test_any, wait_all, wait_any};
 use whippet_search::{Options, Reduction, SearchError, explore};
 
-fn with(net: &Net, reduction: Reduction) -> Result<Verdict, SearchError> {
+pub(crate) fn with(net: &Net, reduction: Reduction) -> Result<Verdict, SearchError> {
     explore(Arc::new(net.clone()), &Options { reduction, ..Options::default() }, &())
 }
 
 /// All searches agree; the answer is one verdict.
-fn check(net: &Net, traces: u64) -> Verdict {
+pub(crate) fn check(net: &Net, traces: u64) -> Verdict {
     let verdict = with(net, Reduction::Udpor).unwrap();
     let all = [Reduction::Udpor, Reduction::Optimal, Reduction::Source].map(|r| with(net, r).unwrap());
     let exhaustive = with(net, Reduction::Exhaustive).unwrap();
@@ -144,7 +143,7 @@ fn a_deadlock_says_who_waits_for_what() {
     let message = &check(&net, 1).findings[0].message;
     assert_eq!(
         message,
-        "deadlock\n  \
+        "no process can go on\n  \
          process 0 waits for its receive on mailbox 0 (action 0); process 1 would send there later (action 2)\n  \
          process 1 waits for its receive on mailbox 1 (action 0); process 0 would send there later (action 2)"
     );
@@ -152,70 +151,4 @@ fn a_deadlock_says_who_waits_for_what() {
     let verdict = with(&net, Reduction::Udpor).unwrap();
     let deadlock = verdict.findings.iter().find(|f| f.message.contains("process 0 waits for mutex 1")).unwrap();
     assert!(deadlock.message.contains("which process 1 has and did not unlock"), "{}", deadlock.message);
-}
-
-/// A ring: right only if sends are buffered.
-fn ring(buffering: Buffering) -> Net {
-    World::new(3).buffering(buffering).program("ring", async |mpi| {
-        let (next, before) = ((mpi.rank() + 1) % mpi.size(), (mpi.rank() + 2) % mpi.size());
-        mpi.send(next, 0, mpi.rank()).await;
-        assert_eq!(mpi.recv(Source::Rank(before), 0).await.value, before);
-    })
-}
-
-#[test]
-fn a_ring_needs_buffers() {
-    assert!(check(&ring(Buffering::Eager), 1).findings.is_empty());
-    let findings = check(&ring(Buffering::Zero), 1).findings;
-    assert_eq!(findings[0].kind, Kind::Deadlock);
-}
-
-#[test]
-fn collectives_add_no_traces() {
-    let net = World::new(3).tags(2).program("collectives", async |mpi| {
-        let base = mpi.bcast(0, 5 * (1 - mpi.rank().min(1))).await;
-        assert_eq!(base, 5);
-        mpi.barrier(0).await;
-        let sum = mpi.reduce(1, mpi.rank(), |a, b| a + b).await;
-        assert_eq!(sum, (mpi.rank() == 1).then_some(3));
-        if mpi.rank() == 0 {
-            let requests = [mpi.irecv(Source::Rank(1), 1).await, mpi.irecv(Source::Rank(2), 1).await];
-            let all = mpi.waitall(&requests.each_ref()).await;
-            assert_eq!(all.into_iter().flatten().map(|r| r.value).collect::<Vec<_>>(), [1, 2]);
-        } else {
-            let request = mpi.isend(0, 1, mpi.rank()).await;
-            mpi.wait(&request).await;
-        }
-    });
-    let options = Options { reduction: Reduction::Udpor, ..Options::default() };
-    let verdict = explore(Arc::new(net), &options, &()).unwrap();
-    assert_eq!((verdict.counters.executions, verdict.findings.len()), (1, 0));
-}
-
-#[test]
-fn tests_and_waitany_of_requests() {
-    let net = World::new(3).any_source(0, 0).program("any", async |mpi| {
-        if mpi.rank() > 0 {
-            return mpi.send(0, 0, mpi.rank()).await;
-        }
-        let requests = [mpi.irecv(Source::Any, 0).await, mpi.irecv(Source::Any, 0).await];
-        let first = match mpi.testany(&requests.each_ref()).await {
-            Some((k, _)) => k,
-            None => mpi.waitany(&requests.each_ref()).await.0,
-        };
-        let other = mpi.wait(&requests[1 - first]).await.unwrap();
-        assert!(other.source == 1 || other.source == 2);
-        assert!(mpi.test(&requests[first]).await.is_some());
-    });
-    let traces = with(&net, Reduction::Udpor).unwrap().counters.executions;
-    assert!(check(&net, traces).findings.is_empty());
-}
-
-#[test]
-fn undeclared_sources_are_said() {
-    let net = World::new(2).program("undeclared", async |mpi: whippet_net::mpi::Rank<u32>| {
-        mpi.recv(Source::Any, 0).await;
-    });
-    let verdict = with(&net, Reduction::Udpor).unwrap();
-    assert!(verdict.findings[0].message.contains("any_source(0, 0)"), "{}", verdict.findings[0].message);
 }

@@ -61,7 +61,7 @@ fn violation(machine: &mut NetMachine, visited: &mut BTreeSet<(u128, BTreeSet<La
     None
 }
 
-fn violates(net: &Net) -> Option<String> {
+pub(crate) fn violates(net: &Net) -> Option<String> {
     violation(&mut net.machine().unwrap(), &mut BTreeSet::new())
 }
 

@@ -1,0 +1,175 @@
+//! Histories within a limit of memory.
+//!
+//! Numbers of nodes and processes that were forgotten are given again. What must stay is the way of every process of the
+//! current execution from its beginning, and with each answer the send whose payload it brought: all this is needed to build a
+//! process anew.
+
+use crate::history::{Body, Described, Histories, Node};
+use crate::op::{Answer, NOWHERE, Op};
+use std::rc::Rc;
+
+/// How much the histories may take, and take.
+pub(crate) struct Budget {
+    /// The limit in bytes.
+    pub(crate) limit: usize,
+    /// A guess at what the nodes take, and what they took after the last time something was forgotten.
+    bytes: usize,
+    kept: usize,
+    free_nodes: Vec<u32>,
+    free_bodies: Vec<u32>,
+}
+
+impl Default for Budget {
+    fn default() -> Budget {
+        Budget { limit: usize::MAX, bytes: 0, kept: 0, free_nodes: Vec::new(), free_bodies: Vec::new() }
+    }
+}
+
+/// A node, its operation, its place among its parent's children.
+const NODE_BYTES: usize = size_of::<Node>() + size_of::<Op>() + 56;
+
+fn bytes(node: &Node) -> usize {
+    let payload = match &*node.op {
+        Op::Send { value: Some(value), .. } | Op::Post { value, .. } => value.bytes(),
+        _ => 0,
+    };
+    NODE_BYTES + payload
+}
+
+impl Histories {
+    pub(crate) fn new_node(&mut self, node: Node) -> u32 {
+        self.budget.bytes += bytes(&node);
+        match self.budget.free_nodes.pop() {
+            Some(no) => {
+                self.nodes[no as usize] = node;
+                no
+            }
+            None => {
+                self.nodes.push(node);
+                self.nodes.len() as u32 - 1
+            }
+        }
+    }
+
+    pub(crate) fn new_body(&mut self, body: Described) -> u32 {
+        match self.budget.free_bodies.pop() {
+            Some(no) => {
+                self.bodies[no as usize] = body;
+                self.roots[no as usize] = NOWHERE;
+                no
+            }
+            None => {
+                self.bodies.push(body);
+                self.roots.push(NOWHERE);
+                self.bodies.len() as u32 - 1
+            }
+        }
+    }
+
+    /// Whether something is to be forgotten. What stays may take more than the limit; then only what is added counts.
+    pub(crate) fn is_full(&self) -> bool {
+        self.budget.bytes > self.budget.limit.max(self.budget.kept.saturating_mul(2))
+    }
+
+    /// Forgets everything but these nodes and bodies, and what they need.
+    pub(crate) fn forget(&mut self, nodes: impl Iterator<Item = u32>, bodies: impl Iterator<Item = u32>) {
+        let mut open: Vec<u32> = nodes.chain(bodies.map(|body| self.roots[body as usize])).collect();
+        let mut stays = vec![false; self.nodes.len()];
+        while let Some(at) = open.pop() {
+            if at == NOWHERE || std::mem::replace(&mut stays[at as usize], true) {
+                continue;
+            }
+            let node = &self.nodes[at as usize];
+            open.push(node.parent);
+            if let Answer::Ready { from, .. } = node.answer {
+                open.push(from);
+            }
+            if let Op::Create { body } = &*node.op {
+                open.push(self.roots[*body as usize]);
+            }
+        }
+        self.children.retain(|_, child| stays[*child as usize]);
+        let gone = Rc::new(Op::Done);
+        for (no, node) in self.nodes.iter_mut().enumerate() {
+            if !stays[no] && node.body != NOWHERE {
+                self.budget.bytes -= bytes(node);
+                (node.body, node.op) = (NOWHERE, gone.clone());
+                self.budget.free_nodes.push(no as u32);
+            }
+        }
+        self.forget_bodies(&stays);
+        self.budget.kept = self.budget.bytes;
+    }
+
+    fn forget_bodies(&mut self, stays: &[bool]) {
+        for (no, described) in self.bodies.iter_mut().enumerate() {
+            let root = &mut self.roots[no];
+            if *root != NOWHERE && !stays[*root as usize] {
+                described.body = Body::Script(Rc::from([]));
+                *root = NOWHERE;
+                self.budget.free_bodies.push(no as u32);
+            }
+            if let Body::Async { live, .. } = &mut described.body {
+                // Its number may be given to another node.
+                live.take_if(|(at, _)| !stays[*at as usize]);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::Net;
+    use whippet_model::{Machine, Program};
+
+    /// All executions; the answer is how many there are and how many nodes there were.
+    fn run(limit: usize) -> (u64, usize) {
+        fn every(machine: &mut crate::NetMachine, count: &mut u64) {
+            let (depth, mut choices) = (machine.depth(), Vec::new());
+            machine.enabled(&mut choices);
+            *count += u64::from(choices.is_empty());
+            for choice in choices {
+                machine.execute(choice).unwrap();
+                every(machine, count);
+                machine.rewind(depth);
+            }
+        }
+        let net = Net::new("talk", |net| {
+            let (a, b) = (net.mailbox::<Vec<u32>>("a"), net.mailbox::<Vec<u32>>("b"));
+            net.process("polls", async move || {
+                let receiving = a.receive_async().await;
+                let mut seen = Vec::new();
+                for k in 0..3 {
+                    if receiving.test().await.is_some() {
+                        seen.push(k);
+                    }
+                }
+                b.send_async(seen.clone()).await;
+                crate::create("child", async move || {
+                    b.send_async(seen.clone()).await;
+                })
+                .await;
+            });
+            net.process("sends", async move || {
+                a.send_async(vec![7]).await;
+            });
+            net.process("receives", async move || {
+                let first = b.receive().await;
+                assert!(first.len() <= 3);
+            });
+        });
+        let mut machine = net.machine().unwrap();
+        machine.limit_memory(limit);
+        let mut count = 0;
+        every(&mut machine, &mut count);
+        (count, machine.histories.nodes.len())
+    }
+
+    #[test]
+    fn what_is_forgotten_is_found_out_again() {
+        let (all, nodes) = run(usize::MAX);
+        let (again, fewer) = run(0);
+        assert_eq!(all, again);
+        assert!(fewer < nodes, "{fewer} nodes at a time, {nodes} in all");
+    }
+}

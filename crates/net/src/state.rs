@@ -1,0 +1,288 @@
+//! The state of a machine, as questions about the steps taken, and how one step changes it.
+
+use crate::machine::{Deed, NetMachine, Record};
+use crate::net::Dependence;
+use crate::op::{Answer, NOWHERE, Op};
+use crate::port::{Asked, Message, Posted};
+use smallvec::SmallVec;
+use std::rc::Rc;
+use whippet_model::{Branch, Choice, Name, Pending};
+
+impl NetMachine {
+    // ---- the state, as questions about steps ------------------------------------------------------
+
+    /// The operation that a process is at.
+    pub(crate) fn op(&self, process: u32) -> &Rc<Op> {
+        self.histories.op(self.processes[process as usize].node)
+    }
+
+    /// The step that a process took as its `index`-th.
+    pub(crate) fn own(&self, process: u32, index: u32) -> usize {
+        self.processes[process as usize].steps[index as usize] as usize
+    }
+
+    /// The send or receive that the communication begun by a step met, if any.
+    pub(crate) fn partner(&self, communication: usize) -> Option<usize> {
+        let meeting = self.completed_by(communication)?;
+        Some(match (self.steps[communication].deed, self.steps[meeting].deed) {
+            (Deed::Posted { port, .. }, Deed::Met { index, .. }) => {
+                self.ports[port as usize].receives[index as usize].step as usize
+            }
+            (Deed::Asked { port, .. }, Deed::Met { message, .. }) => {
+                self.ports[port as usize].sent(message).step as usize
+            }
+            _ => meeting,
+        })
+    }
+
+    /// The step without which the communication begun by a step would not be complete, if it is: at a mailbox, its
+    /// partner.
+    pub(crate) fn completed_by(&self, communication: usize) -> Option<usize> {
+        let (list, rank) = match self.steps[communication].deed {
+            Deed::Sent { mailbox, rank } => (&self.mailboxes[mailbox as usize].receives, rank),
+            Deed::Received { mailbox, rank } => (&self.mailboxes[mailbox as usize].sends, rank),
+            Deed::Posted { port, message } => {
+                return self.ports[port as usize].sent(message).met.map(|step| step as usize);
+            }
+            Deed::Asked { port, index } => {
+                return self.ports[port as usize].receives[index as usize].met.map(|step| step as usize);
+            }
+            other => unreachable!("a process waits for communications only, not for {other:?}"),
+        };
+        list.get(rank as usize).map(|&step| step as usize)
+    }
+
+    /// The mutex and the rank of the request made by a step.
+    pub(crate) fn request(&self, step: usize) -> (u32, u32) {
+        match self.steps[step].deed {
+            Deed::Locked { mutex, rank } => (mutex, rank),
+            other => unreachable!("a process waits for requests only, not for {other:?}"),
+        }
+    }
+
+    /// Whether the request made by a step is the first in its queue.
+    pub(crate) fn owns(&self, step: usize) -> bool {
+        let (mutex, rank) = self.request(step);
+        self.mutexes[mutex as usize].unlocks[..rank as usize].iter().all(Option::is_some)
+    }
+
+    /// The last step before a process's next one.
+    pub(crate) fn before(&self, process: u32) -> Option<usize> {
+        let process = &self.processes[process as usize];
+        process.steps.last().or(process.creator.as_ref()).map(|&step| step as usize)
+    }
+
+    pub(crate) fn event(&self, process: u32, index: u32, branch: Branch) -> Name {
+        self.processes[process as usize].name.mixed(0x65).child(index).mixed(branch.0)
+    }
+
+    // ---- one step ---------------------------------------------------------------------------------
+
+    /// Appends the ways that a process can go now.
+    pub(crate) fn ways(&self, process: u32, out: &mut Vec<Choice>) {
+        let mut way = |k: usize| out.push(Choice { what: Pending(process), branch: Branch(k as u64) });
+        let (of, test, ready): (_, _, &dyn Fn(usize) -> bool) = match &**self.op(process) {
+            Op::Done | Op::Failed { .. } => return,
+            Op::Meet => {
+                let (port, index) = self.meets_at(process);
+                let port = &self.ports[port as usize];
+                let taken = port.messages().filter(|&message| port.needs(index, message).is_some());
+                return taken.for_each(|message| way(message.way() as usize));
+            }
+            Op::Wait { of, test } => (of, *test, &|step| self.partner(step).is_some()),
+            Op::MutexWait { of, test } => (of, *test, &|step| self.owns(step)),
+            _ => return way(0),
+        };
+        let ready = |&k: &usize| ready(self.own(process, of[k]));
+        let none = match self.dependence {
+            Dependence::Ranked => (0..of.len()).filter(ready).map(&mut way).count() == 0,
+            // As printed, waits and tests do not tell what they found: it is what was there first.
+            Dependence::Paper => {
+                let first = (0..of.len()).filter(ready).min_by_key(|&k| self.since(self.own(process, of[k])));
+                first.map(&mut way).is_none()
+            }
+        };
+        if none && test {
+            way(of.len());
+        }
+    }
+
+    /// The step that completed the communication, or made the request the first, of a step.
+    fn since(&self, step: usize) -> usize {
+        match self.steps[step].deed {
+            Deed::Locked { mutex, rank } => {
+                let before = self.mutexes[mutex as usize].unlocks[..rank as usize].iter().flatten();
+                before.max().map_or(step, |&u| step.max(u as usize))
+            }
+            _ => self.completed_by(step).map_or(step, |by| step.max(by)),
+        }
+    }
+
+    /// The receive for which a little process meets a message.
+    pub(crate) fn meets_at(&self, process: u32) -> (u32, u32) {
+        let creator = self.processes[process as usize].creator.expect("a receive created it");
+        match self.steps[creator as usize].deed {
+            Deed::Asked { port, index } => (port, index),
+            other => unreachable!("receives create such processes, not {other:?}"),
+        }
+    }
+
+    /// What a process does if it goes this way.
+    pub(crate) fn deed(&self, process: u32, op: &Op, branch: Branch) -> Deed {
+        let k = branch.0 as u32;
+        match op {
+            Op::Local(_) | Op::Create { .. } => Deed::Local,
+            Op::Send { mailbox, .. } => {
+                Deed::Sent { mailbox: *mailbox, rank: self.mailboxes[*mailbox as usize].sends.len() as u32 }
+            }
+            Op::Receive { mailbox } => {
+                Deed::Received { mailbox: *mailbox, rank: self.mailboxes[*mailbox as usize].receives.len() as u32 }
+            }
+            Op::Lock { mutex } => {
+                Deed::Locked { mutex: *mutex, rank: self.mutexes[*mutex as usize].locks.len() as u32 }
+            }
+            Op::Unlock { of } => {
+                let (mutex, rank) = self.request(self.own(process, *of));
+                Deed::Unlocked { mutex, rank }
+            }
+            Op::Post { port, from, .. } => {
+                let row = self.ports[*port as usize].sends.get(*from as usize);
+                let number = row.map_or(0, |row| row.len() as u32);
+                Deed::Posted { port: *port, message: Message { from: *from, number } }
+            }
+            Op::Ask { port, .. } => {
+                Deed::Asked { port: *port, index: self.ports[*port as usize].receives.len() as u32 }
+            }
+            Op::Meet => {
+                let (port, index) = self.meets_at(process);
+                Deed::Met { port, index, message: Message::of_way(branch.0) }
+            }
+            Op::Wait { of, .. } if (k as usize) < of.len() => Deed::Completed { k },
+            Op::Wait { .. } => Deed::Incomplete,
+            Op::MutexWait { of, .. } if (k as usize) < of.len() => Deed::Owned { k },
+            Op::MutexWait { .. } => Deed::NotOwned,
+            Op::Done | Op::Failed { .. } => unreachable!("a process that has ended takes no step"),
+        }
+    }
+
+    /// What a process learns from its deed, and a name for what that brings.
+    pub(crate) fn answer(&self, process: u32, op: &Op, deed: Deed) -> (Answer, Name) {
+        match (deed, op) {
+            (Deed::Completed { k }, Op::Wait { of, .. }) => {
+                let partner = self.partner(self.own(process, of[k as usize])).expect("it is complete");
+                let record = &self.steps[partner];
+                let sender = &self.processes[record.process as usize];
+                let identity = sender.name.child(record.index);
+                match record.deed {
+                    // What a list of operations sends is not looked at; only who sent it can matter.
+                    Deed::Sent { .. } if self.histories.ahead(record.node).is_some() => {
+                        (Answer::Ready { k, from: record.node }, identity)
+                    }
+                    Deed::Sent { .. } | Deed::Posted { .. } => {
+                        (Answer::Ready { k, from: record.node }, identity.mixed(self.histories.hash(record.node).0))
+                    }
+                    _ => (Answer::Ready { k, from: NOWHERE }, Name::ROOT),
+                }
+            }
+            (Deed::Owned { k }, _) => (Answer::Ready { k, from: NOWHERE }, Name::ROOT),
+            (Deed::Incomplete | Deed::NotOwned, _) => (Answer::NotYet, Name::ROOT),
+            _ => (Answer::Done, Name::ROOT),
+        }
+    }
+
+    /// The steps that a deed needs: the process's step before, and what a wait waits for. (A test can come earlier
+    /// with another result, so what it sees is a conflict.)
+    pub(crate) fn needed(&self, process: u32, op: &Op, deed: Deed) -> SmallVec<[u32; 4]> {
+        let mut causes: SmallVec<[u32; 4]> = self.before(process).map(|step| step as u32).into_iter().collect();
+        match (op, deed) {
+            (Op::Wait { of, test: false }, Deed::Completed { k }) => {
+                causes.extend(self.completed_by(self.own(process, of[k as usize])).map(|step| step as u32));
+            }
+            (Op::Meet, Deed::Met { port, index, message }) => {
+                causes.extend(self.ports[port as usize].needs(index, message).expect("it can be taken"));
+            }
+            (Op::MutexWait { of, test: false }, Deed::Owned { k }) => {
+                let (mutex, rank) = self.request(self.own(process, of[k as usize]));
+                causes.extend(self.mutexes[mutex as usize].unlocks[..rank as usize].iter().flatten().copied());
+            }
+            _ => {}
+        }
+        causes
+    }
+
+    /// What went wrong in a process that failed.
+    pub(crate) fn failure(&self, node: u32) -> Option<(String, Option<String>)> {
+        match &**self.histories.op(node) {
+            Op::Failed { message, place } => Some((message.clone(), place.clone())),
+            _ => None,
+        }
+    }
+
+    pub(crate) fn fails(&self, node: u32) -> bool {
+        matches!(&**self.histories.op(node), Op::Failed { .. })
+    }
+
+    pub(crate) fn enter(&mut self, process: u32, op: &Op, deed: Deed) {
+        let at = self.steps.len() as u32;
+        match deed {
+            Deed::Sent { mailbox, .. } => self.mailboxes[mailbox as usize].sends.push(at),
+            Deed::Received { mailbox, .. } => self.mailboxes[mailbox as usize].receives.push(at),
+            Deed::Locked { mutex, .. } => {
+                self.mutexes[mutex as usize].locks.push(at);
+                self.mutexes[mutex as usize].unlocks.push(None);
+            }
+            Deed::Unlocked { mutex, rank } => self.mutexes[mutex as usize].unlocks[rank as usize] = Some(at),
+            Deed::Met { port, index, message } => self.meet(port, index, message, Some(at)),
+            _ => {}
+        }
+        match op {
+            Op::Create { body } => self.begin(*body, Some(at)),
+            Op::Post { port, from, tag, .. } => {
+                let rows = &mut self.ports[*port as usize].sends;
+                rows.resize_with(rows.len().max(*from as usize + 1), Vec::new);
+                rows[*from as usize].push(Posted { step: at, tag: *tag, met: None });
+            }
+            Op::Ask { port, wants } => {
+                self.ports[*port as usize].receives.push(Asked { step: at, wants: *wants, met: None });
+                let name = self.event(process, self.processes[process as usize].steps.len() as u32, Branch::FIRST);
+                self.begin_as(name.mixed(0x3ee7), self.meeting, Some(at));
+            }
+            _ => {}
+        }
+        self.processes[process as usize].steps.push(at);
+    }
+
+    pub(crate) fn leave(&mut self, record: &Record) {
+        match record.deed {
+            Deed::Sent { mailbox, .. } => drop(self.mailboxes[mailbox as usize].sends.pop()),
+            Deed::Received { mailbox, .. } => drop(self.mailboxes[mailbox as usize].receives.pop()),
+            Deed::Locked { mutex, .. } => {
+                self.mutexes[mutex as usize].locks.pop();
+                self.mutexes[mutex as usize].unlocks.pop();
+            }
+            Deed::Unlocked { mutex, rank } => self.mutexes[mutex as usize].unlocks[rank as usize] = None,
+            Deed::Met { port, index, message } => self.meet(port, index, message, None),
+            Deed::Posted { port, message } => {
+                self.ports[port as usize].sends[message.from as usize].pop();
+            }
+            Deed::Asked { port, .. } => {
+                self.ports[port as usize].receives.pop();
+                self.processes.pop();
+            }
+            _ => {}
+        }
+        if let Op::Create { .. } = &**self.histories.op(record.node) {
+            self.processes.pop();
+        }
+        let process = &mut self.processes[record.process as usize];
+        process.steps.pop();
+        process.node = record.node;
+        self.problems -= usize::from(record.fails);
+    }
+
+    fn meet(&mut self, port: u32, index: u32, message: Message, met: Option<u32>) {
+        let port = &mut self.ports[port as usize];
+        port.receives[index as usize].met = met;
+        port.sends[message.from as usize][message.number as usize].met = met;
+    }
+}
