@@ -197,6 +197,11 @@ macro_rules! acts {
             self.hands.notify_all(condvar, ::std::panic::Location::caller())
         }
 
+        /// A new variable that several actors and futures may use: see [`Shared`](crate::Shared).
+        pub fn new_shared<T: $crate::Message>(&mut self, value: T) -> $crate::Shared<T> {
+            self.hands.new_shared(value)
+        }
+
         /// Reads a shared variable.
         #[track_caller]
         pub fn read<T: $crate::Message>(&mut self, variable: $crate::Shared<T>) -> T {

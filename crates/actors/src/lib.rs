@@ -29,6 +29,8 @@ mod line;
 mod lock;
 mod machine;
 mod panics;
+mod past;
+mod races;
 mod remember;
 mod rwlock;
 mod semaphore;

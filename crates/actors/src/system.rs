@@ -263,7 +263,7 @@ impl Test {
     }
 
     /// How many bytes each worker may use to remember what slow and async handlers did, so as not to run them again
-    /// on the same history: 64 MiB by default, 0 to remember nothing. Programs with shared variables remember nothing.
+    /// on the same history: 64 MiB by default, 0 to remember nothing.
     #[must_use]
     pub fn remember(mut self, bytes: usize) -> Test {
         self.remember = bytes;
@@ -291,9 +291,7 @@ impl Program for Test {
             return Err(error);
         }
         system.machine.start();
-        // A history does not hold the values that were read, so it does not say what a step does.
-        let shares = !system.machine.engine.borrow().shared.is_empty();
-        system.machine.engine.borrow_mut().remember = if shares { 0 } else { self.remember };
+        system.machine.engine.borrow_mut().remember = self.remember;
         Ok(system.machine)
     }
 

@@ -51,7 +51,10 @@ pub(crate) struct Run<'a, M: Machine> {
 }
 
 impl<'a, M: Machine> Run<'a, M> {
-    pub(crate) fn new(machine: M, options: &'a Options, control: &'a Control) -> Run<'a, M> {
+    pub(crate) fn new(mut machine: M, options: &'a Options, control: &'a Control) -> Run<'a, M> {
+        if options.reduction.needs_independence() {
+            machine.reduce();
+        }
         Run {
             machine,
             clocks: Clocks::new(),
@@ -154,6 +157,7 @@ impl<'a, M: Machine> Run<'a, M> {
             self.control.keep_first(|| collect::path(&self.machine));
         }
         let cut = self.machine.depth() >= self.options.limits.steps && self.is_cut();
+        self.machine.races(&mut self.wrong);
         if self.machine.problems() == 0 && !cut {
             self.machine.ending(&mut self.wrong);
             if self.wrong.is_empty() {
@@ -179,6 +183,7 @@ impl<'a, M: Machine> Run<'a, M> {
             self.clocks.truncate(0);
             self.clocks.follow(&self.machine);
         }
+        let races: Vec<Vec<usize>> = wrong.iter().filter(|p| p.kind == Kind::Race).map(|p| p.steps.clone()).collect();
         let mut found = false;
         let mut told = Vec::new();
         let mut collector = lock(&self.control.collector);
@@ -191,7 +196,7 @@ impl<'a, M: Machine> Run<'a, M> {
             if first {
                 told.push(key);
             }
-            collector.add(&self.machine, &self.clocks, problem, first);
+            collector.add(&self.machine, &self.clocks, problem, &races, first);
         }
         drop(collector);
         self.wrong = wrong;
