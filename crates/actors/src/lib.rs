@@ -34,6 +34,7 @@ mod races;
 mod remember;
 mod rwlock;
 mod semaphore;
+mod service;
 mod shared;
 mod story;
 mod system;

@@ -26,7 +26,7 @@ use whippet_actors::{
     Task, Test, WriteGuard,
 };
 use whippet_model::Kind;
-use whippet_search::Reduction;
+use whippet_search::{Reduction, explore};
 
 /// What a script does at one point.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -414,6 +414,9 @@ pub fn judge_mixed(
 ) -> Result<Option<(Judged, BTreeSet<Kind>)>, Failure> {
     let exhaustive = Setting::of(Reduction::Exhaustive);
     let wanted = Results::default();
+    if !fits(program, size) {
+        return Ok(None);
+    }
     let Some(all) = answer(&program.test(&wanted), &exhaustive, Some(size))? else { return Ok(None) };
     let races = has_race(&all);
     if let Some(what) = all.log.contradiction.as_ref().filter(|_| !races) {
@@ -433,6 +436,16 @@ pub fn judge_mixed(
         same.map_err(|what| Failure { program: None, setting: *setting, what })?;
     }
     Ok(Some((judged, all.verdict.findings.iter().map(|finding| finding.kind).collect())))
+}
+
+/// Whether a program is no larger than this, found out without writing its executions down, which takes longer.
+fn fits(program: &Mixed, size: Size) -> bool {
+    let mut options = Setting::of(Reduction::Exhaustive).options();
+    options.limits.steps = size.steps;
+    options.limits.executions = Some(size.executions);
+    let verdict = explore(Arc::new(program.test(&Results::default())), &options, &());
+    // What is an error here is one there, and told.
+    verdict.map_or(true, |verdict| verdict.complete)
 }
 
 /// Compares what does not depend on a data race, which both must have found.
