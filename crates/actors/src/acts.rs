@@ -91,6 +91,15 @@ macro_rules! acts {
             self.hands.try_wait(future, ::std::panic::Location::caller())
         }
 
+        /// Waits until a future has completed, whatever its result.
+        #[track_caller]
+        pub fn ready<T: $crate::Message>(
+            &mut self,
+            future: $crate::Future<T>,
+        ) -> impl ::std::future::Future<Output = ()> + '_ {
+            self.hands.ready(future, ::std::panic::Location::caller())
+        }
+
         /// Waits for a future, or for a time that may be over at any moment: both are explored.
         #[track_caller]
         pub fn wait_or_timeout<T: $crate::Message>(

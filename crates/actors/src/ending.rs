@@ -2,7 +2,7 @@
 
 use crate::address::with_labels;
 use crate::cell::Status;
-use crate::engine::{Content, Engine, On, PENDING, SET_UP, Wait};
+use crate::engine::{Content, Engine, On, PENDING, SET_UP};
 use crate::lock::LockActor;
 use crate::machine::{ActorMachine, ended};
 use crate::rwlock::RwLockActor;
@@ -154,7 +154,7 @@ impl ActorMachine {
                 return None;
             }
             match self.cells[end as usize].status(usize::MAX) {
-                Status::Waiting(Wait { on: On::Message(_), site }) => Some((chain, (end, *site))),
+                Status::Waiting(wait) if matches!(wait.on, On::Message(_)) => Some((chain, (end, wait.site))),
                 _ => None,
             }
         });

@@ -7,7 +7,7 @@ use crate::cx::Hands;
 use crate::delivery::Delivery;
 use crate::ending::Environment;
 use crate::engine::{Engine, SET_UP, TEST};
-use crate::future::{Future, Task};
+use crate::future::{Acts, Future, HandsOf, Task};
 use crate::inbox::Inbox;
 use crate::lock::{Lock, Mutex};
 use crate::machine::ActorMachine;
@@ -197,6 +197,16 @@ impl System {
     /// Says what must have happened when nothing can happen any more.
     pub fn environment(&mut self, environment: Environment) {
         self.machine.environment = environment;
+    }
+}
+
+impl Acts for System {
+    fn hands(&self) -> HandsOf<'_> {
+        HandsOf(&self.hands)
+    }
+
+    fn made(&mut self) {
+        self.adopt();
     }
 }
 

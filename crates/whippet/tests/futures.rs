@@ -393,3 +393,22 @@ fn a_time_that_is_over_or_not() {
     let [over] = &verdict.findings[..] else { panic!("{:?}", verdict.findings) };
     assert!(over.message.contains("without it: None") && over.executions == 1, "{over:?}");
 }
+
+/// Futures of futures, made by the body of a test; the callback sees the failure, and `ready` does not care.
+#[test]
+fn futures_of_the_body_of_a_test() {
+    let verdict = exhaustive(|sys| {
+        let six = sys.spawn_future(async |_| 6);
+        let seven = six.map(sys, |n| n + 1).and_then(sys, |n| assert_eq!(*n, 7));
+        let both = seven.flat_map(sys, move |n, task| task.spawn_future(async move |_| n * 6));
+        let lost = sys.spawn_future(async |_| -> u8 { panic!("lost") });
+        lost.on_complete(sys, async |_task, result| assert_eq!(result.unwrap_err().message, "lost"));
+        let main = sys.spawn_fn_named("main", async move |main: &mut Inbox<()>| {
+            main.receive().await;
+            main.ready(lost).await;
+            assert_eq!(main.wait(both).await, 42);
+        });
+        sys.send(main, ());
+    });
+    assert!(verdict.complete && verdict.findings.is_empty(), "{:?}", verdict.findings);
+}
