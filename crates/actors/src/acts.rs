@@ -91,6 +91,15 @@ macro_rules! acts {
             self.hands.try_wait(future, ::std::panic::Location::caller())
         }
 
+        /// Waits until a future has completed, whatever its result.
+        #[track_caller]
+        pub fn ready<T: $crate::Message>(
+            &mut self,
+            future: $crate::Future<T>,
+        ) -> impl ::std::future::Future<Output = ()> + '_ {
+            self.hands.ready(future, ::std::panic::Location::caller())
+        }
+
         /// Waits for a future, or for a time that may be over at any moment: both are explored.
         #[track_caller]
         pub fn wait_or_timeout<T: $crate::Message>(
@@ -195,6 +204,11 @@ macro_rules! acts {
         #[track_caller]
         pub fn notify_all(&mut self, condvar: $crate::Condvar) -> impl ::std::future::Future<Output = ()> + '_ {
             self.hands.notify_all(condvar, ::std::panic::Location::caller())
+        }
+
+        /// A new variable that several actors and futures may use: see [`Shared`](crate::Shared).
+        pub fn new_shared<T: $crate::Message>(&mut self, value: T) -> $crate::Shared<T> {
+            self.hands.new_shared(value)
         }
 
         /// Reads a shared variable.

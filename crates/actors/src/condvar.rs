@@ -12,8 +12,9 @@
 
 use crate::address::{Recipient, Reply};
 use crate::cx::Hands;
+use crate::engine::Engine;
 use crate::lock::{Guard, Owner};
-use crate::{Actor, Cx, Hashes};
+use crate::service::{Service, grant};
 use std::panic::Location;
 
 /// Where actors and futures that hold a lock wait until others notify them.
@@ -40,7 +41,7 @@ use std::panic::Location;
 pub struct Condvar(Recipient<CondvarMsg>);
 
 /// What a condition variable understands.
-#[derive(Clone, Debug, Hash)]
+#[derive(Copy, Clone, Debug, Hash)]
 enum CondvarMsg {
     /// Somebody is going to wait, and still holds the lock.
     Register(Reply<()>),
@@ -65,11 +66,10 @@ impl CondvarActor {
     }
 }
 
-impl Actor for CondvarActor {
+impl Service for CondvarActor {
     type Msg = CondvarMsg;
-    const HASHES: Hashes<Self> = Hashes::of();
 
-    async fn handle(&mut self, msg: CondvarMsg, cx: &mut Cx<Self>) {
+    fn take(&mut self, msg: CondvarMsg, engine: &mut Engine) {
         let reply = match msg {
             CondvarMsg::Register(reply) => {
                 Owner::of(reply).join(&mut self.waiting);
@@ -84,7 +84,7 @@ impl Actor for CondvarActor {
                     0 => {}
                     1 => self.notify(0),
                     n => {
-                        let place = cx.choose(n) as usize;
+                        let place = engine.choose(n) as usize;
                         self.notify(place);
                     }
                 }
@@ -97,7 +97,7 @@ impl Actor for CondvarActor {
                 reply
             }
         };
-        cx.reply(reply, ());
+        grant(engine, reply);
     }
 
     fn accepts(&self, msg: &CondvarMsg) -> bool {
@@ -110,7 +110,7 @@ impl Actor for CondvarActor {
 
 impl Hands {
     pub(crate) fn new_condvar(&self) -> Condvar {
-        Condvar(self.spawn_helper("condvar", CondvarActor::default()).into())
+        Condvar(self.spawn_helper("condvar", CondvarActor::default()))
     }
 
     pub(crate) async fn wait_on(&self, condvar: Condvar, guard: Guard, site: &'static Location<'static>) -> Guard {

@@ -3,9 +3,11 @@
 use crate::acts::acts;
 use crate::address::{Addr, Raw, Recipient, Reply};
 use crate::body::BodyCell;
+use crate::cell::Cell;
 use crate::engine::{Content, EngineRef, On, Wait};
 use crate::handler::HandlerCell;
 use crate::inbox::Inbox;
+use crate::service::{Service, ServiceCell};
 use crate::words::type_label;
 use crate::{Actor, Message};
 use std::any::{Any, type_name};
@@ -97,10 +99,12 @@ impl Hands {
     }
 
     /// Creates an actor that is part of the machinery: a lock or the like.
-    pub(crate) fn spawn_helper<A: Actor + Clone>(&self, kind: &str, actor: A) -> Addr<A> {
-        let addr = self.spawn(Some(kind), actor);
-        self.engine.borrow_mut().serves(addr.raw);
-        addr
+    pub(crate) fn spawn_helper<S: Service>(&self, kind: &str, state: S) -> Recipient<S::Msg> {
+        let mut engine = self.engine.borrow_mut();
+        let cell = |raw: Raw| Box::new(ServiceCell::new(state, raw.slot, self.engine.clone())) as Box<dyn Cell>;
+        let raw = engine.create::<S::Msg>(kind.into(), cell);
+        engine.serves(raw);
+        Recipient::new(raw)
     }
 
     /// The same with explicit receive: a future or the like.

@@ -36,6 +36,9 @@ struct Stuck {
     site: &'static Location<'static>,
 }
 
+/// An actor in a receive, and where that is.
+type Receiver = (u32, &'static Location<'static>);
+
 impl ActorMachine {
     /// Appends all that is wrong with the present configuration as an end.
     pub(crate) fn find_ending_problems(&self, out: &mut Vec<Problem>) {
@@ -102,10 +105,11 @@ impl ActorMachine {
     }
 
     fn deadlock(&self, engine: &Engine, labels: &[String], stuck: &[Stuck]) -> Problem {
-        let (told, cycle) = match cycle(stuck) {
-            Some(cycle) => (cycle, true),
-            None => (stuck.iter().collect(), false),
+        let (told, receiver) = match cycle(stuck) {
+            Some(cycle) => (cycle, None),
+            None => self.chain(engine, stuck).map_or((Vec::new(), None), |(chain, wait)| (chain, Some(wait))),
         };
+        let (told, cycle) = if told.is_empty() { (stuck.iter().collect(), false) } else { (told, true) };
         let mut lines = Vec::new();
         let mut key = Name::ROOT.mixed(Kind::Deadlock as u64);
         let mut sum = 0u64;
@@ -116,6 +120,13 @@ impl ActorMachine {
             sum = sum.wrapping_add(pair.0);
             steps.extend(self.steps_of(one.actor));
             steps.extend(self.steps_of(one.on));
+        }
+        if let Some((actor, site)) = receiver {
+            let place = format!("{}:{}", site.file(), site.line());
+            lines.push(format!(
+                "{} waits for a message (at {place}), and nobody is left to send one but those who wait",
+                labels[actor as usize]
+            ));
         }
         key = key.mixed(sum);
         steps.sort_unstable();
@@ -128,6 +139,27 @@ impl ActorMachine {
         let place = told.first().map(|one| format!("{}:{}", one.site.file(), one.site.line()));
         let message = format!("{head}{}", lines.join("; "));
         Problem { kind: Kind::Deadlock, message, place, key, steps, warning: false }
+    }
+
+    /// The longest chain of those who wait that leads to an actor in a receive. Nothing else can happen, so nobody but
+    /// those who wait could send it anything: that closes the cycle.
+    fn chain<'a>(&self, engine: &Engine, stuck: &'a [Stuck]) -> Option<(Vec<&'a Stuck>, Receiver)> {
+        let chains = stuck.iter().filter_map(|start| {
+            let mut chain = vec![start];
+            while let Some(next) = after(stuck, chain[chain.len() - 1]) {
+                chain.push(next);
+            }
+            let end = chain[chain.len() - 1].next;
+            if engine.about[end as usize].service {
+                return None;
+            }
+            match self.cells[end as usize].status(usize::MAX) {
+                Status::Waiting(wait) if matches!(wait.on, On::Message(_)) => Some((chain, (end, wait.site))),
+                _ => None,
+            }
+        });
+        // Of equally long ones the first, in the order of those who wait.
+        chains.min_by_key(|(chain, _)| std::cmp::Reverse(chain.len()))
     }
 
     /// The actor that holds a lock, or has a permit; among several one that waits itself, if there is one.
@@ -260,12 +292,16 @@ impl ActorMachine {
     }
 }
 
+/// Whom one waits for, if that one waits as well.
+fn after<'a>(stuck: &'a [Stuck], one: &Stuck) -> Option<&'a Stuck> {
+    stuck.iter().find(|other| other.actor == one.next)
+}
+
 /// A cycle among those who wait, if there is one.
 fn cycle(stuck: &[Stuck]) -> Option<Vec<&Stuck>> {
-    let of = |actor: u32| stuck.iter().find(|one| one.actor == actor);
     for start in stuck {
         let mut path: Vec<&Stuck> = vec![start];
-        while let Some(next) = of(path.last().expect("never empty").next) {
+        while let Some(next) = after(stuck, path[path.len() - 1]) {
             if let Some(from) = path.iter().position(|one| one.actor == next.actor) {
                 return Some(path.split_off(from));
             }

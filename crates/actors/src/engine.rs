@@ -235,7 +235,7 @@ impl Engine {
     }
 
     /// The name of the next send or creation.
-    fn next_name(&mut self) -> Name {
+    pub(crate) fn next_name(&mut self) -> Name {
         let name = self.now.handled.child(self.now.effects);
         self.now.effects += 1;
         name
@@ -302,7 +302,7 @@ impl Engine {
         mailbox.pending += 1;
         let (from, by) = (self.now.actor, self.now.step);
         if !self.shared.is_empty() {
-            self.shared.sent(from, self.sent.len(), by);
+            self.shared.pasts.sent(from, self.sent.len(), by);
         }
         let origin = Name(self.now.history).child(self.now.effects).0;
         self.sent.push(Sent { name, to, from, by, delivered: PENDING, content, origin, open: false, site });
@@ -324,7 +324,7 @@ impl Engine {
         self.about.push(About { name, kind, by: self.now.step, history, steps: 0, service: false });
         self.mailboxes.push(Mailbox::new::<M>());
         if !self.shared.is_empty() {
-            self.shared.created(self.now.actor, slot, self.now.step);
+            self.shared.pasts.created(self.now.actor, slot, self.now.step);
         }
         let raw = Raw { name, slot };
         self.newborn.push(cell(raw));
@@ -498,7 +498,7 @@ impl Engine {
             self.mark_dirty(to);
         }
         if !self.shared.is_empty() {
-            self.shared.delivered(to, what as usize, step);
+            self.shared.pasts.delivered(to, what as usize, step);
         }
         all_open
     }

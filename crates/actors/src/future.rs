@@ -81,10 +81,22 @@ impl Task {
     acts!();
 }
 
-/// Who can make futures of futures: [`Cx`](crate::Cx), [`Inbox`], [`Task`].
+/// Who can make futures of futures: [`Cx`](crate::Cx), [`Inbox`], [`Task`], and the body of a test,
+/// [`System`](crate::System).
 pub trait Acts {
     #[doc(hidden)]
     fn hands(&self) -> HandsOf<'_>;
+
+    /// Something was made.
+    #[doc(hidden)]
+    fn made(&mut self) {}
+}
+
+/// Makes something with somebody's hands.
+fn make<T>(cx: &mut impl Acts, how: impl FnOnce(&Hands) -> T) -> T {
+    let made = how(cx.hands().0);
+    cx.made();
+    made
 }
 
 /// Access to the inside of an actor's context.
@@ -112,7 +124,7 @@ impl<A> Acts for crate::Cx<A> {
 impl<T: Message> Future<T> {
     /// A future of what `g` makes of the result.
     pub fn map<U: Message>(self, cx: &mut impl Acts, g: impl Fn(T) -> U + 'static) -> Future<U> {
-        cx.hands().0.spawn_future("map", async move |task: &mut Task| g(task.wait(self).await))
+        make(cx, |hands| hands.spawn_future("map", async move |task: &mut Task| g(task.wait(self).await)))
     }
 
     /// A future of the result of the future that `g` makes of the result.
@@ -121,42 +133,49 @@ impl<T: Message> Future<T> {
         cx: &mut impl Acts,
         g: impl Fn(T, &mut Task) -> Future<U> + 'static,
     ) -> Future<U> {
-        cx.hands().0.spawn_future("flat map", async move |task: &mut Task| {
+        let body = async move |task: &mut Task| {
             let value = task.wait(self).await;
             let next = g(value, task);
             task.wait(next).await
-        })
+        };
+        make(cx, |hands| hands.spawn_future("flat map", body))
     }
 
     /// A future of the same result, after `callback` has seen it.
     pub fn and_then(self, cx: &mut impl Acts, callback: impl Fn(&T) + 'static) -> Future<T> {
-        cx.hands().0.spawn_future("and then", async move |task: &mut Task| {
+        let body = async move |task: &mut Task| {
             let value = task.wait(self).await;
             callback(&value);
             value
-        })
+        };
+        make(cx, |hands| hands.spawn_future("and then", body))
     }
 
     /// Runs `callback` when there is a result, in any order with other callbacks.
     pub fn on_complete(self, cx: &mut impl Acts, callback: impl AsyncFn(&mut Task, Result<T, Failure>) + 'static) {
-        cx.hands().0.spawn_future("callback", async move |task: &mut Task| {
+        let body = async move |task: &mut Task| {
             let result = task.try_wait(self).await;
             callback(task, result).await;
-        });
+        };
+        make(cx, |hands| hands.spawn_future("callback", body));
     }
 
     /// A future of the result, or of what `g` makes of the failure.
     pub fn recover(self, cx: &mut impl Acts, g: impl Fn(Failure) -> T + 'static) -> Future<T> {
-        cx.hands().0.spawn_future("recover", async move |task: &mut Task| match task.try_wait(self).await {
+        let body = async move |task: &mut Task| match task.try_wait(self).await {
             Ok(value) => value,
             Err(failure) => g(failure),
-        })
+        };
+        make(cx, |hands| hands.spawn_future("recover", body))
     }
 
     /// A future of the result of the first that completes, with its number; every one may be the first.
     #[must_use]
     pub fn select(cx: &mut impl Acts, futures: Vec<Future<T>>) -> Future<(usize, T)> {
-        let hands = cx.hands().0;
+        make(cx, |hands| Future::select_with(hands, futures))
+    }
+
+    fn select_with(hands: &Hands, futures: Vec<Future<T>>) -> Future<(usize, T)> {
         let first = hands.spawn_service("select", async move |inbox: &mut Inbox<Msg<(usize, T)>>| {
             let first = inbox.receive_if(|msg| matches!(msg, Msg::First(_))).await;
             let Msg::First(result) = first else { unreachable!("the filter lets nothing else through") };
@@ -205,6 +224,10 @@ impl Hands {
         site: &'static Location<'static>,
     ) -> Result<T, Failure> {
         self.call(Recipient::<Msg<T>>::new(future.raw), Msg::Wait, site).await
+    }
+
+    pub(crate) async fn ready<T: Message>(&self, future: Future<T>, site: &'static Location<'static>) {
+        let _ = self.try_wait(future, site).await;
     }
 
     pub(crate) async fn wait<T: Message>(&self, future: Future<T>, site: &'static Location<'static>) -> T {

@@ -3,9 +3,11 @@
 //! A lock that is free takes `Lock` and answers it; one that is held takes nothing but its owner's `Free`. All other
 //! requests stay pending: that is the queue. Dropping the guard sends `Free`.
 
+use crate::Message;
 use crate::address::{Raw, Recipient, Reply};
 use crate::cx::Hands;
-use crate::{Actor, Cx, Hashes, Message};
+use crate::engine::Engine;
+use crate::service::{Service, grant};
 use std::fmt;
 use std::panic::Location;
 use whippet_model::Name;
@@ -67,7 +69,7 @@ pub struct Guard {
 
 /// What a lock understands.
 #[doc(hidden)]
-#[derive(Clone, Debug, Hash)]
+#[derive(Copy, Clone, Debug, Hash)]
 pub enum LockMsg {
     /// Somebody wants it.
     Lock(Reply<()>),
@@ -122,15 +124,14 @@ impl LockActor {
     }
 }
 
-impl Actor for LockActor {
+impl Service for LockActor {
     type Msg = LockMsg;
-    const HASHES: Hashes<Self> = Hashes::of();
 
-    async fn handle(&mut self, msg: LockMsg, cx: &mut Cx<Self>) {
+    fn take(&mut self, msg: LockMsg, engine: &mut Engine) {
         match msg {
             LockMsg::Lock(reply) => {
                 self.owner = Some(Owner::of(reply));
-                cx.reply(reply, ());
+                grant(engine, reply);
             }
             LockMsg::Free(_) => self.owner = None,
         }
@@ -146,11 +147,11 @@ impl Actor for LockActor {
 
 impl Hands {
     pub(crate) fn new_lock(&self) -> Lock {
-        Lock(self.spawn_helper("lock", LockActor { owner: None }).into())
+        Lock(self.spawn_helper("lock", LockActor { owner: None }))
     }
 
     pub(crate) fn new_mutex(&self) -> Mutex {
-        Mutex(self.spawn_helper("mutex", LockActor { owner: None }).into())
+        Mutex(self.spawn_helper("mutex", LockActor { owner: None }))
     }
 
     pub(crate) async fn lock(&self, lock: impl Lockable, site: &'static Location<'static>) -> Guard {

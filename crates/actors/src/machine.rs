@@ -187,10 +187,11 @@ impl ActorMachine {
         }
         if self.cells.iter().any(|cell| cell.has_fields()) {
             self.relation = Relation::Footprints;
+            let shared = &mut self.engine.borrow_mut().shared;
+            shared.closed = shared.is_empty().then_some(crate::shared::TOO_LATE);
         }
         self.plain = self.always.is_empty() && self.relation == Relation::SameActor && self.clocks.is_none();
-        let race = self.engine.borrow_mut().shared.take_race();
-        self.at_start = race.or_else(|| (0..self.always.len()).find_map(|k| self.run_check(k, Vec::new())));
+        self.at_start = (0..self.always.len()).find_map(|k| self.run_check(k, Vec::new()));
     }
 
     // ---- steps -------------------------------------------------------------------------------------
@@ -214,7 +215,7 @@ impl ActorMachine {
     fn finish(&mut self, actor: u32, result: Result<(), Trouble>) -> Result<(), MachineError> {
         let plain = {
             let engine = self.engine.borrow();
-            engine.newborn.is_empty() && engine.now.arities.is_empty() && engine.shared.is_empty()
+            engine.newborn.is_empty() && engine.now.arities.is_empty()
         };
         if plain && self.plain && result.is_ok() { Ok(()) } else { self.finish_with_care(actor, result) }
     }
@@ -225,13 +226,10 @@ impl ActorMachine {
         // Also of a step that panicked: what it had created before is there.
         let created = self.take_newborn();
         let result = result.and(created);
-        let (arities, race) = {
-            let engine = &mut *self.engine.borrow_mut();
-            (engine.now.arities.clone(), engine.shared.take_race())
-        };
+        let arities = self.engine.borrow().now.arities.clone();
         let at = self.records.len() - 1;
         let problem = match result {
-            Ok(()) => race.or_else(|| self.check(actor, at)),
+            Ok(()) => self.check(actor, at),
             Err(Trouble::Panic(panic)) => Some(self.panicked(panic, at)),
             Err(Trouble::Error(error)) => {
                 self.error = Some(error);
@@ -627,6 +625,14 @@ impl Machine for ActorMachine {
 
     fn problem(&self, at: usize) -> Option<Problem> {
         self.records[at].problem().cloned()
+    }
+
+    fn reduce(&mut self) {
+        self.engine.borrow_mut().shared.by_past = true;
+    }
+
+    fn races(&self, out: &mut Vec<Problem>) {
+        self.find_races(out);
     }
 
     fn ending(&mut self, out: &mut Vec<Problem>) {

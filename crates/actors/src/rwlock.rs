@@ -8,8 +8,9 @@
 
 use crate::address::{Recipient, Reply};
 use crate::cx::Hands;
+use crate::engine::Engine;
 use crate::lock::{Held, Owner};
-use crate::{Actor, Cx, Hashes};
+use crate::service::{Service, grant};
 use std::panic::Location;
 use whippet_model::Name;
 
@@ -49,7 +50,7 @@ pub struct WriteGuard {
 }
 
 /// What a read–write lock understands.
-#[derive(Clone, Debug, Hash)]
+#[derive(Copy, Clone, Debug, Hash)]
 pub(crate) enum RwMsg {
     /// Somebody wants to read.
     Read(Reply<()>),
@@ -74,19 +75,18 @@ impl RwLockActor {
     }
 }
 
-impl Actor for RwLockActor {
+impl Service for RwLockActor {
     type Msg = RwMsg;
-    const HASHES: Hashes<Self> = Hashes::of();
 
-    async fn handle(&mut self, msg: RwMsg, cx: &mut Cx<Self>) {
+    fn take(&mut self, msg: RwMsg, engine: &mut Engine) {
         match msg {
             RwMsg::Read(reply) => {
                 Owner::of(reply).join(&mut self.readers);
-                cx.reply(reply, ());
+                grant(engine, reply);
             }
             RwMsg::Write(reply) => {
                 self.writer = Some(Owner::of(reply));
-                cx.reply(reply, ());
+                grant(engine, reply);
             }
             RwMsg::Free(by) if self.writer == Some(by) => self.writer = None,
             RwMsg::Free(by) => by.leave(&mut self.readers),
@@ -104,7 +104,7 @@ impl Actor for RwLockActor {
 
 impl Hands {
     pub(crate) fn new_rwlock(&self) -> RwLock {
-        RwLock(self.spawn_helper("rwlock", RwLockActor::default()).into())
+        RwLock(self.spawn_helper("rwlock", RwLockActor::default()))
     }
 
     pub(crate) async fn read_lock(&self, lock: RwLock, site: &'static Location<'static>) -> ReadGuard {

@@ -5,8 +5,9 @@
 
 use crate::address::{Recipient, Reply};
 use crate::cx::Hands;
+use crate::engine::Engine;
 use crate::lock::{Held, Owner};
-use crate::{Actor, Cx, Hashes};
+use crate::service::{Service, grant};
 use std::panic::Location;
 use whippet_model::Name;
 
@@ -41,7 +42,7 @@ impl Permit {
 }
 
 /// What a semaphore understands.
-#[derive(Clone, Debug, Hash)]
+#[derive(Copy, Clone, Debug, Hash)]
 pub(crate) enum SemaphoreMsg {
     /// Somebody wants a permit.
     Acquire(Reply<()>),
@@ -66,16 +67,15 @@ impl SemaphoreActor {
     }
 }
 
-impl Actor for SemaphoreActor {
+impl Service for SemaphoreActor {
     type Msg = SemaphoreMsg;
-    const HASHES: Hashes<Self> = Hashes::of();
 
-    async fn handle(&mut self, msg: SemaphoreMsg, cx: &mut Cx<Self>) {
+    fn take(&mut self, msg: SemaphoreMsg, engine: &mut Engine) {
         match msg {
             SemaphoreMsg::Acquire(reply) => {
                 self.permits -= 1;
                 Owner::of(reply).join(&mut self.holders);
-                cx.reply(reply, ());
+                grant(engine, reply);
             }
             SemaphoreMsg::Release(by) => {
                 self.permits += 1;
@@ -95,7 +95,7 @@ impl Actor for SemaphoreActor {
 
 impl Hands {
     pub(crate) fn new_semaphore(&self, permits: u32) -> Semaphore {
-        Semaphore(self.spawn_helper("semaphore", SemaphoreActor { permits, holders: Vec::new() }).into())
+        Semaphore(self.spawn_helper("semaphore", SemaphoreActor { permits, holders: Vec::new() }))
     }
 
     pub(crate) async fn acquire(&self, semaphore: Semaphore, site: &'static Location<'static>) -> Permit {

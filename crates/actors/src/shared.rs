@@ -1,25 +1,29 @@
 //! Variables that several actors and futures use, with every access clocked.
 //!
 //! Two accesses of different actors, one of them a write, race unless one happens before the other: through messages,
-//! locks and futures, all of which are deliveries. Each actor has a vector clock: a message carries its sender's clock
-//! and delivery joins it, a new actor begins with its creator's, and an actor's own entry counts what it sends, creates
-//! and receives. A variable knows the last write and the reads since, each with its actor's own entry at that moment:
-//! the access is in the past of another actor iff that one's clock has reached the entry.
+//! locks and futures, all of which are deliveries. [`Pasts`] knows what is in the past of what. All pairs of an execution
+//! that race are told, so that equivalent executions tell the same.
 //!
-//! (The past of whole steps is too coarse here: what a step does after a send is not in the past of what the message
-//! leads to.)
+//! **What a read sees.** Where nothing is skipped, the newest value: steps follow one another. A reduction takes steps of
+//! different actors for independent, which is true as long as they see nothing of each other. There a read sees the newest
+//! write *in its past*; if several are newest, none of which is in the past of another, the one by the actor of the
+//! largest name. Without a race this is the newest write of all. With one, what a step does still depends on its past
+//! alone: the search stays on firm ground, explores each execution without a race as it is, and finds the races.
 //!
-//! Suspended code that is run again must read what it read before: values read are kept, in order, per actor.
+//! Suspended code that is run again must read what it read before: values read are kept, in order, per actor. An actor's
+//! history holds which writes it has seen.
 
 use crate::Message;
 use crate::cx::Hands;
 use crate::engine::{Engine, SET_UP};
+use crate::past::{Clock, Pasts, entry};
+use rustc_hash::FxHashMap;
 use std::any::Any;
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::Location;
 use std::rc::Rc;
-use whippet_model::{Kind, Name, Problem};
+use whippet_model::{MachineError, Name};
 
 /// A variable that several actors and futures read and write.
 ///
@@ -34,6 +38,8 @@ use whippet_model::{Kind, Name, Problem};
 /// });
 /// ```
 pub struct Shared<T> {
+    name: Name,
+    /// A hint, as in an address.
     number: u32,
     of: PhantomData<fn(T) -> T>,
 }
@@ -52,46 +58,87 @@ impl<T> fmt::Debug for Shared<T> {
 
 /// One access.
 #[derive(Clone, Copy, Debug)]
-struct Access {
-    variable: u32,
-    write: bool,
-    step: u32,
-    actor: u32,
+pub(crate) struct Access {
+    pub(crate) write: bool,
+    pub(crate) step: u32,
+    pub(crate) actor: u32,
     /// The actor's own entry of its clock then.
     entry: u32,
-    site: &'static Location<'static>,
+    pub(crate) site: &'static Location<'static>,
+}
+
+/// Two accesses of a variable that nothing orders.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct DataRace {
+    pub(crate) variable: u32,
+    pub(crate) first: Access,
+    pub(crate) second: Access,
+}
+
+/// A value that was written.
+struct Written {
+    value: Rc<dyn Any>,
+    actor: u32,
+    /// The name of the actor.
+    by: Name,
+    /// The actor's own entry of its clock then; 0: in every past.
+    entry: u32,
+    clock: Clock,
+    /// Says what the value is: the writer's history.
+    origin: u64,
+    /// Whether it and all before it are in one chain of pasts.
+    chained: bool,
+}
+
+/// The accesses of one actor, the newest last.
+#[derive(Default)]
+struct Accesses {
+    actor: u32,
+    reads: Vec<Access>,
+    writes: Vec<Access>,
 }
 
 struct Variable {
-    value: Rc<dyn Any>,
-    last_write: Option<Access>,
-    reads: Vec<Access>,
+    name: Name,
+    /// All that was written, the newest last.
+    written: Vec<Written>,
+    accesses: Vec<Accesses>,
 }
 
-/// How to take an access back.
+/// How to take something back.
 enum Undo {
-    Value(u32, Rc<dyn Any>),
-    Write(u32, Option<Access>, Vec<Access>),
-    Read(u32),
+    Variable,
+    Written(u32),
+    Access(u32, u32, bool),
     Log(u32),
-    Clock(u32, Vec<u32>),
 }
 
 /// All variables of a system.
 #[derive(Default)]
 pub(crate) struct Variables {
     variables: Vec<Variable>,
-    /// The clock of each actor, and of each message; missing entries are 0.
-    clocks: Vec<Vec<u32>>,
-    carried: Vec<Rc<[u32]>>,
-    /// The first race of the running step.
-    race: Option<Problem>,
+    by_name: FxHashMap<Name, u32>,
+    pub(crate) pasts: Pasts,
+    pub(crate) races: Vec<DataRace>,
+    /// Whether a read sees what is in its past, and no more.
+    pub(crate) by_past: bool,
+    /// Why no variable can be made any more.
+    pub(crate) closed: Option<&'static str>,
     /// What each actor has read, in order, with the step.
     logs: Vec<Vec<(u32, Rc<dyn Any>)>>,
     /// Where in its log an actor that is run again reads next.
     cursor: usize,
     undo: Vec<(u32, Undo)>,
 }
+
+/// Tells names of variables from names of messages that have the same number.
+const VARIABLE: u64 = 0x5A12;
+/// Tells what was written from what was sent.
+const WRITTEN: u64 = 0x3217;
+
+/// Steps of actors with tracked fields are ordered more loosely than clocks know.
+pub(crate) const TOO_LATE: &str =
+    "where actors have tracked fields, make the shared variables in the set-up of the test: `System::new_shared`";
 
 impl Variables {
     pub(crate) fn is_empty(&self) -> bool {
@@ -108,197 +155,200 @@ impl Variables {
 
     /// Takes back all accesses of steps from `depth` on.
     pub(crate) fn rewind(&mut self, depth: u32) {
-        while self.undo.last().is_some_and(|&(step, _)| step != SET_UP && step >= depth) {
+        let gone = |step: u32| step != SET_UP && step >= depth;
+        while self.undo.last().is_some_and(|&(step, _)| gone(step)) {
             match self.undo.pop().expect("the loop checked").1 {
-                Undo::Value(v, value) => self.variables[v as usize].value = value,
-                Undo::Write(v, last_write, reads) => {
-                    self.variables[v as usize].last_write = last_write;
-                    self.variables[v as usize].reads = reads;
+                Undo::Variable => self.unmake(),
+                Undo::Written(variable) => {
+                    self.variables[variable as usize].written.pop();
                 }
-                Undo::Read(v) => {
-                    self.variables[v as usize].reads.pop();
+                Undo::Access(variable, place, write) => {
+                    let accesses = &mut self.variables[variable as usize].accesses[place as usize];
+                    if write {
+                        accesses.writes.pop()
+                    } else {
+                        accesses.reads.pop()
+                    };
                 }
                 Undo::Log(actor) => {
                     self.logs[actor as usize].pop();
                 }
-                Undo::Clock(actor, clock) => self.clocks[actor as usize] = clock,
             }
+        }
+        while self.races.last().is_some_and(|race| gone(race.second.step)) {
+            self.races.pop();
+        }
+        self.pasts.rewind(depth);
+    }
+
+    fn unmake(&mut self) {
+        let variable = self.variables.pop().expect("there is one to take back");
+        self.by_name.remove(&variable.name);
+        if self.variables.is_empty() {
+            self.pasts.forget();
         }
     }
 
     /// What has happened so far is not taken back any more.
     pub(crate) fn settle(&mut self) {
         self.undo.clear();
-        for variable in &mut self.variables {
-            for access in variable.last_write.iter_mut().chain(&mut variable.reads) {
-                access.step = SET_UP;
-            }
+        self.pasts.settle();
+        let all = self.variables.iter_mut().flat_map(|variable| &mut variable.accesses);
+        let accesses = all.flat_map(|of| of.reads.iter_mut().chain(&mut of.writes));
+        let raced = self.races.iter_mut().flat_map(|race| [&mut race.first, &mut race.second]);
+        for access in accesses.chain(raced) {
+            access.step = SET_UP;
         }
         for (step, _) in self.logs.iter_mut().flatten() {
             *step = SET_UP;
         }
     }
 
-    /// The first race that was found since this was last asked.
-    pub(crate) fn take_race(&mut self) -> Option<Problem> {
-        self.race.take()
-    }
-
-    // ---- clocks ------------------------------------------------------------------------------------
-
-    /// The clock of an actor, to be changed in this step.
-    fn change_clock(&mut self, actor: u32, step: u32) -> &mut Vec<u32> {
-        let place = actor as usize;
-        if self.clocks.len() <= place {
-            self.clocks.resize_with(place + 1, Vec::new);
+    fn number<T>(&self, variable: Shared<T>) -> u32 {
+        match self.variables.get(variable.number as usize) {
+            Some(known) if known.name == variable.name => variable.number,
+            _ => *self.by_name.get(&variable.name).expect("a variable belongs to the system that made it"),
         }
-        self.undo.push((step, Undo::Clock(actor, self.clocks[place].clone())));
-        let clock = &mut self.clocks[place];
-        if clock.len() <= place {
-            clock.resize(place + 1, 0);
-        }
-        clock
     }
 
-    /// An actor has sent its next message.
-    pub(crate) fn sent(&mut self, actor: u32, what: usize, step: u32) {
-        let clock = self.change_clock(actor, step);
-        let carried = Rc::from(clock.as_slice());
-        clock[actor as usize] += 1;
-        self.carried.truncate(what);
-        self.carried.resize_with(what, || Rc::from([]));
-        self.carried.push(carried);
-    }
-
-    /// An actor has received a message.
-    pub(crate) fn delivered(&mut self, actor: u32, what: usize, step: u32) {
-        let carried = self.carried.get(what).cloned();
-        let clock = self.change_clock(actor, step);
-        for (k, &entry) in carried.iter().flat_map(|carried| carried.iter().enumerate()) {
-            if clock.len() <= k {
-                clock.resize(k + 1, 0);
-            }
-            clock[k] = clock[k].max(entry);
-        }
-        clock[actor as usize] += 1;
-    }
-
-    /// An actor has created another one.
-    pub(crate) fn created(&mut self, creator: u32, actor: u32, step: u32) {
-        let clock = self.change_clock(creator, step);
-        let begins = clock.clone();
-        clock[creator as usize] += 1;
-        let clock = self.change_clock(actor, step);
-        *clock = begins;
-        clock.resize(clock.len().max(actor as usize + 1), 0);
-        clock[actor as usize] += 1;
-    }
-
-    /// Notes an access; the answer is an earlier one that it races with.
-    fn access(
-        &mut self,
-        variable: u32,
-        write: bool,
-        step: u32,
-        actor: u32,
-        site: &'static Location<'static>,
-    ) -> Option<(Access, Access)> {
-        let entry_of = |other: u32| {
-            let clock = self.clocks.get(actor as usize).map_or(&[][..], Vec::as_slice);
-            clock.get(other as usize).copied().unwrap_or(0)
-        };
-        let access = Access { variable, write, step, actor, entry: entry_of(actor), site };
-        let unordered = |earlier: &&Access| earlier.actor != actor && earlier.entry > entry_of(earlier.actor);
-        let known = &self.variables[variable as usize];
-        let reads = known.reads.iter().filter(|_| write);
-        let other = known.last_write.iter().chain(reads).find(unordered).copied();
+    /// Notes an access and the races it has part in.
+    fn access(&mut self, variable: u32, write: bool, step: u32, actor: u32, site: &'static Location<'static>) {
+        let clock = self.pasts.of(actor);
+        let second = Access { write, step, actor, entry: entry(clock, actor), site };
         let known = &mut self.variables[variable as usize];
-        if write {
-            let undo = Undo::Write(variable, known.last_write.replace(access), std::mem::take(&mut known.reads));
-            self.undo.push((step, undo));
-        } else {
-            known.reads.push(access);
-            self.undo.push((step, Undo::Read(variable)));
+        for of in known.accesses.iter().filter(|of| of.actor != actor) {
+            let reached = entry(clock, of.actor);
+            let unordered = |accesses: &'_ Vec<Access>| accesses.partition_point(|access| access.entry <= reached);
+            let writes = &of.writes[unordered(&of.writes)..];
+            let reads = if write { &of.reads[unordered(&of.reads)..] } else { &[] };
+            self.races.extend(writes.iter().chain(reads).map(|&first| DataRace { variable, first, second }));
         }
-        other.map(|other| (other, access))
+        let place = known.accesses.iter().position(|of| of.actor == actor).unwrap_or_else(|| {
+            known.accesses.push(Accesses { actor, ..Accesses::default() });
+            known.accesses.len() - 1
+        });
+        let accesses = &mut known.accesses[place];
+        if write { &mut accesses.writes } else { &mut accesses.reads }.push(second);
+        self.undo.push((step, Undo::Access(variable, place as u32, write)));
+    }
+
+    /// What a read by an actor sees.
+    fn seen(&self, variable: u32, actor: u32) -> &Written {
+        let written = &self.variables[variable as usize].written;
+        let newest = written.last().expect("a variable has a value from the beginning");
+        if !self.by_past {
+            return newest;
+        }
+        let clock = self.pasts.of(actor);
+        let past = || written.iter().filter(|one| one.before(actor, clock));
+        let seen = if newest.chained {
+            past().next_back()
+        } else {
+            let follows =
+                |one: &Written, other: &Written| one.actor != other.actor && one.before(other.actor, &other.clock);
+            let newest = past().filter(|one| !past().any(|other| follows(one, other)));
+            // The last of those by one actor.
+            newest.max_by_key(|one| one.by)
+        };
+        seen.expect("the first value is in every past")
+    }
+
+    fn write(&mut self, variable: u32, step: u32, actor: u32, by: Name, value: Rc<dyn Any>, origin: u64) {
+        let clock: Clock = self.pasts.of(actor).into();
+        let written = &mut self.variables[variable as usize].written;
+        let chained = written.last().is_none_or(|last| last.chained && last.before(actor, &clock));
+        written.push(Written { value, actor, by, entry: entry(&clock, actor), clock, origin, chained });
+        self.undo.push((step, Undo::Written(variable)));
     }
 }
 
-fn race(first: Access, second: Access, labels: &[String]) -> Problem {
-    let tell = |access: &Access| {
-        let verb = if access.write { "writes" } else { "reads" };
-        let site = access.site;
-        format!("{} {verb} it at {}:{}", labels[access.actor as usize], site.file(), site.line())
-    };
-    let mut sites = [first.site, second.site].map(|site| (site.file(), site.line(), site.column()));
-    sites.sort_unstable();
-    let text = format!("{sites:?}");
-    Problem {
-        kind: Kind::Race,
-        message: format!(
-            "data race on variable {}: {} and {}, and nothing orders the two\n  With a race, other orders may behave in \
-             ways that a reduction does not show: explore with `exhaustive` to see them.",
-            first.variable + 1,
-            tell(&first),
-            tell(&second)
-        ),
-        place: Some(format!("{}:{}", second.site.file(), second.site.line())),
-        key: text.bytes().fold(Name::ROOT.mixed(Kind::Race as u64), |key, byte| key.mixed(u64::from(byte))),
-        steps: [first.step, second.step].into_iter().filter(|&step| step != SET_UP).map(|step| step as usize).collect(),
-        warning: false,
+impl Written {
+    /// Whether it is in the past of an actor with this clock.
+    fn before(&self, actor: u32, clock: &[u32]) -> bool {
+        self.actor == actor || self.entry <= entry(clock, self.actor)
     }
 }
 
 impl Engine {
-    fn access(&mut self, variable: u32, write: bool, site: &'static Location<'static>) {
+    /// The running step makes a variable; the answer is its name and number.
+    fn make_variable(&mut self, value: Rc<dyn Any>) -> (Name, u32) {
+        let name = self.next_name().mixed(VARIABLE);
+        if self.now.muted {
+            let number = self.shared.by_name.get(&name).expect("what is run again makes what it made before");
+            return (name, *number);
+        }
+        if let Some(why) = self.shared.closed {
+            self.now.error.get_or_insert_with(|| MachineError::Misuse(why.to_owned()));
+        }
+        // It cannot be made again from a record.
+        self.now.record = None;
+        let (step, actor) = (self.now.step, self.now.actor);
+        let number = self.shared.variables.len() as u32;
+        self.shared.undo.push((step, Undo::Variable));
+        let origin = Name(self.now.history).mixed(name.0).0;
+        let first = Written { value, actor, by: Name::ROOT, entry: 0, clock: Rc::from([]), origin, chained: true };
+        self.shared.variables.push(Variable { name, written: vec![first], accesses: Vec::new() });
+        self.shared.by_name.insert(name, number);
+        self.shared.pasts.began(actor, step);
+        (name, number)
+    }
+
+    fn read_variable(&mut self, variable: u32, site: &'static Location<'static>) -> Rc<dyn Any> {
         // What the step does depends on more than the actor's history.
         self.now.record = None;
         let (step, actor) = (self.now.step, self.now.actor);
-        if let Some((first, second)) = self.shared.access(variable, write, step, actor, site)
-            && self.shared.race.is_none()
-        {
-            self.shared.race = Some(race(first, second, &crate::words::labels(self)));
+        self.shared.access(variable, false, step, actor, site);
+        let seen = self.shared.seen(variable, actor);
+        let (value, origin) = (seen.value.clone(), seen.origin);
+        self.now.history = Name(self.now.history).mixed(origin).0;
+        let about = &mut self.about[actor as usize];
+        about.history = Name(about.history).mixed(origin).0;
+        if self.shared.logs.len() <= actor as usize {
+            self.shared.logs.resize_with(actor as usize + 1, Vec::new);
         }
+        self.shared.logs[actor as usize].push((step, value.clone()));
+        self.shared.undo.push((step, Undo::Log(actor)));
+        value
+    }
+
+    fn write_variable(&mut self, variable: u32, value: Rc<dyn Any>, site: &'static Location<'static>) {
+        self.now.record = None;
+        let (step, actor) = (self.now.step, self.now.actor);
+        self.shared.access(variable, true, step, actor, site);
+        // The next thing that the step writes is another one.
+        self.now.history = Name(self.now.history).mixed(WRITTEN).0;
+        let by = self.about[actor as usize].name;
+        self.shared.write(variable, step, actor, by, value, self.now.history);
+    }
+
+    /// The next value that code which is run again has read.
+    fn read_again(&mut self, actor: u32) -> Rc<dyn Any> {
+        let cursor = self.shared.cursor;
+        self.shared.cursor += 1;
+        self.shared.logs[actor as usize][cursor].1.clone()
     }
 }
 
 impl Hands {
     pub(crate) fn new_shared<T: Message>(&self, value: T) -> Shared<T> {
-        let engine = &mut *self.engine.borrow_mut();
-        let variables = &mut engine.shared.variables;
-        let number = variables.len() as u32;
-        variables.push(Variable { value: Rc::new(value), last_write: None, reads: Vec::new() });
-        Shared { number, of: PhantomData }
+        let (name, number) = self.engine.borrow_mut().make_variable(Rc::new(value));
+        Shared { name, number, of: PhantomData }
     }
 
     pub(crate) fn read<T: Message>(&self, variable: Shared<T>, site: &'static Location<'static>) -> T {
         let engine = &mut *self.engine.borrow_mut();
-        let actor = self.me.slot;
         let value = if engine.now.muted {
-            let cursor = engine.shared.cursor;
-            engine.shared.cursor += 1;
-            engine.shared.logs[actor as usize][cursor].1.clone()
+            engine.read_again(self.me.slot)
         } else {
-            engine.access(variable.number, false, site);
-            let value = engine.shared.variables[variable.number as usize].value.clone();
-            if engine.shared.logs.len() <= actor as usize {
-                engine.shared.logs.resize_with(actor as usize + 1, Vec::new);
-            }
-            engine.shared.logs[actor as usize].push((engine.now.step, value.clone()));
-            engine.shared.undo.push((engine.now.step, Undo::Log(actor)));
-            value
+            engine.read_variable(engine.shared.number(variable), site)
         };
         value.downcast_ref::<T>().expect("variables are typed").clone()
     }
 
     pub(crate) fn write<T: Message>(&self, variable: Shared<T>, value: T, site: &'static Location<'static>) {
         let engine = &mut *self.engine.borrow_mut();
-        if engine.now.muted {
-            return;
+        if !engine.now.muted {
+            engine.write_variable(engine.shared.number(variable), Rc::new(value), site);
         }
-        engine.access(variable.number, true, site);
-        let place = &mut engine.shared.variables[variable.number as usize].value;
-        let before = std::mem::replace(place, Rc::new(value));
-        engine.shared.undo.push((engine.now.step, Undo::Value(variable.number, before)));
     }
 }

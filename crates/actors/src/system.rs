@@ -7,7 +7,7 @@ use crate::cx::Hands;
 use crate::delivery::Delivery;
 use crate::ending::Environment;
 use crate::engine::{Engine, SET_UP, TEST};
-use crate::future::{Future, Task};
+use crate::future::{Acts, Future, HandsOf, Task};
 use crate::inbox::Inbox;
 use crate::lock::{Lock, Mutex};
 use crate::machine::ActorMachine;
@@ -200,6 +200,16 @@ impl System {
     }
 }
 
+impl Acts for System {
+    fn hands(&self) -> HandsOf<'_> {
+        HandsOf(&self.hands)
+    }
+
+    fn made(&mut self) {
+        self.adopt();
+    }
+}
+
 /// The body of a test.
 type Body = dyn Fn(&mut System) + Send + Sync;
 
@@ -263,7 +273,7 @@ impl Test {
     }
 
     /// How many bytes each worker may use to remember what slow and async handlers did, so as not to run them again
-    /// on the same history: 64 MiB by default, 0 to remember nothing. Programs with shared variables remember nothing.
+    /// on the same history: 64 MiB by default, 0 to remember nothing.
     #[must_use]
     pub fn remember(mut self, bytes: usize) -> Test {
         self.remember = bytes;
@@ -291,9 +301,7 @@ impl Program for Test {
             return Err(error);
         }
         system.machine.start();
-        // A history does not hold the values that were read, so it does not say what a step does.
-        let shares = !system.machine.engine.borrow().shared.is_empty();
-        system.machine.engine.borrow_mut().remember = if shares { 0 } else { self.remember };
+        system.machine.engine.borrow_mut().remember = self.remember;
         Ok(system.machine)
     }
 

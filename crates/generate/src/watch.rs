@@ -4,11 +4,12 @@
 
 use crate::Trace;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use whippet_model::{
-    ActorNo, Branch, Choice, Clocks, Comparison, Extension, Machine, MachineError, Name, Pending, Problem, Program,
-    Relation, Step, StepText, Touch,
+    ActorNo, Branch, Choice, Clocks, Comparison, Extension, Kind, Machine, MachineError, Name, Pending, Problem,
+    Program, Relation, Step, StepText, Touch,
 };
 
 /// How one trace was seen.
@@ -20,6 +21,8 @@ pub struct Seen {
     pub state: Option<u128>,
     /// What [`Clocks::key`] says of it.
     pub key: u64,
+    /// Whether it was ever seen with a data race.
+    pub races: bool,
 }
 
 /// The traces that a search has completed.
@@ -27,6 +30,8 @@ pub struct Seen {
 pub struct Log {
     /// Each trace, and how it was seen.
     pub traces: FxHashMap<Trace, Seen>,
+    /// What is wrong with those that have no data race: the kinds and keys of problems at their ends.
+    pub problems: BTreeSet<(Kind, Name)>,
     /// What must not happen: one trace with two states or two keys.
     pub contradiction: Option<String>,
 }
@@ -38,6 +43,7 @@ impl Log {
         if known.state != seen.state {
             self.contradiction = Some("one trace ends in two different states".into());
         }
+        known.races |= seen.races;
         if known.key != seen.key {
             self.contradiction = Some("the clocks give one trace two different keys".into());
         }
@@ -95,9 +101,17 @@ impl<M: Machine> Machine for Watch<M> {
         let mut clocks = Clocks::new();
         clocks.follow(&self.machine);
         let state = self.machine.fingerprint(Comparison::Canonical).ok();
-        let seen = Seen { times: 1, state, key: clocks.key() };
+        let (mut races, mut problems) = (Vec::new(), Vec::new());
+        self.machine.races(&mut races);
+        if races.is_empty() && self.machine.problems() == 0 {
+            self.machine.ending(&mut problems);
+        }
+        let seen = Seen { times: 1, state, key: clocks.key(), races: !races.is_empty() };
         let trace = Trace::of(&self.machine);
-        self.log.lock().unwrap_or_else(PoisonError::into_inner).add(trace, seen);
+        let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
+        log.problems.extend(problems.iter().map(|problem| (problem.kind, problem.key)));
+        log.add(trace, seen);
+        drop(log);
         self.machine.completed();
     }
 
@@ -183,6 +197,14 @@ impl<M: Machine> Machine for Watch<M> {
 
     fn problem(&self, at: usize) -> Option<Problem> {
         self.machine.problem(at)
+    }
+
+    fn reduce(&mut self) {
+        self.machine.reduce();
+    }
+
+    fn races(&self, out: &mut Vec<Problem>) {
+        self.machine.races(out);
     }
 
     fn ending(&mut self, out: &mut Vec<Problem>) {

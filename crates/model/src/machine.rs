@@ -220,6 +220,11 @@ pub trait Machine {
     /// Takes back all steps from `depth` on.
     fn rewind(&mut self, depth: usize);
 
+    /// A search that skips executions asks for this once, before the first step: from now on, steps that the relation
+    /// takes for independent see nothing of each other, even where the program is such that they would. What a step
+    /// does then depends on its past alone. Machines in which this is so anyway do nothing.
+    fn reduce(&mut self) {}
+
     /// After [`execute`](Machine::execute): the next way that the newest step could have gone, if
     /// `enabled` did not list it.
     ///
@@ -406,6 +411,12 @@ pub trait Machine {
 
     /// What went wrong in step `at`.
     fn problem(&self, at: usize) -> Option<Problem>;
+
+    /// Appends the data races of the current execution: accesses that none of its past orders. They end nothing, and what
+    /// else is wrong is asked for as well. Where one is, steps that the relation takes for independent are not.
+    fn races(&self, out: &mut Vec<Problem>) {
+        let _ = out;
+    }
 
     /// What is wrong with this configuration as an end: nothing is enabled any more. Appends nothing
     /// where all is well; problems with [`Problem::warning`] set do not count as findings.

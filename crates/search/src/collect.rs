@@ -5,6 +5,10 @@
 //! then the one with the fewest switches between actors, then the one whose events have the smallest names. A
 //! story is told in an order that depends on happens-before alone, so what is kept depends neither on the order
 //! of the search nor on the number of its workers.
+//!
+//! A story with a data race in it, other than the race that it tells of, is *doubtful*: where steps were taken for
+//! independent, the race may have made it up. One without is always preferred, and what only doubtful stories show has to
+//! be shown again where nothing is taken for granted: see `settle.rs`.
 
 use crate::control::Taken;
 use rustc_hash::FxHashSet;
@@ -18,6 +22,7 @@ pub(crate) type Key = (Kind, Name);
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     pub(crate) problem: Problem,
+    pub(crate) doubtful: bool,
     pub(crate) story: Vec<Taken>,
     switches: usize,
     /// The execution that showed it, in case that the story alone does not.
@@ -40,16 +45,25 @@ impl Collector {
         Collector { found: BTreeMap::new(), most: most.max(1), dropped: FxHashSet::default() }
     }
 
-    /// One execution shows `problem`, for the `first` time or again.
-    pub(crate) fn add<M: Machine>(&mut self, machine: &M, clocks: &Clocks, problem: Problem, first: bool) {
+    /// One execution, with these data races, shows `problem`, for the `first` time or again.
+    pub(crate) fn add<M: Machine>(
+        &mut self,
+        machine: &M,
+        clocks: &Clocks,
+        problem: Problem,
+        races: &[Vec<usize>],
+        first: bool,
+    ) {
         let key = (problem.kind, problem.key);
         if self.dropped.contains(&key) {
             return;
         }
         let mut steps = story(clocks, &problem, machine.depth());
+        let races = races.iter().filter(|race| race.iter().all(|at| steps.contains(at))).count();
+        let doubtful = races > usize::from(problem.kind == Kind::Race);
         let known = self.found.get_mut(&key);
         if let Some(known) = &known
-            && known.story.len() < steps.len()
+            && (known.doubtful, known.story.len()) < (doubtful, steps.len())
         {
             self.found.get_mut(&key).expect("just seen").executions += u64::from(first);
             return;
@@ -62,14 +76,15 @@ impl Collector {
         let seen = match known {
             Some(known) => {
                 known.executions += u64::from(first);
-                if (known.story.len(), known.switches, &known.story) <= (story.len(), switches, &story) {
+                let best = (known.doubtful, known.story.len(), known.switches, &known.story);
+                if best <= (doubtful, story.len(), switches, &story) {
                     return;
                 }
                 known.executions
             }
             None => 1,
         };
-        self.found.insert(key, Found { problem, story, switches, whole: path(machine), executions: seen });
+        self.found.insert(key, Found { problem, doubtful, story, switches, whole: path(machine), executions: seen });
         if self.found.len() > self.most {
             let (last, _) = self.found.pop_last().expect("there are more than `most`");
             self.dropped.insert(last);

@@ -39,6 +39,23 @@ pub enum Reduction {
     Pos,
 }
 
+impl Reduction {
+    /// Whether it skips executions because steps are independent. That is justified as long as they are: a data race
+    /// makes them see each other.
+    #[must_use]
+    pub fn needs_independence(self) -> bool {
+        match self {
+            Reduction::Dcute
+            | Reduction::Persistent
+            | Reduction::Transdpor
+            | Reduction::Source
+            | Reduction::Optimal
+            | Reduction::Udpor => true,
+            Reduction::Exhaustive | Reduction::Stateful | Reduction::Random | Reduction::Pct | Reduction::Pos => false,
+        }
+    }
+}
+
 /// Which actor goes first.
 ///
 /// ```

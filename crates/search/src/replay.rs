@@ -3,7 +3,7 @@
 use crate::control::Taken;
 use crate::settle::words;
 use whippet_model::{
-    Branch, Choice, Kind, Machine, MachineError, Name, Problem, Program, Schedule, ScheduleError, StepText,
+    Branch, Choice, Clocks, Kind, Machine, MachineError, Name, Problem, Program, Schedule, ScheduleError, StepText,
 };
 
 /// What a schedule led to.
@@ -76,7 +76,7 @@ pub fn replay<P: Program>(program: &P, schedule: &Schedule) -> Result<Replayed, 
             Err(diverges(format!("it is «{now}» now; the program has changed")))?;
         }
     }
-    Ok(Replayed { problems: walk.problems(), story: walk.story() })
+    Ok(Replayed { problems: walk.problems_shown(), story: walk.story() })
 }
 
 fn fits<P: Program>(program: &P, schedule: &Schedule) -> Result<(), ScheduleError> {
@@ -137,9 +137,9 @@ impl<M: Machine> Walk<M> {
         self.machine.execute(Choice { what, branch }).map(Ok)
     }
 
-    /// What is wrong here: with the steps, or else with this configuration as an end.
+    /// What is wrong here: data races, and what is wrong with the steps, or else with this configuration as an end.
     pub(crate) fn problems(&mut self) -> Vec<Problem> {
-        let mut problems = Vec::new();
+        let mut problems = self.races();
         if self.machine.problems() > 0 {
             problems.extend((0..self.machine.depth()).filter_map(|at| self.machine.problem(at)));
         } else {
@@ -152,6 +152,34 @@ impl<M: Machine> Walk<M> {
         self.problems().iter().any(|problem| (problem.kind, problem.key) == (kind, key))
     }
 
+    /// The data races so far.
+    pub(crate) fn races(&self) -> Vec<Problem> {
+        let mut races = Vec::new();
+        self.machine.races(&mut races);
+        races
+    }
+
+    /// Whether nothing can happen any more.
+    pub(crate) fn ends(&mut self) -> bool {
+        self.enabled.clear();
+        self.machine.enabled(&mut self.enabled);
+        self.enabled.is_empty()
+    }
+
+    /// The same as [`problems`](Walk::problems), but the end of a schedule that shows a race need not be an end: what is wrong with it counts if all that
+    /// has happened leads to it.
+    fn problems_shown(&mut self) -> Vec<Problem> {
+        let (mut problems, mut clocks) = (self.problems(), Clocks::new());
+        if problems.iter().any(|problem| problem.kind == Kind::Race) {
+            clocks.follow(&self.machine);
+            problems.retain(|problem| {
+                let leads = |at| problem.steps.iter().any(|&step| at == step || clocks.before(at, step));
+                problem.kind == Kind::Race || (0..self.machine.depth()).all(leads)
+            });
+        }
+        problems
+    }
+
     pub(crate) fn story(&mut self) -> Vec<StepText> {
         (0..self.machine.depth()).map(|at| self.machine.describe(at)).collect()
     }
@@ -162,9 +190,12 @@ impl<M: Machine> Walk<M> {
     }
 }
 
-/// Goes along a path again; the events must be the same.
-pub(crate) fn again<P: Program>(program: &P, path: &[Taken]) -> Result<(), MachineError> {
+/// Goes along a path again, of a search that takes steps for independent or does not; the events must be the same.
+pub(crate) fn again<P: Program>(program: &P, path: &[Taken], reduces: bool) -> Result<(), MachineError> {
     let mut walk = Walk { machine: program.machine()?, enabled: Vec::new() };
+    if reduces {
+        walk.machine.reduce();
+    }
     for (at, taken) in path.iter().enumerate() {
         let number = at + 1;
         if let Err(why) = walk.step(taken.thread, taken.branch)? {

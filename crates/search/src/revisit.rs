@@ -416,9 +416,5 @@ fn now(moved: &[(u32, u32)], round: u32, handle: u32) -> u32 {
 /// A step did something else with the same messages in the past of its actor.
 #[cold]
 fn unlike() -> MachineError {
-    MachineError::Nondeterministic(
-        "a step sent other messages than the last time, after the same past; if actors share a variable, a data race does \
-         this: explore with the reduction `exhaustive` to see it"
-            .to_owned(),
-    )
+    MachineError::Nondeterministic("a step sent other messages than the last time, after the same past".to_owned())
 }

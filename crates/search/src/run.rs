@@ -54,6 +54,9 @@ pub(crate) struct Run<'a, M: Machine> {
 impl<'a, M: Machine> Run<'a, M> {
     pub(crate) fn new(mut machine: M, options: &'a Options, control: &'a Control) -> Run<'a, M> {
         machine.limit_memory(options.limits.memory / workers(options));
+        if options.reduction.needs_independence() {
+            machine.reduce();
+        }
         Run {
             machine,
             clocks: Clocks::new(),
@@ -156,6 +159,7 @@ impl<'a, M: Machine> Run<'a, M> {
             self.control.keep_first(|| collect::path(&self.machine));
         }
         let cut = self.machine.depth() >= self.options.limits.steps && self.is_cut();
+        self.machine.races(&mut self.wrong);
         if self.machine.problems() == 0 && !cut {
             self.machine.ending(&mut self.wrong);
             if self.wrong.is_empty() {
@@ -181,6 +185,7 @@ impl<'a, M: Machine> Run<'a, M> {
             self.clocks.truncate(0);
             self.clocks.follow(&self.machine);
         }
+        let races: Vec<Vec<usize>> = wrong.iter().filter(|p| p.kind == Kind::Race).map(|p| p.steps.clone()).collect();
         let mut found = false;
         let mut told = Vec::new();
         let mut collector = lock(&self.control.collector);
@@ -193,7 +198,7 @@ impl<'a, M: Machine> Run<'a, M> {
             if first {
                 told.push(key);
             }
-            collector.add(&self.machine, &self.clocks, problem, first);
+            collector.add(&self.machine, &self.clocks, problem, &races, first);
         }
         drop(collector);
         self.wrong = wrong;

@@ -1,12 +1,19 @@
 //! From what was found to a verdict: every finding is shown again on a new machine.
+//!
+//! That machine takes no steps for independent. So what a reduction saw only because of a data race, and is not really
+//! so, does not show again and is left out; the race itself does, and the verdict says what it means.
 
 use crate::collect::Found;
 use crate::control::{Control, Taken, lock};
 use crate::options::Options;
 use crate::replay::{Walk, again};
 use whippet_model::{
-    Branch, Decision, Finding, Kind, LimitHit, MachineError, Name, Program, Schedule, StepText, Verdict,
+    Branch, Decision, Finding, Kind, LimitHit, MachineError, Name, Problem, Program, Schedule, StepText, Verdict,
 };
+
+/// What a data race means to a search that skips executions.
+const UNJUSTIFIED: &str = "there is a data race, so the reduction is not justified for this program: other orders may behave \
+     in ways that it does not show. Repair the race, or explore with the reduction `exhaustive`, which skips nothing";
 
 /// The verdict of a search that has ended, or of which a worker is `stuck` at the end of this path.
 pub(crate) fn settle<P: Program>(
@@ -16,18 +23,28 @@ pub(crate) fn settle<P: Program>(
     covered: bool,
     stuck: Option<Vec<(Name, Branch)>>,
 ) -> Result<Verdict, MachineError> {
+    let reduces = options.reduction.needs_independence();
     if let Some(first) = control.first() {
-        again(program, &first)?;
+        again(program, &first, reduces)?;
     }
     let (found, dropped) = {
         let collector = lock(&control.collector);
         (collector.found(), collector.dropped())
     };
     let (mut findings, mut warnings) = (Vec::new(), Vec::new());
-    for found in found {
-        let warning = found.problem.warning;
-        let finding = show(program, found)?;
-        if warning { warnings.push(finding) } else { findings.push(finding) }
+    for found in &found {
+        let doubtful = reduces && found.doubtful;
+        let finding = if doubtful { show_doubtful(program, found)? } else { Some(show(program, found)?) };
+        let told = if found.problem.warning { &mut warnings } else { &mut findings };
+        let known = |finding: &Finding| {
+            told.iter().any(|other: &Finding| (other.kind, other.key) == (finding.kind, finding.key))
+        };
+        if let Some(finding) = finding.filter(|finding| !known(finding)) {
+            told.push(finding);
+        }
+    }
+    if reduces && findings.iter().any(|finding| finding.kind == Kind::Race) {
+        control.note(UNJUSTIFIED);
     }
     if let Some(path) = stuck {
         findings.push(endless(program, options, &path)?);
@@ -56,29 +73,54 @@ pub(crate) fn settle<P: Program>(
 }
 
 /// Makes a finding of what was found: by its story if that shows it, by the whole execution otherwise.
-fn show<P: Program>(program: &P, found: Found) -> Result<Finding, MachineError> {
-    for path in [&found.story, &found.whole] {
-        let walk = Walk::of(program, path.iter().map(|t| (t.thread, t.branch)))?;
-        if let Some(mut walk) = walk
-            && (found.problem.kind == Kind::Limit || walk.shows(found.problem.kind, found.problem.key))
+fn show<P: Program>(program: &P, found: &Found) -> Result<Finding, MachineError> {
+    let Found { problem, story, whole, .. } = found;
+    for path in [story, whole] {
+        if let Some(mut walk) = Walk::of(program, path.iter().map(|t| (t.thread, t.branch)))?
+            && (problem.kind == Kind::Limit || walk.shows(problem.kind, problem.key))
         {
-            let story = walk.story();
-            let Found { problem, executions, .. } = found;
-            return Ok(Finding {
-                kind: problem.kind,
-                message: problem.message,
-                place: problem.place,
-                key: problem.key,
-                schedule: schedule(program, path, &story),
-                story,
-                executions,
-            });
+            // One race of several alike may be told of another order than the story's.
+            let race = walk.races().into_iter().find(|race| race.key == problem.key);
+            let problem = race.filter(|_| problem.kind == Kind::Race).unwrap_or_else(|| problem.clone());
+            return Ok(finding(program, problem, path, walk, found.executions));
         }
     }
     Err(MachineError::Nondeterministic(format!(
         "«{}» was seen once, but not again with the same messages in the same order",
-        found.problem.message
+        problem.message
     )))
+}
+
+/// The same for what a data race may have made up. `None`: it has.
+fn show_doubtful<P: Program>(program: &P, found: &Found) -> Result<Option<Finding>, MachineError> {
+    let Found { problem, story, whole, .. } = found;
+    for path in [story, whole] {
+        let Some(mut walk) = Walk::of(program, path.iter().map(|t| (t.thread, t.branch)))? else { continue };
+        let shown = if problem.kind == Kind::Race {
+            // Steps that race may race elsewhere first, and then go another way.
+            let races = walk.races();
+            races.iter().find(|race| race.key == problem.key).or(races.first()).cloned()
+        } else {
+            (walk.shows(problem.kind, problem.key) && walk.ends()).then(|| problem.clone())
+        };
+        if let Some(problem) = shown {
+            return Ok(Some(finding(program, problem, path, walk, found.executions)));
+        }
+    }
+    Ok(None)
+}
+
+/// What a walk along a path has shown.
+fn finding<P: Program>(
+    program: &P,
+    problem: Problem,
+    path: &[Taken],
+    mut walk: Walk<P::Machine>,
+    executions: u64,
+) -> Finding {
+    let story = walk.story();
+    let Problem { kind, message, place, key, .. } = problem;
+    Finding { kind, message, place, key, schedule: schedule(program, path, &story), story, executions }
 }
 
 /// The schedule of a path; its decisions are told as the steps of the story.

@@ -114,6 +114,9 @@ pub(crate) fn report() -> String {
         for finding in &verdict.findings {
             text += &format!("{}\n{}", headline(finding), plain(&story(&finding.story)));
         }
+        for note in verdict.notes.iter().filter(|note| note.contains("data race")) {
+            text += &format!("note: {note}\n");
+        }
     }
     text
 }

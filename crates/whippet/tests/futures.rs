@@ -219,3 +219,196 @@ fn reductions_find_the_same() {
         assert!(verdict.counters.executions < 40, "{reduction:?}");
     }
 }
+
+const REDUCTIONS: [Reduction; 6] = [
+    Reduction::Dcute,
+    Reduction::Persistent,
+    Reduction::Transdpor,
+    Reduction::Source,
+    Reduction::Optimal,
+    Reduction::Udpor,
+];
+
+/// One reads what the other writes, and what each does then depends on it; main waits for both, beside two who send to a
+/// third in any order.
+fn racy_decisions(sys: &mut System) {
+    let (x, y) = (sys.new_shared(0), sys.new_shared(0));
+    let sink = sys.spawn_fn_named("sink", async |sink: &mut Inbox<u8>| {
+        let (first, second) = (sink.receive().await, sink.receive().await);
+        assert!(first <= second, "the wrong way round");
+    });
+    let starts = [0, 1].map(|k| {
+        sys.spawn_fn_named("racer", async move |racer: &mut Inbox<()>| {
+            racer.receive().await;
+            let (mine, yours) = if k == 0 { (x, y) } else { (y, x) };
+            if racer.read(yours) == 0 {
+                racer.write(mine, 1);
+                racer.send(sink, k);
+            }
+        })
+    });
+    for racer in starts {
+        sys.send(racer, ());
+    }
+}
+
+#[test]
+fn a_race_leads_no_search_astray() {
+    let kinds = |verdict: &Verdict| verdict.findings.iter().map(|f| (f.kind, f.key)).collect::<Vec<_>>();
+    let all = exhaustive(racy_decisions);
+    assert!(all.notes.iter().all(|note| !note.contains("not justified")), "{:?}", all.notes);
+    let races = |verdict: &Verdict| verdict.findings.iter().filter(|f| f.kind == Kind::Race).count();
+    assert_eq!(races(&all), 1, "{:?}", all.findings);
+    for reduction in REDUCTIONS {
+        let verdict = Whippet::new("racy").reduction(reduction).explore(racy_decisions).unwrap();
+        assert!(verdict.complete && races(&verdict) > 0, "{reduction:?}: {:?}", verdict.findings);
+        // Both read 0 only where reads do not see what races with them: nobody ever sends after the other.
+        assert!(
+            kinds(&verdict).iter().all(|found| kinds(&all).contains(found)),
+            "{reduction:?}: {:?}",
+            verdict.findings
+        );
+        assert!(verdict.notes.iter().any(|note| note.contains("the reduction is not justified")), "{reduction:?}");
+    }
+}
+
+#[test]
+fn a_race_tells_both_accesses_and_both_messages() {
+    let verdict = exhaustive(racy_decisions);
+    let message = &verdict.findings[0].message;
+    assert!(message.contains("racer 1, handling () from the test, "), "{message}");
+    assert!(message.contains("racer 2, handling () from the test, "), "{message}");
+    assert!(message.contains("it at crates/whippet/tests/futures.rs:"), "{message}");
+    assert!(verdict.findings[0].place.is_some());
+}
+
+/// What is wrong in an execution with a race is found as well, and its schedule shows it.
+#[test]
+fn a_deadlock_beside_a_race() {
+    let body = |sys: &mut System| {
+        let (mutex, variable) = (sys.new_mutex(), sys.new_shared(0));
+        for _ in 0..2 {
+            sys.spawn_future(async move |task| task.write(variable, 1));
+        }
+        sys.spawn_future(async move |task| {
+            let _first = task.lock(mutex).await;
+            let _again = task.lock(mutex).await;
+        });
+    };
+    for reduction in [Reduction::Exhaustive, Reduction::Optimal] {
+        let verdict = Whippet::new("both").reduction(reduction).explore(body).unwrap();
+        let kinds: Vec<Kind> = verdict.findings.iter().map(|finding| finding.kind).collect();
+        assert_eq!(kinds, [Kind::Deadlock, Kind::Race], "{:?}", verdict.findings);
+    }
+}
+
+/// Variables made by an actor and by a future while they run.
+#[test]
+fn variables_made_in_steps() {
+    let body = |locked: bool| {
+        move |sys: &mut System| {
+            let main = sys.spawn_fn_named("main", async move |main: &mut Inbox<()>| {
+                main.receive().await;
+                let (lock, total) = (main.new_lock(), main.new_shared(0));
+                let add = async move |task: &mut Task, n: i32| {
+                    let guard = if locked { Some(task.lock(lock).await) } else { None };
+                    let own = task.new_shared(n);
+                    let sum = task.read(total) + task.read(own);
+                    task.write(total, sum);
+                    drop(guard);
+                };
+                let futures = [1, 2].map(|n| main.spawn_future(async move |task: &mut Task| add(task, n).await));
+                main.join_all(futures.to_vec()).await;
+                assert_eq!(main.read(total), 3);
+            });
+            sys.send(main, ());
+        }
+    };
+    for reduction in [Reduction::Exhaustive].iter().chain(&REDUCTIONS) {
+        for locked in [true, false] {
+            let verdict = Whippet::new("made").reduction(*reduction).explore(body(locked)).unwrap();
+            assert!(verdict.complete);
+            let races = verdict.findings.iter().any(|finding| finding.kind == Kind::Race);
+            assert_eq!(races, !locked, "{reduction:?} {locked}: {:?}", verdict.findings);
+        }
+    }
+}
+
+/// A call, a future, a lock and a receive wait for each other: one cycle, each with its line.
+#[test]
+fn a_cycle_through_everything() {
+    #[derive(Clone, Debug)]
+    struct Asker(Recipient<Reply<u8>>, Recipient<u8>);
+    impl Actor for Asker {
+        type Msg = ();
+        async fn handle(&mut self, (): (), cx: &mut Cx<Self>) {
+            let answer = cx.call(self.0, |reply| reply).await;
+            cx.send(self.1, answer);
+        }
+    }
+    let body = |sys: &mut System| {
+        let lock = sys.new_lock();
+        let holder = sys.spawn_fn_named("holder", async move |holder: &mut Inbox<u8>| {
+            let _guard = holder.lock(lock).await;
+            holder.receive().await;
+        });
+        let answerer = sys.spawn_fn_named("answerer", async move |answerer: &mut Inbox<Reply<u8>>| {
+            let reply = answerer.receive().await;
+            let future = answerer.spawn_future(async move |task| drop(task.lock(lock).await));
+            answerer.wait(future).await;
+            answerer.reply(reply, 1);
+        });
+        let asker = sys.spawn(Asker(answerer, holder));
+        sys.send(asker, ());
+    };
+    for reduction in [Reduction::Exhaustive, Reduction::Optimal] {
+        let verdict = Whippet::new("cycle").reduction(reduction).explore(body).unwrap();
+        let [deadlock] = &verdict.findings[..] else { panic!("{:?}", verdict.findings) };
+        let told = [
+            "a cycle of actors that wait for each other: ",
+            "asker waits for answerer",
+            "answerer waits for future (at crates/whippet/tests/futures.rs:",
+            "future waits for lock, which holder holds (at crates/whippet/tests/futures.rs:",
+            "holder waits for a message (at crates/whippet/tests/futures.rs:",
+        ];
+        for part in told {
+            assert!(deadlock.message.contains(part), "{}", deadlock.message);
+        }
+    }
+}
+
+/// A timeout may be over or not: both are explored, and whoever goes on without the future does so in time.
+#[test]
+fn a_time_that_is_over_or_not() {
+    let verdict = exhaustive(|sys| {
+        let main = sys.spawn_fn_named("main", async |main: &mut Inbox<()>| {
+            main.receive().await;
+            let future = main.spawn_future(async |_| 7);
+            let seen = main.wait_or_timeout(future).await;
+            assert!(seen == Some(7), "without it: {seen:?}");
+        });
+        sys.send(main, ());
+    });
+    assert_eq!(verdict.counters.executions, 2);
+    let [over] = &verdict.findings[..] else { panic!("{:?}", verdict.findings) };
+    assert!(over.message.contains("without it: None") && over.executions == 1, "{over:?}");
+}
+
+/// Futures of futures, made by the body of a test; the callback sees the failure, and `ready` does not care.
+#[test]
+fn futures_of_the_body_of_a_test() {
+    let verdict = exhaustive(|sys| {
+        let six = sys.spawn_future(async |_| 6);
+        let seven = six.map(sys, |n| n + 1).and_then(sys, |n| assert_eq!(*n, 7));
+        let both = seven.flat_map(sys, move |n, task| task.spawn_future(async move |_| n * 6));
+        let lost = sys.spawn_future(async |_| -> u8 { panic!("lost") });
+        lost.on_complete(sys, async |_task, result| assert_eq!(result.unwrap_err().message, "lost"));
+        let main = sys.spawn_fn_named("main", async move |main: &mut Inbox<()>| {
+            main.receive().await;
+            main.ready(lost).await;
+            assert_eq!(main.wait(both).await, 42);
+        });
+        sys.send(main, ());
+    });
+    assert!(verdict.complete && verdict.findings.is_empty(), "{:?}", verdict.findings);
+}

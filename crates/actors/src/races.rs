@@ -1,0 +1,74 @@
+//! Data races as problems: both accesses, what their actors were doing, and why it matters.
+
+use crate::address::with_labels;
+use crate::engine::{Content, Engine, SET_UP};
+use crate::machine::ActorMachine;
+use crate::shared::{Access, DataRace};
+use crate::words;
+use whippet_model::{Kind, Name, Problem};
+
+impl ActorMachine {
+    /// Appends the data races of the present execution.
+    #[inline]
+    pub(crate) fn find_races(&self, out: &mut Vec<Problem>) {
+        let engine = self.engine.borrow();
+        if !engine.shared.races.is_empty() {
+            let labels = words::labels(&engine);
+            with_labels(labels.clone(), || {
+                out.extend(engine.shared.races.iter().map(|race| self.race(&engine, &labels, race)));
+            });
+        }
+    }
+
+    #[cold]
+    fn race(&self, engine: &Engine, labels: &[String], race: &DataRace) -> Problem {
+        let DataRace { variable, first, second } = race;
+        let site = |access: &Access| (access.site.file(), access.site.line(), access.site.column());
+        // In an order that equivalent executions agree on.
+        let mut both = [first, second];
+        both.sort_by_key(|access| (site(access), engine.about[access.actor as usize].name));
+        let [first, second] = both;
+        let text = format!("{:?}", both.map(site));
+        Problem {
+            kind: Kind::Race,
+            // The place of the second follows the message wherever it is told.
+            message: format!(
+                "data race on variable {}, as nothing orders the two: {} at {}, and {}",
+                variable + 1,
+                self.access(engine, labels, first),
+                place(first),
+                self.access(engine, labels, second)
+            ),
+            place: Some(place(second)),
+            key: text.bytes().fold(Name::ROOT.mixed(Kind::Race as u64), |key, byte| key.mixed(u64::from(byte))),
+            steps: [first.step, second.step].into_iter().filter(|&step| step != SET_UP).map(|at| at as usize).collect(),
+            warning: false,
+        }
+    }
+
+    /// "reader, handling Get from the test, reads it".
+    fn access(&self, engine: &Engine, labels: &[String], access: &Access) -> String {
+        let verb = if access.write { "writes" } else { "reads" };
+        let doing = self.doing(engine, labels, access);
+        format!("{}{doing} {verb} it", labels[access.actor as usize])
+    }
+
+    /// What an actor was doing at an access.
+    fn doing(&self, engine: &Engine, labels: &[String], access: &Access) -> String {
+        let Some(record) = self.records.get(access.step as usize) else { return String::new() };
+        if record.actor != access.actor {
+            return ", as it begins,".to_owned();
+        }
+        let what = record.choice.what.0;
+        let sent = engine.sent[what as usize];
+        let (text, from) = (self.cells[sent.to as usize].show_message(engine, what), &labels[sent.from as usize]);
+        match sent.content {
+            Content::Message(_) => format!(", handling {text} from {from},"),
+            Content::Reply(..) => format!(", after the reply {text} of {from},"),
+        }
+    }
+}
+
+fn place(access: &Access) -> String {
+    format!("{}:{}", access.site.file(), access.site.line())
+}

@@ -1,0 +1,145 @@
+//! Services: the actors that locks and the like are.
+//!
+//! A service runs none of the user's code, never waits and cannot fail. So a step of it needs no future and nothing to
+//! catch: it saves the state, takes the message, and answers. Otherwise it is an actor as any other.
+
+use crate::Message;
+use crate::address::Reply;
+use crate::cell::{Cell, Status, Trouble};
+use crate::engine::{Content, Engine, EngineRef};
+use crate::words;
+use rustc_hash::FxHasher;
+use std::any::Any;
+use std::fmt::Debug;
+use std::hash::{Hash, Hasher};
+use std::panic::Location;
+use whippet_model::Branch;
+
+/// What a service does with its messages.
+pub(crate) trait Service: Clone + Debug + Hash + 'static {
+    /// What it understands.
+    type Msg: Message + Copy + Hash;
+
+    /// Takes a message that it accepts.
+    fn take(&mut self, msg: Self::Msg, engine: &mut Engine);
+
+    /// Whether it takes this message now.
+    fn accepts(&self, msg: &Self::Msg) -> bool;
+}
+
+/// The history that every grant comes from.
+const GRANTED: u64 = 0x62A7;
+
+/// Answers one who waits. What it is told is always the same, whatever the service has done before: who has been granted
+/// the same things in another order has the same history, and what it does then is remembered.
+#[inline]
+pub(crate) fn grant(engine: &mut Engine, reply: Reply<()>) {
+    engine.now.history = GRANTED;
+    engine.reply(reply.call, reply.to, (), Location::caller());
+}
+
+/// See the module.
+pub(crate) struct ServiceCell<S> {
+    state: S,
+    /// The state before each step.
+    saved: Vec<S>,
+    /// It is always at rest.
+    status: Status,
+    slot: u32,
+    engine: EngineRef,
+}
+
+impl<S: Service> ServiceCell<S> {
+    pub(crate) fn new(state: S, slot: u32, engine: EngineRef) -> ServiceCell<S> {
+        ServiceCell { state, saved: Vec::new(), status: Status::Rest, slot, engine }
+    }
+
+    fn state_at(&self, position: usize) -> &S {
+        self.saved.get(position).unwrap_or(&self.state)
+    }
+}
+
+impl<S: Service> Cell for ServiceCell<S> {
+    fn begin(&mut self) -> Result<(), Trouble> {
+        Ok(())
+    }
+
+    fn deliver(&mut self, what: u32, _branch: Branch) -> Result<(), Trouble> {
+        let engine = &mut *self.engine.borrow_mut();
+        let Content::Message(place) = engine.sent[what as usize].content else {
+            unreachable!("a service calls nobody")
+        };
+        let msg = *engine.message::<S::Msg>(self.slot, place);
+        self.saved.push(self.state.clone());
+        self.state.take(msg, engine);
+        Ok(())
+    }
+
+    fn undo(&mut self) {
+        self.state = self.saved.pop().expect("there is a step to take back");
+    }
+
+    fn settle(&mut self) {
+        self.saved.clear();
+    }
+
+    fn position(&self) -> usize {
+        self.saved.len()
+    }
+
+    fn status(&self, _position: usize) -> &Status {
+        &self.status
+    }
+
+    fn accepts(&self, position: usize, engine: &Engine, what: u32) -> bool {
+        match engine.sent[what as usize].content {
+            Content::Message(place) => self.state_at(position).accepts(engine.message::<S::Msg>(self.slot, place)),
+            Content::Reply(..) => false,
+        }
+    }
+
+    fn reopen(&self, slot: u32, engine: &mut Engine) {
+        let Engine { sent, mailboxes, mailbox_links, .. } = engine;
+        let mailbox = &mailboxes[slot as usize];
+        let messages = mailbox.messages::<S::Msg>();
+        let mut open = 0;
+        for what in mailbox.line.iter(mailbox_links) {
+            let sent = &mut sent[what as usize];
+            sent.open = match sent.content {
+                Content::Message(place) => self.state.accepts(&messages[place as usize]),
+                Content::Reply(..) => false,
+            };
+            open += u32::from(sent.open);
+        }
+        engine.opened(slot, open);
+    }
+
+    fn hash(&self, _engine: &Engine) -> Option<u64> {
+        let mut hasher = FxHasher::default();
+        self.state.hash(&mut hasher);
+        Some(hasher.finish())
+    }
+
+    fn hash_message(&self, engine: &Engine, what: u32) -> Option<u64> {
+        let Content::Message(place) = engine.sent[what as usize].content else { return None };
+        let mut hasher = FxHasher::default();
+        engine.message::<S::Msg>(self.slot, place).hash(&mut hasher);
+        Some(hasher.finish())
+    }
+
+    fn view(&self, position: usize) -> Option<&dyn Any> {
+        Some(self.state_at(position))
+    }
+
+    fn show(&self, position: usize) -> Option<String> {
+        Some(format!("{:?}", self.state_at(position)))
+    }
+
+    fn show_message(&self, engine: &Engine, what: u32) -> String {
+        words::content::<S::Msg>(engine, what)
+    }
+
+    fn runs(&self) -> u64 {
+        0
+    }
+}
