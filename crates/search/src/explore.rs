@@ -25,14 +25,11 @@ use whippet_model::{Counters, Estimate, LimitHit, MachineError, Program, Verdict
 ///
 /// ```
 /// use std::sync::Arc;
-/// use whippet_actors::{Inbox, Test};
-/// use whippet_search::{Options, Reduction, SearchError, explore};
-/// // An actor that receives explicitly has no state that could be compared.
-/// let test = Test::new("body", |sys| {
-///     sys.spawn_fn(async |inbox: &mut Inbox<u8>| { inbox.receive().await; });
-/// });
-/// let options = Options { reduction: Reduction::Stateful, ..Options::default() };
-/// assert!(matches!(explore(Arc::new(test), &options, &()), Err(SearchError::Unsupported(_))));
+/// use whippet_actors::Test;
+/// use whippet_search::{Options, SearchError, explore};
+/// let broken = Test::new("broken", |_sys| panic!("no configuration"));
+/// let error = explore(Arc::new(broken), &Options::default(), &()).unwrap_err();
+/// assert!(matches!(error, SearchError::Program(_)));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SearchError {

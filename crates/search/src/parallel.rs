@@ -27,6 +27,8 @@ pub(crate) enum Work {
         at: u32,
         /// The message's handle.
         message: u32,
+        /// The part of the tree that this stands for.
+        weight: f64,
     },
 }
 

@@ -47,11 +47,9 @@ fn test_name() -> String {
 ///
 /// ```
 /// use whippet::{CheckError, prelude::*};
-/// // A search that compares states needs actors that can be hashed: there is no verdict, and the reason says what to do.
-/// let error = Whippet::new("stateful").reduction(Reduction::Stateful).explore(|sys| {
-///     sys.spawn_fn(async |inbox: &mut Inbox<()>| inbox.receive().await);
-/// }).unwrap_err();
+/// let error = Whippet::new("broken").explore(|_sys| panic!("no configuration")).unwrap_err();
 /// assert!(matches!(error, CheckError::Search(_)));
+/// assert!(error.to_string().starts_with("the body of the test panicked: no configuration at "));
 /// ```
 #[derive(Debug, thiserror::Error)]
 pub enum CheckError {
