@@ -50,7 +50,8 @@ fn agrees<'a>(shown: &[&'a str], printed: &str) -> Result<(), &'a str> {
             continue;
         }
         let mut left = printed.by_ref();
-        let fits = |next: &str| next.starts_with(line.trim_end()) || cost(line).is_some_and(|label| cost(next) == Some(label));
+        let fits =
+            |next: &str| next.starts_with(line.trim_end()) || cost(line).is_some_and(|label| cost(next) == Some(label));
         let found = if anywhere { left.any(fits) } else { left.next().is_some_and(fits) };
         if !found {
             return Err(line);

@@ -235,7 +235,7 @@ impl Revisits {
             let floor = self.stack.floor(x).map_or(0, |floor| floor + 1);
             while at != NONE && at as usize >= floor && !self.stack.before(at as usize, x) {
                 debug_assert!(self.stack.entry(at as usize).canonical, "our bug: the walk back passed its end");
-                if run.machine.accepted_at(what, at as usize) {
+                if run.accepted_at(what, at as usize) {
                     self.revisits.push(Revisit { at, message, by: x as u32, weight: 0.0 });
                     self.learn(actor);
                 }
