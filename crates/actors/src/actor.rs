@@ -5,6 +5,22 @@ use std::fmt::Debug;
 use std::future::Future;
 
 /// What can be sent: any value that can be copied and shown. Nothing has to be written for it.
+///
+/// ```
+/// use whippet::{Message, prelude::*};
+/// /// Keeps the newest of whatever it is sent.
+/// async fn newest<M: Message>(inbox: &mut Inbox<M>) {
+///     let mut _kept;
+///     loop {
+///         _kept = inbox.receive().await;
+///     }
+/// }
+/// whippet::check(|sys| {
+///     let (numbers, texts) = (sys.spawn_fn(newest::<u32>), sys.spawn_fn(newest::<String>));
+///     sys.send(numbers, 1);
+///     sys.send(texts, "one".to_string());
+/// });
+/// ```
 pub trait Message: Clone + Debug + 'static {}
 
 impl<T: Clone + Debug + 'static> Message for T {}
@@ -44,10 +60,51 @@ pub trait Actor: Debug + Sized + 'static {
     type Msg: Message;
 
     /// How its state and messages are hashed, for searches that compare states. See [`Hashes`].
+    ///
+    /// ```
+    /// # use whippet::prelude::*;
+    /// #[derive(Clone, Debug, Hash)]
+    /// struct Light { on: bool }
+    /// impl Actor for Light {
+    ///     type Msg = bool;
+    ///     const HASHES: Hashes<Self> = Hashes::of();
+    ///     async fn handle(&mut self, on: bool, _cx: &mut Cx<Self>) { self.on = on; }
+    /// }
+    /// let stateful = Whippet::new("light").reduction(Reduction::Stateful).explore(|sys| {
+    ///     let light = sys.spawn(Light { on: false });
+    ///     sys.send(light, true);
+    ///     sys.send(light, true);
+    /// }).unwrap();
+    /// assert_eq!(stateful.counters.states, Some(3), "off, on after one message, on after both");
+    /// ```
     const HASHES: Hashes<Self> = Hashes::NONE;
 
     /// Whether all of the state is in [`Tracked`](crate::Tracked) fields, so that messages which touch different
     /// fields count as independent. [`accepts`](Actor::accepts) may then look at one field only.
+    ///
+    /// ```
+    /// # use whippet::prelude::*;
+    /// #[derive(Clone, Debug, Default)]
+    /// struct Desk { names: Tracked<u32>, visits: Tracked<u32> }
+    /// #[derive(Clone, Debug)]
+    /// enum Msg { Register, Visit }
+    /// impl Actor for Desk {
+    ///     type Msg = Msg;
+    ///     const FIELDS: bool = true;
+    ///     async fn handle(&mut self, msg: Msg, _cx: &mut Cx<Self>) {
+    ///         match msg {
+    ///             Msg::Register => *self.names += 1,
+    ///             Msg::Visit => *self.visits += 1,
+    ///         }
+    ///     }
+    /// }
+    /// let verdict = Whippet::new("desk").explore(|sys| {
+    ///     let desk = sys.spawn(Desk::default());
+    ///     sys.send(desk, Msg::Register);
+    ///     sys.send(desk, Msg::Visit);
+    /// }).unwrap();
+    /// assert_eq!(verdict.counters.executions, 1, "different fields: their order does not matter");
+    /// ```
     const FIELDS: bool = false;
 
     /// Handles one message.

@@ -6,6 +6,22 @@ use crate::cell::Cell;
 use crate::panics::{Panic, catch};
 
 /// The states of all actors, to be looked at.
+///
+/// ```
+/// # use whippet::prelude::*;
+/// # #[derive(Clone, Debug)]
+/// # struct Till(i64);
+/// # impl Actor for Till {
+/// #     type Msg = i64;
+/// #     async fn handle(&mut self, sum: i64, _cx: &mut Cx<Self>) { self.0 += sum; }
+/// # }
+/// // A check is given the states of the actors it names: see `Who`.
+/// whippet::check(|sys| {
+///     let till = sys.spawn(Till(5));
+///     sys.send(till, 1);
+///     sys.at_end(till, |state| assert_eq!(state.0, 6));
+/// });
+/// ```
 pub struct States<'a> {
     cells: &'a [Box<dyn Cell>],
 }
@@ -42,6 +58,24 @@ impl<'a> States<'a> {
 /// ```
 pub trait Who: 'static {
     /// What the check gets to see.
+    ///
+    /// ```
+    /// use whippet::{Who, prelude::*};
+    /// # #[derive(Clone, Debug)]
+    /// # struct Till(i64);
+    /// # impl Actor for Till {
+    /// #     type Msg = i64;
+    /// #     async fn handle(&mut self, sum: i64, _cx: &mut Cx<Self>) { self.0 += sum; }
+    /// # }
+    /// fn richer(view: <(Addr<Till>, Addr<Till>) as Who>::View<'_>) -> bool {
+    ///     let (one, other): (&Till, &Till) = view;
+    ///     one.0 > other.0
+    /// }
+    /// whippet::check(|sys| {
+    ///     let (one, other) = (sys.spawn(Till(5)), sys.spawn(Till(3)));
+    ///     sys.at_end((one, other), |view| assert!(richer(view)));
+    /// });
+    /// ```
     type View<'a>;
 
     /// The numbers of the actors.

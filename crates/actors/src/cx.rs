@@ -137,6 +137,26 @@ impl<A: Actor> Cx<A> {
     }
 
     /// The actor's own address.
+    ///
+    /// ```
+    /// use whippet::prelude::*;
+    /// #[derive(Clone, Debug)]
+    /// struct Countdown(u32);
+    /// impl Actor for Countdown {
+    ///     type Msg = ();
+    ///     async fn handle(&mut self, _tick: (), cx: &mut Cx<Self>) {
+    ///         self.0 -= 1;
+    ///         if self.0 > 0 {
+    ///             cx.send(cx.this(), ());
+    ///         }
+    ///     }
+    /// }
+    /// whippet::check(|sys| {
+    ///     let countdown = sys.spawn(Countdown(3));
+    ///     sys.send(countdown, ());
+    ///     sys.at_end(countdown, |countdown| assert_eq!(countdown.0, 0));
+    /// });
+    /// ```
     #[must_use]
     pub fn this(&self) -> Addr<A> {
         Addr::new(self.hands.me)
@@ -145,12 +165,42 @@ impl<A: Actor> Cx<A> {
     acts!();
 
     /// Stops the actor at the end of this handler. What is sent to it stays undelivered.
+    ///
+    /// ```
+    /// use whippet::prelude::*;
+    /// #[derive(Clone, Debug)]
+    /// struct Once;
+    /// impl Actor for Once {
+    ///     type Msg = ();
+    ///     async fn handle(&mut self, _msg: (), cx: &mut Cx<Self>) { cx.stop(); }
+    /// }
+    /// Whippet::new("stops").environment(Environment::Closed).check(|sys| {
+    ///     let once = sys.spawn(Once);
+    ///     sys.send(once, ());
+    /// });
+    /// ```
     pub fn stop(&mut self) {
         self.hands.engine.borrow_mut().now.stop = true;
     }
 }
 
 /// A call under way: await it.
+///
+/// ```
+/// use whippet::{Call, prelude::*};
+/// #[derive(Clone, Debug)]
+/// struct Get(Reply<u32>);
+/// whippet::check(|sys| {
+///     let server = sys.spawn_fn(async |inbox: &mut Inbox<Get>| {
+///         let Get(reply) = inbox.receive().await;
+///         inbox.reply(reply, 42);
+///     });
+///     sys.spawn_fn(async move |inbox: &mut Inbox<()>| {
+///         let call: Call<'_, u32> = inbox.call(server, Get);
+///         assert_eq!(call.await, 42);
+///     });
+/// });
+/// ```
 #[must_use = "a call is only waited for when it is awaited"]
 pub struct Call<'a, T> {
     hands: &'a Hands,

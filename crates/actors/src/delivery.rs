@@ -26,6 +26,13 @@ pub enum Delivery {
 
 impl Delivery {
     /// All of them.
+    ///
+    /// ```
+    /// use whippet::Delivery;
+    /// for delivery in Delivery::ALL {
+    ///     assert_eq!(delivery.to_string().parse(), Ok(delivery));
+    /// }
+    /// ```
     pub const ALL: [Delivery; 3] = [Delivery::Unordered, Delivery::Fifo, Delivery::Causal];
 }
 

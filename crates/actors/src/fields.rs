@@ -38,6 +38,13 @@ pub struct Tracked<T>(T);
 
 impl<T> Tracked<T> {
     /// A field of this value.
+    ///
+    /// ```
+    /// use whippet::Tracked;
+    /// let mut visits = Tracked::new(3);
+    /// *visits += 1;
+    /// assert_eq!(*visits, 4);
+    /// ```
     pub const fn new(value: T) -> Tracked<T> {
         Tracked(value)
     }

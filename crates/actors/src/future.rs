@@ -45,6 +45,18 @@ impl<T> fmt::Debug for Future<T> {
 }
 
 /// Why a future has no result: its body panicked.
+///
+/// ```
+/// use whippet::prelude::*;
+/// let verdict = Whippet::new("fails").explore(|sys| {
+///     sys.spawn_fn(async |inbox: &mut Inbox<()>| {
+///         let broken = inbox.spawn_future(async |_task| -> u32 { panic!("no disk") });
+///         let failure = inbox.try_wait(broken).await.unwrap_err();
+///         assert_eq!(failure.message, "no disk");
+///     });
+/// }).unwrap();
+/// assert!(verdict.findings.is_empty(), "somebody has seen the failure");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
     /// What the panic said.
@@ -73,6 +85,18 @@ pub(crate) enum Msg<T> {
 }
 
 /// What the body of a future can do.
+///
+/// ```
+/// use whippet::prelude::*;
+/// whippet::check(|sys| {
+///     let square = sys.spawn_future(async |task: &mut Task| {
+///         let six = task.spawn_future(async |_| 6);
+///         let six = task.wait(six).await;
+///         six * six
+///     });
+///     sys.spawn_fn(async move |inbox: &mut Inbox<()>| assert_eq!(inbox.wait(square).await, 36));
+/// });
+/// ```
 pub struct Task {
     hands: Hands,
 }
@@ -83,6 +107,21 @@ impl Task {
 
 /// Who can make futures of futures: [`Cx`](crate::Cx), [`Inbox`], [`Task`], and the body of a test,
 /// [`System`](crate::System).
+///
+/// ```
+/// use whippet::{Acts, prelude::*};
+/// /// Works in a handler, in a body and in a future alike.
+/// fn doubled(cx: &mut impl Acts, n: Future<u32>) -> Future<u32> {
+///     n.map(cx, |n| 2 * n)
+/// }
+/// whippet::check(|sys| {
+///     sys.spawn_fn(async |inbox: &mut Inbox<()>| {
+///         let three = inbox.spawn_future(async |_task| 3);
+///         let six = doubled(inbox, three);
+///         assert_eq!(inbox.wait(six).await, 6);
+///     });
+/// });
+/// ```
 pub trait Acts {
     #[doc(hidden)]
     fn hands(&self) -> HandsOf<'_>;
@@ -128,6 +167,17 @@ impl<T: Message> Future<T> {
     }
 
     /// A future of the result of the future that `g` makes of the result.
+    ///
+    /// ```
+    /// # use whippet::prelude::*;
+    /// # whippet::check(|sys| {
+    /// #     sys.spawn_fn(async |inbox: &mut Inbox<()>| {
+    /// let user = inbox.spawn_future(async |_task| 7);
+    /// let name = user.flat_map(inbox, |id, task| task.spawn_future(async move |_| format!("user {id}")));
+    /// assert_eq!(inbox.wait(name).await, "user 7");
+    /// #     });
+    /// # });
+    /// ```
     pub fn flat_map<U: Message>(
         self,
         cx: &mut impl Acts,
@@ -142,6 +192,17 @@ impl<T: Message> Future<T> {
     }
 
     /// A future of the same result, after `callback` has seen it.
+    ///
+    /// ```
+    /// # use whippet::prelude::*;
+    /// # whippet::check(|sys| {
+    /// #     sys.spawn_fn(async |inbox: &mut Inbox<()>| {
+    /// let answer = inbox.spawn_future(async |_task| 42);
+    /// let same = answer.and_then(inbox, |n| assert!(n % 2 == 0));
+    /// assert_eq!(inbox.wait(same).await, 42);
+    /// #     });
+    /// # });
+    /// ```
     pub fn and_then(self, cx: &mut impl Acts, callback: impl Fn(&T) + 'static) -> Future<T> {
         let body = async move |task: &mut Task| {
             let value = task.wait(self).await;
@@ -152,6 +213,17 @@ impl<T: Message> Future<T> {
     }
 
     /// Runs `callback` when there is a result, in any order with other callbacks.
+    ///
+    /// ```
+    /// use whippet::prelude::*;
+    /// whippet::check(|sys| {
+    ///     let log = sys.spawn_fn(async |inbox: &mut Inbox<u32>| assert_eq!(inbox.receive().await, 42));
+    ///     sys.spawn_fn(async move |inbox: &mut Inbox<()>| {
+    ///         let answer = inbox.spawn_future(async |_task| 42);
+    ///         answer.on_complete(inbox, async move |task, result| task.send(log, result.unwrap()));
+    ///     });
+    /// });
+    /// ```
     pub fn on_complete(self, cx: &mut impl Acts, callback: impl AsyncFn(&mut Task, Result<T, Failure>) + 'static) {
         let body = async move |task: &mut Task| {
             let result = task.try_wait(self).await;
@@ -161,6 +233,17 @@ impl<T: Message> Future<T> {
     }
 
     /// A future of the result, or of what `g` makes of the failure.
+    ///
+    /// ```
+    /// # use whippet::prelude::*;
+    /// # whippet::check(|sys| {
+    /// #     sys.spawn_fn(async |inbox: &mut Inbox<()>| {
+    /// let broken = inbox.spawn_future(async |_task| -> u32 { panic!("no disk") });
+    /// let safe = broken.recover(inbox, |failure| failure.message.len() as u32);
+    /// assert_eq!(inbox.wait(safe).await, 7);
+    /// #     });
+    /// # });
+    /// ```
     pub fn recover(self, cx: &mut impl Acts, g: impl Fn(Failure) -> T + 'static) -> Future<T> {
         let body = async move |task: &mut Task| match task.try_wait(self).await {
             Ok(value) => value,
@@ -170,6 +253,20 @@ impl<T: Message> Future<T> {
     }
 
     /// A future of the result of the first that completes, with its number; every one may be the first.
+    ///
+    /// ```
+    /// # use whippet::prelude::*;
+    /// let verdict = Whippet::new("race").explore(|sys| {
+    ///     sys.spawn_fn(async |inbox: &mut Inbox<()>| {
+    ///         let both = [10, 20].map(|n| inbox.spawn_future(async move |_task| n)).to_vec();
+    ///         let first = Future::select(inbox, both);
+    ///         let (which, n) = inbox.wait(first).await;
+    ///         assert_eq!(n, 10 * (which + 1));
+    ///         assert_eq!(which, 0, "the second one was first");
+    ///     });
+    /// }).unwrap();
+    /// assert_eq!(verdict.findings.len(), 1, "either may be first");
+    /// ```
     #[must_use]
     pub fn select(cx: &mut impl Acts, futures: Vec<Future<T>>) -> Future<(usize, T)> {
         make(cx, |hands| Future::select_with(hands, futures))

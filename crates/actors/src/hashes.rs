@@ -32,6 +32,19 @@ pub(crate) struct Functions<A: Actor> {
 
 impl<A: Actor> Hashes<A> {
     /// The actor cannot be hashed.
+    ///
+    /// ```
+    /// # use whippet::prelude::*;
+    /// #[derive(Clone, Debug)]
+    /// struct Secret;
+    /// impl Actor for Secret {
+    ///     type Msg = ();
+    ///     const HASHES: Hashes<Self> = Hashes::NONE; // the default
+    ///     async fn handle(&mut self, _msg: (), _cx: &mut Cx<Self>) {}
+    /// }
+    /// let error = Whippet::new("secret").reduction(Reduction::Stateful).explore(|sys| { sys.spawn(Secret); }).unwrap_err();
+    /// assert!(error.to_string().contains("HASHES"), "{error}");
+    /// ```
     pub const NONE: Hashes<A> = Hashes { functions: None };
 
     /// By the actor's and its messages' own `Hash`.

@@ -48,18 +48,52 @@ impl<M: Message> Inbox<M> {
     }
 
     /// Waits for any message.
+    ///
+    /// ```
+    /// # use whippet::prelude::*;
+    /// whippet::check(|sys| {
+    ///     let adder = sys.spawn_fn(async |inbox: &mut Inbox<u8>| {
+    ///         let sum = inbox.receive().await + inbox.receive().await;
+    ///         assert_eq!(sum, 3);
+    ///     });
+    ///     sys.send(adder, 1);
+    ///     sys.send(adder, 2);
+    /// });
+    /// ```
     #[track_caller]
     pub fn receive(&mut self) -> Receive<'_, M> {
         Receive { hands: &self.hands, filter: None, site: Location::caller() }
     }
 
     /// Waits for a message that passes the filter; others stay pending.
+    ///
+    /// ```
+    /// # use whippet::prelude::*;
+    /// whippet::check(|sys| {
+    ///     let picky = sys.spawn_fn(async |inbox: &mut Inbox<u8>| {
+    ///         assert_eq!(inbox.receive_if(|n| n % 2 == 0).await, 2);
+    ///         assert_eq!(inbox.receive().await, 1);
+    ///     });
+    ///     sys.send(picky, 1);
+    ///     sys.send(picky, 2);
+    /// });
+    /// ```
     #[track_caller]
     pub fn receive_if(&mut self, filter: impl Fn(&M) -> bool + 'static) -> Receive<'_, M> {
         Receive { hands: &self.hands, filter: Some(Rc::new(filter)), site: Location::caller() }
     }
 
     /// The actor's own address.
+    ///
+    /// ```
+    /// # use whippet::prelude::*;
+    /// whippet::check(|sys| {
+    ///     sys.spawn_fn(async |inbox: &mut Inbox<u8>| {
+    ///         inbox.send(inbox.this(), 1);
+    ///         assert_eq!(inbox.receive().await, 1);
+    ///     });
+    /// });
+    /// ```
     #[must_use]
     pub fn this(&self) -> Recipient<M> {
         Recipient::new(self.hands.me)
@@ -69,6 +103,17 @@ impl<M: Message> Inbox<M> {
 }
 
 /// A receive under way: await it.
+///
+/// ```
+/// use whippet::{Receive, prelude::*};
+/// whippet::check(|sys| {
+///     let reader = sys.spawn_fn(async |inbox: &mut Inbox<u8>| {
+///         let next: Receive<'_, u8> = inbox.receive();
+///         assert_eq!(next.await, 1);
+///     });
+///     sys.send(reader, 1);
+/// });
+/// ```
 #[must_use = "nothing is received unless it is awaited"]
 pub struct Receive<'a, M> {
     hands: &'a Hands,

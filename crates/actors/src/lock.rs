@@ -43,6 +43,23 @@ pub struct Lock(Recipient<LockMsg>);
 pub struct Mutex(Recipient<LockMsg>);
 
 /// What can be locked: a [`Lock`] or a [`Mutex`].
+///
+/// ```
+/// use whippet::{Lockable, prelude::*};
+/// async fn twice(inbox: &mut Inbox<()>, lock: impl Lockable) {
+///     let _outer = inbox.lock(lock).await;
+///     let _inner = inbox.lock(lock).await;
+/// }
+/// let lock = Whippet::new("a lock can be had twice").try_check(|sys| {
+///     let lock = sys.new_lock();
+///     sys.spawn_fn(async move |inbox: &mut Inbox<()>| twice(inbox, lock).await);
+/// });
+/// let mutex = Whippet::new("a mutex cannot").try_check(|sys| {
+///     let mutex = sys.new_mutex();
+///     sys.spawn_fn(async move |inbox: &mut Inbox<()>| twice(inbox, mutex).await);
+/// });
+/// assert!(lock.is_ok() && mutex.unwrap_err().starts_with("deadlock"));
+/// ```
 pub trait Lockable: Copy + 'static {
     #[doc(hidden)]
     fn parts(self) -> (Recipient<LockMsg>, bool);
@@ -61,6 +78,21 @@ impl Lockable for Mutex {
 }
 
 /// A lock that is held. Dropping it lets go.
+///
+/// ```
+/// use whippet::{Guard, prelude::*};
+/// whippet::check(|sys| {
+///     let (mutex, total) = (sys.new_mutex(), sys.new_shared(0));
+///     for n in 1..=2 {
+///         sys.spawn_fn(async move |inbox: &mut Inbox<()>| {
+///             let guard: Guard = inbox.lock(mutex).await;
+///             let sum = inbox.read(total) + n;
+///             inbox.write(total, sum); // no data race: the guard is still there
+///             drop(guard);
+///         });
+///     }
+/// });
+/// ```
 #[must_use = "a lock is let go as soon as its guard is dropped"]
 pub struct Guard {
     hands: Hands,

@@ -51,6 +51,21 @@ impl Record {
 }
 
 /// A program of native actors in one configuration.
+///
+/// ```
+/// use whippet::{ActorMachine, model::{Machine, Program}, prelude::*};
+/// let program = Whippet::new("one message").program(|sys| {
+///     let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| { inbox.receive().await; });
+///     sys.send(sink, 1);
+/// });
+/// let mut machine: ActorMachine = program.machine().unwrap();
+/// let mut enabled = Vec::new();
+/// machine.enabled(&mut enabled);
+/// machine.execute(enabled[0]).unwrap();
+/// assert!(machine.describe(0).action.starts_with("receives 1"));
+/// machine.rewind(0);
+/// assert_eq!(machine.depth(), 0);
+/// ```
 pub struct ActorMachine {
     pub(crate) engine: EngineRef,
     pub(crate) cells: Vec<Box<dyn Cell>>,

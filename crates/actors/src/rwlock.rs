@@ -38,12 +38,43 @@ use whippet_model::Name;
 pub struct RwLock(Recipient<RwMsg>);
 
 /// A lock that is held for reading. Dropping it lets go.
+///
+/// ```
+/// use whippet::{ReadGuard, prelude::*};
+/// // Two readers that both wait for the other one to read: they hold the lock together.
+/// whippet::check(|sys| {
+///     let (lock, here) = (sys.new_rwlock(), sys.new_semaphore(0));
+///     for _ in 0..2 {
+///         sys.spawn_fn(async move |inbox: &mut Inbox<()>| {
+///             let _guard: ReadGuard = inbox.read_lock(lock).await;
+///             inbox.add_permit(here);
+///             inbox.add_permit(here);
+///             inbox.acquire(here).await.forget();
+///             inbox.acquire(here).await.forget();
+///         });
+///     }
+/// });
+/// ```
 #[must_use = "a lock is let go as soon as its guard is dropped"]
 pub struct ReadGuard {
     _held: Held<RwMsg>,
 }
 
 /// A lock that is held for writing. Dropping it lets go.
+///
+/// ```
+/// use whippet::{WriteGuard, prelude::*};
+/// whippet::check(|sys| {
+///     let (lock, total) = (sys.new_rwlock(), sys.new_shared(0));
+///     for n in 1..=2 {
+///         sys.spawn_fn(async move |inbox: &mut Inbox<()>| {
+///             let _guard: WriteGuard = inbox.write_lock(lock).await;
+///             let sum = inbox.read(total) + n;
+///             inbox.write(total, sum);
+///         });
+///     }
+/// });
+/// ```
 #[must_use = "a lock is let go as soon as its guard is dropped"]
 pub struct WriteGuard {
     _held: Held<RwMsg>,

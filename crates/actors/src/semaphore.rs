@@ -29,6 +29,23 @@ use whippet_model::Name;
 pub struct Semaphore(Recipient<SemaphoreMsg>);
 
 /// A permit of a [`Semaphore`]. Dropping it gives it back.
+///
+/// ```
+/// use whippet::{Permit, prelude::*};
+/// whippet::check(|sys| {
+///     let one_at_a_time = sys.new_semaphore(1);
+///     let busy = sys.new_shared(false);
+///     for _ in 0..2 {
+///         sys.spawn_fn(async move |inbox: &mut Inbox<()>| {
+///             let permit: Permit = inbox.acquire(one_at_a_time).await;
+///             assert!(!inbox.read(busy));
+///             inbox.write(busy, true);
+///             inbox.write(busy, false);
+///             drop(permit);
+///         });
+///     }
+/// });
+/// ```
 #[must_use = "a permit is given back as soon as it is dropped"]
 pub struct Permit {
     held: Held<SemaphoreMsg>,
@@ -36,6 +53,16 @@ pub struct Permit {
 
 impl Permit {
     /// Never gives the permit back.
+    ///
+    /// ```
+    /// # use whippet::prelude::*;
+    /// // One actor signals, another one waits for the signal and uses it up.
+    /// whippet::check(|sys| {
+    ///     let ready = sys.new_semaphore(0);
+    ///     sys.spawn_fn(async move |inbox: &mut Inbox<()>| inbox.add_permit(ready));
+    ///     sys.spawn_fn(async move |inbox: &mut Inbox<()>| inbox.acquire(ready).await.forget());
+    /// });
+    /// ```
     pub fn forget(self) {
         self.held.forget();
     }

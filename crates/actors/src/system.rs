@@ -80,6 +80,21 @@ impl System {
     }
 
     /// Creates an actor.
+    ///
+    /// ```
+    /// # use whippet::prelude::*;
+    /// # #[derive(Clone, Debug)]
+    /// # struct Sum(u32);
+    /// # impl Actor for Sum {
+    /// #     type Msg = u32;
+    /// #     async fn handle(&mut self, n: u32, _cx: &mut Cx<Self>) { self.0 += n; }
+    /// # }
+    /// whippet::check(|sys| {
+    ///     let sum = sys.spawn(Sum(1));
+    ///     sys.send(sum, 2);
+    ///     sys.at_end(sum, |sum| assert_eq!(sum.0, 3));
+    /// });
+    /// ```
     pub fn spawn<A: Actor + Clone>(&mut self, actor: A) -> Addr<A> {
         let addr = self.hands.spawn(None, actor);
         self.adopt();
@@ -87,6 +102,21 @@ impl System {
     }
 
     /// Creates an actor that is called `name` in stories.
+    ///
+    /// ```
+    /// # use whippet::prelude::*;
+    /// # #[derive(Clone, Debug)]
+    /// # struct Sum(u32);
+    /// # impl Actor for Sum {
+    /// #     type Msg = u32;
+    /// #     async fn handle(&mut self, n: u32, _cx: &mut Cx<Self>) { assert!(n > 5, "too little"); }
+    /// # }
+    /// let story = Whippet::new("named").try_check(|sys| {
+    ///     let till = sys.spawn_named("till of the shop", Sum(0));
+    ///     sys.send(till, 2);
+    /// }).unwrap_err();
+    /// assert!(story.contains("1. till of the shop receives 2"), "{story}");
+    /// ```
     pub fn spawn_named<A: Actor + Clone>(&mut self, name: &str, actor: A) -> Addr<A> {
         let addr = self.hands.spawn(Some(name), actor);
         self.adopt();
@@ -94,6 +124,14 @@ impl System {
     }
 
     /// Creates an actor that receives explicitly: see [`Inbox`].
+    ///
+    /// ```
+    /// # use whippet::prelude::*;
+    /// whippet::check(|sys| {
+    ///     let reader = sys.spawn_fn(async |inbox: &mut Inbox<u8>| assert_eq!(inbox.receive().await, 1));
+    ///     sys.send(reader, 1);
+    /// });
+    /// ```
     pub fn spawn_fn<M, F>(&mut self, body: F) -> Recipient<M>
     where
         M: Message,
@@ -105,6 +143,17 @@ impl System {
     }
 
     /// Creates an actor that receives explicitly and is called `name` in stories.
+    ///
+    /// ```
+    /// # use whippet::prelude::*;
+    /// let story = Whippet::new("named").try_check(|sys| {
+    ///     let picky = sys.spawn_fn_named("picky reader", async |inbox: &mut Inbox<u8>| {
+    ///         assert_eq!(inbox.receive().await, 1);
+    ///     });
+    ///     sys.send(picky, 2);
+    /// }).unwrap_err();
+    /// assert!(story.contains("1. picky reader receives 2"), "{story}");
+    /// ```
     pub fn spawn_fn_named<M, F>(&mut self, name: &str, body: F) -> Recipient<M>
     where
         M: Message,
@@ -116,6 +165,14 @@ impl System {
     }
 
     /// Runs a body beside the actors and gives a handle to its result: see [`Future`].
+    ///
+    /// ```
+    /// # use whippet::prelude::*;
+    /// whippet::check(|sys| {
+    ///     let answer = sys.spawn_future(async |_task| 42);
+    ///     sys.spawn_fn(async move |inbox: &mut Inbox<()>| assert_eq!(inbox.wait(answer).await, 42));
+    /// });
+    /// ```
     pub fn spawn_future<T, F>(&mut self, body: F) -> Future<T>
     where
         T: Message,
@@ -127,6 +184,17 @@ impl System {
     }
 
     /// A new re-entrant lock: see [`Lock`].
+    ///
+    /// ```
+    /// # use whippet::prelude::*;
+    /// whippet::check(|sys| {
+    ///     let lock = sys.new_lock();
+    ///     sys.spawn_fn(async move |inbox: &mut Inbox<()>| {
+    ///         let _outer = inbox.lock(lock).await;
+    ///         let _inner = inbox.lock(lock).await;
+    ///     });
+    /// });
+    /// ```
     pub fn new_lock(&mut self) -> Lock {
         let lock = self.hands.new_lock();
         self.adopt();
@@ -134,6 +202,14 @@ impl System {
     }
 
     /// A new mutex: see [`Mutex`].
+    ///
+    /// ```
+    /// # use whippet::prelude::*;
+    /// whippet::check(|sys| {
+    ///     let mutex = sys.new_mutex();
+    ///     sys.spawn_fn(async move |inbox: &mut Inbox<()>| drop(inbox.lock(mutex).await));
+    /// });
+    /// ```
     pub fn new_mutex(&mut self) -> Mutex {
         let mutex = self.hands.new_mutex();
         self.adopt();
@@ -141,6 +217,15 @@ impl System {
     }
 
     /// A new read–write lock: see [`RwLock`].
+    ///
+    /// ```
+    /// # use whippet::prelude::*;
+    /// whippet::check(|sys| {
+    ///     let lock = sys.new_rwlock();
+    ///     sys.spawn_fn(async move |inbox: &mut Inbox<()>| drop(inbox.read_lock(lock).await));
+    ///     sys.spawn_fn(async move |inbox: &mut Inbox<()>| drop(inbox.write_lock(lock).await));
+    /// });
+    /// ```
     pub fn new_rwlock(&mut self) -> RwLock {
         let lock = self.hands.new_rwlock();
         self.adopt();
@@ -148,6 +233,15 @@ impl System {
     }
 
     /// A new semaphore with so many permits: see [`Semaphore`].
+    ///
+    /// ```
+    /// # use whippet::prelude::*;
+    /// let story = Whippet::new("nobody gives one").try_check(|sys| {
+    ///     let none = sys.new_semaphore(0);
+    ///     sys.spawn_fn(async move |inbox: &mut Inbox<()>| drop(inbox.acquire(none).await));
+    /// }).unwrap_err();
+    /// assert!(story.starts_with("deadlock"));
+    /// ```
     pub fn new_semaphore(&mut self, permits: u32) -> Semaphore {
         let semaphore = self.hands.new_semaphore(permits);
         self.adopt();
@@ -155,6 +249,18 @@ impl System {
     }
 
     /// A new condition variable: see [`Condvar`].
+    ///
+    /// ```
+    /// # use whippet::prelude::*;
+    /// let story = Whippet::new("nobody notifies").try_check(|sys| {
+    ///     let (mutex, changed) = (sys.new_mutex(), sys.new_condvar());
+    ///     sys.spawn_fn(async move |inbox: &mut Inbox<()>| {
+    ///         let guard = inbox.lock(mutex).await;
+    ///         drop(inbox.wait_on(changed, guard).await);
+    ///     });
+    /// }).unwrap_err();
+    /// assert!(story.starts_with("deadlock"));
+    /// ```
     pub fn new_condvar(&mut self) -> Condvar {
         let condvar = self.hands.new_condvar();
         self.adopt();
@@ -162,11 +268,32 @@ impl System {
     }
 
     /// A new variable that several actors and futures may use: see [`Shared`].
+    ///
+    /// ```
+    /// # use whippet::prelude::*;
+    /// let story = Whippet::new("nothing orders them").try_check(|sys| {
+    ///     let total = sys.new_shared(0);
+    ///     for n in 1..=2 {
+    ///         sys.spawn_fn(async move |inbox: &mut Inbox<()>| inbox.write(total, n));
+    ///     }
+    /// }).unwrap_err();
+    /// assert!(story.starts_with("race"), "{story}");
+    /// ```
     pub fn new_shared<T: Message>(&mut self, value: T) -> Shared<T> {
         self.hands.new_shared(value)
     }
 
     /// Sends a message.
+    ///
+    /// ```
+    /// # use whippet::prelude::*;
+    /// let verdict = Whippet::new("two").explore(|sys| {
+    ///     let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| loop { inbox.receive().await; });
+    ///     sys.send(sink, 1);
+    ///     sys.send(sink, 2);
+    /// }).unwrap();
+    /// assert_eq!(verdict.counters.executions, 2, "in any order");
+    /// ```
     #[track_caller]
     pub fn send<M: Message>(&mut self, to: impl Into<Recipient<M>>, message: M) {
         self.hands.send(to, message);
@@ -174,6 +301,18 @@ impl System {
 
     /// Ends the set-up: delivers what is pending in order of sending until the program is quiet. All this is done
     /// once and not explored; what the body does afterwards is.
+    ///
+    /// ```
+    /// # use whippet::prelude::*;
+    /// let verdict = Whippet::new("set up").explore(|sys| {
+    ///     let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| loop { inbox.receive().await; });
+    ///     sys.send(sink, 1);
+    ///     sys.send(sink, 2);
+    ///     sys.settle(); // both are delivered here, in this order
+    ///     sys.send(sink, 3);
+    /// }).unwrap();
+    /// assert_eq!((verdict.counters.executions, verdict.counters.transitions), (1, 1));
+    /// ```
     pub fn settle(&mut self) {
         self.hands.engine.borrow_mut().leave_test();
         if self.error.is_none()
@@ -185,16 +324,58 @@ impl System {
     }
 
     /// Checks the states of the named actors after every step of one of them.
+    ///
+    /// ```
+    /// # use whippet::prelude::*;
+    /// # #[derive(Clone, Debug)]
+    /// # struct Account(i64);
+    /// # impl Actor for Account {
+    /// #     type Msg = i64;
+    /// #     async fn handle(&mut self, sum: i64, _cx: &mut Cx<Self>) { self.0 += sum; }
+    /// # }
+    /// let story = Whippet::new("never negative").try_check(|sys| {
+    ///     let account = sys.spawn(Account(0));
+    ///     sys.send(account, 10);
+    ///     sys.send(account, -5);
+    ///     sys.always(account, |account| assert!(account.0 >= 0, "overdrawn"));
+    /// }).unwrap_err();
+    /// assert!(story.starts_with("assertion: always: overdrawn"));
+    /// ```
     pub fn always<W: Who>(&mut self, who: W, check: impl Fn(W::View<'_>) + 'static) {
         self.machine.always.push(Check::new(who, check));
     }
 
     /// Checks the states of the named actors when nothing can happen any more.
+    ///
+    /// ```
+    /// # use whippet::prelude::*;
+    /// # #[derive(Clone, Debug)]
+    /// # struct Account(i64);
+    /// # impl Actor for Account {
+    /// #     type Msg = i64;
+    /// #     async fn handle(&mut self, sum: i64, _cx: &mut Cx<Self>) { self.0 += sum; }
+    /// # }
+    /// whippet::check(|sys| {
+    ///     let account = sys.spawn(Account(0));
+    ///     sys.send(account, 10);
+    ///     sys.send(account, -5);
+    ///     sys.at_end(account, |account| assert_eq!(account.0, 5));
+    /// });
+    /// ```
     pub fn at_end<W: Who>(&mut self, who: W, check: impl Fn(W::View<'_>) + 'static) {
         self.machine.at_end.push(Check::new(who, check));
     }
 
     /// Says what must have happened when nothing can happen any more.
+    ///
+    /// ```
+    /// # use whippet::prelude::*;
+    /// let story = Whippet::new("closed").try_check(|sys| {
+    ///     sys.environment(Environment::Closed);
+    ///     sys.spawn_fn(async |inbox: &mut Inbox<()>| inbox.receive().await);
+    /// }).unwrap_err();
+    /// assert!(story.starts_with("environment"), "{story}");
+    /// ```
     pub fn environment(&mut self, environment: Environment) {
         self.machine.environment = environment;
     }
@@ -259,6 +440,13 @@ impl Test {
     }
 
     /// What must have happened at the end, unless the body says otherwise.
+    ///
+    /// ```
+    /// use whippet_actors::{Environment, Test};
+    /// let closed = Test::new("closed", |_sys| {}).environment(Environment::Closed);
+    /// # let verdict = whippet_search::explore(std::sync::Arc::new(closed), &Default::default(), &()).unwrap();
+    /// assert!(verdict.findings.is_empty(), "nobody is there who could still run");
+    /// ```
     #[must_use]
     pub fn environment(mut self, environment: Environment) -> Test {
         self.environment = environment;
@@ -266,6 +454,13 @@ impl Test {
     }
 
     /// A parameter that the body was made with; it stands in schedules and reports.
+    ///
+    /// ```
+    /// use whippet_actors::Test;
+    /// use whippet_model::Program;
+    /// let test = Test::new("crowd", |_sys| {}).parameter("n", 4);
+    /// assert_eq!(test.parameters()[0], ("n".to_string(), "4".to_string()));
+    /// ```
     #[must_use]
     pub fn parameter(mut self, name: impl Into<String>, value: impl ToString) -> Test {
         self.parameters.push((name.into(), value.to_string()));
@@ -274,6 +469,13 @@ impl Test {
 
     /// How many bytes each worker may use to remember what slow and async handlers did, so as not to run them again
     /// on the same history: 64 MiB by default, 0 to remember nothing.
+    ///
+    /// ```
+    /// use whippet_actors::Test;
+    /// use whippet_model::Program;
+    /// let test = Test::new("frugal", |_sys| {}).remember(0);
+    /// assert!(test.machine().is_ok());
+    /// ```
     #[must_use]
     pub fn remember(mut self, bytes: usize) -> Test {
         self.remember = bytes;
@@ -281,6 +483,11 @@ impl Test {
     }
 
     /// The order of delivery that was set.
+    ///
+    /// ```
+    /// use whippet_actors::{Delivery, Test};
+    /// assert_eq!(Test::new("plain", |_sys| {}).delivery_set(), Delivery::Unordered);
+    /// ```
     #[must_use]
     pub fn delivery_set(&self) -> Delivery {
         self.delivery

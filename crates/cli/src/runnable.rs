@@ -2,7 +2,7 @@
 
 use crate::shape::Shape;
 use std::sync::Arc;
-use whippet_model::{MachineError, Program, Schedule, Verdict};
+use whippet_model::{Limits, MachineError, Program, Schedule, Verdict};
 use whippet_search::{Observer, Options, ReplayError, Replayed, SearchError, Unfolded};
 
 /// A program that can be searched and replayed.
@@ -28,7 +28,8 @@ impl<P: Program + Send + 'static> Runnable for Arc<P> {
     fn replay(&self, schedule: &Schedule) -> Result<Replayed, ReplayError> {
         let program = P::name(self);
         let settings = P::parameters(self).into_iter().collect();
-        whippet_search::replay(&**self, &Schedule { program, settings, decisions: schedule.decisions.clone() })
+        let schedule = Schedule { program, settings, decisions: schedule.decisions.clone() };
+        whippet_search::replay_within(self.clone(), &schedule, Limits::default().handler)
     }
 
     fn unfold(&self, options: &Options) -> Result<Unfolded, SearchError> {

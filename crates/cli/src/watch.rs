@@ -70,7 +70,7 @@ impl Drop for Watch {
     }
 }
 
-/// `12,345 executions · 61,000/s · depth 23 · about 360,000 ± 20,000 in all (3 %)`
+/// `12,345 executions · 61,000/s · depth 23 · 3 % of about 360,000 ± 20,000`
 fn describe(progress: &Progress) -> String {
     let executions = progress.counters.executions;
     let rate = executions as f64 / progress.elapsed.as_secs_f64();
@@ -81,7 +81,7 @@ fn describe(progress: &Progress) -> String {
     text += &format!(" · depth {}", progress.depth);
     if let Some(estimate) = &progress.estimate {
         let share = 100.0 * estimate.seen.unwrap_or(executions) as f64 / estimate.total.max(1.0);
-        text += &format!(" · {} in all ({:.0} %)", guess(estimate), share.min(100.0));
+        text += &format!(" · {:.0} % of {}", share.min(100.0), guess(estimate));
     }
     text
 }
@@ -118,7 +118,7 @@ mod tests {
         };
         assert_eq!(describe(&progress), "12,000 executions · 3,000/s · depth 23");
         progress.estimate = Some(Estimate { total: 360_000.0, error: 20_000.0, seen: None });
-        let wanted = "12,000 executions · 3,000/s · depth 23 · about 360,000 ± 20,000 in all (3 %)";
+        let wanted = "12,000 executions · 3,000/s · depth 23 · 3 % of about 360,000 ± 20,000";
         assert_eq!(describe(&progress), wanted);
     }
 }

@@ -21,32 +21,34 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
-/// An estimate with its uncertainty: `about 360,000 ± 20,000`.
+/// An estimate with its uncertainty, and no more digits than that leaves a meaning: `about 363,000 ± 21,000`.
 ///
 /// ```
 /// let estimate = whippet_model::Estimate { total: 362_880.0, error: 21_234.0, seen: None };
-/// assert_eq!(whippet_report::guess(&estimate), "about 360,000 ± 21,000");
+/// assert_eq!(whippet_report::guess(&estimate), "about 363,000 ± 21,000");
 /// ```
 #[must_use]
 pub fn guess(estimate: &Estimate) -> String {
     if !estimate.total.is_finite() || !estimate.error.is_finite() {
         return "nobody knows how many".into();
     }
-    let total = rounded(estimate.total);
+    let unit = unit(estimate.error).min(unit(estimate.total));
+    let total = rounded(estimate.total, unit);
     if estimate.error < 0.5 {
         format!("about {total}")
     } else {
-        format!("about {total} ± {}", rounded(estimate.error))
+        format!("about {total} ± {}", rounded(estimate.error, unit))
     }
 }
 
-/// Two digits that mean something, the others are noise; beyond a thousand million as a power of ten.
-fn rounded(number: f64) -> String {
-    if number >= 1e9 {
-        return format!("{number:.1e}");
-    }
-    let unit = 10f64.powi((number.max(1.0).log10().floor() as i32 - 1).max(0));
-    grouped(((number / unit).round() * unit) as u64)
+/// What the second digit of a number counts: the others mean nothing.
+fn unit(number: f64) -> f64 {
+    10f64.powi((number.max(1.0).log10().floor() as i32 - 1).max(0))
+}
+
+/// A multiple of the unit; beyond a thousand million as a power of ten.
+fn rounded(number: f64, unit: f64) -> String {
+    if number >= 1e9 { format!("{number:.1e}") } else { grouped(((number / unit).round() * unit) as u64) }
 }
 
 /// `1 finding`, `2 findings`.
@@ -70,9 +72,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_guess_keeps_two_digits() {
+    fn a_guess_keeps_the_digits_that_its_error_leaves() {
         let guessed = |total, error| guess(&Estimate { total, error, seen: None });
-        assert_eq!(guessed(362_880.0, 21_234.0), "about 360,000 ± 21,000");
+        assert_eq!(guessed(362_880.0, 21_234.0), "about 363,000 ± 21,000");
+        assert_eq!(guessed(3_628_800.0, 4.2), "about 3,628,800 ± 4");
+        assert_eq!(guessed(1_234.0, 56_789.0), "about 1,200 ± 56,800");
         assert_eq!(guessed(7.0, 0.0), "about 7");
         assert_eq!(guessed(3.2e12, 1e11), "about 3.2e12 ± 1.0e11");
         assert_eq!(guessed(f64::INFINITY, 1.0), "nobody knows how many");

@@ -21,17 +21,16 @@ use whippet_model::{Finding, StepText};
 /// ```
 #[must_use]
 pub fn headline(finding: &Finding) -> String {
-    headline_in(Style::new(), finding)
+    headline_in(Style::new(), finding, "")
 }
 
-/// The same, its kind in the given style.
-pub(crate) fn headline_in(style: Style, finding: &Finding) -> String {
+/// The same, its kind in the given style, and with more to say about it.
+pub(crate) fn headline_in(style: Style, finding: &Finding, more: &str) -> String {
     let mut line = format!("{} {}", styled(style, format_args!("{}:", finding.kind)), finding.message);
-    if let Some(place) = &finding.place {
-        // The place follows the message's first line, where a message has several.
-        let end = line.find('\n').unwrap_or(line.len());
-        line.insert_str(end, &format!(" at {place}"));
-    }
+    let place = finding.place.as_ref().map_or_else(String::new, |place| format!(" at {place}"));
+    // These follow the message's first line, where a message has several.
+    let end = line.find('\n').unwrap_or(line.len());
+    line.insert_str(end, &format!("{place}{more}"));
     line
 }
 
@@ -64,7 +63,9 @@ pub fn story(steps: &[StepText]) -> String {
         }
         text.push('\n');
         for effect in &step.effects {
-            text += &format!("  {:width$}  {}\n", "", styled(FAINT, effect));
+            for line in effect.lines() {
+                text += &format!("  {:width$}  {}\n", "", styled(FAINT, line));
+            }
         }
     }
     text

@@ -87,8 +87,8 @@ fn stories(findings: &[Finding], style: Style, verdict: &Verdict, replays: &[Str
     let executions = count(verdict.counters.executions, "execution");
     let mut text = String::new();
     for (i, finding) in findings.iter().enumerate().take(STORIES) {
-        let seen = format!("(in {} of {executions})", grouped(finding.executions));
-        text += &format!("\n{}  {}\n", headline_in(style, finding), styled(FAINT, seen));
+        let seen = styled(FAINT, format!("(in {} of {executions})", grouped(finding.executions)));
+        text += &format!("\n{}\n", headline_in(style, finding, &format!("  {seen}")));
         text += &story(&finding.story);
         if let Some(replay) = replays.get(i) {
             text += &format!("  {} {replay}\n", styled(FAINT, "replay:"));

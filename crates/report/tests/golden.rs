@@ -168,7 +168,7 @@ fn a_search_cut_short_on_the_terminal() {
 
             Nothing found so far, in 6,000 executions.
             Stopped by the limit on time: not every order was covered.
-            There are about 360,000 ± 20,000 executions in all.
+            There are about 363,000 ± 20,000 executions in all.
         "#]],
     );
     assert_eq!(Exit::of(&verdict), Exit::NoVerdict);

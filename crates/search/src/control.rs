@@ -7,10 +7,10 @@
 
 use crate::collect::Collector;
 use crate::weights::Weights;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
-use whippet_model::{Branch, Choice, Counters, Estimate, LimitHit, Limits, Machine, Name};
+use whippet_model::{Branch, Choice, Counters, Estimate, LimitHit, Limits, Machine, MachineError, Name, Program};
 
 /// One step of a path: who acted, which way, and the name of what happened.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -136,8 +136,17 @@ impl Control {
         (counters, depth, estimate)
     }
 
-    /// The path to the step that a worker has been in for longer than a handler may take.
-    pub(crate) fn stuck(&self, seen: &mut Vec<(u64, Instant)>) -> Option<Vec<(Name, Branch)>> {
+    /// A new machine. Its set-up is user code, too, and may not end.
+    pub(crate) fn set_up<P: Program>(&self, program: &P) -> Result<P::Machine, MachineError> {
+        let worker = self.worker();
+        worker.watch.enter(Doing::SettingUp, 0);
+        let machine = program.machine();
+        worker.watch.leave();
+        machine
+    }
+
+    /// What a worker has been doing for longer than a handler may take.
+    pub(crate) fn stuck(&self, seen: &mut Vec<(u64, Instant)>) -> Option<Stuck> {
         let workers = lock(&self.workers);
         let now = Instant::now();
         for (i, worker) in workers.iter().enumerate() {
@@ -145,7 +154,7 @@ impl Control {
             match seen.get_mut(i) {
                 Some(known) if known.0 == ticks => {
                     if ticks % 2 == 1 && now - known.1 > self.limits.handler {
-                        return Some(worker.watch.path());
+                        return Some(worker.watch.stuck());
                     }
                 }
                 Some(known) => *known = (ticks, now),
@@ -222,11 +231,38 @@ impl Worker {
     }
 }
 
-/// What a worker is doing: an odd number of ticks means that it is inside a step.
+/// The code of the user's program that a worker may be in.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Doing {
+    /// It makes a machine.
+    SettingUp,
+    /// It asks actors what they accept.
+    Asking,
+    /// It takes a step, checks after it included.
+    Stepping,
+    /// It looks at what an execution has come to.
+    Ending,
+}
+
+impl Doing {
+    const ALL: [Doing; 4] = [Doing::SettingUp, Doing::Asking, Doing::Stepping, Doing::Ending];
+}
+
+/// What a worker does not get out of.
+#[derive(Debug)]
+pub(crate) struct Stuck {
+    pub(crate) doing: Doing,
+    /// The way there, with the step that is being taken.
+    pub(crate) path: Vec<(Name, Branch)>,
+}
+
+/// What a worker is doing: an odd number of ticks means that it is inside the user's program.
 #[derive(Debug)]
 pub(crate) struct Watch {
     ticks: AtomicU64,
-    depth: AtomicU64,
+    doing: AtomicU8,
+    /// How long the way there is.
+    length: AtomicU64,
     /// Thread and branch of each step, piece by piece: most executions are short.
     path: Vec<OnceLock<Box<[[AtomicU64; 2]; PIECE]>>>,
 }
@@ -239,7 +275,7 @@ impl Watch {
     fn new(steps: usize) -> Watch {
         let mut path = Vec::new();
         path.resize_with(steps.min(LONGEST_PATH).div_ceil(PIECE), OnceLock::new);
-        Watch { ticks: AtomicU64::new(0), depth: AtomicU64::new(0), path }
+        Watch { ticks: AtomicU64::new(0), doing: AtomicU8::new(0), length: AtomicU64::new(0), path }
     }
 
     /// The step `choice` begins.
@@ -252,13 +288,20 @@ impl Watch {
             thread.store(machine.thread(choice.what).0, Ordering::Relaxed);
             branch.store(choice.branch.0, Ordering::Relaxed);
         }
-        self.depth.store(depth as u64, Ordering::Relaxed);
+        self.enter(Doing::Stepping, depth + 1);
+    }
+
+    /// From here on the user's program runs, at the end of a way of this length.
+    #[inline]
+    pub(crate) fn enter(&self, doing: Doing, length: usize) {
+        self.doing.store(doing as u8, Ordering::Relaxed);
+        self.length.store(length as u64, Ordering::Relaxed);
         self.tick();
     }
 
-    /// The step has ended.
+    /// It has come back.
     #[inline]
-    pub(crate) fn end(&self) {
+    pub(crate) fn leave(&self) {
         self.tick();
     }
 
@@ -268,10 +311,12 @@ impl Watch {
         self.ticks.store(self.ticks.load(Ordering::Relaxed) + 1, Ordering::Release);
     }
 
-    fn path(&self) -> Vec<(Name, Branch)> {
-        let depth = self.depth.load(Ordering::Relaxed) as usize;
-        let known = self.path.iter().filter_map(OnceLock::get).flat_map(|piece| piece.iter()).take(depth + 1);
-        known.map(|[t, b]| (Name(t.load(Ordering::Relaxed)), Branch(b.load(Ordering::Relaxed)))).collect()
+    fn stuck(&self) -> Stuck {
+        let doing = Doing::ALL[usize::from(self.doing.load(Ordering::Relaxed))];
+        let length = self.length.load(Ordering::Relaxed) as usize;
+        let known = self.path.iter().filter_map(OnceLock::get).flat_map(|piece| piece.iter()).take(length);
+        let path = known.map(|[t, b]| (Name(t.load(Ordering::Relaxed)), Branch(b.load(Ordering::Relaxed)))).collect();
+        Stuck { doing, path }
     }
 }
 

@@ -3,6 +3,7 @@
 //! Depth first: carry out each enabled choice in turn, each with all its ways, and go back.
 
 use crate::run::{Run, Stop};
+use crate::weights::way;
 use whippet_model::{Choice, Machine};
 
 /// Explores everything from the current configuration on.
@@ -23,11 +24,11 @@ fn explore<M: Machine>(run: &mut Run<'_, M>, choices: &mut Vec<Choice>, weight: 
     let weight = weight / (choices.len() - mark) as f64;
     let depth = run.depth();
     for k in mark..choices.len() {
-        let mut choice = choices[k];
+        let (mut choice, mut left) = (choices[k], weight);
         loop {
             run.execute(choice)?;
             let next = run.machine.next_branch();
-            explore(run, choices, weight)?;
+            explore(run, choices, way(&mut left, next.is_some()))?;
             run.rewind(depth);
             match next {
                 Some(branch) => choice.branch = branch,

@@ -6,7 +6,7 @@
 //! again on a new machine, and so is the first execution: a program that does something else the
 //! second time is not deterministic, and no verdict about it would be true.
 
-use crate::control::Control;
+use crate::control::{Control, Doing, Stuck};
 use crate::optimal;
 use crate::options::{Options, Reduction};
 use crate::parallel;
@@ -25,14 +25,11 @@ use whippet_model::{Counters, Estimate, LimitHit, MachineError, Program, Verdict
 ///
 /// ```
 /// use std::sync::Arc;
-/// use whippet_actors::{Inbox, Test};
-/// use whippet_search::{Options, Reduction, SearchError, explore};
-/// // An actor that receives explicitly has no state that could be compared.
-/// let test = Test::new("body", |sys| {
-///     sys.spawn_fn(async |inbox: &mut Inbox<u8>| { inbox.receive().await; });
-/// });
-/// let options = Options { reduction: Reduction::Stateful, ..Options::default() };
-/// assert!(matches!(explore(Arc::new(test), &options, &()), Err(SearchError::Unsupported(_))));
+/// use whippet_actors::Test;
+/// use whippet_search::{Options, SearchError, explore};
+/// let broken = Test::new("broken", |_sys| panic!("no configuration"));
+/// let error = explore(Arc::new(broken), &Options::default(), &()).unwrap_err();
+/// assert!(matches!(error, SearchError::Program(_)));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SearchError {
@@ -178,9 +175,9 @@ pub fn explore<P: Program + Send + 'static>(
         if observer.interrupted() {
             control.stop(LimitHit::Interrupted);
         }
-        if let Some(path) = control.stuck(&mut ticks) {
+        if let Some(stuck) = control.stuck(&mut ticks) {
             control.stop(LimitHit::Handler);
-            return give_up(program, options, control, path);
+            return give_up(program, options, control, stuck);
         }
         if reported.elapsed() >= TICK {
             reported = Instant::now();
@@ -191,16 +188,22 @@ pub fn explore<P: Program + Send + 'static>(
     }
 }
 
-/// The verdict of a search of which a worker is stuck in the last step of `path`.
+/// The verdict of a search of which a worker is stuck in the user's program.
 fn give_up<P: Program + Send + 'static>(
     program: Arc<P>,
     options: &Options,
     control: Arc<Control>,
-    path: Vec<(whippet_model::Name, whippet_model::Branch)>,
+    stuck: Stuck,
 ) -> Result<Verdict, SearchError> {
+    if stuck.doing == Doing::SettingUp {
+        // Nothing can be shown again of a program that does not come to its first configuration.
+        let limit = options.limits.handler;
+        let why = format!("the set-up of the program has been running for more than {limit:?}: does it end?");
+        return Err(SearchError::Program(MachineError::Misuse(why)));
+    }
     let worker = {
         let options = options.clone();
-        spawn(&options.clone(), move || settle(&*program, &options, &control, false, Some(path)))
+        spawn(&options.clone(), move || settle(&*program, &options, &control, false, Some(stuck)))
     };
     worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)).map_err(SearchError::from)
 }
@@ -222,7 +225,7 @@ fn search<P: Program>(program: &P, options: &Options, control: &Control) -> Resu
 
 /// One algorithm, one file: this is the list of them.
 fn dispatch<P: Program>(program: &P, options: &Options, control: &Control) -> Result<(), Stop> {
-    let machine = program.machine()?;
+    let machine = control.set_up(program)?;
     if parallel::applies(&machine, options, control) {
         drop(machine);
         return parallel::search(program, options, control);

@@ -3,6 +3,7 @@
 
 use crate::parallel::{Divisible, Share, Task, Work};
 use crate::run::{Run, Stop};
+use crate::weights::way;
 use whippet_model::{Choice, Machine};
 
 /// The open choices of one configuration.
@@ -15,6 +16,15 @@ struct Level {
     end: usize,
     /// The part of the tree that each choice stands for.
     weight: f64,
+    /// What is left of it for further ways of the next choice.
+    left: f64,
+}
+
+impl Level {
+    /// What the last choice stands for, which has just been taken away from the level.
+    fn weight_of_last(&self) -> f64 {
+        if self.end == self.next { self.left } else { self.weight }
+    }
 }
 
 /// Where the search is.
@@ -32,13 +42,13 @@ impl Levels {
                 self.levels.pop();
                 continue;
             }
-            let (depth, weight, next) = (level.depth, level.weight, level.next);
-            level.next += 1;
-            run.rewind(depth);
-            run.execute(self.choices[next])?;
-            if let Some(branch) = run.machine.next_branch() {
-                self.choices[next].branch = branch;
-                level.next -= 1;
+            run.rewind(level.depth);
+            run.execute(self.choices[level.next])?;
+            let other = run.machine.next_branch();
+            let weight = way(&mut level.left, other.is_some());
+            match other {
+                Some(branch) => self.choices[level.next].branch = branch,
+                None => (level.next, level.left) = (level.next + 1, level.weight),
             }
             self.open(run, weight)?;
             if share.wanted() {
@@ -58,7 +68,7 @@ impl Levels {
             return run.complete();
         }
         let weight = weight / (end - from) as f64;
-        self.levels.push(Level { depth: run.depth(), from, next: from, end, weight });
+        self.levels.push(Level { depth: run.depth(), from, next: from, end, weight, left: weight });
         Ok(())
     }
 
@@ -70,7 +80,7 @@ impl Levels {
         if open > 1 {
             level.end -= 1;
             let path = (0..level.depth).map(|at| (run.machine.step(at).choice, true)).collect();
-            share.give(Task { path, work: Work::Choice(self.choices[level.end], level.weight) });
+            share.give(Task { path, work: Work::Choice(self.choices[level.end], level.weight_of_last()) });
         }
     }
 }
@@ -88,7 +98,7 @@ impl Divisible for Levels {
         }
         let Work::Choice(choice, weight) = task.work else { unreachable!("our bug: nothing is revisited here") };
         self.choices.push(choice);
-        self.levels.push(Level { depth: run.depth(), from: 0, next: 0, end: 1, weight });
+        self.levels.push(Level { depth: run.depth(), from: 0, next: 0, end: 1, weight, left: weight });
         self.go_on(run, share)
     }
 }

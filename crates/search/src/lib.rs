@@ -44,5 +44,5 @@ mod weights;
 pub use explore::{Observer, Progress, SearchError, explore};
 pub use names::UnknownName;
 pub use options::{Options, Order, Reduction, Rule, StepSize};
-pub use replay::{ReplayError, Replayed, replay};
+pub use replay::{ReplayError, Replayed, replay, replay_within};
 pub use udpor_export::{Unfolded, UnfoldedEvent, unfold};

@@ -27,6 +27,8 @@ pub(crate) enum Work {
         at: u32,
         /// The message's handle.
         message: u32,
+        /// The part of the tree that this stands for.
+        weight: f64,
     },
 }
 
@@ -169,7 +171,7 @@ pub(crate) fn search<P: Program>(program: &P, options: &Options, control: &Contr
             let hub = &hub;
             let work = move || {
                 let guard = Guard { hub, control };
-                let done = program.machine().map_err(Stop::from).and_then(|machine| {
+                let done = control.set_up(program).map_err(Stop::from).and_then(|machine| {
                     let mut run = Run::new(machine, options, control);
                     work(&mut run, hub, k == 0)
                 });

@@ -98,7 +98,7 @@ impl Persistent {
         self.pending.clear();
         run.machine.pending(&mut self.pending);
         self.enabled.clear();
-        run.machine.enabled(&mut self.enabled);
+        run.all_enabled(&mut self.enabled);
         for &what in &self.pending {
             if self.enabled.iter().any(|choice| choice.what == what) {
                 continue;

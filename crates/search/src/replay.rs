@@ -1,7 +1,12 @@
 //! Replay: carries out the decisions of a schedule on a new machine and says what happened.
 
 use crate::control::Taken;
+use crate::explore::builder;
+use crate::options::Options;
 use crate::settle::words;
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
 use whippet_model::{
     Branch, Choice, Clocks, Kind, Machine, MachineError, Name, Problem, Program, Schedule, ScheduleError, StepText,
 };
@@ -66,16 +71,99 @@ pub enum ReplayError {
 /// assert_eq!(replayed.story, verdict.findings[0].story);
 /// ```
 pub fn replay<P: Program>(program: &P, schedule: &Schedule) -> Result<Replayed, ReplayError> {
+    carry_out(program, schedule, |_| {})
+}
+
+/// The same in a thread of its own, which is given up when it has done nothing for longer than `limit`: that is a problem
+/// of kind `limit`. Time in which a debugger holds the process does not count.
+///
+/// ```
+/// use std::{sync::Arc, thread::sleep, time::Duration};
+/// use whippet_actors::{Inbox, Test};
+/// use whippet_model::{Kind, Limits};
+/// use whippet_search::{Options, explore, replay_within};
+/// let test = Arc::new(Test::new("asleep", |sys| {
+///     let slow = sys.spawn_fn(async |inbox: &mut Inbox<()>| {
+///         inbox.receive().await;
+///         sleep(Duration::from_secs(5));
+///     });
+///     sys.send(slow, ());
+/// }));
+/// let limit = Duration::from_millis(50);
+/// let options = Options { limits: Limits { handler: limit, ..Limits::default() }, ..Options::default() };
+/// let verdict = explore(test.clone(), &options, &()).unwrap();
+/// let replayed = replay_within(test, &verdict.findings[0].schedule, limit).unwrap();
+/// assert_eq!(replayed.problems[0].kind, Kind::Limit);
+/// ```
+pub fn replay_within<P: Program + Send + 'static>(
+    program: Arc<P>,
+    schedule: &Schedule,
+    limit: Duration,
+) -> Result<Replayed, ReplayError> {
+    let (tell, told) = channel();
+    let decided = schedule.clone();
+    let work = move || {
+        let step = tell.clone();
+        let replayed = carry_out(&*program, &decided, |text| drop(step.send(Told::Step(text.clone()))));
+        // Nobody listens any more when this took too long.
+        let _ = tell.send(Told::Done(replayed));
+    };
+    let worker = builder(&Options::default()).spawn(work).expect("the system gives us a thread");
+    let tick = (limit / 8).max(Duration::from_millis(1));
+    let (mut story, mut waited) = (Vec::new(), Duration::ZERO);
+    while waited < limit {
+        match told.recv_timeout(tick) {
+            Ok(Told::Done(replayed)) => return replayed,
+            Ok(Told::Step(text)) => {
+                story.push(text);
+                waited = Duration::ZERO;
+            }
+            // Counted, not read off a clock, which goes on while a debugger holds us.
+            Err(RecvTimeoutError::Timeout) => waited += tick,
+            Err(RecvTimeoutError::Disconnected) => match worker.join() {
+                Err(panic) => std::panic::resume_unwind(panic),
+                Ok(()) => unreachable!("a replay that ends without an answer has panicked"),
+            },
+        }
+    }
+    let message = match (schedule.decisions.get(story.len()), story.len()) {
+        (Some(decision), _) => format!("«{}» has not ended after {limit:?}", decision.text),
+        (None, steps) => {
+            format!("after step {steps}, what actors accept and the checks have not ended after {limit:?}")
+        }
+    };
+    let steps = (0..story.len()).collect();
+    let problem = Problem { kind: Kind::Limit, message, place: None, key: Name::ROOT, steps, warning: false };
+    Ok(Replayed { story, problems: vec![problem] })
+}
+
+/// What a replay in another thread says.
+enum Told {
+    Step(StepText),
+    Done(Result<Replayed, ReplayError>),
+}
+
+/// Carries out the decisions of `schedule` and tells of each step.
+fn carry_out<P: Program>(
+    program: &P,
+    schedule: &Schedule,
+    mut tell: impl FnMut(&StepText),
+) -> Result<Replayed, ReplayError> {
     fits(program, schedule)?;
     let mut walk = Walk { machine: program.machine()?, enabled: Vec::new() };
     for (k, decision) in schedule.decisions.iter().enumerate() {
         let diverges = |why: String| ScheduleError::Diverges { step: k + 1, text: decision.text.clone(), why };
         walk.step(decision.thread, decision.branch)?.map_err(diverges)?;
-        let now = words(&walk.machine.describe(k));
+        let text = walk.machine.describe(k);
+        let now = words(&text);
         if now != decision.text {
             Err(diverges(format!("it is «{now}» now; the program has changed")))?;
         }
+        tell(&text);
     }
+    // As a search would go on: if actors do not say what they accept, this shows it.
+    walk.enabled.clear();
+    walk.machine.enabled(&mut walk.enabled);
     Ok(Replayed { problems: walk.problems_shown(), story: walk.story() })
 }
 

@@ -235,7 +235,7 @@ fn walk<M: Machine>(
     for k in 0..=rest.steps.len() {
         if k >= rest.needed {
             choices.clear();
-            run.machine.enabled(choices);
+            run.all_enabled(choices);
             let what = run.machine.find(target.thread);
             choices.retain(|choice| Some(choice.what) == what);
             for choice in choices.iter().filter(|c| !own || c.branch != record.steps[at].act.branch) {

@@ -29,6 +29,7 @@ use crate::orders::Orders;
 use crate::parallel::{Divisible, Share, Task, Work};
 use crate::run::{Run, Stop};
 use crate::stack::{Aside, NONE, Shelf, Stack};
+use crate::weights::way;
 use whippet_model::{Branch, Choice, Machine, MachineError, Pending, ones};
 
 /// Explores each trace from the first configuration on once.
@@ -51,8 +52,9 @@ struct Level {
     first: bool,
     /// Whether this level takes the place of a step: the stack is to be put right after it.
     detour: bool,
-    /// The part of the tree that each choice stands for; nothing below a revisit.
+    /// The part of the tree that each choice stands for, and what is left of it for further ways of the next one.
     weight: f64,
+    left: f64,
 }
 
 /// A message that is to take the place of a step.
@@ -63,6 +65,8 @@ struct Revisit {
     /// The message, and the step that sent it.
     message: u32,
     by: u32,
+    /// The part of the tree that this stands for.
+    weight: f64,
 }
 
 /// Where the search is.
@@ -125,14 +129,12 @@ impl Revisits {
     #[inline]
     fn open(&mut self, depth: usize, from: usize, first: bool, weight: f64) {
         let (end, revisits) = (self.choices.len(), self.revisits.len());
-        self.levels.push(Level { depth, from, next: from, end, revisits, first, detour: false, weight });
+        self.levels.push(Level { depth, from, next: from, end, revisits, first, detour: false, weight, left: weight });
     }
 
     /// Nothing can happen any more: the execution is complete.
     fn end<M: Machine>(&mut self, run: &mut Run<'_, M>, weight: f64) -> Result<(), Stop> {
-        if weight > 0.0 {
-            run.weights.leaf(weight);
-        }
+        run.weights.leaf(weight);
         run.complete()
     }
 
@@ -166,17 +168,19 @@ impl Revisits {
     fn forward<M: Machine>(&mut self, run: &mut Run<'_, M>) -> Result<(), Stop> {
         let level = self.levels.last_mut().expect("a level is open");
         let canonical = std::mem::take(&mut level.first);
-        let (depth, weight, next) = (level.depth, level.weight, level.next);
-        level.next += 1;
+        let (depth, next) = (level.depth, level.next);
         self.stack.truncate(depth);
         reach(run, &self.stack, depth)?;
-        // Another way of the same message is an open choice too; mostly there is none.
-        if let Some(branch) = self.step(run, self.choices[next], canonical)? {
-            self.choices[next].branch = branch;
-            self.levels.last_mut().expect("a level is open").next -= 1;
+        let other = self.step(run, self.choices[next], canonical)?;
+        let level = self.levels.last_mut().expect("a level is open");
+        let mut weight = way(&mut level.left, other.is_some());
+        match other {
+            // Another way of the same message is an open choice too; mostly there is none.
+            Some(branch) => self.choices[next].branch = branch,
+            None => (level.next, level.left) = (next + 1, level.weight),
         }
         loop {
-            self.back(run);
+            weight = self.back(run, weight);
             let from = self.choices.len();
             self.list(run);
             match self.choices.len() - from {
@@ -190,7 +194,9 @@ impl Revisits {
             let only = self.choices.pop().expect("there is one");
             if let Some(branch) = self.step(run, only, true)? {
                 self.choices.push(Choice { branch, ..only });
-                self.open(run.depth() - 1, from, false, weight);
+                let mut left = weight;
+                weight = way(&mut left, true);
+                self.open(run.depth() - 1, from, false, left);
             }
         }
     }
@@ -211,9 +217,11 @@ impl Revisits {
         Ok(run.machine.next_branch())
     }
 
-    /// Notes which steps the messages of the newest step are worth a revisit of.
+    /// Notes which steps the messages of the newest step are worth a revisit of. What the step stands for is divided
+    /// between those and going on, which gets the answer.
     #[inline]
-    fn back<M: Machine>(&mut self, run: &mut Run<'_, M>) {
+    fn back<M: Machine>(&mut self, run: &mut Run<'_, M>, weight: f64) -> f64 {
+        let asked = self.revisits.len();
         let x = self.stack.len() - 1;
         let (from, to) = self.stack.entry(x).sent;
         for message in from..to {
@@ -227,13 +235,19 @@ impl Revisits {
             let floor = self.stack.floor(x).map_or(0, |floor| floor + 1);
             while at != NONE && at as usize >= floor && !self.stack.before(at as usize, x) {
                 debug_assert!(self.stack.entry(at as usize).canonical, "our bug: the walk back passed its end");
-                if run.machine.accepted_at(what, at as usize) {
-                    self.revisits.push(Revisit { at, message, by: x as u32 });
+                if run.accepted_at(what, at as usize) {
+                    self.revisits.push(Revisit { at, message, by: x as u32, weight: 0.0 });
                     self.learn(actor);
                 }
                 at = self.stack.entry(at as usize).previous;
             }
         }
+        if self.revisits.len() == asked {
+            return weight;
+        }
+        let each = weight / (1 + self.revisits.len() - asked) as f64;
+        self.revisits[asked..].iter_mut().for_each(|revisit| revisit.weight = each);
+        each
     }
 
     fn learn(&mut self, actor: u32) {
@@ -245,7 +259,7 @@ impl Revisits {
 
     /// Carries out the newest revisit: opens a level with the message as its only choice.
     fn revisit<M: Machine>(&mut self, run: &mut Run<'_, M>) -> Result<(), Stop> {
-        let Revisit { at, message, by } = self.revisits.pop().expect("there is one");
+        let Revisit { at, message, by, weight } = self.revisits.pop().expect("there is one");
         let at = at as usize;
         self.stack.truncate(by as usize + 1);
         reach(run, &self.stack, at)?;
@@ -263,7 +277,8 @@ impl Revisits {
             revisits: self.revisits.len(),
             first: false,
             detour: true,
-            weight: 0.0,
+            weight,
+            left: weight,
         });
         Ok(())
     }
@@ -317,15 +332,16 @@ impl Revisits {
             let level = &mut self.levels[k];
             if level.end - level.next > usize::from(k == top) {
                 level.end -= 1;
-                let (choice, weight) = (self.choices[level.end], level.weight);
+                let weight = if level.end == level.next { level.left } else { level.weight };
+                let choice = self.choices[level.end];
                 let path = self.path(k, self.levels[k].depth);
                 return share.give(Task { path, work: Work::Choice(choice, weight) });
             }
             if asked > level.revisits {
-                let Revisit { at, message, by } = self.revisits.remove(asked - 1);
+                let Revisit { at, message, by, weight } = self.revisits.remove(asked - 1);
                 self.levels[k + 1..].iter_mut().for_each(|above| above.revisits -= 1);
                 let path = self.path(k, by as usize + 1);
-                return share.give(Task { path, work: Work::Revisit { at, message } });
+                return share.give(Task { path, work: Work::Revisit { at, message, weight } });
             }
         }
     }
@@ -362,15 +378,16 @@ impl Revisits {
             first: false,
             detour: false,
             weight: 0.0,
+            left: 0.0,
         };
         match task.work {
             Work::Choice(choice, weight) => {
                 self.choices.push(choice);
                 level.end = 1;
-                level.weight = weight;
+                (level.weight, level.left) = (weight, weight);
             }
-            Work::Revisit { at, message } => {
-                self.revisits.push(Revisit { at, message, by: run.depth() as u32 - 1 });
+            Work::Revisit { at, message, weight } => {
+                self.revisits.push(Revisit { at, message, by: run.depth() as u32 - 1, weight });
             }
         }
         self.levels.push(level);

@@ -6,12 +6,12 @@
 //! and returns when it has covered everything. A limit or an error unwinds it as a [`Stop`].
 
 use crate::collect;
-use crate::control::{Control, Worker, lock};
+use crate::control::{Control, Doing, Worker, lock};
 use crate::options::Options;
 use crate::parallel::workers;
 use crate::weights::Weights;
 use std::sync::Arc;
-use whippet_model::{ActorNo, Choice, Clocks, Counters, Kind, LimitHit, Machine, MachineError, Name, Problem};
+use whippet_model::{ActorNo, Choice, Clocks, Counters, Kind, LimitHit, Machine, MachineError, Name, Pending, Problem};
 
 /// Why a search ends before it has covered everything.
 #[derive(Debug)]
@@ -86,15 +86,36 @@ impl<'a, M: Machine> Run<'a, M> {
     #[inline]
     pub(crate) fn enabled(&mut self, out: &mut Vec<Choice>) {
         if self.machine.depth() < self.options.limits.steps {
-            self.machine.enabled(out);
+            self.all_enabled(out);
         }
+    }
+
+    /// The same, however long the execution is.
+    #[inline]
+    pub(crate) fn all_enabled(&mut self, out: &mut Vec<Choice>) {
+        self.watched(Doing::Asking, |machine| machine.enabled(out));
+    }
+
+    /// Runs what may be the user's code.
+    #[inline]
+    fn watched<T>(&mut self, doing: Doing, work: impl FnOnce(&mut M) -> T) -> T {
+        self.worker.watch.enter(doing, self.machine.depth());
+        let answer = work(&mut self.machine);
+        self.worker.watch.leave();
+        answer
+    }
+
+    /// See [`Machine::accepted_at`].
+    #[inline]
+    pub(crate) fn accepted_at(&mut self, what: Pending, at: usize) -> bool {
+        self.watched(Doing::Asking, |machine| machine.accepted_at(what, at))
     }
 
     /// The same of one actor only: see [`Machine::enabled_of_first`].
     #[inline]
     pub(crate) fn enabled_of_first(&mut self, rank: impl Fn(ActorNo) -> u32, out: &mut Vec<Choice>) {
         if self.machine.depth() < self.options.limits.steps {
-            self.machine.enabled_of_first(rank, out);
+            self.watched(Doing::Asking, |machine| machine.enabled_of_first(rank, out));
         }
     }
 
@@ -117,7 +138,7 @@ impl<'a, M: Machine> Run<'a, M> {
         }
         self.worker.watch.begin(&self.machine, choice);
         self.machine.execute(choice)?;
-        self.worker.watch.end();
+        self.worker.watch.leave();
         self.counters.transitions += counts;
         if self.follows {
             self.clocks.push(&self.machine);
@@ -161,7 +182,9 @@ impl<'a, M: Machine> Run<'a, M> {
         let cut = self.machine.depth() >= self.options.limits.steps && self.is_cut();
         self.machine.races(&mut self.wrong);
         if self.machine.problems() == 0 && !cut {
-            self.machine.ending(&mut self.wrong);
+            let mut wrong = std::mem::take(&mut self.wrong);
+            self.watched(Doing::Ending, |machine| machine.ending(&mut wrong));
+            self.wrong = wrong;
             if self.wrong.is_empty() {
                 return Ok(());
             }
@@ -222,7 +245,7 @@ impl<'a, M: Machine> Run<'a, M> {
 
     fn is_cut(&mut self) -> bool {
         let mut enabled = Vec::new();
-        self.machine.enabled(&mut enabled);
+        self.all_enabled(&mut enabled);
         !enabled.is_empty()
     }
 

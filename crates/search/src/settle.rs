@@ -4,24 +4,24 @@
 //! so, does not show again and is left out; the race itself does, and the verdict says what it means.
 
 use crate::collect::Found;
-use crate::control::{Control, Taken, lock};
+use crate::control::{Control, Doing, Stuck, Taken, lock};
 use crate::options::Options;
 use crate::replay::{Walk, again};
 use whippet_model::{
-    Branch, Decision, Finding, Kind, LimitHit, MachineError, Name, Problem, Program, Schedule, StepText, Verdict,
+    Decision, Finding, Kind, LimitHit, MachineError, Name, Problem, Program, Schedule, StepText, Verdict,
 };
 
 /// What a data race means to a search that skips executions.
 const UNJUSTIFIED: &str = "there is a data race, so the reduction is not justified for this program: other orders may behave \
      in ways that it does not show. Repair the race, or explore with the reduction `exhaustive`, which skips nothing";
 
-/// The verdict of a search that has ended, or of which a worker is `stuck` at the end of this path.
+/// The verdict of a search that has ended, or of which a worker is `stuck` in the user's program.
 pub(crate) fn settle<P: Program>(
     program: &P,
     options: &Options,
     control: &Control,
     covered: bool,
-    stuck: Option<Vec<(Name, Branch)>>,
+    stuck: Option<Stuck>,
 ) -> Result<Verdict, MachineError> {
     let reduces = options.reduction.needs_independence();
     if let Some(first) = control.first() {
@@ -46,8 +46,8 @@ pub(crate) fn settle<P: Program>(
     if reduces && findings.iter().any(|finding| finding.kind == Kind::Race) {
         control.note(UNJUSTIFIED);
     }
-    if let Some(path) = stuck {
-        findings.push(endless(program, options, &path)?);
+    if let Some(stuck) = stuck {
+        findings.push(endless(program, options, &stuck)?);
     }
     if dropped > 0 {
         control.note(format!(
@@ -142,23 +142,45 @@ pub(crate) fn words(step: &StepText) -> String {
     format!("{} {}", step.actor, step.action)
 }
 
-/// The finding for a step that does not end: its path is known up to the step before.
-fn endless<P: Program>(program: &P, options: &Options, path: &[(Name, Branch)]) -> Result<Finding, MachineError> {
-    let (&(thread, branch), before) = path.split_last().expect("a stuck worker is inside a step");
+/// The finding for what does not end: a step, of which the path is known up to the step before, or what is asked of
+/// actors after the last one.
+fn endless<P: Program>(program: &P, options: &Options, stuck: &Stuck) -> Result<Finding, MachineError> {
     let limit = options.limits.handler;
+    let (step, before) = match stuck.path.split_last() {
+        Some((&step, before)) if stuck.doing == Doing::Stepping => (Some(step), before),
+        _ => (None, &stuck.path[..]),
+    };
     let mut walk = Walk::of(program, before.iter().copied())?.ok_or_else(|| {
         MachineError::Nondeterministic("the way to a handler that does not end could not be gone again".into())
     })?;
-    let actor = walk.actor(thread);
     let mut story = walk.story();
-    let message = format!("{actor} has been in step {} for more than {limit:?}: does its handler end?", path.len());
-    story.push(StepText { actor, action: "begins a step that does not end".into(), ..StepText::default() });
-    let taken: Vec<Taken> = path.iter().map(|&(thread, branch)| Taken { event: thread, thread, branch }).collect();
+    let at = before.len();
+    let message = match step {
+        Some((thread, _)) => {
+            let actor = walk.actor(thread);
+            let message = format!(
+                "{actor} has been in step {} for more than {limit:?}: does its handler end, and do the checks?",
+                at + 1
+            );
+            story.push(StepText { actor, action: "begins a step that does not end".into(), ..StepText::default() });
+            message
+        }
+        None if stuck.doing == Doing::Ending => {
+            format!("the checks at the end, after step {at}, have been running for more than {limit:?}: do they end?")
+        }
+        None => format!(
+            "after step {at}, what actors accept has been asked for more than {limit:?}: do `accepts` and the filters of \
+             receives end?"
+        ),
+    };
+    let key = stuck.path.last().map_or(Name::ROOT, |&(thread, branch)| thread.mixed(branch.0));
+    let taken: Vec<Taken> =
+        stuck.path.iter().map(|&(thread, branch)| Taken { event: thread, thread, branch }).collect();
     Ok(Finding {
         kind: Kind::Limit,
         message,
         place: None,
-        key: thread.mixed(branch.0).mixed(LimitHit::Handler as u64),
+        key: key.mixed(LimitHit::Handler as u64).mixed(stuck.doing as u64),
         schedule: schedule(program, &taken, &story),
         story,
         executions: 1,

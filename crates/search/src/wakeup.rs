@@ -188,7 +188,7 @@ impl Search {
     fn forward<M: Machine>(&mut self, run: &mut Run<'_, M>, choice: Choice, tree: Vec<Node>) -> Result<(), Stop> {
         let several = run.machine.relation() == Relation::Footprints && {
             self.choices.clear();
-            run.machine.enabled(&mut self.choices);
+            run.all_enabled(&mut self.choices);
             self.choices.iter().filter(|other| other.what == choice.what).count() > 1
         };
         run.execute(choice)?;

@@ -6,7 +6,7 @@ use std::time::Duration;
 use whippet_actors::{Delivery, Environment, System, Test};
 use whippet_model::{Program, Schedule, ScheduleError, Verdict};
 use whippet_report::{failure, story};
-use whippet_search::{Options, Order, Reduction, ReplayError, SearchError, explore, replay};
+use whippet_search::{Options, Order, Reduction, ReplayError, SearchError, explore, replay_within};
 
 /// The variable that names a schedule to replay instead of exploring.
 const REPLAY: &str = "WHIPPET_REPLAY";
@@ -47,11 +47,9 @@ fn test_name() -> String {
 ///
 /// ```
 /// use whippet::{CheckError, prelude::*};
-/// // A search that compares states needs actors that can be hashed: there is no verdict, and the reason says what to do.
-/// let error = Whippet::new("stateful").reduction(Reduction::Stateful).explore(|sys| {
-///     sys.spawn_fn(async |inbox: &mut Inbox<()>| inbox.receive().await);
-/// }).unwrap_err();
+/// let error = Whippet::new("broken").explore(|_sys| panic!("no configuration")).unwrap_err();
 /// assert!(matches!(error, CheckError::Search(_)));
+/// assert!(error.to_string().starts_with("the body of the test panicked: no configuration at "));
 /// ```
 #[derive(Debug, thiserror::Error)]
 pub enum CheckError {
@@ -428,7 +426,7 @@ impl Whippet {
     /// Explores, and panics with the story and the command that replays it if something is wrong.
     ///
     /// If the variable `WHIPPET_REPLAY` names a schedule of this test, that schedule alone is carried out, in
-    /// this thread, so that a debugger can follow.
+    /// one thread, so that a debugger can follow.
     ///
     /// ```
     /// use whippet::prelude::*;
@@ -464,7 +462,7 @@ impl Whippet {
         if let Some(path) = std::env::var_os(REPLAY) {
             let schedule = read_schedule(Path::new(&path)).map_err(|error| error.to_string())?;
             if schedule.program == program.name() {
-                return replayed(&program, &schedule);
+                return replayed(program, &schedule, self.options.limits.handler);
             }
         }
         let verdict = explore(Arc::new(program), &self.options, &()).map_err(|error| error.to_string())?;
@@ -484,8 +482,8 @@ impl Whippet {
     }
 }
 
-fn replayed(program: &Test, schedule: &Schedule) -> Result<(), String> {
-    let replayed = replay(program, schedule).map_err(|error| error.to_string())?;
+fn replayed(program: Test, schedule: &Schedule, limit: Duration) -> Result<(), String> {
+    let replayed = replay_within(Arc::new(program), schedule, limit).map_err(|error| error.to_string())?;
     let mut text = String::new();
     for problem in &replayed.problems {
         let place = problem.place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();

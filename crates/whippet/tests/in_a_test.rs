@@ -165,3 +165,93 @@ fn an_endless_handler_meets_its_limit() {
 fn the_attribute_says_what_is_wrong_with_its_use() {
     trybuild::TestCases::new().compile_fail("tests/ui/*.rs");
 }
+
+/// What does not end, and where.
+mod endless {
+    use std::time::Duration;
+    use whippet::model::{Kind, Verdict};
+    use whippet::prelude::*;
+
+    const LIMIT: Duration = Duration::from_millis(200);
+
+    fn explore(body: fn(&mut System)) -> Result<Verdict, whippet::CheckError> {
+        Whippet::new("endless").limit_handler(LIMIT).explore(body)
+    }
+
+    fn sleep() -> bool {
+        std::thread::sleep(Duration::from_secs(3600));
+        true
+    }
+
+    #[derive(Clone, Debug)]
+    struct Picky(u8);
+    impl Actor for Picky {
+        type Msg = u8;
+        async fn handle(&mut self, msg: u8, _cx: &mut Cx<Self>) {
+            self.0 = msg;
+        }
+        fn accepts(&self, msg: &u8) -> bool {
+            *msg != 2 || sleep()
+        }
+    }
+
+    #[test]
+    fn the_set_up_is_no_verdict() {
+        let error = explore(|_sys| assert!(sleep())).unwrap_err().to_string();
+        assert!(error.starts_with("the set-up of the program has been running for more than 200ms"), "{error}");
+    }
+
+    #[test]
+    fn a_constraint_is_a_finding() {
+        let verdict = explore(|sys| {
+            let picky = sys.spawn(Picky(0));
+            let sender = sys.spawn_fn(async move |inbox: &mut Inbox<()>| {
+                inbox.receive().await;
+                inbox.send(picky, 2);
+            });
+            sys.send(sender, ());
+        })
+        .unwrap();
+        let finding = &verdict.findings[0];
+        assert_eq!((finding.kind, finding.story.len(), verdict.complete), (Kind::Limit, 1, false));
+        assert!(finding.message.starts_with("after step 1, what actors accept"), "{}", finding.message);
+    }
+
+    #[test]
+    fn a_check_after_a_step_is_a_finding() {
+        let verdict = explore(|sys| {
+            let picky = sys.spawn(Picky(0));
+            sys.send(picky, 1);
+            sys.always(picky, |picky| assert!(picky.0 == 0 || sleep()));
+        })
+        .unwrap();
+        assert!(verdict.findings[0].message.contains("do the checks?"), "{}", verdict.findings[0].message);
+    }
+
+    #[test]
+    fn a_check_at_the_end_is_a_finding() {
+        let verdict = explore(|sys| {
+            let picky = sys.spawn(Picky(0));
+            sys.send(picky, 1);
+            sys.at_end(picky, |_| assert!(sleep()));
+        })
+        .unwrap();
+        assert!(verdict.findings[0].message.starts_with("the checks at the end, after step 1"));
+    }
+
+    #[test]
+    fn a_replay_ends() {
+        fn body(sys: &mut System) {
+            let slow = sys.spawn_fn(async |inbox: &mut Inbox<u8>| {
+                inbox.receive().await;
+                sleep();
+            });
+            sys.send(slow, 1);
+        }
+        let verdict = explore(body).unwrap();
+        let program = Whippet::new("endless").program(body);
+        let schedule = &verdict.findings[0].schedule;
+        let replayed = whippet::search::replay_within(program.into(), schedule, LIMIT).unwrap();
+        assert_eq!(replayed.problems[0].kind, Kind::Limit);
+    }
+}
