@@ -221,6 +221,7 @@ pub struct Test {
     parameters: Vec<(String, String)>,
     delivery: Delivery,
     environment: Environment,
+    fields: bool,
     remember: usize,
     body: Arc<Body>,
 }
@@ -236,6 +237,7 @@ impl Test {
             parameters: Vec::new(),
             delivery: Delivery::default(),
             environment: Environment::default(),
+            fields: true,
             remember: REMEMBER,
             body: Arc::new(body),
         }
@@ -252,6 +254,14 @@ impl Test {
     #[must_use]
     pub fn environment(mut self, environment: Environment) -> Test {
         self.environment = environment;
+        self
+    }
+
+    /// Whether [`Tracked`](crate::Tracked) fields tell which messages to one actor commute, as they do by default. Without
+    /// them any two messages to one actor are taken in both orders.
+    #[must_use]
+    pub fn fields(mut self, fields: bool) -> Test {
+        self.fields = fields;
         self
     }
 
@@ -290,6 +300,7 @@ impl Program for Test {
         if let Some(error) = system.error {
             return Err(error);
         }
+        system.machine.fields = self.fields;
         system.machine.start();
         // A history does not hold the values that were read, so it does not say what a step does.
         let shares = !system.machine.engine.borrow().shared.is_empty();

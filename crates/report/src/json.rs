@@ -46,6 +46,9 @@ struct Object<'a> {
     /// Only searches that compare states count them.
     #[serde(skip_serializing_if = "Option::is_none")]
     states: Option<u64>,
+    /// Only counted with the order `stable`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unstable: Option<u64>,
     depth: usize,
     findings: Vec<Entry<'a>>,
     warnings: Vec<Entry<'a>>,
@@ -88,6 +91,7 @@ impl<'a> Object<'a> {
             transitions: counters.transitions,
             handler_runs: counters.handler_runs,
             states: counters.states,
+            unstable: counters.unstable,
             depth: counters.depth,
             findings: verdict.findings.iter().map(Entry::new).collect(),
             warnings: verdict.warnings.iter().map(Entry::new).collect(),

@@ -68,6 +68,9 @@ fn table(run: &Run, verdict: &Verdict) -> Vec<(&'static str, String)> {
     if let Some(states) = counters.states {
         rows.push(("states", grouped(states)));
     }
+    if let Some(unstable) = counters.unstable {
+        rows.push(("unstable (H)", grouped(unstable)));
+    }
     rows.push(("handler runs", grouped(counters.handler_runs)));
     rows.push(("depth", grouped(counters.depth as u64)));
     rows.push(("time", seconds(verdict.time.as_secs_f64())));

@@ -57,6 +57,7 @@ fn verdict(findings: Vec<Finding>) -> Verdict {
             transitions: 26_123,
             handler_runs: 88,
             states: None,
+            unstable: None,
             depth: 7,
             problems: 3,
         },

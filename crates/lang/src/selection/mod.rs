@@ -10,5 +10,6 @@ mod levels;
 mod search;
 mod table;
 
-pub use search::{Count, Marks, Pick, Selection, search};
-pub use table::{Row, Triple, reproduce};
+pub(crate) use levels::Knowledge;
+pub use search::{Count, Pick, Selection, search};
+pub use table::{Row, Triple, figure_4, reproduce, running_example};
