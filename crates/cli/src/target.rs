@@ -24,6 +24,7 @@ pub(crate) struct Target {
 /// What a schedule's settings say besides the parameters.
 const DELIVERY: &str = "delivery";
 const ENVIRONMENT: &str = "environment";
+const TASKS: &str = "tasks";
 
 impl Target {
     /// What the command line asks for.
@@ -44,14 +45,16 @@ impl Target {
         let mut settings = schedule.settings.clone();
         let delivery = settings.remove(DELIVERY).map(|name| value(&name)).transpose()?;
         let environment = settings.remove(ENVIRONMENT).map(|name| value(&name)).transpose()?;
+        let tasks = settings.remove(TASKS).map(|name| value(&name)).transpose()?;
         let settings = settings.into_iter().collect();
-        Target::find(&Which { program: schedule.program.clone(), settings, delivery, environment, tasks: None })
+        Target::find(&Which { program: schedule.program.clone(), settings, delivery, environment, tasks })
     }
 
     /// A program under the name that the user gives it.
     fn new<P: Program + Send + 'static>(which: &Which, program: P) -> Target {
         let mut parameters = program.parameters();
         let delivery = parameters.iter().position(|(name, _)| name == DELIVERY).map(|at| parameters.remove(at).1);
+        parameters.extend(which.tasks.map(|tasks| (TASKS.into(), flag_name(&tasks))));
         let (name, environment) = (which.program.clone(), which.environment);
         Target { name, delivery, environment, parameters, program: Box::new(Arc::new(program)) }
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use whippet_lang::AbsProgram;
 use whippet_report::{Run, plain, text};
-use whippet_search::{Options, explore};
+use whippet_search::{Options, Order, explore};
 
 fn read(path: &str) -> String {
     let path = format!("{}/../../{path}", env!("CARGO_MANIFEST_DIR"));
@@ -22,13 +22,40 @@ fn page_has(shown: &str) {
     assert!(missing.is_empty(), "docs/abs.md lacks {missing:#?} of:\n{shown}");
 }
 
+/// What Whippet says about a file of the repository.
+fn said(name: &str, options: &Options) -> String {
+    let program = AbsProgram::parse(name, &read(name)).unwrap();
+    let verdict = explore(Arc::new(program), options, &()).unwrap();
+    plain(&text(&Run::new(name, options), &verdict, &[]))
+}
+
 #[test]
 fn the_bank_of_the_page() {
-    let name = "examples/abs/bank.abs";
-    let program = AbsProgram::parse(name, &read(name)).unwrap();
-    let options = Options::default();
-    let verdict = explore(Arc::new(program), &options, &()).unwrap();
-    page_has(&plain(&text(&Run::new(name, &options), &verdict, &[])));
+    page_has(&said("examples/abs/bank.abs", &Options::default()));
+}
+
+#[test]
+fn the_order_of_the_page() {
+    let stable = Options { order: Order::Stable, ..Options::default() };
+    page_has(&said("examples/abs/bank.abs", &stable).lines().take(7).collect::<Vec<_>>().join("\n"));
+}
+
+/// The last lines of each example are what Whippet says about it, without the story.
+#[test]
+fn the_examples_say_what_is_found() {
+    let mut seen = 0;
+    for entry in std::fs::read_dir(format!("{}/../../examples/abs", env!("CARGO_MANIFEST_DIR"))).unwrap() {
+        let name = format!("examples/abs/{}", entry.unwrap().file_name().to_string_lossy());
+        let head = |line: &&str| {
+            ["assertion:", "deadlock:", "panic:", "Nothing", "1 finding"].iter().any(|start| line.starts_with(start))
+        };
+        let told = said(&name, &Options::default());
+        let lines: Vec<String> = told.lines().filter(head).map(|line| format!("// {line}")).collect();
+        let wanted = format!("// $ whippet explore {name}\n{}\n", lines.join("\n"));
+        assert!(read(&name).ends_with(&wanted), "{name} should end with:\n{wanted}");
+        seen += 1;
+    }
+    assert_eq!(seen, 7);
 }
 
 #[test]
