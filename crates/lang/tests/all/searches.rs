@@ -5,7 +5,7 @@ use whippet_lang::{AbsProgram, Marks, Tasks};
 use whippet_model::{Kind, Verdict};
 use whippet_search::{Options, Order, Reduction, SearchError, explore};
 
-const RUNNING: &str = include_str!("../subjects/running.abs");
+const RUNNING: &str = include_str!("../../subjects/running.abs");
 const EXAMPLES: [&str; 7] =
     ["bank.abs", "bounded_buffer.abs", "chat.abs", "dht.abs", "election.abs", "mail.abs", "philosophers.abs"];
 

@@ -131,7 +131,7 @@ fn wrong_programs_are_rejected_at_their_place() {
     rejects("type T = List<T>; { T x = Nil; }", 1, 10, "defined by itself");
     rejects("{ List<Int> l = Cons(1, list[\"a\"]); }", 1, 25, "String");
     let cell = "interface I { Int m(); } class C implements I { Int m() { return 1; } }";
-    rejects(&format!("{cell} {{ I i = new C(); Int x = i.m() + 2; }}"), 1, 100, "give its result to a variable first");
+    rejects(&format!("{cell} {{ I i = new C(); Int x = i.m() + 2; }}"), 1, 98, "give its result to a variable first");
     rejects("data D = A; data D = B; { }", 1, 18, "already is a type `D`");
     rejects("{ Duration d = deadline(); }", 1, 16, "not supported: deadlines");
     rejects("{ Int n = random(3); }", 1, 11, "not supported: `random`");
