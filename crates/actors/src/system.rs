@@ -259,6 +259,29 @@ impl Test {
 
     /// Whether [`Tracked`](crate::Tracked) fields tell which messages to one actor commute, as they do by default. Without
     /// them any two messages to one actor are taken in both orders.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use whippet_actors::{Actor, Cx, Test, Tracked};
+    /// use whippet_search::{Options, explore};
+    /// #[derive(Clone, Debug, Default)]
+    /// struct Pair { left: Tracked<u32>, right: Tracked<u32> }
+    /// impl Actor for Pair {
+    ///     type Msg = bool;
+    ///     const FIELDS: bool = true;
+    ///     async fn handle(&mut self, left: bool, _cx: &mut Cx<Self>) {
+    ///         if left { *self.left += 1 } else { *self.right += 1 }
+    ///     }
+    /// }
+    /// let test = Test::new("two fields", |sys| {
+    ///     let pair = sys.spawn(Pair::default());
+    ///     sys.send(pair, true);
+    ///     sys.send(pair, false);
+    /// });
+    /// let executions = |test: Test| explore(Arc::new(test), &Options::default(), &()).unwrap().counters.executions;
+    /// assert_eq!(executions(test.clone()), 1);
+    /// assert_eq!(executions(test.fields(false)), 2);
+    /// ```
     #[must_use]
     pub fn fields(mut self, fields: bool) -> Test {
         self.fields = fields;

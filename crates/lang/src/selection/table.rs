@@ -106,7 +106,17 @@ pub fn running_example() -> AbsProgram {
     AbsProgram::parse("running.abs", RUNNING).expect("the running example is well formed").tasks(Tasks::Actors)
 }
 
-/// Figure 4's row: the running example under TransDPOR, the earliest message first, as somebody else has counted.
+/// Figure 4's row: the running example under TransDPOR, the earliest message first, as a search has counted.
+///
+/// ```
+/// use std::sync::Arc;
+/// use whippet_lang::selection::{figure_4, running_example};
+/// use whippet_search::{Options, Order, Reduction, explore};
+/// let options = Options { reduction: Reduction::Transdpor, order: Order::Fifo, ..Options::default() };
+/// let counters = explore(Arc::new(running_example()), &options, &()).unwrap().counters;
+/// // As many states as steps: the first step, the main block, leads to the root of the tree.
+/// assert_eq!(figure_4(counters.executions, counters.transitions).mark, "=");
+/// ```
 #[must_use]
 pub fn figure_4(executions: u64, states: u64) -> Row {
     row(FIGURE, "no selection", Triple(10, 31, 0), Some(Triple(executions, states, 0)), "")
