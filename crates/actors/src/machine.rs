@@ -81,6 +81,8 @@ pub struct ActorMachine {
     relation: Relation,
     /// Whether a step needs neither checks nor a footprint nor a clock.
     plain: bool,
+    /// Whether tracked fields tell which messages to one actor commute.
+    pub(crate) fields: bool,
     touches: Vec<Touch>,
     /// Happens-before, where the order of delivery depends on it.
     clocks: Option<Clocks>,
@@ -114,6 +116,7 @@ impl ActorMachine {
             checks_of: Vec::new(),
             relation: Relation::SameActor,
             plain: false,
+            fields: true,
             touches: Vec::new(),
             clocks: None,
             fingerprints: Fingerprints::default(),
@@ -200,7 +203,7 @@ impl ActorMachine {
                 self.relation = Relation::Footprints;
             }
         }
-        if self.cells.iter().any(|cell| cell.has_fields()) {
+        if self.fields && self.cells.iter().any(|cell| cell.has_fields()) {
             self.relation = Relation::Footprints;
             let shared = &mut self.engine.borrow_mut().shared;
             shared.closed = shared.is_empty().then_some(crate::shared::TOO_LATE);
@@ -276,7 +279,7 @@ impl ActorMachine {
         match self.cells[actor as usize].fields() {
             // Where messages are kept in order, delivering one lets others through: that is no matter of fields.
             // Shared variables are ordered by actors as a whole.
-            Some(fields) if self.delivery == Delivery::Unordered && !shared => {
+            Some(fields) if self.fields && self.delivery == Delivery::Unordered && !shared => {
                 self.touches.push(Touch::read(name));
                 self.touches.extend(fields.iter().map(|&(place, write)| {
                     let field = name.mixed(FIELD).mixed(place as u64);

@@ -412,6 +412,7 @@ pub struct Test {
     parameters: Vec<(String, String)>,
     delivery: Delivery,
     environment: Environment,
+    fields: bool,
     remember: usize,
     body: Arc<Body>,
 }
@@ -427,6 +428,7 @@ impl Test {
             parameters: Vec::new(),
             delivery: Delivery::default(),
             environment: Environment::default(),
+            fields: true,
             remember: REMEMBER,
             body: Arc::new(body),
         }
@@ -450,6 +452,37 @@ impl Test {
     #[must_use]
     pub fn environment(mut self, environment: Environment) -> Test {
         self.environment = environment;
+        self
+    }
+
+    /// Whether [`Tracked`](crate::Tracked) fields tell which messages to one actor commute, as they do by default. Without
+    /// them any two messages to one actor are taken in both orders.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use whippet_actors::{Actor, Cx, Test, Tracked};
+    /// use whippet_search::{Options, explore};
+    /// #[derive(Clone, Debug, Default)]
+    /// struct Pair { left: Tracked<u32>, right: Tracked<u32> }
+    /// impl Actor for Pair {
+    ///     type Msg = bool;
+    ///     const FIELDS: bool = true;
+    ///     async fn handle(&mut self, left: bool, _cx: &mut Cx<Self>) {
+    ///         if left { *self.left += 1 } else { *self.right += 1 }
+    ///     }
+    /// }
+    /// let test = Test::new("two fields", |sys| {
+    ///     let pair = sys.spawn(Pair::default());
+    ///     sys.send(pair, true);
+    ///     sys.send(pair, false);
+    /// });
+    /// let executions = |test: Test| explore(Arc::new(test), &Options::default(), &()).unwrap().counters.executions;
+    /// assert_eq!(executions(test.clone()), 1);
+    /// assert_eq!(executions(test.fields(false)), 2);
+    /// ```
+    #[must_use]
+    pub fn fields(mut self, fields: bool) -> Test {
+        self.fields = fields;
         self
     }
 
@@ -507,6 +540,7 @@ impl Program for Test {
         if let Some(error) = system.error {
             return Err(error);
         }
+        system.machine.fields = self.fields;
         system.machine.start();
         system.machine.engine.borrow_mut().remember = self.remember;
         Ok(system.machine)

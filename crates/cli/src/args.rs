@@ -72,9 +72,9 @@ pub(crate) struct Which {
     #[arg(long, value_name = "ENVIRONMENT", value_enum)]
     pub(crate) environment: Option<Environment>,
 
-    /// What makes two tasks of an ABS object group dependent.
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = Tasks::Fields)]
-    pub(crate) tasks: Tasks,
+    /// When two tasks of one actor are taken in both orders [default: fields, as far as they are known].
+    #[arg(long, value_name = "WHEN", value_enum)]
+    pub(crate) tasks: Option<Tasks>,
 
     /// What makes two steps of a program of mailboxes and mutexes dependent [default: ranked].
     #[arg(long, value_name = "RELATION", value_enum)]
@@ -91,13 +91,18 @@ pub(crate) enum Relation {
     Paper,
 }
 
-/// What makes two tasks of one ABS object group dependent.
+/// When two tasks of one actor are taken in both orders.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Tasks {
-    /// They touch the same field, and one writes it.
+    /// One writes a field that the other touches: misses nothing.
     Fields,
-    /// They are of the same group.
+    /// Always: misses nothing, takes longer.
     Actors,
+    /// Unless the first is marked as independent, until a dependent one runs: may miss orders where others can still
+    /// send to the actor taken, or tasks wait.
+    Marks,
+    /// The same with marks that end with the next task, as printed in the paper: may miss the same.
+    MarksLiteral,
 }
 
 /// In which order messages arrive.

@@ -25,6 +25,7 @@ pub(crate) struct Target {
 const DELIVERY: &str = "delivery";
 const ENVIRONMENT: &str = "environment";
 const RELATION: &str = "relation";
+const TASKS: &str = "tasks";
 
 impl Target {
     /// What the command line asks for.
@@ -46,21 +47,17 @@ impl Target {
         let delivery = settings.remove(DELIVERY).map(|name| value(&name)).transpose()?;
         let environment = settings.remove(ENVIRONMENT).map(|name| value(&name)).transpose()?;
         let relation = settings.remove(RELATION).map(|name| value(&name)).transpose()?;
+        let tasks = settings.remove(TASKS).map(|name| value(&name)).transpose()?;
         let settings = settings.into_iter().collect();
-        Target::find(&Which {
-            program: schedule.program.clone(),
-            settings,
-            delivery,
-            environment,
-            tasks: Tasks::Fields,
-            relation,
-        })
+        let program = schedule.program.clone();
+        Target::find(&Which { program, settings, delivery, environment, tasks, relation })
     }
 
     /// A program under the name that the user gives it.
     fn new<P: Program + Send + 'static>(which: &Which, program: P) -> Target {
         let mut parameters = program.parameters();
         let delivery = parameters.iter().position(|(name, _)| name == DELIVERY).map(|at| parameters.remove(at).1);
+        parameters.extend(which.tasks.map(|tasks| (TASKS.into(), flag_name(&tasks))));
         let (name, environment) = (which.program.clone(), which.environment);
         Target { name, delivery, environment, parameters, program: Box::new(Arc::new(program)) }
     }
@@ -101,6 +98,16 @@ fn subject(which: &Which) -> Result<Target, Failure> {
     no_relation(which)?;
     let settings = which.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let mut test = subject.program(settings).map_err(Failure::misuse)?;
+    match which.tasks {
+        None | Some(Tasks::Fields) => {}
+        Some(Tasks::Actors) => test = test.fields(false),
+        Some(Tasks::Marks | Tasks::MarksLiteral) => {
+            return Err(Failure::misuse(
+                "marks need to know from the program's text which fields a message will touch: that is known of .abs \
+                 files; the fields of native actors are tracked as they run: use --tasks fields or --tasks actors",
+            ));
+        }
+    }
     if let Some(delivery) = which.delivery {
         test = test.delivery(match delivery {
             Delivery::Unordered => whippet_actors::Delivery::Unordered,
@@ -120,6 +127,7 @@ fn subject(which: &Which) -> Result<Target, Failure> {
 /// A program of mailboxes, by its name.
 fn net_subject(which: &Which, subject: &whippet_net::Subject) -> Result<Target, Failure> {
     fixed_delivery(which)?;
+    no_tasks(which)?;
     let mut n = None;
     for (name, value) in &which.settings {
         match (name.as_str(), value.parse()) {
@@ -134,6 +142,7 @@ fn net_subject(which: &Which, subject: &whippet_net::Subject) -> Result<Target, 
 /// A file of processes and mailboxes.
 fn net_file(which: &Which) -> Result<Target, Failure> {
     fixed_delivery(which)?;
+    no_tasks(which)?;
     no_parameters(which)?;
     let source = read(&which.program)?;
     let net = whippet_net::Net::parse(&which.program, &source);
@@ -158,9 +167,11 @@ fn abs_file(which: &Which) -> Result<Target, Failure> {
     let program = whippet_lang::AbsProgram::parse(&which.program, &source).map_err(Failure::misuse)?;
     Ok(Target::new(
         which,
-        program.tasks(match which.tasks {
+        program.tasks(match which.tasks.unwrap_or(Tasks::Fields) {
             Tasks::Fields => whippet_lang::Tasks::Fields,
             Tasks::Actors => whippet_lang::Tasks::Actors,
+            Tasks::Marks => whippet_lang::Tasks::Marks(whippet_lang::Marks::Persisting),
+            Tasks::MarksLiteral => whippet_lang::Tasks::Marks(whippet_lang::Marks::Literal),
         }),
     ))
 }
@@ -185,6 +196,17 @@ fn no_relation(which: &Which) -> Result<(), Failure> {
             Err(Failure::misuse(format_args!("--relation is for programs of mailboxes; {} is none", which.program)))
         }
         None => Ok(()),
+    }
+}
+
+/// For programs whose processes have no tasks.
+fn no_tasks(which: &Which) -> Result<(), Failure> {
+    match which.tasks {
+        None => Ok(()),
+        Some(_) => Err(Failure::misuse(format_args!(
+            "--tasks is for .abs files and native actors; the processes of {} have no tasks",
+            which.program
+        ))),
     }
 }
 

@@ -383,3 +383,29 @@ fn an_interruption_gives_the_partial_verdict() {
     assert_eq!((&report["limits"][0], &report["complete"]), (&"interrupted".into(), &false.into()));
     assert!(report["executions"].as_u64() > Some(0));
 }
+
+/// The running example of the paper on selecting actors and tasks: 6 executions, or 2 with marks or fields.
+#[test]
+fn actors_and_tasks_are_selected() {
+    let running = concat!(env!("CARGO_MANIFEST_DIR"), "/../lang/subjects/running.abs");
+    for (tasks, executions) in [("actors", 6), ("marks", 2), ("marks-literal", 2)] {
+        let (report, code) = json(&["explore", running, "-r", "persistent", "--order", "stable", "--tasks", tasks]);
+        let counted = (&report["executions"], &report["unstable"], code);
+        assert_eq!(counted, (&executions.into(), &0.into(), 0), "{tasks}");
+        let warned = report["notes"].to_string().contains("may miss");
+        assert_eq!(warned, tasks != "actors", "{}", report["notes"]);
+    }
+    assert_eq!(json(&["explore", running]).0["executions"], 2);
+    let marks = whippet(&["explore", running, "--tasks", "marks"]);
+    assert!(marks.out.contains("what may have been missed") && !marks.out.contains("every order"), "{}", marks.out);
+}
+
+#[test]
+fn selection_is_refused_where_the_text_of_a_program_is_not_known() {
+    let stable = whippet(&["explore", "pi", "--order", "stable"]);
+    assert_eq!(stable.code, 2);
+    assert!(stable.err.contains("known of .abs programs") && stable.err.contains("fifo, lifo, eca"), "{}", stable.err);
+    let marks = whippet(&["explore", "pi", "--tasks", "marks"]);
+    assert!(marks.code == 2 && marks.err.contains("--tasks fields"), "{}", marks.err);
+    assert_eq!(whippet(&["explore", "pi", "--tasks", "actors"]).code, 0);
+}

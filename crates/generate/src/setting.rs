@@ -43,10 +43,9 @@ impl Setting {
     #[must_use]
     pub fn all() -> Vec<Setting> {
         let mut all = Vec::new();
-        for &order in Order::ALL {
-            // Who may still send to whom is not known to the papers' searches.
-            let papers = if order == Order::Stable { &[][..] } else { &[false, true] };
-            for &sleep in papers {
+        // Who may still send to whom is known of ABS programs only.
+        for &order in Order::ALL.iter().filter(|order| **order != Order::Stable) {
+            for sleep in [false, true] {
                 for reduction in [Reduction::Dcute, Reduction::Persistent] {
                     all.push(Setting { order, sleep, ..Setting::of(reduction) });
                 }

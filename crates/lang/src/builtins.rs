@@ -74,8 +74,8 @@ pub(crate) fn apply(eval: &mut Eval<'_>, builtin: Builtin, args: &[Value], at: u
         B::AppendRight => chain(args[0].items(), known::CONS, Value::cons(args[1].clone(), NIL)),
         B::Reverse => args[0].items().fold(NIL, |tail, head| Value::cons(head.clone(), tail)),
         B::Copy => copy(eval, args, at)?,
-        B::MapOf => args[0].items().fold(EMPTY_MAP, |map, entry| put(&map, key(entry), content(entry))),
-        B::RemoveKey => chain(args[0].items().filter(|entry| *key(entry) != args[1]), known::INSERT_ASSOC, EMPTY_MAP),
+        B::MapOf => chain(args[0].items(), known::INSERT_ASSOC, EMPTY_MAP),
+        B::RemoveKey => remove_key(&args[0], &args[1]),
         B::Values => Value::list(args[0].items().map(|entry| content(entry).clone()).collect::<Vec<_>>().into_iter()),
         B::Keys => set_of(args[0].items().map(|entry| key(entry).clone()).collect()),
         B::Lookup => match args[0].items().find(|entry| *key(entry) == args[1]) {
@@ -175,6 +175,19 @@ fn put(map: &Value, wanted: &Value, value: &Value) -> Value {
         before.push(item);
     }
     chain(before.into_iter(), known::INSERT_ASSOC, Value::data(known::INSERT_ASSOC, Box::new([entry, rest])))
+}
+
+/// Removes the first entry of a key; another one that it had hidden shows again.
+fn remove_key(map: &Value, unwanted: &Value) -> Value {
+    let mut before: Vec<&Value> = Vec::new();
+    let mut items = map.items();
+    while let Some(item) = items.next() {
+        if key(item) == unwanted {
+            return chain(before.into_iter(), known::INSERT_ASSOC, items.rest().clone());
+        }
+        before.push(item);
+    }
+    map.clone()
 }
 
 fn nth(eval: &Eval<'_>, args: &[Value], at: u32) -> Result<Value, Thrown> {

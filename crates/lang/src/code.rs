@@ -76,8 +76,8 @@ pub(crate) enum Expr {
     /// A function that was handed over, in a local variable.
     CallLocal(u16, Box<[Expr]>, u32),
     Builtin(crate::builtins::Builtin, Box<[Expr]>, u32),
-    /// A function as a value, with the variables it takes along.
-    Closure(u32, Box<[u16]>),
+    /// A function as a value, with the variables it takes along and the fields it looks at.
+    Closure(u32, Box<[u16]>, Box<[u16]>),
     Implements(Box<Expr>, u32),
     /// A cast to an interface: `null` if the object does not have it.
     As(Box<Expr>, u32),
@@ -91,6 +91,8 @@ pub(crate) enum Pattern {
     Bind(u16),
     /// Equal to a variable that already has a value.
     Same(u16),
+    /// Equal to a field.
+    Field(u16),
     Construct(u32, Box<[Pattern]>),
 }
 
@@ -211,13 +213,25 @@ impl Code {
     }
 }
 
+impl Pattern {
+    /// Calls `visit` on the fields that it looks at.
+    pub(crate) fn walk(&self, visit: &mut impl FnMut(&Expr)) {
+        match self {
+            Pattern::Field(field) => visit(&Expr::Field(*field)),
+            Pattern::Construct(_, args) => args.iter().for_each(|arg| arg.walk(visit)),
+            Pattern::Any | Pattern::Const(_) | Pattern::Bind(_) | Pattern::Same(_) => {}
+        }
+    }
+}
+
 impl Expr {
     /// Calls `visit` on this expression and everything in it.
     pub(crate) fn walk(&self, visit: &mut impl FnMut(&Expr)) {
         visit(self);
         let mut all = |parts: &[Expr]| parts.iter().for_each(|part| part.walk(visit));
         match self {
-            Expr::Const(_) | Expr::Local(_) | Expr::Field(_) | Expr::This | Expr::Closure(..) => {}
+            Expr::Const(_) | Expr::Local(_) | Expr::Field(_) | Expr::This => {}
+            Expr::Closure(_, _, fields) => fields.iter().for_each(|&field| visit(&Expr::Field(field))),
             Expr::Unary(_, inner) | Expr::Implements(inner, _) | Expr::As(inner, _) => inner.walk(visit),
             Expr::Binary(_, pair, _) | Expr::Let(_, pair) => {
                 pair.0.walk(visit);
@@ -230,7 +244,10 @@ impl Expr {
             }
             Expr::Case(subject, branches, _) => {
                 subject.walk(visit);
-                branches.iter().for_each(|(_, body)| body.walk(visit));
+                for (pattern, body) in branches {
+                    pattern.walk(visit);
+                    body.walk(visit);
+                }
             }
             Expr::Construct(_, args)
             | Expr::Call(_, args, _)

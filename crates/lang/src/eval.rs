@@ -143,7 +143,7 @@ impl Eval<'_> {
                     args.iter().map(|arg| self.expr(arg)).collect::<Result<_, _>>()?;
                 builtins::apply(self, *builtin, &args, *at)?
             }
-            Expr::Closure(function, slots) => {
+            Expr::Closure(function, slots, _) => {
                 let taken = slots.iter().map(|slot| self.stack[self.base + *slot as usize].clone()).collect();
                 Value::Function(Rc::new(Closure { function: *function, taken }))
             }
@@ -219,6 +219,10 @@ impl Eval<'_> {
                 true
             }
             Pattern::Same(slot) => self.stack[self.base + *slot as usize] == *value,
+            Pattern::Field(field) => {
+                self.read |= field_bit(*field);
+                self.fields[*field as usize] == *value
+            }
             Pattern::Construct(constructor, patterns) => match value.parts() {
                 Some((found, args)) => {
                     found == *constructor && patterns.iter().zip(args).all(|(p, arg)| self.matches(p, arg))

@@ -32,5 +32,5 @@ mod summary;
 mod syntax;
 mod value;
 
-pub use machine::{AbsMachine, AbsProgram, DEFAULT_STATEMENTS, Tasks};
+pub use machine::{AbsMachine, AbsProgram, DEFAULT_STATEMENTS, Marks, Tasks};
 pub use source::{FaultPlace, LangError};

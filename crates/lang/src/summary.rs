@@ -102,7 +102,8 @@ fn each_expr(instr: &Instr, visit: &mut impl FnMut(&Expr)) {
         }
         Instr::New { args, .. } => args.iter().for_each(visit),
         Instr::Await(guard) => guard.futures.iter().chain(&guard.holds).for_each(visit),
-        Instr::Jump(_) | Instr::Suspend | Instr::Match(..) | Instr::Next(..) | Instr::Try(..) | Instr::EndTry => {}
+        Instr::Match(_, pattern, _) => pattern.walk(visit),
+        Instr::Jump(_) | Instr::Suspend | Instr::Next(..) | Instr::Try(..) | Instr::EndTry => {}
     }
 }
 

@@ -404,6 +404,61 @@ pub trait Machine {
         Vec::new()
     }
 
+    // ---- what is known of the program beforehand -------------------------------------------------
+
+    /// How much may still be sent to an actor, as far as the program's text and this configuration tell: 0 if
+    /// nobody can send to it any more. Nothing where the machine cannot know. It orders a search, no more.
+    ///
+    /// ```
+    /// use whippet_lang::AbsProgram;
+    /// use whippet_model::{ActorNo, Choice, Machine, Pending, Program};
+    /// let program = AbsProgram::parse("two.abs", "
+    ///     interface I { Unit m(I other); }
+    ///     class C implements I { Unit m(I other) { if (other != null) { other!m(null); } } }
+    ///     { I a = new C(); I b = new C(); a!m(b); b!m(null); }
+    /// ").unwrap();
+    /// let mut machine = program.machine().unwrap();
+    /// machine.execute(Choice::first(Pending(0))).unwrap(); // the main block, actor 0
+    /// assert_eq!(machine.level(ActorNo(1)), Some(0), "nobody can send to a");
+    /// assert!(machine.level(ActorNo(2)) > Some(0), "a still can send to b");
+    /// ```
+    fn level(&self, actor: ActorNo) -> Option<u64> {
+        let _ = actor;
+        None
+    }
+
+    /// If the machine has a rule of its own by which searches leave choices out: what that may miss.
+    ///
+    /// ```
+    /// # use whippet_actors::Test;
+    /// # use whippet_model::{Machine, Program};
+    /// // Most machines have none.
+    /// assert_eq!(Test::new("nobody", |_sys| {}).machine().unwrap().leaves_out(), None);
+    /// ```
+    fn leaves_out(&self) -> Option<String> {
+        None
+    }
+
+    /// Whether that rule leaves out `what` in this configuration, although it is enabled.
+    ///
+    /// ```
+    /// use whippet_lang::{AbsProgram, Marks, Tasks};
+    /// use whippet_model::{Choice, Machine, Pending, Program};
+    /// let program = AbsProgram::parse("two.abs", "
+    ///     interface I { Unit m(); Unit n(); }
+    ///     class C implements I { Int x = 0; Int y = 0; Unit m() { x = x + 1; } Unit n() { y = y + 1; } }
+    ///     { I a = new C(); a!m(); a!n(); }
+    /// ").unwrap().tasks(Tasks::Marks(Marks::Literal));
+    /// let mut machine = program.machine().unwrap();
+    /// machine.execute(Choice::first(Pending(0))).unwrap(); // the main block
+    /// machine.execute(Choice::first(Pending(1))).unwrap(); // m, which n is independent of
+    /// assert!(machine.left_out(Pending(2)));
+    /// ```
+    fn left_out(&self, what: Pending) -> bool {
+        let _ = what;
+        false
+    }
+
     // ---- what is wrong ---------------------------------------------------------------------------
 
     /// How many steps of the current execution have a problem. Asked after every step.

@@ -112,6 +112,8 @@ pub struct Counters {
     pub states: Option<u64>,
     /// What an unfolding search knew.
     pub events: Option<Events>,
+    /// Configurations where no actor was known to be stable (`H`), counted with the order `stable`.
+    pub unstable: Option<u64>,
     /// The deepest execution.
     pub depth: usize,
     /// Steps in which user code panicked or a check failed, over all executions.
@@ -125,10 +127,9 @@ impl Counters {
         self.blocked += other.blocked;
         self.transitions += other.transitions;
         self.handler_runs += other.handler_runs;
-        self.states = match (self.states, other.states) {
-            (None, None) => None,
-            (a, b) => Some(a.unwrap_or(0) + b.unwrap_or(0)),
-        };
+        let both = |a: Option<u64>, b: Option<u64>| a.or(b).map(|_| a.unwrap_or(0) + b.unwrap_or(0));
+        self.states = both(self.states, other.states);
+        self.unstable = both(self.unstable, other.unstable);
         self.events = match (self.events, other.events) {
             (Some(a), Some(b)) => Some(Events {
                 created: a.created + b.created,

@@ -49,6 +49,9 @@ struct Object<'a> {
     /// Only the unfolding search has them.
     #[serde(skip_serializing_if = "Option::is_none")]
     events: Option<Events>,
+    /// Only counted with the order `stable`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    unstable: Option<u64>,
     depth: usize,
     findings: Vec<Entry<'a>>,
     warnings: Vec<Entry<'a>>,
@@ -92,6 +95,7 @@ impl<'a> Object<'a> {
             handler_runs: counters.handler_runs,
             states: counters.states,
             events: counters.events,
+            unstable: counters.unstable,
             depth: counters.depth,
             findings: verdict.findings.iter().map(Entry::new).collect(),
             warnings: verdict.warnings.iter().map(Entry::new).collect(),

@@ -73,6 +73,9 @@ fn table(run: &Run, verdict: &Verdict) -> Vec<(&'static str, String)> {
         rows.push(("largest U", grouped(events.known)));
         rows.push(("largest D", grouped(events.avoided)));
     }
+    if let Some(unstable) = counters.unstable {
+        rows.push(("unstable (H)", grouped(unstable)));
+    }
     rows.push(("handler runs", grouped(counters.handler_runs)));
     rows.push(("depth", grouped(counters.depth as u64)));
     rows.push(("time", seconds(verdict.time.as_secs_f64())));
@@ -106,6 +109,9 @@ fn conclusion(run: &Run, verdict: &Verdict) -> String {
     let executions = count(verdict.counters.executions, "execution");
     let (style, line) = match Exit::of(verdict) {
         Exit::Found => (BAD, format!("{} in {executions}.", count(verdict.findings.len() as u64, "finding"))),
+        Exit::Holds if verdict.notes.iter().any(|note| note.contains("may miss")) => {
+            (DOUBT, format!("Nothing found, in {executions}; a note above says what may have been missed."))
+        }
         Exit::Holds => (GOOD, format!("Nothing found: every order was covered, in {executions}.")),
         Exit::NoVerdict => (DOUBT, format!("Nothing found so far, in {executions}.")),
     };

@@ -58,6 +58,7 @@ fn verdict(findings: Vec<Finding>) -> Verdict {
             handler_runs: 88,
             states: None,
             events: None,
+            unstable: None,
             depth: 7,
             problems: 3,
         },

@@ -90,7 +90,7 @@ pub(crate) trait Backtrack {
 /// Explores everything that the rule asks for.
 pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>, rule: impl Backtrack) -> Result<(), Stop> {
     run.follow_clocks();
-    let orders = Orders::new(run.options.order, &run.machine)?;
+    let orders = Orders::new(run.options.order, &run.machine, run.control)?;
     Walk { rule, orders, levels: Vec::new(), sleeps: run.options.sleep }.visit(run)
 }
 

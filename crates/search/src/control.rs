@@ -35,6 +35,8 @@ pub(crate) struct Control {
     first: Mutex<Option<Vec<Taken>>>,
     notes: Mutex<Vec<String>>,
     estimate: Mutex<Option<Estimate>>,
+    /// See [`Counters::unstable`].
+    unstable: OnceLock<Arc<AtomicU64>>,
 }
 
 impl Control {
@@ -50,6 +52,7 @@ impl Control {
             first: Mutex::default(),
             notes: Mutex::default(),
             estimate: Mutex::default(),
+            unstable: OnceLock::new(),
         }
     }
 
@@ -132,6 +135,7 @@ impl Control {
             depth = depth.max(published.depth);
             weights.add(&published.weights);
         }
+        counters.unstable = self.unstable.get().map(|count| count.load(Ordering::Relaxed));
         let estimate = lock(&self.estimate).or_else(|| weights.estimate(counters.executions));
         (counters, depth, estimate)
     }
@@ -183,6 +187,11 @@ impl Control {
         if !notes.contains(&text) {
             notes.push(text);
         }
+    }
+
+    /// Where configurations without a stable actor are counted.
+    pub(crate) fn unstable(&self) -> Arc<AtomicU64> {
+        self.unstable.get_or_init(Arc::default).clone()
     }
 
     pub(crate) fn notes(&self) -> Vec<String> {

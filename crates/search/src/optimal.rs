@@ -8,11 +8,12 @@ use whippet_model::{Machine, Relation};
 /// Explores each trace once and says how.
 pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
     match run.machine.relation() {
-        Relation::SameActor => {
+        // What a machine leaves out, no revisit may count on.
+        Relation::SameActor if !run.leaves_out() => {
             run.control.note(REVISIT);
             revisit::search(run)
         }
-        Relation::Footprints => {
+        _ => {
             run.control.note("optimal: wakeup trees");
             wakeup::search(run)
         }

@@ -87,7 +87,7 @@ pub enum Order {
     Sgr,
     /// Like `Sgr`, but sorting messages with a comparator that is not transitive, as published.
     SgrPublished,
-    /// Actors that nobody can send to any more first, as far as the program's machine knows.
+    /// The actor that nobody can send to any more, or else the one of the lowest level, as far as the program's text tells.
     Stable,
 }
 

@@ -1,14 +1,22 @@
-//! Which actor goes first: the orders of the Basset dissertation, chapter 4.
+//! Which actor goes first: the orders of the Basset dissertation, chapter 4, and `stable`.
 //!
 //! An order sorts the actors that have something enabled; inside an actor, messages keep the order of sending.
 //! It changes how much a reduction can skip, never what is covered. `hms` and `sgr` learn from the
 //! whole exploration: what they know is kept when the search goes back. Actors are numbered in the order
 //! of creation, and ties go to the lower number.
 //!
+//! `stable` (Albert, Arenas and Gómez-Zamalloa: "Actor- and Task-Selection Strategies") asks the machine what may still
+//! be sent to an actor, and takes the lowest level first: the actor to which nobody can send any more, if there is
+//! one. The paper trusts such an actor and tries no other; here it only goes first, because the machine may be
+//! wrong about it. Where no actor is stable, that is counted (the paper's H).
+//!
 //! Searches ask at every configuration: nothing is allocated, and small sets cost tens of nanoseconds.
 
+use crate::control::Control;
 use crate::options::Order;
 use crate::run::Stop;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use whippet_model::{ActorNo, Choice, Machine, Pending};
 
 mod published;
@@ -27,6 +35,8 @@ struct Group {
     count: u32,
     /// Whether one of them is awake.
     awake: bool,
+    /// `stable`: what may still be sent to it.
+    level: u64,
 }
 
 /// An order, and what it has learnt.
@@ -42,15 +52,20 @@ pub(crate) struct Orders {
     /// `hms`: per actor, messages it received and messages it sent in doing so.
     averages: Vec<(u64, u64)>,
     reach: Reach,
+    /// `stable`: how often no actor was.
+    unstable: Option<Arc<AtomicU64>>,
 }
 
 impl Orders {
     /// The order for a search of this machine, which has taken no step yet.
-    pub(crate) fn new<M: Machine>(order: Order, machine: &M) -> Result<Orders, Stop> {
-        if order == Order::Stable {
-            let why = "the order `stable` needs to know who may still send to whom, which this search does not learn: \
-                       choose another order, or the reduction `optimal`";
-            return Err(Stop::unsupported(why));
+    pub(crate) fn new<M: Machine>(order: Order, machine: &M, control: &Control) -> Result<Orders, Stop> {
+        if order == Order::Stable && machine.level(ActorNo(0)).is_none() {
+            let others: Vec<&str> = Order::ALL.iter().filter(|o| **o != order).map(|o| o.name()).collect();
+            return Err(Stop::unsupported(format!(
+                "the order `stable` needs to know from the program's text who may still send to whom: that is known of \
+                 .abs programs, not of this one. Choose one of these: {}",
+                others.join(", ")
+            )));
         }
         let mut reach = Reach::default();
         if matches!(order, Order::Sgr | Order::SgrPublished) {
@@ -65,6 +80,7 @@ impl Orders {
             scratch: Vec::new(),
             averages: Vec::new(),
             reach,
+            unstable: (order == Order::Stable).then(|| control.unstable()),
         })
     }
 
@@ -166,8 +182,18 @@ impl Orders {
                 group.awake = group.awake || awake(choice);
             } else {
                 *known = (self.question, self.groups.len() as u32);
-                self.groups.push(Group { actor, first: at, last: at, count: 1, awake: awake(choice) });
+                let level = match &self.unstable {
+                    Some(_) => machine.level(ActorNo(actor)).expect("the machine knew the first actor's level"),
+                    None => 0,
+                };
+                self.groups.push(Group { actor, first: at, last: at, count: 1, awake: awake(choice), level });
             }
+        }
+        if let Some(unstable) = &self.unstable
+            && !self.groups.is_empty()
+            && self.groups.iter().all(|group| group.level > 0)
+        {
+            unstable.fetch_add(1, Ordering::Relaxed);
         }
     }
 }
@@ -189,6 +215,7 @@ fn key(order: Order, group: &Group, averages: &[(u64, u64)]) -> u64 {
             // The bits of floats that are not negative are ordered as they are.
             !average.to_bits()
         }
-        Order::Sgr | Order::SgrPublished | Order::Stable => unreachable!("sorted in another way"),
+        Order::Stable => group.level,
+        Order::Sgr | Order::SgrPublished => unreachable!("sorted in another way"),
     }
 }

@@ -150,7 +150,7 @@ pub(crate) fn applies<M: Machine>(machine: &M, options: &Options, control: &Cont
     }
     let divisible = match options.reduction {
         Reduction::Exhaustive => true,
-        Reduction::Optimal => machine.relation() == Relation::SameActor,
+        Reduction::Optimal => machine.relation() == Relation::SameActor && machine.leaves_out().is_none(),
         _ => false,
     };
     if !divisible && options.jobs > 1 {

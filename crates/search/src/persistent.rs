@@ -9,7 +9,7 @@
 //! That step could have come right before k, so the rule stays complete with sleep sets: if it sleeps,
 //! what begins with it has been explored. Where s was not possible before k, it may have been before what k was in
 //! conflict with. A step that opened another way for an earlier one, and what could not act any more in
-//! the end, are treated alike.
+//! the end, are treated alike; where the latter could not act before k either, nobody knows what would have let it: all are added.
 
 use crate::backtrack::{Backtrack, Level, first_after, search as walk};
 use crate::orders::Orders;
@@ -110,7 +110,9 @@ impl Persistent {
                 let cause = needs.and_then(|needs| first_after(&run.clocks, k, needs));
                 let step = cause.map(|cause| run.machine.step(cause));
                 let (what, actor) = step.map_or((what, run.machine.actor(what)), |step| (step.choice.what, step.actor));
-                levels[k].add_cause(&run.machine, what, actor);
+                if !levels[k].add_cause(&run.machine, what, actor) && cause.is_none() {
+                    levels[k].add_all(&run.machine);
+                }
             }
         }
     }
@@ -124,6 +126,12 @@ impl Level {
             self.add_actor(machine, actor);
         }
         possible
+    }
+
+    fn add_all<M: Machine>(&mut self, machine: &M) {
+        for k in 0..self.enabled.len() {
+            self.add_actor(machine, machine.actor(self.enabled[k].what));
+        }
     }
 }
 

@@ -91,9 +91,8 @@ pub(crate) struct Revisits {
 impl Revisits {
     pub(crate) fn new<M: Machine>(run: &Run<'_, M>) -> Result<Revisits, Stop> {
         let orders = match run.options.order {
-            // What is learnt serves both: an actor that others still send to is picked late.
-            Order::Own | Order::Stable => None,
-            order => Some(Orders::new(order, &run.machine)?),
+            Order::Own => None,
+            order => Some(Orders::new(order, &run.machine, run.control)?),
         };
         Ok(Revisits {
             stack: Stack::new(),

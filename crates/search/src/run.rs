@@ -48,6 +48,9 @@ pub(crate) struct Run<'a, M: Machine> {
     worker: Arc<Worker>,
     follows: bool,
     first: bool,
+    /// Whether the machine leaves choices out by a rule of its own, and whether it has just left out all of them.
+    leaves_out: bool,
+    cut: bool,
     wrong: Vec<Problem>,
 }
 
@@ -57,7 +60,13 @@ impl<'a, M: Machine> Run<'a, M> {
         if options.reduction.needs_independence() {
             machine.reduce();
         }
+        let leaves_out = machine.leaves_out();
+        if let Some(missed) = &leaves_out {
+            control.note(missed.as_str());
+        }
         Run {
+            leaves_out: leaves_out.is_some(),
+            cut: false,
             machine,
             clocks: Clocks::new(),
             counters: Counters::default(),
@@ -86,7 +95,11 @@ impl<'a, M: Machine> Run<'a, M> {
     #[inline]
     pub(crate) fn enabled(&mut self, out: &mut Vec<Choice>) {
         if self.machine.depth() < self.options.limits.steps {
+            let mark = out.len();
             self.all_enabled(out);
+            if self.leaves_out {
+                self.leave_out(out, mark);
+            }
         }
     }
 
@@ -119,6 +132,23 @@ impl<'a, M: Machine> Run<'a, M> {
         }
     }
 
+    /// Whether the machine leaves choices out by a rule of its own: then no theorem about a search holds.
+    pub(crate) fn leaves_out(&self) -> bool {
+        self.leaves_out
+    }
+
+    /// Drops what the machine leaves out. If nothing stays, the execution is not complete but cut.
+    #[cold]
+    fn leave_out(&mut self, out: &mut Vec<Choice>, mark: usize) {
+        let all = out.len();
+        for k in (mark..all).rev() {
+            if self.machine.left_out(out[k].what) {
+                out.remove(k);
+            }
+        }
+        self.cut = out.len() == mark && all > mark;
+    }
+
     /// Takes one step and counts it.
     #[inline]
     pub(crate) fn execute(&mut self, choice: Choice) -> Result<(), Stop> {
@@ -144,6 +174,7 @@ impl<'a, M: Machine> Run<'a, M> {
             self.clocks.push(&self.machine);
         }
         if self.options.first_bug && self.machine.problems() > 0 && self.newest_failed() {
+            self.cut = false;
             self.complete()?;
         }
         Ok(())
@@ -171,6 +202,10 @@ impl<'a, M: Machine> Run<'a, M> {
 
     /// Nothing is enabled: an execution is complete. Looks at what is wrong with it.
     pub(crate) fn complete(&mut self) -> Result<(), Stop> {
+        if std::mem::take(&mut self.cut) {
+            self.blocked();
+            return self.given_up();
+        }
         self.control.executed().map_err(Stop::Limit)?;
         self.machine.completed();
         self.counters.executions += 1;

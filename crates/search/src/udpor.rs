@@ -29,6 +29,11 @@ use whippet_model::{Choice, Events, Extension, Machine, Relation};
 
 /// Explores every trace once.
 pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
+    if run.leaves_out() {
+        let why =
+            "the unfolding has every event, and this program's rule leaves some out: choose the reduction `optimal`";
+        return Err(Stop::unsupported(why));
+    }
     let mut search = Search::new(true, run.options.alternatives);
     let result = search.explore(run);
     run.counters.events = Some(Events {

@@ -12,7 +12,6 @@
 //! each trace once, but some executions turn out to be blocked on the way.
 
 use crate::acts::{Act, Record};
-use crate::options::Order;
 use crate::orders::Orders;
 use crate::reversals::{Reversals, Sink, Tried};
 use crate::run::{Run, Stop};
@@ -116,11 +115,7 @@ fn insert(mut branches: &mut Vec<Node>, mut sequence: Vec<Act>) {
 
 /// Explores everything, with wakeup trees or with source sets.
 pub(crate) fn explore<M: Machine>(run: &mut Run<'_, M>, keep: Keep) -> Result<(), Stop> {
-    let order = match run.options.order {
-        Order::Stable => Order::Own,
-        order => order,
-    };
-    let orders = Orders::new(order, &run.machine)?;
+    let orders = Orders::new(run.options.order, &run.machine, run.control)?;
     let record = Record::new(&run.machine);
     let levels = Levels { levels: vec![Level::default()], spare: Vec::new(), keep };
     Search { levels, record, orders, reversals: Reversals::default(), choices: Vec::new() }.explore(run)
@@ -172,7 +167,8 @@ impl Search {
         let awake = |choice: &Choice| level.awake(machine.thread(choice.what), choice.branch);
         let first = self.orders.first(machine, &self.choices, |choice| awake(choice).is_some());
         let Some(actor) = first else {
-            assert!(self.levels.keep == Keep::First, "our bug: the optimal search is blocked");
+            let may_block = self.levels.keep == Keep::First || run.leaves_out();
+            assert!(may_block, "our bug: the optimal search is blocked");
             run.blocked();
             self.reversals.find(run, &mut self.record, &mut self.levels)?;
             return Ok(false);

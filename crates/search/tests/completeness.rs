@@ -10,7 +10,7 @@ use Target::{Actor, Me};
 
 fn papers() -> Vec<Setting> {
     let known = [Reduction::Dcute, Reduction::Persistent, Reduction::Transdpor];
-    let all = Setting::all().into_iter().filter(|s| known.contains(&s.reduction) && s.order != Order::Stable);
+    let all = Setting::all().into_iter().filter(|s| known.contains(&s.reduction));
     all.collect()
 }
 

@@ -59,7 +59,7 @@ impl Checker {
     }
 
     fn exception_type(&self) -> Ty {
-        Ty::Data(self.data["Exception"].0, Rc::from([]))
+        Ty::Data(self.library_data("Exception"), Rc::from([]))
     }
 
     fn type_names(&mut self, file: &ast::File) {
@@ -84,7 +84,7 @@ impl Checker {
             }
         }
         for class in &file.classes {
-            if self.classes.contains_key(&class.name.text) {
+            if self.classes.get(&class.name.text).is_some_and(|&known| known >= self.library.classes) {
                 self.faults.push(Fault::new(class.name.span, format!("a second class `{}`", class.name.text)));
             }
             let number = self.new_class(class.name.text.clone());
@@ -115,15 +115,26 @@ impl Checker {
         self.types.class_names.len() as u32 - 1
     }
 
-    /// Whether no type has this name; a second one is a fault. A program may hide what the library declares.
+    /// Whether no type of the program has this name; a second one is a fault. What the library declares is hidden.
     fn free(&mut self, name: &Ident) -> bool {
         let text = &name.text;
+        let library = &mut self.library;
+        if self.data.get(text).is_some_and(|(number, _)| library.data.get(text) == Some(number)) {
+            self.data.remove(text);
+        }
+        if self.interfaces.get(text).is_some_and(|number| *number < library.interfaces) {
+            self.interfaces.remove(text);
+        }
+        if let Some(k) = library.synonyms.iter().position(|known| known == text) {
+            library.synonyms.swap_remove(k);
+            self.synonyms.remove(text);
+        }
         let primitive = PRIMITIVE.iter().any(|(known, _)| **known == **text) || &**text == "Fut";
         let taken =
             self.data.contains_key(text) || self.synonyms.contains_key(text) || self.interfaces.contains_key(text);
         if primitive || taken {
             let fault = Fault::new(name.span, format!("there already is a type `{text}`"))
-                .help("all modules of a file and the standard library share one space of names");
+                .help("all modules of a file share one space of names");
             self.faults.push(fault);
         }
         !primitive && !taken
@@ -241,7 +252,8 @@ impl Checker {
     fn constructor(&mut self, constructor: &ast::Constructor, generics: &Rc<[Rc<str>]>, result: &Ty) -> Check<()> {
         let name = &constructor.name;
         let reserved = ["True", "False", "Unit"].contains(&&*name.text);
-        if reserved || self.constructors.contains_key(&name.text) {
+        let known = self.constructors.get(&name.text);
+        if reserved || known.is_some_and(|known| known.number >= self.library.constructors) {
             return Err(Fault::new(name.span, format!("there already is a constructor `{}`", name.text)));
         }
         let args: Rc<[Ty]> = constructor.args.iter().map(|(ty, _)| self.ty(ty, generics)).collect::<Check<_>>()?;
@@ -289,7 +301,7 @@ impl Checker {
     fn function(&mut self, function: &ast::Function) -> Check<()> {
         let name = &function.signature.name;
         if let Some(known) = self.functions.get(&name.text)
-            && known.number >= self.library_functions()
+            && known.number >= self.library.functions
         {
             return Err(Fault::new(name.span, format!("there already is a function `{}`", name.text)));
         }
@@ -308,11 +320,6 @@ impl Checker {
         let info = FunctionInfo { number, builtin, generics, functions, params, result };
         self.functions.insert(name.text.clone(), info);
         Ok(())
-    }
-
-    /// Functions with a smaller number come from the library and may be hidden.
-    fn library_functions(&self) -> u32 {
-        if self.prelude { 0 } else { self.library }
     }
 
     fn class(&mut self, class: &ast::Class) -> Check<()> {

@@ -3,10 +3,14 @@
 //! Checking and writing code are one pass, so that nothing can run that was not checked. Faults are
 //! collected, one per statement or declaration, and all reported together.
 
+mod call;
 mod declare;
+mod effect;
 mod expr;
 mod method;
+mod pattern;
 mod stmt;
+mod try_stmt;
 mod types;
 
 use crate::code::{self, Code, Const};
@@ -54,14 +58,25 @@ type Methods = FxHashMap<Rc<str>, MethodInfo>;
 /// The fields of a class with their types, its parameters first.
 type Fields = Rc<[(Rc<str>, Ty)]>;
 
+/// What the library declares: its functions and constructors have the first numbers.
+#[derive(Debug, Default)]
+struct Library {
+    functions: u32,
+    constructors: u32,
+    data: FxHashMap<Rc<str>, u32>,
+    interfaces: u32,
+    classes: u32,
+    synonyms: Vec<Rc<str>>,
+}
+
 /// Everything that is declared, and the code written so far.
 struct Checker {
     types: Types,
     faults: Vec<Fault>,
     /// Whether the prelude is being read: only there is `builtin` allowed.
     prelude: bool,
-    /// How many functions the library has.
-    library: u32,
+    /// What the library declares, which a program may hide.
+    library: Library,
     data: FxHashMap<Rc<str>, (u32, usize)>,
     synonyms: FxHashMap<Rc<str>, (Vec<Ident>, ast::TypeUse)>,
     interfaces: FxHashMap<Rc<str>, u32>,
@@ -101,7 +116,7 @@ struct Body {
     code: Vec<code::Instr>,
     places: Vec<u32>,
     /// The `try` statements around, the innermost last.
-    tries: Vec<stmt::Around>,
+    tries: Vec<try_stmt::Around>,
     /// Whether this runs while an object is being created.
     init: bool,
 }
@@ -137,7 +152,14 @@ pub(crate) fn check(source: &Source, file: &ast::File) -> Result<Code, Vec<Fault
     checker.bodies(&prelude);
     assert!(checker.faults.is_empty(), "the prelude is wrong: {:?}", checker.faults);
     checker.prelude = false;
-    checker.library = checker.code.functions.len() as u32;
+    checker.library = Library {
+        functions: checker.code.functions.len() as u32,
+        constructors: checker.code.constructors.len() as u32,
+        data: checker.data.iter().map(|(name, (number, _))| (name.clone(), *number)).collect(),
+        interfaces: checker.types.interface_names.len() as u32,
+        classes: checker.types.class_names.len() as u32,
+        synonyms: checker.synonyms.keys().cloned().collect(),
+    };
     checker.imports(file);
     checker.declare_all(file);
     if checker.faults.is_empty() {
@@ -158,7 +180,7 @@ impl Checker {
             types: Types::default(),
             faults: Vec::new(),
             prelude: true,
-            library: 0,
+            library: Library::default(),
             data: FxHashMap::default(),
             synonyms: FxHashMap::default(),
             interfaces: FxHashMap::default(),
@@ -201,6 +223,11 @@ impl Checker {
             self.code.consts.len() - 1
         });
         code::Expr::Const(at as u32)
+    }
+
+    /// A data type of the library, also where the program has another of the same name.
+    fn library_data(&self, name: &str) -> u32 {
+        self.library.data.get(name).copied().unwrap_or_else(|| self.data[name].0)
     }
 
     /// The place of a stretch of source; the library has none of its own.

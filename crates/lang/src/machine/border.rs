@@ -7,7 +7,8 @@ use crate::eval::Thrown;
 use smallvec::SmallVec;
 use std::ops::Range;
 use whippet_model::{
-    ActorNo, Choice, Comparison, Machine, MachineError, Name, Pending, Problem, Relation, Step, StepText, Touch,
+    ActorNo, Choice, Clocks, Comparison, Extension, Machine, MachineError, Name, Pending, Problem, Relation, Step,
+    StepText, Touch,
 };
 
 impl AbsMachine {
@@ -36,6 +37,7 @@ impl AbsMachine {
             place: NONE,
         };
         self.reasons(&mut record);
+        self.mark(task);
         let (end, frames, place) = self.run(task);
         record.place = place;
         let state = &mut self.tasks[task as usize].state;
@@ -107,7 +109,7 @@ impl AbsMachine {
         let state = &self.tasks[record.task as usize].state;
         let blocks = record.holder == record.task || matches!(state.status, Status::Blocked(..));
         match self.tasks_mode {
-            Tasks::Actors => self.touches.push(Touch::write(group)),
+            Tasks::Actors | Tasks::Marks(_) => self.touches.push(Touch::write(group)),
             Tasks::Fields => {
                 let lock = group.mixed(salt::LOCK);
                 if self.blocks {
@@ -147,6 +149,7 @@ impl AbsMachine {
                     }
                 }
                 Undo::Seen(task) => self.tasks[task as usize].seen = false,
+                Undo::Mark(task) => self.flip_mark(task),
             }
         }
         for task in self.tasks.drain(record.tasks as usize..) {
@@ -215,7 +218,27 @@ impl Machine for AbsMachine {
     }
 
     fn relation(&self) -> Relation {
-        Relation::Footprints
+        match self.tasks_mode {
+            Tasks::Actors | Tasks::Marks(_) if !self.waits => Relation::SameActor,
+            _ => Relation::Footprints,
+        }
+    }
+
+    /// Calls arrive in any order, and objects refuse none.
+    fn accepted_at(&mut self, _: Pending, _: usize) -> bool {
+        true
+    }
+
+    fn level(&self, actor: ActorNo) -> Option<u64> {
+        Some(self.knowledge().level(self, actor.0))
+    }
+
+    fn leaves_out(&self) -> Option<String> {
+        self.missed_by_marks()
+    }
+
+    fn left_out(&self, what: Pending) -> bool {
+        self.tasks[what.0 as usize].marked
     }
 
     fn step(&self, at: usize) -> Step {
@@ -235,6 +258,15 @@ impl Machine for AbsMachine {
     fn touches(&self, at: usize) -> &[Touch] {
         let end = self.steps.get(at + 1).map_or(self.touches.len(), |next| next.touches as usize);
         &self.touches[self.steps[at].touches as usize..end]
+    }
+
+    fn extensions(&mut self, _: &Clocks, _: &mut Vec<Extension>) -> Result<(), MachineError> {
+        Err(MachineError::Unsupported(
+            "the unfolding search knows ABS programs with `--tasks actors` in which no task waits (`await`, `get`, \
+             `suspend`, calls `o.m()` to others), and this is no such program: choose the reduction `optimal`, which \
+             explores each trace once too"
+                .into(),
+        ))
     }
 
     fn actors(&self) -> usize {

@@ -83,7 +83,7 @@ impl AbsMachine {
         let mut lines: Vec<(u64, String)> = stuck.iter().map(|&task| self.stuck_text(task)).collect();
         lines.sort();
         let key = lines.iter().fold(Name(Kind::Deadlock as u64), |key, (part, _)| key.mixed(*part));
-        let head = if warning { "nothing can happen any more, and somebody still waits" } else { "deadlock" };
+        let head = if warning { "nothing can happen any more, and somebody still waits" } else { "nobody can go on" };
         let texts: Vec<String> = lines.into_iter().map(|(_, text)| text).collect();
         let first = stuck.iter().copied().find(|task| on_future(task)).unwrap_or(stuck[0]);
         let steps = stuck.iter().map(|&task| self.state_of(task).last).filter(|&step| step != super::NONE);
@@ -121,7 +121,7 @@ impl AbsMachine {
                 let futures: Vec<String> = wait.futures.iter().map(|&future| future_text(future)).collect();
                 format!("{who} waits at {at} until {} ends", futures.join(" and "))
             }
-            Status::Waiting(_) => format!("{who} waits at {at}: {}", self.line(place)),
+            Status::Waiting(_) => format!("{who} waits at {at}: {}", self.line(place).trim_end_matches(';')),
             Status::Ready | Status::Done => format!("{who} cannot start: its group is blocked"),
         };
         (Name(u64::from(place)).mixed(u64::from(entry.method)).0, text)

@@ -128,13 +128,13 @@ impl AbsMachine {
         let read = eval.read;
         frame.locals.truncate(locals);
         if read != 0 {
-            self.mark(object as u32, read, 0);
+            self.note(object as u32, read, 0);
         }
         result
     }
 
     /// Notes which fields of an object the step has touched.
-    fn mark(&mut self, object: u32, read: u64, written: u64) {
+    fn note(&mut self, object: u32, read: u64, written: u64) {
         let entry = &mut self.objects[object as usize];
         if entry.read | entry.written == 0 {
             self.touched.push(object);
@@ -160,7 +160,7 @@ impl AbsMachine {
                 if first || field >= 63 {
                     self.undo.push(Undo::Field(object, field, old));
                 }
-                self.mark(object, 0, field_bit(field));
+                self.note(object, 0, field_bit(field));
             }
         }
     }
@@ -233,12 +233,13 @@ impl AbsMachine {
 
     fn matches(&mut self, run: &mut Run, pattern: &crate::code::Pattern, value: &Value) -> bool {
         let frame = run.frames.last_mut().expect("a running task has a frame");
+        let object = frame.object;
         let mut eval = Eval {
             code: &run.code,
             consts: &self.consts,
             stack: &mut frame.locals,
             base: 0,
-            fields: &[],
+            fields: &self.objects[object as usize].fields,
             this: Value::Null,
             class_of: &|at| self.objects[at as usize].class,
             name_of: &|at| self.stable_text(at),
@@ -246,7 +247,12 @@ impl AbsMachine {
             depth: 0,
             read: 0,
         };
-        eval.matches(pattern, value)
+        let matches = eval.matches(pattern, value);
+        let read = eval.read;
+        if read != 0 {
+            self.note(object, read, 0);
+        }
+        matches
     }
 
     #[allow(clippy::too_many_arguments)]

@@ -71,7 +71,7 @@ impl AbsMachine {
     fn hash_task(&self, task: u32) -> u128 {
         let entry = &self.tasks[task as usize];
         let mut hash = Twice::new();
-        (entry.method, self.objects[entry.object as usize].name, &*entry.args).hash(&mut hash);
+        (entry.method, self.objects[entry.object as usize].name, &*entry.args, entry.marked).hash(&mut hash);
         if entry.kept {
             entry.name.hash(&mut hash);
         }

@@ -21,7 +21,7 @@ const K_C: u64 = 1;
 /// What is known of a program before it runs.
 #[derive(Clone, Debug)]
 pub(crate) struct Knowledge {
-    pub(crate) summaries: Vec<Summary>,
+    summaries: Vec<Summary>,
     /// Per method, the chains that begin with it.
     chains: Vec<Vec<Chain>>,
 }
@@ -41,14 +41,24 @@ impl Knowledge {
         Knowledge { summaries, chains }
     }
 
-    /// The level of an actor: 0 if it is stable.
+    /// Whether two methods of one object commute, as their text has it (Theorem 2).
+    pub(crate) fn independent(&self, method: u32, other: u32) -> bool {
+        self.summaries[method as usize].independent(&self.summaries[other as usize])
+    }
+
+    /// The level of an actor: 0 if it is stable. Of a group of several objects, the sum of theirs.
     pub(crate) fn level(&self, machine: &AbsMachine, actor: u32) -> u64 {
-        let target = machine.first_object(actor);
-        let class = machine.objects[target as usize].class;
+        let first = machine.first_object(actor) as usize;
+        let own = (first..machine.objects.len()).filter(|&object| machine.objects[object].group == actor);
+        own.map(|object| self.level_of(machine, object as u32)).fold(0, u64::saturating_add)
+    }
+
+    fn level_of(&self, machine: &AbsMachine, target: u32) -> u64 {
+        let (class, group) = (machine.objects[target as usize].class, machine.objects[target as usize].group);
         let mut level = 0;
         for &task in &machine.live {
             let task = &machine.tasks[task as usize];
-            if task.group == actor {
+            if task.group == group {
                 continue;
             }
             let own = task.args.iter().chain(task.state.frames.iter().flat_map(|frame| &frame.locals));

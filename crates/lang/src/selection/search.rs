@@ -6,21 +6,15 @@
 //! that led to it is added to the earlier configuration (`back`), once until that has been explored
 //! (`freeze`).
 //!
-//! Marks: after a task t of actor a has run, the tasks of a that are independent of t and stand behind it in
-//! the queue are marked, and a marked task is not selected. *Literal*: all other marks of a
-//! are taken away first. *Persisting*: a mark stays until a dependent task of a runs; these marks give the numbers of the
-//! paper's table. A configuration whose selected actor has only marked tasks is cut off.
+//! Marked tasks are not selected ([`Marks`]); a configuration whose selected actor has only such tasks is cut off.
 
-use super::levels::Knowledge;
-use crate::machine::{AbsMachine, AbsProgram, Tasks};
+use crate::machine::{AbsMachine, AbsProgram, Marks, Tasks};
 use std::collections::BTreeSet;
 use whippet_model::{Choice, Clocks, Comparison, Machine, MachineError, Pending, Program};
 
 /// Which actor goes first.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
 pub enum Pick {
-    /// The one created first.
-    Created,
     /// A stable one, or else one of the lowest level; the one created first among equals.
     #[default]
     Stable,
@@ -28,25 +22,13 @@ pub enum Pick {
     Highest,
 }
 
-/// Which marks are used.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
-pub enum Marks {
-    /// None.
-    #[default]
-    None,
-    /// As in Figure 6.
-    Literal,
-    /// Until a dependent task runs.
-    Persisting,
-}
-
 /// What the search is told.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
 pub struct Selection {
     /// Which actor goes first.
     pub pick: Pick,
-    /// Which marks are used.
-    pub marks: Marks,
+    /// Which marks are used, if any.
+    pub marks: Option<Marks>,
     /// Whether the choice of a stable actor is trusted, and nothing else ever tried there.
     pub trust: bool,
     /// Complete executions after which the search gives up.
@@ -70,15 +52,13 @@ pub struct Count {
 
 /// Runs the paper's search on a program.
 pub fn search(program: &AbsProgram, selection: &Selection) -> Result<Count, MachineError> {
-    let program = program.clone().tasks(Tasks::Actors);
-    let machine = program.machine()?;
+    let tasks = selection.marks.map_or(Tasks::Actors, Tasks::Marks);
+    let machine = program.clone().tasks(tasks).machine()?;
     let mut run = Run {
-        knowledge: Knowledge::new(&machine.code),
         machine,
         clocks: Clocks::new(),
         selection: *selection,
         nodes: Vec::new(),
-        marked: Vec::new(),
         count: Count { complete: true, ..Count::default() },
     };
     // The main block, as the paper has it, is not part of the tree.
@@ -95,13 +75,10 @@ struct Node {
 }
 
 struct Run {
-    knowledge: Knowledge,
     machine: AbsMachine,
     clocks: Clocks,
     selection: Selection,
     nodes: Vec<Node>,
-    /// Per task, whether it is marked.
-    marked: Vec<bool>,
     count: Count,
 }
 
@@ -109,7 +86,6 @@ impl Run {
     fn execute(&mut self, task: u32) -> Result<(), MachineError> {
         self.machine.execute(Choice::first(Pending(task)))?;
         self.clocks.push(&self.machine);
-        self.marked.resize(self.machine.tasks.len(), false);
         Ok(())
     }
 
@@ -146,49 +122,28 @@ impl Run {
         let depth = self.machine.depth();
         for choice in choices {
             let task = choice.what.0;
-            if self.machine.actor(choice.what).0 != actor || self.marked[task as usize] {
+            if self.machine.actor(choice.what).0 != actor || self.machine.left_out(choice.what) {
                 continue;
             }
-            let marks = self.marked.clone();
-            self.mark(task);
             self.execute(task)?;
             self.explore()?;
             self.machine.rewind(depth);
             self.clocks.truncate(depth);
-            self.marked = marks;
         }
         Ok(())
-    }
-
-    fn mark(&mut self, task: u32) {
-        if self.selection.marks == Marks::None {
-            return;
-        }
-        let machine = &self.machine;
-        let actor = machine.tasks[task as usize].group;
-        let own = &self.knowledge.summaries[machine.tasks[task as usize].method as usize];
-        for &other in machine.live.iter().filter(|&&other| other != task) {
-            let entry = &machine.tasks[other as usize];
-            if entry.group != actor {
-                continue;
-            }
-            let independent = own.independent(&self.knowledge.summaries[entry.method as usize]);
-            let keeps = self.selection.marks == Marks::Persisting && self.marked[other as usize];
-            self.marked[other as usize] = independent && (keeps || other > task);
-        }
     }
 
     fn pick(&mut self, choices: &[Choice]) -> u32 {
         let mut actors: Vec<u32> = choices.iter().map(|choice| self.machine.actor(choice.what).0).collect();
         actors.sort_unstable();
         actors.dedup();
-        let levels: Vec<u64> = actors.iter().map(|&actor| self.knowledge.level(&self.machine, actor)).collect();
+        let levels: Vec<u64> =
+            actors.iter().map(|&actor| self.machine.knowledge().level(&self.machine, actor)).collect();
         let stable = levels.iter().position(|&level| level == 0);
         if stable.is_none() {
             self.count.unstable += 1;
         }
         let at = match (self.selection.pick, stable) {
-            (Pick::Created, _) => 0,
             (_, Some(stable)) => stable,
             (Pick::Stable, None) => (0..actors.len()).min_by_key(|&k| (levels[k], k)).expect("somebody is active"),
             (Pick::Highest, None) => {

@@ -36,7 +36,7 @@ impl Parser {
             return self.declaration_or_expr();
         };
         let kind = match word.as_str() {
-            "if" => return self.if_stmt(),
+            "if" if self.is_ahead(1, "(") => return self.if_stmt(),
             "while" => return self.while_stmt(),
             "foreach" => return self.foreach_stmt(),
             "try" => return self.try_stmt(),
@@ -170,7 +170,10 @@ impl Parser {
     fn case_stmt(&mut self) -> Parse<StmtKind> {
         self.next();
         let subject = self.expr()?;
-        Ok(StmtKind::Case(subject, self.branches()?))
+        let branches = self.branches()?;
+        // A case expression can stand as a statement, too.
+        self.take(";");
+        Ok(StmtKind::Case(subject, branches))
     }
 
     fn branches(&mut self) -> Parse<Vec<(Pattern, Stmt)>> {

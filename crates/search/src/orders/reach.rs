@@ -88,7 +88,7 @@ mod tests {
         let mut reach = Reach::default();
         reach.sends(ActorNo(3), ActorNo(1));
         let mut groups: Vec<Group> =
-            [2, 0, 1, 3].map(|actor| Group { actor, first: 0, last: 0, count: 1, awake: true }).to_vec();
+            [2, 0, 1, 3].map(|actor| Group { actor, first: 0, last: 0, count: 1, awake: true, level: 0 }).to_vec();
         (0..4).for_each(|done| {
             reach.next(&mut groups, done);
         });

@@ -34,7 +34,16 @@ class Cell(Int start) implements Both {
         return result;
     }
 }
+interface Object { }
+data Either<A> = This(A) | That;
+interface Checker { Bool same(Int n); List<Int> above(List<Int> numbers); Bool holds(); }
+class Checker(Int limit) implements Checker {
+    Bool same(Int n) { return case n { limit => True; _ => False; }; }
+    List<Int> above(List<Int> numbers) { return filter((Int n) => n > limit)(numbers); }
+    Bool holds() { return case This(limit) { That => False; This(n) => n == limit; }; }
+}
 {
+    Checker checks = new Checker(1);
     Both c = new Cell(3);
     Fut<Int> f = c!value();
     await f? & True;
@@ -70,6 +79,19 @@ class Cell(Int start) implements Both {
     Int nine = plain.value();
     assert nine == 9;
     duration(1, 2);
+    assert checks.holds();
+    if True then 5 else 3;
+    case sum { 20 => 1; _ => 2; };
+    Map<Int, Int> twice_in = insert(insert(map[], Pair(1, 10)), Pair(1, 11));
+    assert lookupUnsafe(twice_in, 1) == 11 && lookupUnsafe(removeKey(twice_in, 1), 1) == 10;
+    DC host = new DeploymentComponent("host", map[Pair(Speed, 10)]);
+    InfRat total = await host!total(Speed);
+    assert total == Fin(10);
+    Checker checker = new Checker(3);
+    Bool same = await checker!same(3);
+    assert same;
+    List<Int> above = await checker!above(list[1, 4, 3, 5]);
+    assert above == list[4, 5];
 }
 "#;
 
@@ -108,6 +130,11 @@ fn wrong_programs_are_rejected_at_their_place() {
     rejects("class C { }", 1, 12, "no main block");
     rejects("type T = List<T>; { T x = Nil; }", 1, 10, "defined by itself");
     rejects("{ List<Int> l = Cons(1, list[\"a\"]); }", 1, 25, "String");
+    let cell = "interface I { Int m(); } class C implements I { Int m() { return 1; } }";
+    rejects(&format!("{cell} {{ I i = new C(); Int x = i.m() + 2; }}"), 1, 98, "give its result to a variable first");
+    rejects("data D = A; data D = B; { }", 1, 18, "already is a type `D`");
+    rejects("{ Duration d = deadline(); }", 1, 16, "not supported: deadlines");
+    rejects("{ Int n = random(3); }", 1, 11, "not supported: `random`");
 }
 
 #[test]
@@ -153,7 +180,8 @@ fn going_back_restores_every_state() {
     }
 }
 
-/// Programs with pieces cut out, doubled, exchanged: the front end always answers.
+/// Programs with pieces cut out, doubled, exchanged: the front end always answers. `WHIPPET_FUZZ=100000` makes it a
+/// long run.
 #[test]
 fn mutated_programs_are_answered() {
     let mut state = 7u64;
@@ -164,7 +192,8 @@ fn mutated_programs_are_answered() {
     let bytes = PROGRAM.as_bytes();
     let bits =
         ["(", ")", "{", "}", "<", "!", "?", "case", "\"", "`", "$", "[", "await", "99999999999999999999", "é", "_"];
-    for _ in 0..600 {
+    let rounds = std::env::var("WHIPPET_FUZZ").ok().and_then(|n| n.parse().ok()).unwrap_or(600);
+    for _ in 0..rounds {
         let mut text = bytes.to_vec();
         for _ in 0..1 + roll(3) {
             let (from, length) = (roll(text.len()), roll(30));
@@ -180,9 +209,22 @@ fn mutated_programs_are_answered() {
             }
         }
         let text = String::from_utf8_lossy(&text);
-        if let Err(error) = AbsProgram::parse("mutated.abs", &text) {
-            assert!(!error.to_string().is_empty());
+        match AbsProgram::parse("mutated.abs", &text) {
+            Err(error) => assert!(!error.to_string().is_empty()),
+            Ok(program) => run_to_an_end(&program.statements(1_000)),
         }
+    }
+}
+
+/// Some execution of a program that got through.
+fn run_to_an_end(program: &AbsProgram) {
+    let mut machine = program.machine().unwrap();
+    let mut choices = Vec::new();
+    while machine.depth() < 100 {
+        choices.clear();
+        machine.enabled(&mut choices);
+        let Some(&choice) = choices.first() else { break };
+        machine.execute(choice).unwrap();
     }
 }
 

@@ -1,0 +1,159 @@
+//! What has an effect or may wait: calls of methods, `new`, `get`, `await`.
+//!
+//! The grammar has these as whole right-hand sides only (`exp` against `pure_exp` in ABS.g4): of a declaration, an assignment,
+//! a `return`, an `assert`, or as a statement of their own.
+
+use super::types::Ty;
+use super::{Body, Check, Checker, Methods, unknown};
+use crate::code::{self, CallKind, Dest, Instr};
+use crate::source::{Fault, Span};
+use crate::syntax::ast::{Binary, Expr, ExprKind, Guard, Ident};
+use std::rc::Rc;
+
+impl Checker {
+    /// Writes what gives a value, with an effect or not, and says its type.
+    pub(super) fn right_hand_side(&mut self, body: &mut Body, value: &Expr, dest: Dest, at: u32) -> Check<Ty> {
+        match &value.kind {
+            ExprKind::Get(future) => {
+                self.may_wait(body, value.span)?;
+                let (code, ty) = self.expr(body, future)?;
+                let inner = self.future_of(future.span, &ty)?;
+                body.emit(Instr::Get(dest, code), at);
+                Ok(inner)
+            }
+            ExprKind::New { local, class, args } => {
+                let Some(&number) = self.classes.get(&class.text) else {
+                    return Err(unknown("class", class, self.classes.keys()));
+                };
+                let fields = self.class_fields[number as usize].clone();
+                let wanted: Vec<Ty> =
+                    fields[..self.class_params[number as usize]].iter().map(|(_, ty)| ty.clone()).collect();
+                let args = self.args(body, class, args, &wanted)?;
+                body.emit(Instr::New { dest, class: number, local: *local, args }, at);
+                Ok(Ty::Class(number))
+            }
+            ExprKind::Send { wait, object, method, args } => {
+                if !wait {
+                    let result = self.method_call(body, CallKind::Send, object, method, args, dest, at)?;
+                    return Ok(Ty::Future(Rc::new(result)));
+                }
+                self.may_wait(body, value.span)?;
+                let slot = body.slot("the call")?;
+                let result = self.method_call(body, CallKind::Send, object, method, args, Dest::Local(slot), at)?;
+                let future = code::Expr::Local(slot);
+                let guard = code::Guard { futures: Box::new([future.clone()]), holds: None, fields: Box::new([]) };
+                body.emit(Instr::Await(Box::new(guard)), at);
+                body.emit(Instr::Get(dest, future), at);
+                Ok(result)
+            }
+            ExprKind::Invoke { object, method, args } => {
+                self.method_call(body, CallKind::Invoke, object, method, args, dest, at)
+            }
+            _ => {
+                let (code, ty) = self.expr(body, value)?;
+                body.emit(Instr::Set(dest, code), at);
+                Ok(ty)
+            }
+        }
+    }
+
+    fn future_of(&mut self, span: Span, ty: &Ty) -> Check<Ty> {
+        match self.types.known(ty) {
+            Ty::Future(inner) => Ok((*inner).clone()),
+            other => {
+                Err(Fault::new(span, format!("a future is wanted here, this has type {}", self.types.show(&other)))
+                    .label(self.types.show(&other)))
+            }
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn method_call(
+        &mut self,
+        body: &mut Body,
+        kind: CallKind,
+        object: &Expr,
+        method: &Ident,
+        args: &[Expr],
+        dest: Dest,
+        at: u32,
+    ) -> Check<Ty> {
+        let (target, ty) = self.expr(body, object)?;
+        let methods: &Methods = match self.types.known(&ty) {
+            Ty::Interface(interface) => &self.interface_methods[interface as usize],
+            Ty::Class(class) => &self.class_methods[class as usize],
+            other => {
+                let message = format!("an object is wanted here, this has type {}", self.types.show(&other));
+                return Err(Fault::new(object.span, message).label(self.types.show(&other)));
+            }
+        };
+        let Some(info) = methods.get(&method.text).cloned() else {
+            let what = format!("method in `{}` called", self.types.show(&ty));
+            return Err(unknown(&what, method, methods.keys()));
+        };
+        let args = self.args(body, method, args, &info.params)?;
+        let method = self.method_name(&method.text);
+        body.emit(Instr::Call { dest, kind, object: target, method, args }, at);
+        Ok(info.result)
+    }
+
+    /// The value of an expression that may have an effect: kept in a variable if it has.
+    pub(super) fn value_of(&mut self, body: &mut Body, value: &Expr, wanted: &Ty, at: u32) -> Check<code::Expr> {
+        match &value.kind {
+            ExprKind::Get(_) | ExprKind::New { .. } | ExprKind::Send { .. } | ExprKind::Invoke { .. } => {
+                let slot = body.slot("the result")?;
+                let found = self.right_hand_side(body, value, Dest::Local(slot), at)?;
+                self.want(value.span, &found, wanted)?;
+                Ok(code::Expr::Local(slot))
+            }
+            _ => self.expr_of(body, value, wanted),
+        }
+    }
+
+    pub(super) fn await_stmt(&mut self, body: &mut Body, guards: &[Guard], span: Span, at: u32) -> Check<()> {
+        self.may_wait(body, span)?;
+        let mut futures = Vec::new();
+        let mut holds: Option<code::Expr> = None;
+        for guard in guards {
+            match guard {
+                Guard::Time(least, most) => {
+                    self.expr_of(body, least, &Ty::Rat)?;
+                    self.expr_of(body, most, &Ty::Rat)?;
+                }
+                Guard::Future(future) => {
+                    let (code, ty) = self.expr(body, future)?;
+                    self.future_of(future.span, &ty)?;
+                    futures.push(code);
+                }
+                Guard::Holds(condition) => {
+                    self.no_clock(condition)?;
+                    let condition = self.expr_of(body, condition, &Ty::Bool)?;
+                    holds = Some(match holds {
+                        None => condition,
+                        Some(before) => code::Expr::Binary(Binary::And, Box::new((before, condition)), at),
+                    });
+                }
+            }
+        }
+        if futures.is_empty() && holds.is_none() {
+            body.emit(Instr::Suspend, at);
+            return Ok(());
+        }
+        let fields = holds.as_ref().map_or_else(Vec::new, code::Expr::fields).into();
+        body.emit(Instr::Await(Box::new(code::Guard { futures: futures.into(), holds, fields })), at);
+        Ok(())
+    }
+
+    /// Time stands still, so nobody can wait for a point in time.
+    fn no_clock(&self, condition: &Expr) -> Check<()> {
+        match &condition.kind {
+            ExprKind::Call(name, ..)
+                if ["now", "currentms", "timeDifference", "timeLessThan"].contains(&&*name.text) =>
+            {
+                Err(Fault::new(condition.span, "not supported: waiting for a point in time"))
+            }
+            ExprKind::Binary(_, left, right) => self.no_clock(left).and_then(|()| self.no_clock(right)),
+            _ => Ok(()),
+        }
+    }
+}

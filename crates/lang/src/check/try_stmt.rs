@@ -1,0 +1,111 @@
+//! `try` … `catch` … `finally`, and what leaving them takes.
+
+use super::stmt::LATER;
+use super::types::Ty;
+use super::{Body, Check, Checker};
+use crate::code::{self, Dest, Instr};
+use crate::syntax::ast::{Binary, Pattern, Stmt};
+use std::rc::Rc;
+
+/// A `try` statement around what is being written.
+pub(super) enum Around {
+    /// Its exceptions are caught: leaving it takes one `EndTry`.
+    Catch,
+    /// It has a `finally`: a `return` inside keeps its value, says so, and jumps there.
+    Finally { how: u16, value: u16, returns: Vec<usize> },
+}
+
+/// What a `finally` block goes on with.
+const NORMALLY: i64 = 0;
+const THROWING: i64 = 1;
+const RETURNING: i64 = 2;
+
+impl Checker {
+    /// Returns a value, by way of the `finally` blocks around.
+    pub(super) fn leave(&mut self, body: &mut Body, value: code::Expr, at: u32) {
+        let mut ends = 0;
+        let mut through = None;
+        for (k, around) in body.tries.iter().enumerate().rev() {
+            ends += 1;
+            if let Around::Finally { how, value, .. } = around {
+                through = Some((k, *how, *value));
+                break;
+            }
+        }
+        let Some((k, how, slot)) = through else {
+            body.emit(Instr::Return(value), at);
+            return;
+        };
+        body.emit(Instr::Set(Dest::Local(slot), value), at);
+        let returning = self.number(RETURNING);
+        body.emit(Instr::Set(Dest::Local(how), returning), at);
+        for _ in 0..ends {
+            body.emit(Instr::EndTry, at);
+        }
+        let jump = body.emit(Instr::Jump(LATER), at);
+        if let Around::Finally { returns, .. } = &mut body.tries[k] {
+            returns.push(jump);
+        }
+    }
+
+    pub(super) fn try_stmt(
+        &mut self,
+        body: &mut Body,
+        inner: &Stmt,
+        branches: &[(Pattern, Stmt)],
+        finally: Option<&Stmt>,
+        at: u32,
+    ) -> Check<()> {
+        let outer = match finally {
+            None => None,
+            Some(last) => {
+                let (how, value) = (body.slot("how it goes on")?, body.slot("with what")?);
+                body.tries.push(Around::Finally { how, value, returns: Vec::new() });
+                Some((last, how, value, body.emit(Instr::Try(LATER, value), at)))
+            }
+        };
+        let caught = body.slot("the exception")?;
+        let handler = body.emit(Instr::Try(LATER, caught), at);
+        body.tries.push(Around::Catch);
+        self.inner(body, inner);
+        body.tries.pop();
+        body.emit(Instr::EndTry, at);
+        let end = body.emit(Instr::Jump(LATER), at);
+        body.land(handler);
+        let exception = Ty::Data(self.library_data("Exception"), Rc::from([]));
+        let again = Instr::Throw(code::Expr::Local(caught));
+        let written = self.branches(body, caught, &exception, branches, again, at);
+        body.land(end);
+        if let Some((last, how, value, handler)) = outer {
+            self.finally(body, last, how, value, handler, at);
+        }
+        written
+    }
+
+    fn finally(&mut self, body: &mut Body, last: &Stmt, how: u16, value: u16, handler: usize, at: u32) {
+        let Some(Around::Finally { returns, .. }) = body.tries.pop() else {
+            unreachable!("the try statements are nested")
+        };
+        body.emit(Instr::EndTry, at);
+        let (normally, throwing) = (self.number(NORMALLY), self.number(THROWING));
+        body.emit(Instr::Set(Dest::Local(how), normally), at);
+        let enter = body.emit(Instr::Jump(LATER), at);
+        body.land(handler);
+        body.emit(Instr::Set(Dest::Local(how), throwing), at);
+        body.land(enter);
+        returns.into_iter().for_each(|jump| body.land(jump));
+        self.inner(body, last);
+        let kept = code::Expr::Local(value);
+        let otherwise = self.unless(body, how, THROWING, at);
+        body.emit(Instr::Throw(kept.clone()), at);
+        body.land(otherwise);
+        let otherwise = self.unless(body, how, RETURNING, at);
+        self.leave(body, kept, at);
+        body.land(otherwise);
+    }
+
+    fn unless(&mut self, body: &mut Body, how: u16, is: i64, at: u32) -> usize {
+        let pair = Box::new((code::Expr::Local(how), self.number(is)));
+        body.emit(Instr::JumpUnless(code::Expr::Binary(Binary::Eq, pair, at), LATER), at)
+    }
+}
