@@ -313,6 +313,21 @@ pub fn ends(watched: Name, item: Name) {
     }
 }
 
+/// Remembers something about `name` for all executions. If it was not known, the search is begun again.
+pub fn learn(name: Name) {
+    if let Some(x) = running().filter(|x| !x.muted)
+        && x.learnt.mark(&x.groups, name)
+    {
+        x.grew = true;
+    }
+}
+
+/// Whether [`learn`] was called with `name`, in an earlier execution of this search.
+#[must_use]
+pub fn is_learnt(name: Name) -> bool {
+    running().is_some_and(|x| x.groups.is_marked(name))
+}
+
 /// A choice of the search among `ways`.
 #[must_use]
 pub fn choose(ways: u32) -> u32 {

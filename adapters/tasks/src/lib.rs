@@ -31,8 +31,8 @@ mod time;
 mod waiting;
 
 pub use execution::{
-    Around, Composite, InBranch, begins, cause, choose, enables, ends, event, execution_id, is_live, is_over, misuse,
-    new_select, read, this_step, write,
+    Around, Composite, InBranch, begins, cause, choose, enables, ends, event, execution_id, is_learnt, is_live, is_over,
+    learn, misuse, new_select, read, this_step, write,
 };
 pub use local::Local;
 pub use machine::TaskMachine;

@@ -325,8 +325,9 @@ fn drive(mut future: Pin<&mut dyn Future<Output = ()>>) -> Driven {
         }
         let x = execution::running().expect("it runs");
         x.task().probes.clear();
-        // What the task waits for after an event in the middle of a poll only another poll can tell.
-        let ask = x.task().dirty && !again;
+        // Futures that were asked in this poll may be alive and no longer waited for: where it is not clear what the
+        // task waits for, only another poll can tell.
+        let ask = !again && (x.task().dirty || x.task().live_waits().nth(1).is_some());
         again = ask;
         if ask {
             continue;

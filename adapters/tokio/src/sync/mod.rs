@@ -3,7 +3,6 @@
 mod barrier;
 pub mod broadcast;
 pub mod mpsc;
-mod mpsc_errors;
 mod mutex;
 mod notify;
 mod once_cell;

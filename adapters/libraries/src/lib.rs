@@ -1,0 +1,3 @@
+//! Programs on unmodified libraries.
+
+pub mod clients;
