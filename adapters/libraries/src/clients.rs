@@ -51,7 +51,12 @@ pub mod on_ractor {
             Ok(String::new())
         }
 
-        async fn handle(&self, _: ActorRef<Request>, request: Request, log: &mut String) -> Result<(), ActorProcessingErr> {
+        async fn handle(
+            &self,
+            _: ActorRef<Request>,
+            request: Request,
+            log: &mut String,
+        ) -> Result<(), ActorProcessingErr> {
             match request {
                 Request::Note(n) => *log += &n.to_string(),
                 Request::Log(reply) => reply.send(log.clone())?,

@@ -8,6 +8,7 @@ use crate::groups::{Groups, Learnt};
 use crate::object::{Action, Object, Part, Place};
 use crate::task::{Body, State, Task};
 use crate::waiting::{On, Ready};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -54,6 +55,8 @@ pub(crate) struct Execution {
     /// Whether something was learnt that `groups` lacks.
     pub(crate) grew: bool,
     numbers: Vec<(&'static str, u32)>,
+    /// How many objects without a creator were named, by their origin.
+    late: FxHashMap<Name, u32>,
 }
 
 thread_local! {
@@ -100,6 +103,7 @@ impl Execution {
             learnt,
             grew: false,
             numbers: Vec::new(),
+            late: FxHashMap::default(),
         }
     }
 
@@ -221,6 +225,16 @@ pub(crate) fn new_object(kind: &'static str) -> Object {
     }
 }
 
+/// See [`Object::late`].
+pub(crate) fn late_object(kind: &'static str, origin: Name) -> Object {
+    let Some(x) = running() else { return new_object(kind) };
+    x.touch(Touch::write(origin));
+    let known = x.late.entry(origin).or_default();
+    *known += 1;
+    let name = origin.child(*known);
+    Object { name, kind, number: x.number(kind) }
+}
+
 /// The number of the execution that runs here; 0 outside of any.
 #[must_use]
 pub fn execution_id() -> u64 {
@@ -334,7 +348,7 @@ pub fn choose(ways: u32) -> u32 {
     running().filter(|x| !x.muted).map_or(0, |x| x.choose(ways))
 }
 
-fn place_name(place: Place) -> Name {
+pub(crate) fn place_name(place: Place) -> Name {
     let name = Name::ROOT.mixed(u64::from(place.line())).mixed(u64::from(place.column()));
     place.file().bytes().fold(name, |name, byte| name.mixed(u64::from(byte)))
 }

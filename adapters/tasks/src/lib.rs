@@ -20,23 +20,27 @@
 
 mod clock;
 mod execution;
+mod gate;
 mod groups;
 mod local;
 mod machine;
 mod object;
 mod panics;
+mod permits;
 mod program;
 mod task;
 mod time;
 mod waiting;
 
 pub use execution::{
-    Around, Composite, InBranch, begins, cause, choose, enables, ends, event, execution_id, is_learnt, is_live, is_over,
-    learn, misuse, new_select, read, this_step, write,
+    Around, Composite, InBranch, begins, cause, choose, enables, ends, event, execution_id, is_learnt, is_live,
+    is_over, learn, misuse, new_select, read, this_step, write,
 };
+pub use gate::{Acquiring, Gate};
 pub use local::Local;
 pub use machine::TaskMachine;
 pub use object::{Action, Object, Part, Place};
+pub use permits::{Asked, Permits};
 pub use program::{Settings, Setup, Tasks};
 pub use task::{End, Exit, Handle, block_on_here, pop_local, push_local, task_name, wait_here, with_local};
 pub use time::{advance, now, pause, resume};

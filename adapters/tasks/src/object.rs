@@ -47,6 +47,15 @@ impl Object {
         crate::execution::new_object(kind)
     }
 
+    /// An object that has no creator: what a static holds, or what was made where no code of ours runs. Its first use
+    /// names it by where it was made and its number among those made there; so the order of first uses matters.
+    #[must_use]
+    pub fn late(kind: &'static str, made: Option<Place>) -> Object {
+        let bytes = || kind.bytes().fold(Name::ROOT, |name, byte| name.mixed(u64::from(byte)));
+        let origin = made.map_or_else(bytes, crate::execution::place_name);
+        crate::execution::late_object(kind, origin.mixed(0x4C41_5445))
+    }
+
     /// The name of a part of it.
     #[must_use]
     pub fn part(&self, part: Part) -> Name {

@@ -7,7 +7,6 @@ mod mutex;
 mod notify;
 mod once_cell;
 pub mod oneshot;
-mod permits;
 mod rwlock;
 mod semaphore;
 mod set_once;

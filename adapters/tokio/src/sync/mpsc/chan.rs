@@ -1,13 +1,15 @@
 //! What both ends of a channel share: one queue, in order of sending.
 //!
 //! A send writes the end of the queue; a receive happens after the send it takes from; the drop of the last
-//! sender happens before the `None`. Bounded channels have permits, see [`crate::sync::permits`].
+//! sender happens before the `None`. Bounded channels have permits, see [`Permits`].
 
-use crate::sync::permits::{Asked, Permits};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use whippet_model::Name;
-use whippet_tasks::{Action, Local, Object, On, Part, Place, Ready, Source, cause, event, is_learnt, learn, read, this_step, write};
+use whippet_tasks::{
+    Action, Asked, Local, Object, On, Part, Permits, Place, Ready, Source, cause, event, is_learnt, learn, read,
+    this_step, write,
+};
 
 pub(super) struct State<T> {
     /// What was sent, with the step that did it.

@@ -20,7 +20,13 @@ impl<T> Rx<T> {
         Poll::Ready(self.chan.pop())
     }
 
-    pub(super) fn poll_recv_many(&mut self, cx: &mut Context<'_>, out: &mut Vec<T>, limit: usize, place: Place) -> Poll<usize> {
+    pub(super) fn poll_recv_many(
+        &mut self,
+        cx: &mut Context<'_>,
+        out: &mut Vec<T>,
+        limit: usize,
+        place: Place,
+    ) -> Poll<usize> {
         if limit == 0 {
             return Poll::Ready(0);
         }

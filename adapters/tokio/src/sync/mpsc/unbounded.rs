@@ -1,8 +1,8 @@
 //! Channels without a limit.
 
 use super::chan::{CLOSED, Chan};
-use super::{SendError, TryRecvError};
 use super::ends::Rx;
+use super::{SendError, TryRecvError};
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::panic::Location;
