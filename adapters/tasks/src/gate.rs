@@ -179,6 +179,10 @@ impl Source for Gate {
     }
 }
 
+/// Nobody gets permits any more: the gate is closed, or the execution is over.
+#[derive(Copy, Clone, Debug)]
+pub struct Shut;
+
 /// The wait for permits.
 pub struct Acquiring {
     gate: Arc<Gate>,
@@ -196,7 +200,7 @@ impl Acquiring {
     }
 
     /// Asks; `Some` if the answer is there at once.
-    fn ask(&mut self) -> Option<Result<(), ()>> {
+    fn ask(&mut self) -> Option<Result<(), Shut>> {
         let object = self.gate.used(self.place);
         execution::event(Action::new(self.verb, object, self.place));
         if execution::is_over() {
@@ -207,7 +211,7 @@ impl Acquiring {
         let need = self.need;
         let asked = self.gate.with(|s, _| s.closed.is_none().then(|| s.permits.ask(need)));
         match asked {
-            None => Some(Err(())),
+            None => Some(Err(Shut)),
             Some(Asked::Now) => Some(Ok(())),
             Some(Asked::Wait(id)) => {
                 self.id = Some(id);
@@ -216,17 +220,17 @@ impl Acquiring {
         }
     }
 
-    fn got(&mut self) -> Result<(), ()> {
+    fn got(&mut self) -> Result<(), Shut> {
         let id = self.id.take().expect("it asked");
         self.gate.with(|s, _| {
             let given = s.permits.ready(id).is_some();
             s.permits.take(id);
-            if given { Ok(()) } else { Err(()) }
+            if given { Ok(()) } else { Err(Shut) }
         })
     }
 
     /// Asks, the first time, and waits.
-    pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ()>> {
+    pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Shut>> {
         if self.id.is_none()
             && let Some(answer) = self.ask()
         {
@@ -247,13 +251,13 @@ impl Acquiring {
     }
 
     /// Asks and waits in the middle of whatever is running.
-    pub fn here(&mut self) -> Result<(), ()> {
+    pub fn here(&mut self) -> Result<(), Shut> {
         if let Some(answer) = self.ask() {
             return answer;
         }
-        let Some(id) = self.id else { return Err(()) };
+        let Some(id) = self.id else { return Err(Shut) };
         let on = On::Source(self.gate.clone(), id);
-        if task::wait_here(&on, self.waits()) { self.got() } else { Err(()) }
+        if task::wait_here(&on, self.waits()) { self.got() } else { Err(Shut) }
     }
 }
 

@@ -36,7 +36,7 @@ pub use execution::{
     Around, Composite, InBranch, begins, cause, choose, enables, ends, event, execution_id, is_learnt, is_live,
     is_over, learn, misuse, new_select, read, this_step, write,
 };
-pub use gate::{Acquiring, Gate};
+pub use gate::{Acquiring, Gate, Shut};
 pub use local::Local;
 pub use machine::TaskMachine;
 pub use object::{Action, Object, Part, Place};

@@ -36,6 +36,12 @@ pub enum Asked {
     Wait(u64),
 }
 
+impl Default for Permits {
+    fn default() -> Permits {
+        Permits::new()
+    }
+}
+
 impl Permits {
     /// No permits.
     #[must_use]

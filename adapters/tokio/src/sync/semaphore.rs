@@ -104,7 +104,7 @@ impl Semaphore {
     ) -> impl Future<Output = Result<SemaphorePermit<'_>, AcquireError>> + use<'_> {
         let mut wait = self.acquiring(count, std::panic::Location::caller());
         async move {
-            std::future::poll_fn(move |cx| wait.poll(cx)).await.map_err(|()| AcquireError(()))?;
+            std::future::poll_fn(move |cx| wait.poll(cx)).await.map_err(|_| AcquireError(()))?;
             Ok(SemaphorePermit { semaphore: self, permits: count })
         }
     }
@@ -121,7 +121,7 @@ impl Semaphore {
     ) -> impl Future<Output = Result<OwnedSemaphorePermit, AcquireError>> {
         let mut wait = self.acquiring(count, std::panic::Location::caller());
         async move {
-            std::future::poll_fn(move |cx| wait.poll(cx)).await.map_err(|()| AcquireError(()))?;
+            std::future::poll_fn(move |cx| wait.poll(cx)).await.map_err(|_| AcquireError(()))?;
             Ok(OwnedSemaphorePermit { semaphore: self, permits: count })
         }
     }
