@@ -29,10 +29,9 @@ impl<T> OnceLock<T> {
 
     fn look(&self, place: Place) -> Option<&T> {
         // Set for good before this execution began.
-        if self.real.get().is_none() || self.spot.is_of_this_execution() {
-            if let Some(name) = self.spot.event("looks at a", "OnceLock", place, || ()) {
-                read(name);
-            }
+        let settled = self.real.get().is_some() && !self.spot.is_of_this_execution();
+        if !settled && let Some(name) = self.spot.event("looks at a", "OnceLock", place, || ()) {
+            read(name);
         }
         self.real.get()
     }
