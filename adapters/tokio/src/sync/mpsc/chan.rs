@@ -84,6 +84,7 @@ impl<T> Chan<T> {
             s.sent += 1;
             s.sent - 1
         });
+        whippet_tasks::sent(self.item(number));
         whippet_tasks::enables(tail, self.item(number));
     }
 
@@ -92,7 +93,11 @@ impl<T> Chan<T> {
         let (value, bounded) = self.state.with(|s| (s.queue.pop_front(), s.permits.is_some()));
         let (step, value) = value?;
         cause(step);
-        self.state.with(|s| s.taken += 1);
+        let number = self.state.with(|s| {
+            s.taken += 1;
+            s.taken - 1
+        });
+        whippet_tasks::taken(self.item(number));
         if bounded {
             self.free(1);
         }
@@ -135,6 +140,7 @@ impl<T> Chan<T> {
         if whippet_tasks::is_over() {
             return;
         }
+        read(self.object.part(Part::Drops));
         let step = this_step();
         let last = self.state.with(|s| {
             s.senders -= 1;
@@ -230,6 +236,10 @@ impl<T> Source for Chan<T> {
             CLOSED => out.push(self.object.part(Part::Closed)),
             _ => out.extend([self.object.part(Part::Free), self.object.part(Part::Closed)]),
         }
+    }
+
+    fn contributed(&self, key: u64) -> Option<Name> {
+        (key == RECEIVE).then(|| self.object.part(Part::Drops))
     }
 
     fn causes(&self, key: u64, out: &mut Vec<u32>) {

@@ -5,7 +5,7 @@ use super::chan::{Chan, RECEIVE, State};
 use std::panic::Location;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use whippet_tasks::{Action, Leaf, Part, Place, Source, event, read};
+use whippet_tasks::{Action, Leaf, Part, Place, Source, event, read, write};
 
 /// The receiving half, of either kind.
 pub(super) struct Rx<T> {
@@ -46,13 +46,19 @@ impl<T> Rx<T> {
 
     pub(super) fn try_recv(&mut self, place: Place) -> Result<T, TryRecvError> {
         event(self.chan.action("tries to receive", "from", place));
-        read(self.chan.object.part(Part::Tail));
-        read(self.chan.object.part(Part::Ended));
+        self.looks();
         match self.chan.pop() {
             Some(value) => Ok(value),
             None if self.chan.ready(RECEIVE).is_some() => Err(TryRecvError::Disconnected),
             None => Err(TryRecvError::Empty),
         }
+    }
+
+    /// The running step sees what was sent and which senders are gone.
+    fn looks(&self) {
+        read(self.chan.object.part(Part::Tail));
+        read(self.chan.object.part(Part::Ended));
+        write(self.chan.object.part(Part::Drops));
     }
 
     pub(super) fn blocking_recv(&mut self, place: Place) -> Option<T> {
@@ -62,8 +68,7 @@ impl<T> Rx<T> {
 
     pub(super) fn look<R>(&self, place: Place, work: impl FnOnce(&State<T>) -> R) -> R {
         event(Action::new("looks at", self.chan.object, place));
-        read(self.chan.object.part(Part::Tail));
-        read(self.chan.object.part(Part::Ended));
+        self.looks();
         self.chan.state.with(|s| work(s))
     }
 }
