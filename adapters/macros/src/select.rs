@@ -96,10 +96,10 @@ pub(crate) fn expand(input: TokenStream) -> syn::Result<TokenStream> {
         let mut pattern = branch.pattern.clone();
         ByReference.visit_pat_mut(&mut pattern);
         quote! {
-            if #disabled & (1u64 << #k) == 0 {
+            #k => if #disabled & (1u64 << #k) == 0 {
                 // The tuple is never moved again.
                 let future = unsafe { ::core::pin::Pin::new_unchecked(&mut #futures.#index) };
-                match #select.poll(#k, #k + 1 == #count, future, #cx) {
+                match #select.poll(turn, future, #cx) {
                     ::core::task::Poll::Pending => pending = true,
                     ::core::task::Poll::Ready(value) => {
                         #disabled |= 1u64 << #k;
@@ -128,10 +128,15 @@ pub(crate) fn expand(input: TokenStream) -> syn::Result<TokenStream> {
         let output = {
             let mut #futures = (#(#starts,)*);
             let mut #futures = &mut #futures;
-            let #select = ::tokio::whippet::Selecting::new(#biased);
+            let mut #select = ::tokio::whippet::Selecting::new(#biased, #count);
             ::core::future::poll_fn(|#cx| {
                 let mut pending = false;
-                #(#polls)*
+                for turn in 0..#count {
+                    match #select.branch(turn) {
+                        #(#polls)*
+                        _ => ::core::unreachable!("there are as many turns as branches"),
+                    }
+                }
                 if pending { ::core::task::Poll::Pending } else { ::core::task::Poll::Ready(#out::Disabled) }
             }).await
         };

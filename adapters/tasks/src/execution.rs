@@ -8,10 +8,12 @@ use crate::groups::{Groups, Learnt};
 use crate::object::{Action, Object, Part, Place};
 use crate::task::{Body, State, Task};
 use crate::waiting::{On, Ready};
+use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::ptr;
+use std::sync::Arc;
 use whippet_model::{Branch, Name, Touch};
 
 /// No step, no task.
@@ -49,11 +51,27 @@ pub(crate) struct Execution {
     pub(crate) muted: bool,
     pub(crate) main_done: bool,
     pub(crate) misuse: Option<String>,
-    pub(crate) groups: Groups,
+    pub(crate) groups: Arc<Groups>,
     pub(crate) learnt: Learnt,
     /// Whether something was learnt that `groups` lacks.
     pub(crate) grew: bool,
     numbers: Vec<(&'static str, u32)>,
+    /// How many objects without a creator were named, by their origin.
+    late: FxHashMap<Name, u32>,
+    /// Whether there is a point before every operation.
+    pub(crate) deep: bool,
+    /// What was sent and not taken, if that is asked for.
+    pub(crate) keeps_untaken: bool,
+    pub(crate) untaken: Vec<Sent>,
+    /// Memory for lists of steps.
+    pub(crate) scratch: Vec<u32>,
+}
+
+/// A message on its way.
+pub(crate) struct Sent {
+    item: Name,
+    pub(crate) action: Action,
+    pub(crate) step: u32,
 }
 
 thread_local! {
@@ -81,7 +99,7 @@ pub(crate) fn enter<R>(x: *mut Execution, work: impl FnOnce() -> R) -> R {
 }
 
 impl Execution {
-    pub(crate) fn new(id: u64, groups: Groups, learnt: Learnt) -> Execution {
+    pub(crate) fn new(id: u64, groups: Arc<Groups>, learnt: Learnt) -> Execution {
         Execution {
             id,
             tasks: Vec::new(),
@@ -100,6 +118,11 @@ impl Execution {
             learnt,
             grew: false,
             numbers: Vec::new(),
+            late: FxHashMap::default(),
+            deep: false,
+            keeps_untaken: false,
+            untaken: Vec::new(),
+            scratch: Vec::new(),
         }
     }
 
@@ -137,40 +160,35 @@ impl Execution {
     /// A leaf was asked in vain. That counts if the poll goes on to an event: another answer would have
     /// led elsewhere.
     pub(crate) fn probe(&mut self, on: &On) {
-        if let On::Source(source, key) = on {
-            let mut watched = SmallVec::new();
-            source.watched(*key, &mut watched);
-            self.task().probes.extend(watched);
-        }
+        let looks = looks(on);
+        self.task().probes.extend(looks);
     }
 
     /// The poll has come to an event: what it asked in vain before counts.
     pub(crate) fn attach_probes(&mut self) {
-        let probes = std::mem::take(&mut self.task().probes);
-        for name in probes {
-            self.touch(Touch::read(name));
+        let mut probes = std::mem::take(&mut self.task().probes);
+        for touch in probes.drain(..) {
+            self.touch(touch);
         }
+        self.task().probes = probes;
     }
 
     /// The running step depends on whether this is ready.
     pub(crate) fn look_at(&mut self, on: &On) {
-        if let On::Source(source, key) = on {
-            let mut watched = SmallVec::new();
-            source.watched(*key, &mut watched);
-            for name in watched {
-                self.touch(Touch::read(name));
-            }
+        for touch in looks(on) {
+            self.touch(touch);
         }
     }
 
     /// The running step happens after what made this ready.
     pub(crate) fn take_causes(&mut self, on: &On) {
         if let On::Source(source, key) = on {
-            let mut causes = Vec::new();
+            let mut causes = std::mem::take(&mut self.scratch);
             source.causes(*key, &mut causes);
-            for step in causes {
+            for step in causes.drain(..) {
                 self.cause(step);
             }
+            self.scratch = causes;
         }
     }
 
@@ -200,6 +218,18 @@ impl Execution {
     }
 }
 
+/// What a look at something that may be ready touches.
+fn looks(on: &On) -> SmallVec<[Touch; 3]> {
+    let mut touches = SmallVec::new();
+    if let On::Source(source, key) = on {
+        let mut watched = SmallVec::new();
+        source.watched(*key, &mut watched);
+        touches.extend(watched.into_iter().map(Touch::read));
+        touches.extend(source.contributed(*key).map(Touch::write));
+    }
+    touches
+}
+
 /// The name of the clock.
 pub(crate) const CLOCK: Name = Name(0x434c_4f43_4b00_0001);
 
@@ -219,6 +249,16 @@ pub(crate) fn new_object(kind: &'static str) -> Object {
             Object { name: Name::ROOT.mixed(0x0BCE).child(number), kind, number }
         }
     }
+}
+
+/// See [`Object::late`].
+pub(crate) fn late_object(kind: &'static str, origin: Name) -> Object {
+    let Some(x) = running() else { return new_object(kind) };
+    x.touch(Touch::write(origin));
+    let known = x.late.entry(origin).or_default();
+    *known += 1;
+    let name = origin.child(*known);
+    Object { name, kind, number: x.number(kind) }
 }
 
 /// The number of the execution that runs here; 0 outside of any.
@@ -246,7 +286,9 @@ pub fn event(action: Action) {
     if x.muted || std::thread::panicking() {
         return;
     }
-    if let Some(place) = x.task().around.filter(|_| !x.task().probes.is_empty())
+    // It matters what was ready before, or who was asked first.
+    let probed = !x.task().probes.is_empty();
+    if let Some((place, _)) = x.task().around.filter(|(_, any_first)| probed || *any_first)
         && x.learnt.mark(&x.groups, place_name(place))
     {
         x.grew = true;
@@ -274,6 +316,23 @@ pub fn read(name: Name) {
 pub fn write(name: Name) {
     if let Some(x) = current() {
         x.touch(Touch::write(name));
+    }
+}
+
+/// The running step sends `item`, which somebody should take.
+pub fn sent(item: Name) {
+    if let Some(x) = current().filter(|x| x.keeps_untaken && !x.muted)
+        && let Some(action) = x.record.action
+    {
+        let step = x.step;
+        x.untaken.push(Sent { item, action, step });
+    }
+}
+
+/// The running step takes `item`.
+pub fn taken(item: Name) {
+    if let Some(x) = current().filter(|x| x.keeps_untaken && !x.muted) {
+        x.untaken.retain(|sent| sent.item != item);
     }
 }
 
@@ -313,13 +372,39 @@ pub fn ends(watched: Name, item: Name) {
     }
 }
 
+/// Remembers something about `name` for all executions. If it was not known, the search is begun again.
+pub fn learn(name: Name) {
+    if let Some(x) = running().filter(|x| !x.muted)
+        && x.learnt.mark(&x.groups, name)
+    {
+        x.grew = true;
+    }
+}
+
+/// Whether [`learn`] was called with `name`, in an earlier execution of this search; always with
+/// [`Settings::deep`](crate::Settings::deep).
+#[must_use]
+pub fn is_learnt(name: Name) -> bool {
+    running().is_some_and(|x| x.deep || x.groups.is_marked(name))
+}
+
 /// A choice of the search among `ways`.
 #[must_use]
 pub fn choose(ways: u32) -> u32 {
     running().filter(|x| !x.muted).map_or(0, |x| x.choose(ways))
 }
 
-fn place_name(place: Place) -> Name {
+thread_local! {
+    /// Names of places that were asked for: texts are long, and a place never moves.
+    static PLACES: RefCell<FxHashMap<usize, Name>> = RefCell::default();
+}
+
+pub(crate) fn place_name(place: Place) -> Name {
+    let at = ptr::from_ref(place) as usize;
+    PLACES.with_borrow_mut(|known| *known.entry(at).or_insert_with(|| long_place_name(place)))
+}
+
+fn long_place_name(place: Place) -> Name {
     let name = Name::ROOT.mixed(u64::from(place.line())).mixed(u64::from(place.column()));
     place.file().bytes().fold(name, |name, byte| name.mixed(u64::from(byte)))
 }
@@ -328,7 +413,7 @@ fn place_name(place: Place) -> Name {
 /// ready now: then this is an event, and the answer is `true`.
 pub fn begins(place: Place) -> bool {
     let Some(x) = running().filter(|x| !x.muted) else { return false };
-    let acts = x.groups.is_marked(place_name(place));
+    let acts = x.deep || x.groups.is_marked(place_name(place));
     if acts {
         event(Action::plain("begins to select", place));
     }
@@ -350,13 +435,13 @@ impl Composite {
 }
 
 /// Marks everything polled while it lives as part of a select or join.
-pub struct Around(Option<Place>);
+pub struct Around(Option<(Place, bool)>);
 
 impl Around {
-    /// From now on, for the one at `place`.
+    /// From now on, for the one at `place`; `any_first` if it has just begun and may ask any of its branches first.
     #[must_use]
-    pub fn enter(place: Place) -> Around {
-        Around(running().and_then(|x| x.task().around.replace(place)))
+    pub fn enter(place: Place, any_first: bool) -> Around {
+        Around(running().and_then(|x| x.task().around.replace((place, any_first))))
     }
 }
 

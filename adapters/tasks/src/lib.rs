@@ -15,28 +15,35 @@
 //! * A future that is polled in vain leaves no trace, unless the same poll goes on to an event: then that
 //!   step reads what was looked at. So a `biased` select that took from its second branch depends on
 //!   sends to its first.
+//! * With [`Settings::deep`] there is a point before every operation, also before looks in vain.
 //! * Things that one task waits for together are a group, learnt while the program runs; what makes one of them
 //!   ready is dependent with what makes another one so.
 
 mod clock;
+mod ending;
 mod execution;
+mod gate;
+mod grant;
 mod groups;
 mod local;
 mod machine;
 mod object;
 mod panics;
+mod permits;
 mod program;
 mod task;
 mod time;
 mod waiting;
 
 pub use execution::{
-    Around, Composite, InBranch, begins, cause, choose, enables, ends, event, execution_id, is_live, is_over, misuse,
-    new_select, read, this_step, write,
+    Around, Composite, InBranch, begins, cause, choose, enables, ends, event, execution_id, is_learnt, is_live,
+    is_over, learn, misuse, new_select, read, sent, taken, this_step, write,
 };
+pub use gate::{Acquiring, Gate, Shut};
 pub use local::Local;
 pub use machine::TaskMachine;
 pub use object::{Action, Object, Part, Place};
+pub use permits::{Asked, Permits};
 pub use program::{Settings, Setup, Tasks};
 pub use task::{End, Exit, Handle, block_on_here, pop_local, push_local, task_name, wait_here, with_local};
 pub use time::{advance, now, pause, resume};

@@ -4,16 +4,15 @@
 //! remembered per depth, and the next [`execute`](Machine::execute) carries out the prefix in a new execution.
 //! Each step of the prefix must do what it did before, or the program is not deterministic.
 //!
-//! Events are dependent by what they touch (the crate's documentation lists it). Who waits is let through by
-//! what made it ready, which is a cause. Where a task waits for several things at once, and another one was
-//! ready before, the taking is a race with what made its own thing ready.
+//! Events are dependent by what they touch: the crate's documentation lists it.
 
-use crate::execution::{CLOCK, Execution, NONE, enter, waking};
-use crate::object::{Action, Part, is_glue, place_text};
+use crate::ending::{panic_problem, stuck, untaken};
+use crate::execution::{Execution, enter};
+use crate::grant::{forget_stale, grant, is_enabled, refresh, wake_granted};
+use crate::object::{Action, is_glue, place_text};
 use crate::panics::quietly;
 use crate::program::{Setup, Shared};
 use crate::task::{self, State};
-use crate::waiting::{On, Ready, Wait};
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
@@ -40,6 +39,8 @@ struct Taken {
 /// What is kept of a task.
 struct Known {
     name: Name,
+    /// Whether it has ended.
+    ended: bool,
     label: String,
     place: String,
 }
@@ -58,7 +59,7 @@ pub struct TaskMachine {
     enabled: Vec<Choice>,
     enabled_from: Vec<usize>,
     problems: usize,
-    groups: crate::groups::Groups,
+    groups: Arc<crate::groups::Groups>,
     executions: u64,
     grew: bool,
 }
@@ -66,7 +67,7 @@ pub struct TaskMachine {
 impl TaskMachine {
     pub(crate) fn new(shared: Arc<Shared>) -> Result<TaskMachine, MachineError> {
         let mut machine = TaskMachine {
-            groups: shared.learnt.snapshot(),
+            groups: Arc::new(shared.learnt.snapshot()),
             shared,
             live: None,
             live_depth: 0,
@@ -93,6 +94,8 @@ impl TaskMachine {
         let id = self.shared.next_id();
         let mut x = Box::new(Execution::new(id, self.groups.clone(), self.shared.learnt.clone()));
         x.clock.paused = self.shared.settings.paused;
+        x.deep = self.shared.settings.deep;
+        x.keeps_untaken = self.shared.settings.untaken;
         let at: *mut Execution = &raw mut *x;
         quietly(|| {
             enter(at, || {
@@ -150,7 +153,7 @@ impl TaskMachine {
             }
             let (event, action, _) = self.take(choice)?;
             let before = &self.steps[at];
-            if event != before.event || action.verb != before.action.verb || action.place != before.action.place {
+            if event != before.event || !action.is_like(&before.action) {
                 return Err(differs(at, &before.action));
             }
         }
@@ -171,13 +174,13 @@ impl TaskMachine {
         x.record.branch = choice.branch;
         let task = &mut x.tasks[number as usize];
         task.steps += 1;
-        let event = task.name.mixed(0x5354_4550).child(task.steps);
+        let event = task.name.mixed(0x5354_4550).child(task.steps).going(choice.branch);
         let last = std::mem::replace(&mut task.last_step, self.live_depth as u32);
         x.cause(last);
         if let State::Event(action) = x.tasks[number as usize].state {
             x.record.action = Some(action);
         } else {
-            refresh(x, &self.shared);
+            refresh(x, self.shared.settings.timers);
             let action = grant(x, number);
             x.record.action = Some(action);
         }
@@ -224,210 +227,13 @@ fn differs(at: usize, action: &Action) -> MachineError {
 }
 
 fn known(task: &task::Task) -> Known {
-    Known { name: task.name, label: task.label(), place: place_text(task.place) }
-}
-
-fn panic_problem(message: String, place: Option<String>, step: u32) -> Problem {
-    let key = place.as_deref().unwrap_or(&message).bytes().fold(Name::ROOT, |name, b| name.mixed(u64::from(b)));
-    let assertion = message.starts_with("assertion");
-    let kind = if assertion { Kind::Assertion } else { Kind::Panic };
-    Problem { kind, message, place, key, steps: vec![step as usize], warning: false }
+    Known { name: task.name, ended: false, label: task.label(), place: place_text(task.place) }
 }
 
 /// Runs new tasks up to their first event.
 fn run_fresh(x: *mut Execution) {
     while let Some(number) = unsafe { (*x).fresh.pop_front() } {
         task::resume(x, number);
-    }
-}
-
-/// Finds out which timers may fire.
-fn refresh(x: &mut Execution, shared: &Shared) {
-    x.clock.limit = 0;
-    x.clock.idle = false;
-    if !x.clock.used || x.main_done {
-        return;
-    }
-    let waiting = x.tasks.iter().filter(|task| matches!(task.state, State::Blocked));
-    let due = waiting.flat_map(task::Task::live_waits).filter_map(|wait| match wait.on {
-        On::Timer(at) => Some(at),
-        _ => None,
-    });
-    let Some(first) = due.min() else { return };
-    if x.clock.paused || x.clock.fired >= shared.settings.timers {
-        x.clock.idle = true;
-        if (0..x.tasks.len()).any(|number| is_enabled(x, number)) {
-            return;
-        }
-    }
-    x.clock.limit = first;
-}
-
-fn is_enabled(x: &Execution, number: usize) -> bool {
-    let task = &x.tasks[number];
-    match task.state {
-        State::Event(_) => true,
-        State::Blocked => {
-            task.aborted.is_some() || task.woken.is_some() || task.live_waits().any(|wait| x.is_ready(&wait.on))
-        }
-        State::Fresh | State::Done => false,
-    }
-}
-
-/// Decides what a waiting task takes, and notes why it can.
-fn grant(x: &mut Execution, number: u32) -> Action {
-    let at = number as usize;
-    x.running = number;
-    let abort = x.tasks[at].name.mixed(Part::Abort as u64);
-    if x.groups.is_marked(x.tasks[at].name) {
-        x.touch(Touch::read(abort));
-    }
-    if let Some(step) = x.tasks[at].aborted {
-        if ready_waits(x, at).iter().any(|(_, ready)| ready.since == NONE || ready.since < step) {
-            x.touch(Touch::read(abort.mixed(1)));
-        } else {
-            x.cause(step);
-        }
-        return Action::plain("is cancelled", x.tasks[at].place);
-    }
-    let mut ready = ready_waits(x, at);
-    let woken = x.tasks[at].woken.take();
-    if let Some(step) = woken {
-        x.cause(step);
-    }
-    if ready.is_empty() {
-        return Action::plain("is woken", x.tasks[at].place);
-    }
-    let everything: SmallVec<[usize; 4]> = ready.iter().map(|(wait, _)| *wait).collect();
-    narrow(x, at, &mut ready);
-    let (chosen, since) = (ready[0].0, ready[0].1);
-    let wait = &x.tasks[at].waits[chosen];
-    let (id, on, action) = (wait.id, wait.on.clone(), wait.action);
-    x.tasks[at].grant = id;
-    // A race if the task could have acted without what made this one ready.
-    let earlier =
-        |ready: Option<Ready>| ready.is_some_and(|r| since.since != NONE && (r.since == NONE || r.since < since.since));
-    let waits = &x.tasks[at].waits;
-    let raced = everything.iter().any(|&k| k != chosen && earlier(x.ready(&waits[k].on)))
-        || woken.is_some_and(|step| since.since != NONE && step < since.since);
-    match &on {
-        On::Source(source, key) => {
-            let mut causes = Vec::new();
-            source.causes(*key, &mut causes);
-            for step in causes {
-                if !(raced && step == since.since) {
-                    x.cause(step);
-                }
-            }
-            if raced {
-                x.touch(Touch::read(since.item));
-            }
-        }
-        On::Timer(due) => fire(x, *due),
-        On::Yield => {}
-    }
-    action
-}
-
-/// The waits that can end now, in the order in which the task asks.
-fn ready_waits(x: &Execution, at: usize) -> SmallVec<[(usize, Ready); 4]> {
-    let task = &x.tasks[at];
-    let live = task.waits.iter().enumerate().filter(|(_, w)| w.poll == task.poll || w.foreign.is_some());
-    let mut ready: SmallVec<[(usize, Ready); 4]> =
-        live.filter_map(|(k, wait)| x.ready(&wait.on).map(|ready| (k, ready))).collect();
-    ready.sort_by_key(|(k, _)| task.waits[*k].order);
-    // Futures that poll only what was woken go by the order of the wakes.
-    let places: SmallVec<[usize; 4]> = (0..ready.len()).filter(|&i| task.waits[ready[i].0].foreign.is_some()).collect();
-    let mut by_wake: Vec<_> = places.iter().map(|&i| ready[i]).collect();
-    by_wake.sort_by_key(|(_, r)| r.since.wrapping_add(1));
-    for (&i, entry) in places.iter().zip(by_wake) {
-        ready[i] = entry;
-    }
-    ready
-}
-
-/// An unbiased select with several branches ready: the search chooses. What else was ready, or might have
-/// been, then matters.
-fn narrow(x: &mut Execution, at: usize, ready: &mut SmallVec<[(usize, Ready); 4]>) {
-    for level in 0..3 {
-        let (select, _) = x.tasks[at].waits[ready[0].0].path[level];
-        if select == 0 {
-            return;
-        }
-        let mut branches: SmallVec<[u32; 4]> = SmallVec::new();
-        for (k, _) in ready.iter() {
-            let (of, branch) = x.tasks[at].waits[*k].path[level];
-            if of == select && !branches.contains(&branch) {
-                branches.push(branch);
-            }
-        }
-        look_around(x, at, select, level, ready);
-        branches.sort_unstable();
-        let branch = branches[x.choose(branches.len() as u32) as usize];
-        ready.retain(|(k, _)| x.tasks[at].waits[*k].path[level] == (select, branch));
-    }
-}
-
-fn look_around(x: &mut Execution, at: usize, select: u32, level: usize, ready: &[(usize, Ready)]) {
-    let task = &x.tasks[at];
-    let in_select = |wait: &Wait| wait.path[level].0 == select;
-    let mut seen: SmallVec<[Name; 4]> = SmallVec::new();
-    if task.live_waits().filter(|wait| in_select(wait)).count() < 2 {
-        return;
-    }
-    for (k, wait) in task.waits.iter().enumerate().filter(|(_, wait)| in_select(wait)) {
-        match ready.iter().find(|(r, _)| *r == k) {
-            Some((_, found)) if ready.len() > 1 && found.since != NONE => seen.push(found.item),
-            Some(_) => {}
-            None => {
-                if let On::Source(source, key) = &wait.on {
-                    let mut watched = SmallVec::new();
-                    source.watched(*key, &mut watched);
-                    seen.extend(watched);
-                }
-            }
-        }
-    }
-    for name in seen {
-        x.touch(Touch::read(name));
-    }
-}
-
-/// A timer fires: time goes on to it.
-fn fire(x: &mut Execution, due: u64) {
-    x.touch(Touch::write(CLOCK));
-    if due <= x.clock.now {
-        return;
-    }
-    x.clock.fired += 1;
-    x.clock.now = due;
-    if x.clock.idle {
-        // Nothing else could happen: everything so far comes before.
-        for number in 0..x.tasks.len() {
-            let last = x.tasks[number].last_step;
-            x.cause(last);
-        }
-    }
-}
-
-/// Futures between a task and what it waits for may poll only what was woken.
-fn wake_granted(x: *mut Execution, number: u32) {
-    let task = unsafe { &(&(*x).tasks)[number as usize] };
-    let foreign =
-        task.waits.iter().find(|wait| wait.id == task.grant && task.grant != 0).and_then(|wait| wait.foreign.clone());
-    if let Some(waker) = foreign {
-        waking(|| waker.wake());
-    }
-}
-
-/// A grant that nobody used was for a future that is alive and not polled: it does not wait.
-fn forget_stale(x: &mut Execution, number: u32) {
-    let task = &mut x.tasks[number as usize];
-    let id = std::mem::take(&mut task.grant);
-    if id != 0 && matches!(task.state, State::Blocked) {
-        task.drop_wait(id);
-    } else {
-        task.grant = id;
     }
 }
 
@@ -444,7 +250,7 @@ impl Machine for TaskMachine {
                 return;
             }
             let x = self.live.as_mut().expect("it has caught up");
-            refresh(x, &self.shared);
+            refresh(x, self.shared.settings.timers);
             self.enabled_from.push(self.enabled.len());
             let numbers = (0..x.tasks.len()).filter(|&number| is_enabled(x, number));
             self.enabled.extend(numbers.map(|number| Choice::first(Pending(number as u32))));
@@ -473,6 +279,7 @@ impl Machine for TaskMachine {
         self.tasks.extend(x.tasks[before as usize..].iter().map(known));
         let problem = if ended && choice.what.0 == 0 { self.main_problem(depth) } else { None };
         self.problems += usize::from(problem.is_some());
+        self.tasks[choice.what.0 as usize].ended |= ended;
         let x = self.live.as_ref().expect("it runs");
         self.steps.push(Taken {
             choice,
@@ -492,6 +299,9 @@ impl Machine for TaskMachine {
         let Some(first) = self.steps.get(depth) else { return };
         self.touches.truncate(first.touches.start);
         self.causes.truncate(first.causes.start);
+        for step in self.steps[depth..].iter().filter(|step| step.ended) {
+            self.tasks[step.choice.what.0 as usize].ended = false;
+        }
         self.tasks.truncate(first.tasks.start as usize);
         self.problems -= self.steps[depth..].iter().filter(|step| step.problem.is_some()).count();
         self.steps.truncate(depth);
@@ -518,13 +328,13 @@ impl Machine for TaskMachine {
     }
 
     fn find(&self, thread: Name) -> Option<Pending> {
-        let number = self.tasks.iter().position(|task| task.name == thread)? as u32;
-        (!self.steps.iter().any(|step| step.ended && step.choice.what.0 == number)).then_some(Pending(number))
+        let number = self.tasks.iter().position(|task| task.name == thread)?;
+        (!self.tasks[number].ended).then_some(Pending(number as u32))
     }
 
     fn pending(&self, out: &mut Vec<Pending>) {
-        let ended = |number| self.steps.iter().any(|step| step.ended && step.choice.what.0 == number);
-        out.extend((0..self.tasks.len() as u32).filter(|&number| !ended(number)).map(Pending));
+        let alive = self.tasks.iter().enumerate().filter(|(_, task)| !task.ended);
+        out.extend(alive.map(|(number, _)| Pending(number as u32)));
     }
 
     fn relation(&self) -> Relation {
@@ -577,6 +387,7 @@ impl Machine for TaskMachine {
         } else if self.shared.settings.left_behind && !waiting.is_empty() {
             out.push(stuck(x, &waiting, Kind::Environment, "the test is over, and tasks are left behind"));
         }
+        untaken(x, out);
         for task in &x.tasks[1..] {
             if let Some((message, place, step)) = task.end.unseen_panic() {
                 out.push(panic_problem(format!("{message} (in {})", task.label()), place, step));
@@ -604,27 +415,3 @@ impl Machine for TaskMachine {
 
 /// Why a search is begun again.
 pub(crate) const LEARNT: &str = "more was learnt about what this program waits for together";
-
-/// Who waits for what, and where.
-fn stuck(x: &Execution, tasks: &[&task::Task], kind: Kind, what: &str) -> Problem {
-    let mut message = what.to_string();
-    let mut key = Name::ROOT;
-    for task in tasks {
-        let mut waits: Vec<&Wait> = task.live_waits().collect();
-        waits.sort_by_key(|wait| wait.order);
-        let words: Vec<String> =
-            waits.iter().map(|wait| format!("{} ({})", wait.action, place_text(wait.action.place))).collect();
-        let words = if words.is_empty() { "a wake that never comes".into() } else { words.join(", or ") };
-        message += &format!("\n  {} waits: {words}", task.label());
-        for wait in waits {
-            key = key.mixed(u64::from(wait.action.place.line()));
-        }
-        key = key.mixed(u64::from(task.place.line()));
-    }
-    let steps = x.tasks.iter().map(|task| task.last_step).filter(|&step| step != NONE).map(|step| step as usize);
-    let place = tasks.first().and_then(|task| task.live_waits().next()).map(|wait| place_text(wait.action.place));
-    let mut steps: Vec<usize> = steps.collect();
-    steps.sort_unstable();
-    steps.dedup();
-    Problem { kind, message, place, key, steps, warning: false }
-}

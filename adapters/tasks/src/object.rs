@@ -47,6 +47,15 @@ impl Object {
         crate::execution::new_object(kind)
     }
 
+    /// An object that has no creator: what a static holds, or what was made where no code of ours runs. Its first use
+    /// names it by where it was made and its number among those made there; so the order of first uses matters.
+    #[must_use]
+    pub fn late(kind: &'static str, made: Option<Place>) -> Object {
+        let bytes = || kind.bytes().fold(Name::ROOT, |name, byte| name.mixed(u64::from(byte)));
+        let origin = made.map_or_else(bytes, crate::execution::place_name);
+        crate::execution::late_object(kind, origin.mixed(0x4C41_5445))
+    }
+
     /// The name of a part of it.
     #[must_use]
     pub fn part(&self, part: Part) -> Name {
@@ -70,6 +79,8 @@ pub enum Part {
     Head,
     /// That the last sender is gone.
     Ended,
+    /// The drops of senders, in any order.
+    Drops,
     /// That the receiver is gone.
     Closed,
     /// The line of those who want permits or a lock.
@@ -91,7 +102,7 @@ pub enum Part {
 pub struct Action {
     /// "sends", "takes from", "locks".
     pub verb: &'static str,
-    /// What is sent: the name of a type, or nothing.
+    /// What is sent: the name of a type, whose path is not shown, or nothing.
     pub what: &'static str,
     /// "to", "from", or nothing.
     pub link: &'static str,
@@ -111,10 +122,14 @@ impl Action {
     /// `verb T link object`, with the last part of the type's path.
     #[must_use]
     pub fn of<T: ?Sized>(verb: &'static str, link: &'static str, object: Object, place: Place) -> Action {
-        let full = std::any::type_name::<T>();
-        let head = full.find('<').unwrap_or(full.len());
-        let start = full[..head].rfind("::").map_or(0, |at| at + 2);
-        Action { verb, what: &full[start..], link, object: Some(object), place }
+        Action { verb, what: std::any::type_name::<T>(), link, object: Some(object), place }
+    }
+
+    /// Whether it does the same at the same place.
+    pub(crate) fn is_like(&self, other: &Action) -> bool {
+        // Nearly always they are the very same texts.
+        let same = |a: &'static str, b: &'static str| std::ptr::eq(a, b) || a == b;
+        same(self.verb, other.verb) && (std::ptr::eq(self.place, other.place) || self.place == other.place)
     }
 
     /// `verb`, with no object.
@@ -124,10 +139,16 @@ impl Action {
     }
 }
 
+/// The name of a type without its path.
+fn short_type(full: &str) -> &str {
+    let head = full.find('<').unwrap_or(full.len());
+    full[..head].rfind("::").map_or(full, |at| &full[at + 2..])
+}
+
 impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.verb)?;
-        for word in [self.what, self.link] {
+        for word in [short_type(self.what), self.link] {
             if !word.is_empty() {
                 write!(f, " {word}")?;
             }

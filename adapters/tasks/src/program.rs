@@ -19,11 +19,15 @@ pub struct Settings {
     pub paused: bool,
     /// Whether tasks that still wait at the end are a finding.
     pub left_behind: bool,
+    /// Whether messages that nobody ever takes are a finding.
+    pub untaken: bool,
+    /// Whether there is a point before every operation: also where a task begins, and where it looks in vain.
+    pub deep: bool,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { timers: 4, paused: false, left_behind: false }
+        Settings { timers: 4, paused: false, left_behind: false, untaken: false, deep: false }
     }
 }
 

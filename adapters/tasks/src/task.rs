@@ -13,7 +13,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
-use whippet_model::Name;
+use whippet_model::{Name, Touch};
 
 /// What a task runs.
 pub(crate) struct Body {
@@ -52,10 +52,11 @@ pub(crate) struct Task {
     /// The wait that may take now; 0 for none.
     pub(crate) grant: u32,
     pub(crate) composite: u32,
-    /// The innermost select or join being polled.
-    pub(crate) around: Option<Place>,
+    /// The innermost select or join being polled, and whether any of its branches may be the first one asked.
+    pub(crate) around: Option<(Place, bool)>,
     pub(crate) path: Select,
-    pub(crate) probes: Vec<Name>,
+    /// What the current poll has looked at in vain.
+    pub(crate) probes: Vec<Touch>,
     /// Whether an event followed the registration of a wait in the current poll.
     pub(crate) dirty: bool,
     pub(crate) woken: Option<u32>,
@@ -256,6 +257,11 @@ impl TakeOne for std::thread::LocalKey<RefCell<Vec<Stack>>> {
 /// The whole life of a task.
 fn run(body: Body) {
     let Body { mut future, end, on_exit } = body;
+    let x = execution::running().expect("it runs");
+    if x.deep {
+        let place = x.task().place;
+        execution::event(Action::plain("begins", place));
+    }
     let driven = panics::catch(|| drive(future.as_mut()));
     let dropped = panics::catch(move || drop(future));
     let place = execution::running().expect("it runs").task().place;
@@ -325,8 +331,9 @@ fn drive(mut future: Pin<&mut dyn Future<Output = ()>>) -> Driven {
         }
         let x = execution::running().expect("it runs");
         x.task().probes.clear();
-        // What the task waits for after an event in the middle of a poll only another poll can tell.
-        let ask = x.task().dirty && !again;
+        // Futures that were asked in this poll may be alive and no longer waited for: where it is not clear what the
+        // task waits for, only another poll can tell.
+        let ask = !again && (x.task().dirty || x.task().live_waits().nth(1).is_some());
         again = ask;
         if ask {
             continue;

@@ -35,6 +35,13 @@ pub trait Source: Send + Sync {
     /// Appends what others write when they end the wait, the main thing first.
     fn watched(&self, key: u64, out: &mut SmallVec<[Name; 2]>);
 
+    /// What others contribute to in any order, if there is such a thing: only when all have done so does the wait end.
+    /// They read it; who looks writes it.
+    fn contributed(&self, key: u64) -> Option<Name> {
+        let _ = key;
+        None
+    }
+
     /// Appends the steps without which it would not be ready.
     fn causes(&self, key: u64, out: &mut Vec<u32>) {
         if let Some(ready) = self.ready(key)
@@ -119,7 +126,8 @@ impl Leaf {
         }
         let mut ready = x.is_ready(on);
         // In a `biased` select or a join, what is polled after this leaf must not go first when this one is ready.
-        if first && ready && x.task().composite > 0 && matches!(on, On::Source(..)) {
+        let strict = ready && x.task().composite > 0;
+        if first && (strict || x.deep) && matches!(on, On::Source(..)) {
             execution::event(action);
             let Some(x) = execution::running().filter(|x| !x.muted) else { return Poll::Pending };
             x.look_at(on);

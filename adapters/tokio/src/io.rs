@@ -1,32 +1,122 @@
 //! The traits of asynchronous reading and writing. They are here because libraries name them in their types;
 //! sources and sinks of bytes are not modelled.
 
-use std::io;
+use std::fmt;
+use std::io::{self, IoSlice};
+use std::mem::MaybeUninit;
+use std::ops::DerefMut;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// A buffer that is filled step by step.
-#[derive(Debug)]
+pub use std::io::{Error, ErrorKind, Result, SeekFrom};
+
+/// A buffer that is filled step by step: `..filled` is read, `..initialized` is memory that was written once.
 pub struct ReadBuf<'a> {
-    buffer: &'a mut [u8],
+    buffer: &'a mut [MaybeUninit<u8>],
     filled: usize,
+    initialized: usize,
+}
+
+impl fmt::Debug for ReadBuf<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("ReadBuf").field("filled", &self.filled).field("capacity", &self.capacity()).finish()
+    }
 }
 
 impl<'a> ReadBuf<'a> {
     pub fn new(buffer: &'a mut [u8]) -> ReadBuf<'a> {
-        ReadBuf { buffer, filled: 0 }
+        let initialized = buffer.len();
+        // Bytes are also bytes that may be uninitialized; nothing here writes uninitialized ones.
+        let buffer = unsafe { &mut *(std::ptr::from_mut(buffer) as *mut [MaybeUninit<u8>]) };
+        ReadBuf { buffer, filled: 0, initialized }
     }
+
+    pub fn uninit(buffer: &'a mut [MaybeUninit<u8>]) -> ReadBuf<'a> {
+        ReadBuf { buffer, filled: 0, initialized: 0 }
+    }
+
+    fn bytes(&self, to: usize) -> &[u8] {
+        // Only asked for what is initialized.
+        unsafe { self.buffer[..to].assume_init_ref() }
+    }
+
+    fn bytes_mut(&mut self, from: usize, to: usize) -> &mut [u8] {
+        // Only asked for what is initialized.
+        unsafe { self.buffer[from..to].assume_init_mut() }
+    }
+
     pub fn capacity(&self) -> usize {
         self.buffer.len()
     }
-    pub fn filled(&self) -> &[u8] {
-        &self.buffer[..self.filled]
-    }
+
     pub fn remaining(&self) -> usize {
         self.buffer.len() - self.filled
     }
+
+    pub fn filled(&self) -> &[u8] {
+        self.bytes(self.filled)
+    }
+
+    pub fn filled_mut(&mut self) -> &mut [u8] {
+        self.bytes_mut(0, self.filled)
+    }
+
+    pub fn initialized(&self) -> &[u8] {
+        self.bytes(self.initialized)
+    }
+
+    pub fn initialized_mut(&mut self) -> &mut [u8] {
+        self.bytes_mut(0, self.initialized)
+    }
+
+    /// # Safety
+    /// What is initialized must stay so.
+    pub unsafe fn inner_mut(&mut self) -> &mut [MaybeUninit<u8>] {
+        self.buffer
+    }
+
+    /// # Safety
+    /// What is initialized must stay so.
+    pub unsafe fn unfilled_mut(&mut self) -> &mut [MaybeUninit<u8>] {
+        &mut self.buffer[self.filled..]
+    }
+
+    pub fn initialize_unfilled(&mut self) -> &mut [u8] {
+        self.initialize_unfilled_to(self.remaining())
+    }
+
+    pub fn initialize_unfilled_to(&mut self, count: usize) -> &mut [u8] {
+        assert!(self.remaining() >= count, "n overflows remaining");
+        let end = self.filled + count;
+        if self.initialized < end {
+            self.buffer[self.initialized..end].fill(MaybeUninit::new(0));
+            self.initialized = end;
+        }
+        self.bytes_mut(self.filled, end)
+    }
+
+    pub fn clear(&mut self) {
+        self.filled = 0;
+    }
+
+    pub fn advance(&mut self, count: usize) {
+        self.set_filled(self.filled + count);
+    }
+
+    pub fn set_filled(&mut self, count: usize) {
+        assert!(count <= self.initialized, "filled must not become larger than initialized");
+        self.filled = count;
+    }
+
+    /// # Safety
+    /// As many unfilled bytes must be initialized.
+    pub unsafe fn assume_init(&mut self, count: usize) {
+        self.initialized = self.initialized.max(self.filled + count);
+    }
+
     pub fn put_slice(&mut self, bytes: &[u8]) {
-        self.buffer[self.filled..self.filled + bytes.len()].copy_from_slice(bytes);
+        assert!(self.remaining() >= bytes.len(), "buf.len() must fit in remaining()");
+        self.initialize_unfilled_to(bytes.len()).copy_from_slice(bytes);
         self.filled += bytes.len();
     }
 }
@@ -35,10 +125,65 @@ pub trait AsyncRead {
     fn poll_read(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>>;
 }
 
+pub trait AsyncBufRead: AsyncRead {
+    fn poll_fill_buf(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<&[u8]>>;
+    fn consume(self: Pin<&mut Self>, count: usize);
+}
+
+pub trait AsyncSeek {
+    fn start_seek(self: Pin<&mut Self>, position: SeekFrom) -> io::Result<()>;
+    fn poll_complete(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<u64>>;
+}
+
 pub trait AsyncWrite {
     fn poll_write(self: Pin<&mut Self>, cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>>;
     fn poll_flush(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>>;
     fn poll_shutdown(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<io::Result<()>>;
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffers: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let first = buffers.iter().find(|buffer| !buffer.is_empty()).map_or(&[][..], |buffer| &**buffer);
+        self.poll_write(cx, first)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        false
+    }
 }
 
-pub use std::io::{Error, ErrorKind, Result, SeekFrom};
+/// What points to a reader or writer is one.
+macro_rules! through_pointers {
+    ($trait:ident { $(fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty;)* }) => {
+        impl<T: ?Sized + $trait + Unpin> $trait for Box<T> {
+            $(fn $name(mut self: Pin<&mut Self>, $($argument: $type),*) -> $result {
+                Pin::new(&mut **self).$name($($argument),*)
+            })*
+        }
+        impl<T: ?Sized + $trait + Unpin> $trait for &mut T {
+            $(fn $name(mut self: Pin<&mut Self>, $($argument: $type),*) -> $result {
+                Pin::new(&mut **self).$name($($argument),*)
+            })*
+        }
+        impl<P: DerefMut<Target: $trait>> $trait for Pin<P> {
+            $(fn $name(self: Pin<&mut Self>, $($argument: $type),*) -> $result {
+                self.as_deref_mut().$name($($argument),*)
+            })*
+        }
+    };
+}
+
+through_pointers!(AsyncRead {
+    fn poll_read(cx: &mut Context<'_>, buf: &mut ReadBuf<'_>) -> Poll<io::Result<()>>;
+});
+through_pointers!(AsyncSeek {
+    fn start_seek(position: SeekFrom) -> io::Result<()>;
+    fn poll_complete(cx: &mut Context<'_>) -> Poll<io::Result<u64>>;
+});
+through_pointers!(AsyncWrite {
+    fn poll_write(cx: &mut Context<'_>, buf: &[u8]) -> Poll<io::Result<usize>>;
+    fn poll_flush(cx: &mut Context<'_>) -> Poll<io::Result<()>>;
+    fn poll_shutdown(cx: &mut Context<'_>) -> Poll<io::Result<()>>;
+});

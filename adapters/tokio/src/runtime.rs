@@ -2,12 +2,17 @@
 
 use crate::task::JoinHandle;
 use std::future::Future;
-use std::panic::Location;
 use std::time::Duration;
 
+/// A runtime: there is only one, whoever made it.
 #[derive(Debug)]
 pub struct Runtime(());
 
+/// A runtime whose tasks need not be `Send`. Here none has to be.
+#[derive(Debug)]
+pub struct LocalRuntime(());
+
+/// A runtime, from inside.
 #[derive(Debug, Clone)]
 pub struct Handle(());
 
@@ -39,6 +44,11 @@ impl std::fmt::Display for TryCurrentError {
     }
 }
 impl std::error::Error for TryCurrentError {}
+
+/// Options of a [`LocalRuntime`]: there are none.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct LocalOptions {}
 
 /// Settings of runtimes make no difference to which orders are possible.
 #[derive(Debug)]
@@ -75,48 +85,74 @@ impl Builder {
         on_thread_stop(impl Fn() + Send + Sync + 'static),
     );
     pub fn build(&mut self) -> std::io::Result<Runtime> {
-        Ok(Runtime(()))
+        Runtime::new()
+    }
+    pub fn build_local(&mut self, _: LocalOptions) -> std::io::Result<LocalRuntime> {
+        LocalRuntime::new()
     }
 }
 
-impl Runtime {
-    pub fn new() -> std::io::Result<Runtime> {
-        Ok(Runtime(()))
-    }
+/// What every way to the runtime offers.
+macro_rules! runs_tasks {
+    ($($name:ident),*) => {$(
+        impl $name {
+            #[track_caller]
+            pub fn block_on<F: Future>(&self, future: F) -> F::Output {
+                block_on(future)
+            }
 
-    pub fn handle(&self) -> &Handle {
-        &Handle(())
-    }
+            #[track_caller]
+            pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
+            where
+                F: Future + Send + 'static,
+                F::Output: Send + 'static,
+            {
+                crate::task::spawn(future)
+            }
 
+            #[track_caller]
+            pub fn spawn_blocking<F, R>(&self, work: F) -> JoinHandle<R>
+            where
+                F: FnOnce() -> R + Send + 'static,
+                R: Send + 'static,
+            {
+                crate::task::spawn_blocking(work)
+            }
+
+            pub fn enter(&self) -> EnterGuard<'_> {
+                EnterGuard(std::marker::PhantomData)
+            }
+        }
+    )*};
+}
+runs_tasks!(Runtime, LocalRuntime, Handle);
+
+/// What only the owner of a runtime can do.
+macro_rules! is_owned {
+    ($($name:ident),*) => {$(
+        impl $name {
+            pub fn new() -> std::io::Result<$name> {
+                Ok($name(()))
+            }
+            pub fn handle(&self) -> &Handle {
+                &Handle(())
+            }
+            pub fn shutdown_background(self) {}
+            pub fn shutdown_timeout(self, _: Duration) {}
+        }
+    )*};
+}
+is_owned!(Runtime, LocalRuntime);
+
+impl LocalRuntime {
     #[track_caller]
-    pub fn block_on<F: Future>(&self, future: F) -> F::Output {
-        block_on(future)
-    }
-
-    #[track_caller]
-    pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
+    pub fn spawn_local<F>(&self, future: F) -> JoinHandle<F::Output>
     where
-        F: Future + Send + 'static,
-        F::Output: Send + 'static,
+        F: Future + 'static,
+        F::Output: 'static,
     {
-        crate::task::start("task", future, Location::caller(), None)
+        crate::task::spawn_local(future)
     }
-
-    #[track_caller]
-    pub fn spawn_blocking<F, R>(&self, work: F) -> JoinHandle<R>
-    where
-        F: FnOnce() -> R + Send + 'static,
-        R: Send + 'static,
-    {
-        crate::task::start("blocking task", async move { work() }, Location::caller(), None)
-    }
-
-    pub fn enter(&self) -> EnterGuard<'_> {
-        EnterGuard(std::marker::PhantomData)
-    }
-
-    pub fn shutdown_background(self) {}
-    pub fn shutdown_timeout(self, _: Duration) {}
 }
 
 #[track_caller]
@@ -139,33 +175,6 @@ impl Handle {
 
     pub fn try_current() -> Result<Handle, TryCurrentError> {
         whippet_tasks::task_name().map(|_| Handle(())).ok_or(TryCurrentError(()))
-    }
-
-    #[track_caller]
-    pub fn block_on<F: Future>(&self, future: F) -> F::Output {
-        block_on(future)
-    }
-
-    #[track_caller]
-    pub fn spawn<F>(&self, future: F) -> JoinHandle<F::Output>
-    where
-        F: Future + Send + 'static,
-        F::Output: Send + 'static,
-    {
-        crate::task::start("task", future, Location::caller(), None)
-    }
-
-    #[track_caller]
-    pub fn spawn_blocking<F, R>(&self, work: F) -> JoinHandle<R>
-    where
-        F: FnOnce() -> R + Send + 'static,
-        R: Send + 'static,
-    {
-        crate::task::start("blocking task", async move { work() }, Location::caller(), None)
-    }
-
-    pub fn enter(&self) -> EnterGuard<'_> {
-        EnterGuard(std::marker::PhantomData)
     }
 
     pub fn runtime_flavor(&self) -> RuntimeFlavor {

@@ -2,8 +2,9 @@
 //!
 //! Settings come from the environment, which `cargo whippet` sets: `WHIPPET_REDUCTION`, `WHIPPET_LIMIT_EXECUTIONS`,
 //! `WHIPPET_LIMIT_SECONDS`, `WHIPPET_LIMIT_STEPS`, `WHIPPET_TIMERS`, `WHIPPET_JOBS`, `WHIPPET_FIRST_BUG`,
-//! `WHIPPET_LEFT_BEHIND`; `WHIPPET_REPORT` names a file for the JSON report, `WHIPPET_FAILURE` one for the text of a
-//! failure, `WHIPPET_PROGRESS` one for a line on how far the search is, `WHIPPET_STOP` one that ends the search when it appears,
+//! `WHIPPET_LEFT_BEHIND`, `WHIPPET_UNTAKEN`, `WHIPPET_DEEP`; `WHIPPET_BESIDE` is a number of random executions to make beside
+//! the search, for memory that the stand-in does not see; `WHIPPET_REPORT` names a file for the JSON report,
+//! `WHIPPET_FAILURE` one for the text of a failure, `WHIPPET_PROGRESS` one for a line on how far the search is, `WHIPPET_STOP` one that ends the search when it appears,
 //! `WHIPPET_SCHEDULES` a directory for the schedules of findings, `WHIPPET_OPTIONS` what a command that replays one has to be
 //! told, `WHIPPET_REPLAY` a schedule to replay instead of searching.
 
@@ -13,8 +14,8 @@ use std::path::PathBuf;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
-use whippet_model::Schedule;
-use whippet_search::{Observer, Options, Progress, Reduction};
+use whippet_model::{Schedule, Verdict};
+use whippet_search::{Observer, Options, Progress, Reduction, SearchError};
 use whippet_tasks::{Around, Composite, InBranch, Place, Settings, Tasks};
 
 /// What a test may return.
@@ -51,7 +52,10 @@ fn variable<T: std::str::FromStr>(name: &str) -> Option<T> {
 fn settings(paused: bool) -> Settings {
     let mut settings = Settings { paused, ..Settings::default() };
     settings.timers = variable("WHIPPET_TIMERS").unwrap_or(settings.timers);
-    settings.left_behind = std::env::var_os("WHIPPET_LEFT_BEHIND").is_some();
+    let is_set = |name| std::env::var_os(name).is_some();
+    settings.left_behind = is_set("WHIPPET_LEFT_BEHIND");
+    settings.untaken = is_set("WHIPPET_UNTAKEN");
+    settings.deep = is_set("WHIPPET_DEEP");
     settings
 }
 
@@ -79,10 +83,10 @@ pub fn test<F: Future<Output = ()> + 'static>(path: &str, paused: bool, body: im
     }
     let options = options();
     let meter = whippet_report::Meter::start();
-    let verdict = match program.explore(&options, &Watcher::new()) {
-        Ok(verdict) => verdict,
-        Err(error) => fail(&format!("whippet: {error}")),
-    };
+    let watcher = Watcher::new();
+    let explored = program.explore(&options, &watcher);
+    let explored = explored.and_then(|verdict| beside(&program, &options, &watcher, verdict));
+    let verdict = explored.unwrap_or_else(|error| fail(&format!("whippet: {error}")));
     let mut run = whippet_report::Run::new(name.clone(), &options);
     run.usage = meter.read();
     if let Some(file) = std::env::var_os("WHIPPET_REPORT") {
@@ -134,6 +138,25 @@ impl Observer for Watcher {
     fn interrupted(&self) -> bool {
         self.stop.as_ref().is_some_and(|file| file.exists())
     }
+}
+
+/// Random executions beside a search, where `WHIPPET_BESIDE` asks for some: memory that the stand-in does not see may
+/// show there what the search, which does not tell such orders apart, has passed by.
+fn beside(program: &Tasks, options: &Options, watcher: &Watcher, mut verdict: Verdict) -> Result<Verdict, SearchError> {
+    let Some(samples) = variable("WHIPPET_BESIDE").filter(|&samples| samples > 0) else { return Ok(verdict) };
+    if options.first_bug && !verdict.findings.is_empty() {
+        return Ok(verdict);
+    }
+    let random = Options { reduction: Reduction::Random, samples, ..options.clone() };
+    let seen = program.explore(&random, watcher)?;
+    for mut finding in seen.findings {
+        if !verdict.findings.iter().any(|known| (known.kind, known.key) == (finding.kind, finding.key)) {
+            finding.message += " (only random executions showed this: tasks share memory that whippet does not see)";
+            verdict.findings.push(finding);
+        }
+    }
+    verdict.notes.push(format!("{} random executions beside the search", seen.counters.executions));
+    Ok(verdict)
 }
 
 /// Fails the test, with the text where `cargo whippet` looks for it.
@@ -217,26 +240,32 @@ pub struct Selecting {
     select: Option<u32>,
     /// Whether a branch that is ready keeps the next ones from being polled at all.
     strict: bool,
+    /// The branch that is asked first.
+    start: usize,
+    branches: usize,
+    polls: usize,
 }
 
 impl Selecting {
     #[track_caller]
-    pub fn new(biased: bool) -> Selecting {
+    pub fn new(biased: bool, branches: usize) -> Selecting {
         let place = Location::caller();
+        // Where a branch acts as soon as it is polled, it matters which ones are polled before it.
         let acts = whippet_tasks::begins(place);
-        // Unbiased, it may have begun with any branch: in the order written, or with one that acts.
-        let strict = biased || (acts && whippet_tasks::choose(2) == 0);
-        Selecting { place, select: (!biased).then(whippet_tasks::new_select), strict }
+        let start = if biased || !acts { 0 } else { whippet_tasks::choose(branches as u32) as usize };
+        let select = (!biased).then(whippet_tasks::new_select);
+        Selecting { place, select, strict: biased || acts, start, branches, polls: 0 }
     }
 
-    pub fn poll<F: Future>(
-        &self,
-        branch: usize,
-        last: bool,
-        future: Pin<&mut F>,
-        cx: &mut Context<'_>,
-    ) -> Poll<F::Output> {
-        let _around = Around::enter(self.place);
+    /// The branch whose turn it is.
+    pub fn branch(&mut self, turn: usize) -> usize {
+        self.polls += usize::from(turn == 0);
+        (self.start + turn) % self.branches
+    }
+
+    pub fn poll<F: Future>(&self, turn: usize, future: Pin<&mut F>, cx: &mut Context<'_>) -> Poll<F::Output> {
+        let (branch, last) = ((self.start + turn) % self.branches, turn + 1 == self.branches);
+        let _around = Around::enter(self.place, self.select.is_some() && self.polls == 1);
         let _strict = (self.strict && !last).then(Composite::enter);
         let _branch = self.select.map(|select| InBranch::enter(select, branch as u32));
         future.poll(cx)
@@ -257,7 +286,7 @@ impl Joining {
     }
 
     pub fn poll<F: Future>(&self, last: bool, future: Pin<&mut Joined<F>>, cx: &mut Context<'_>) -> Poll<()> {
-        let _around = Around::enter(self.place);
+        let _around = Around::enter(self.place, false);
         let _strict = (!last).then(Composite::enter);
         poll_joined(future, cx)
     }

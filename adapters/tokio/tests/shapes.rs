@@ -2,13 +2,14 @@
 
 mod common;
 
-use common::explore;
+use common::{explore, explore_with};
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Mutex, Notify, RwLock, Semaphore, broadcast, mpsc, oneshot, watch};
 use whippet_model::Kind;
 use whippet_search::Reduction;
+use whippet_tasks::Settings;
 
 /// Both searches must give exactly these outcomes, and none of the executions may end badly.
 fn outcomes<F>(expected: &[&str], body: impl Fn() -> F + Clone + Send + Sync + 'static)
@@ -418,4 +419,78 @@ fn join_and_try_join() {
         let error: Result<(u32, u32), u32> = tokio::try_join!(async { Err(3) }, std::future::pending());
         format!("{both:?} {error:?}")
     });
+}
+
+#[test]
+fn any_branch_of_a_select_may_be_asked_first() {
+    // Each branch acts as soon as it is asked, and is ready then: only the first that is asked acts.
+    outcomes(&["a", "b", "c"], || async {
+        let (tx, mut rx) = mpsc::unbounded_channel();
+        let act = |name: &'static str| {
+            let tx = tx.clone();
+            async move { tx.send(name).unwrap() }
+        };
+        tokio::select! {
+            () = act("a") => {}
+            () = act("b") => {}
+            () = act("c") => {}
+        }
+        drop(tx);
+        let mut log = String::new();
+        while let Some(name) = rx.recv().await {
+            log += name;
+        }
+        log
+    });
+}
+
+#[test]
+fn a_message_that_nobody_takes_is_found_on_request() {
+    let body = || async {
+        let (tx, mut rx) = mpsc::unbounded_channel();
+        tx.send(1).unwrap();
+        tx.send(2).unwrap();
+        rx.recv().await.unwrap().to_string()
+    };
+    let (verdict, _) = explore(Reduction::Optimal, body);
+    assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    let (verdict, _) = explore_with(Reduction::Optimal, Settings { untaken: true, ..Settings::default() }, body);
+    assert_eq!(verdict.findings.len(), 1, "{:?}", verdict.findings);
+    assert_eq!(verdict.findings[0].kind, Kind::Undeliverable);
+    assert_eq!(verdict.findings[0].message, "a message sent to channel 1 is never taken");
+}
+
+#[test]
+fn a_task_left_behind_is_found_on_request() {
+    let body = || async {
+        tokio::spawn(std::future::pending::<()>());
+        String::new()
+    };
+    let (verdict, _) = explore(Reduction::Optimal, body);
+    assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    let (verdict, _) = explore_with(Reduction::Optimal, Settings { left_behind: true, ..Settings::default() }, body);
+    assert_eq!(verdict.findings.len(), 1, "{:?}", verdict.findings);
+    assert!(verdict.findings[0].message.contains("task 1 waits"), "{}", verdict.findings[0].message);
+}
+
+#[test]
+fn a_point_before_every_operation_shows_the_same_and_more_orders() {
+    let body = || async {
+        let (tx, mut rx) = mpsc::unbounded_channel();
+        for name in ["a", "b"] {
+            let tx = tx.clone();
+            tokio::spawn(async move { tx.send(name).unwrap() });
+        }
+        drop(tx);
+        let mut log = String::new();
+        while let Some(name) = rx.recv().await {
+            log += name;
+        }
+        log
+    };
+    let (plain, few) = explore(Reduction::Optimal, body);
+    let (deep, seen) = explore_with(Reduction::Optimal, Settings { deep: true, ..Settings::default() }, body);
+    assert!(deep.complete && deep.findings.is_empty(), "{:?}", deep.findings);
+    assert_eq!(seen, few);
+    assert!(deep.counters.executions > plain.counters.executions, "{:?}", deep.counters);
 }

@@ -115,6 +115,10 @@ impl<T> Source for Chan<T> {
             out.extend([self.object.part(Part::Tail), self.object.part(Part::Ended)]);
         }
     }
+
+    fn contributed(&self, key: u64) -> Option<Name> {
+        (key != CLOSED).then(|| self.object.part(Part::Drops))
+    }
 }
 
 pub struct Sender<T> {
@@ -264,6 +268,7 @@ impl<T> Drop for Sender<T> {
             return;
         }
         event(Action::new("drops a sender of", self.chan.object, Location::caller()));
+        read(self.chan.object.part(Part::Drops));
         let step = this_step();
         let last = self.chan.state.with(|s| {
             s.senders -= 1;
@@ -324,6 +329,7 @@ impl<T: Clone> Receiver<T> {
         event(Action::of::<T>("tries to receive", "from", self.chan.object, Location::caller()));
         read(self.chan.object.part(Part::Tail));
         read(self.chan.object.part(Part::Ended));
+        write(self.chan.object.part(Part::Drops));
         match self.take() {
             Some(Ok(value)) => Ok(value),
             Some(Err(count)) => Err(TryRecvError::Lagged(count)),

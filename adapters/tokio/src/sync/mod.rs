@@ -3,12 +3,10 @@
 mod barrier;
 pub mod broadcast;
 pub mod mpsc;
-mod mpsc_errors;
 mod mutex;
 mod notify;
 mod once_cell;
 pub mod oneshot;
-mod permits;
 mod rwlock;
 mod semaphore;
 mod set_once;

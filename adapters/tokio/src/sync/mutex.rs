@@ -1,6 +1,5 @@
 //! `Mutex` and its guards.
 
-use super::semaphore::{Acquiring, Core};
 use std::cell::UnsafeCell;
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -8,11 +7,11 @@ use std::marker::PhantomData;
 use std::ops::{Deref, DerefMut};
 use std::panic::Location;
 use std::sync::{Arc, OnceLock};
-use whippet_tasks::Place;
+use whippet_tasks::{Acquiring, Gate, Place};
 
 /// Stand-in for `tokio::sync::Mutex`.
 pub struct Mutex<T: ?Sized> {
-    core: OnceLock<Arc<Core>>,
+    core: OnceLock<Arc<Gate>>,
     value: UnsafeCell<T>,
 }
 
@@ -64,8 +63,8 @@ impl<T> Mutex<T> {
 }
 
 impl<T: ?Sized> Mutex<T> {
-    fn core(&self) -> &Arc<Core> {
-        self.core.get_or_init(|| Arc::new(Core::new("mutex", 1)))
+    fn core(&self) -> &Arc<Gate> {
+        self.core.get_or_init(|| Arc::new(Gate::new("mutex", 1)))
     }
 
     fn asking(&self, place: Place) -> Acquiring {
@@ -157,7 +156,7 @@ impl<T: ?Sized> OwnedMutexGuard<T> {
 
 #[must_use]
 pub struct MappedMutexGuard<'a, T: ?Sized> {
-    core: Arc<Core>,
+    core: Arc<Gate>,
     value: *mut T,
     marker: PhantomData<&'a mut T>,
 }

@@ -36,8 +36,17 @@ impl<T> Chan<T> {
         let tail = self.object.part(Part::Tail);
         write(tail);
         whippet_tasks::enables(tail, self.object.part(Part::Item));
+        if value.is_some() {
+            whippet_tasks::sent(self.object.part(Part::Item));
+        }
         let step = this_step();
         self.state.with(|s| (s.value, s.sent) = (value, Some(step)));
+    }
+
+    /// The running step takes the value.
+    fn take(&self) -> Option<T> {
+        whippet_tasks::taken(self.object.part(Part::Item));
+        self.state.with(|s| s.value.take())
     }
 
     fn close(&self, place: Place) {
@@ -183,7 +192,8 @@ impl<T> Receiver<T> {
         let Some(chan) = self.chan.clone() else { return Err(TryRecvError::Closed) };
         event(Action::of::<T>("tries to receive", "from", chan.object, Location::caller()));
         read(chan.object.part(Part::Tail));
-        let (value, ended) = chan.state.with(|s| (s.value.take(), s.sent.is_some() || s.closed.is_some()));
+        let ended = chan.state.with(|s| s.sent.is_some() || s.closed.is_some());
+        let value = chan.take();
         match value {
             Some(value) => {
                 self.chan = None;
@@ -219,7 +229,7 @@ impl<T> Receiver<T> {
             return Err(RecvError(()));
         }
         self.chan = None;
-        chan.state.with(|s| s.value.take()).ok_or(RecvError(()))
+        chan.take().ok_or(RecvError(()))
     }
 }
 
@@ -231,7 +241,7 @@ impl<T> Future for Receiver<T> {
         let action = Action::of::<T>("receives", "from", chan.object, self.place);
         ready!(self.leaf.poll(cx, &chan.on(RECEIVE), action));
         self.chan = None;
-        Poll::Ready(chan.state.with(|s| s.value.take()).ok_or(RecvError(())))
+        Poll::Ready(chan.take().ok_or(RecvError(())))
     }
 }
 

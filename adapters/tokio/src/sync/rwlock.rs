@@ -1,19 +1,19 @@
 //! `RwLock`: a reader holds one permit, a writer all of them.
 
 use super::mutex::TryLockError;
-use super::semaphore::{Acquiring, Core};
 use std::cell::UnsafeCell;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::ops::{Deref, DerefMut};
 use std::panic::Location;
 use std::sync::{Arc, OnceLock};
+use whippet_tasks::{Acquiring, Gate};
 
 const ALL: usize = u32::MAX as usize >> 3;
 
 /// Stand-in for `tokio::sync::RwLock`.
 pub struct RwLock<T: ?Sized> {
-    core: OnceLock<Arc<Core>>,
+    core: OnceLock<Arc<Gate>>,
     value: UnsafeCell<T>,
 }
 
@@ -95,8 +95,8 @@ macro_rules! lock {
 }
 
 impl<T: ?Sized> RwLock<T> {
-    fn core(&self) -> &Arc<Core> {
-        self.core.get_or_init(|| Arc::new(Core::new("rwlock", ALL)))
+    fn core(&self) -> &Arc<Gate> {
+        self.core.get_or_init(|| Arc::new(Gate::new("rwlock", ALL)))
     }
 
     lock!(

@@ -1,234 +1,13 @@
-//! `Semaphore`, and the engine of `Mutex` and `RwLock`.
+//! `Semaphore`.
 
-use super::permits::{Asked, Permits};
 use std::fmt;
 use std::future::Future;
 use std::sync::Arc;
-use std::task::{Context, Poll};
-use whippet_tasks::{Action, Leaf, Local, Object, On, Part, Place, Ready, Source};
-
-struct State {
-    /// The execution that the rest belongs to: what statics hold begins anew with each.
-    execution: u64,
-    object: Option<Object>,
-    permits: Permits,
-    closed: Option<u32>,
-}
-
-pub(crate) struct Core {
-    kind: &'static str,
-    initial: usize,
-    state: Local<State>,
-}
-
-impl Core {
-    pub(crate) const fn new(kind: &'static str, initial: usize) -> Core {
-        let state = State { execution: u64::MAX, object: None, permits: Permits::new(), closed: None };
-        Core { kind, initial, state: Local::new(state) }
-    }
-
-    /// Works on the state, made new if it is of an earlier execution.
-    fn with<R>(&self, work: impl FnOnce(&mut State, Object) -> R) -> R {
-        let now = whippet_tasks::execution_id();
-        let fresh =
-            !self.state.is_mine() || self.state.with(|s| s.object.is_none() || (s.execution != now && now != 0));
-        if fresh {
-            let object = Object::new(self.kind);
-            self.state.adopt();
-            self.state.with(|s| {
-                (s.execution, s.object, s.closed) = (now, Some(object), None);
-                s.permits = Permits::with(self.initial);
-            });
-        }
-        self.state.with(|s| {
-            let object = s.object.expect("it was made");
-            work(s, object)
-        })
-    }
-
-    pub(crate) fn object(&self) -> Object {
-        self.with(|_, object| object)
-    }
-
-    pub(crate) fn available(&self, place: Place) -> usize {
-        let object = self.object();
-        whippet_tasks::event(Action::new("looks at", object, place));
-        whippet_tasks::read(object.part(Part::Free));
-        whippet_tasks::read(object.part(Part::Line));
-        self.with(|s, _| s.permits.available())
-    }
-
-    pub(crate) fn is_closed(&self, place: Place) -> bool {
-        let object = self.object();
-        whippet_tasks::event(Action::new("looks at", object, place));
-        whippet_tasks::read(object.part(Part::Closed));
-        self.with(|s, _| s.closed.is_some())
-    }
-
-    pub(crate) fn close(&self, place: Place) {
-        let object = self.object();
-        whippet_tasks::event(Action::new("closes", object, place));
-        whippet_tasks::write(object.part(Part::Closed));
-        whippet_tasks::enables(object.part(Part::Free), object.part(Part::Closed));
-        let step = whippet_tasks::this_step();
-        self.with(|s, _| {
-            s.closed.get_or_insert(step);
-        });
-    }
-
-    /// `Some(true)` if permits were there, `None` if closed.
-    pub(crate) fn try_acquire(&self, need: usize, verb: &'static str, place: Place) -> Option<bool> {
-        let object = self.object();
-        whippet_tasks::event(Action::new(verb, object, place));
-        whippet_tasks::write(object.part(Part::Line));
-        whippet_tasks::read(object.part(Part::Free));
-        whippet_tasks::read(object.part(Part::Closed));
-        self.with(|s, _| s.closed.is_none().then(|| s.permits.try_ask(need)))
-    }
-
-    pub(crate) fn release(&self, count: usize, verb: &'static str, place: Place) {
-        if count == 0 || whippet_tasks::is_over() || !self.state.is_mine() {
-            return;
-        }
-        let object = self.object();
-        whippet_tasks::event(Action::new(verb, object, place));
-        if whippet_tasks::is_over() {
-            return;
-        }
-        whippet_tasks::write(object.part(Part::Free));
-        whippet_tasks::enables(object.part(Part::Free), object.part(Part::Item));
-        let step = whippet_tasks::this_step();
-        self.with(|s, _| s.permits.release(count, step));
-    }
-
-    pub(crate) fn forget(&self, count: usize, place: Place) -> usize {
-        let object = self.object();
-        whippet_tasks::event(Action::new("forgets permits of", object, place));
-        whippet_tasks::write(object.part(Part::Free));
-        whippet_tasks::write(object.part(Part::Line));
-        self.with(|s, _| s.permits.forget(count))
-    }
-}
-
-impl Source for Core {
-    fn ready(&self, id: u64) -> Option<Ready> {
-        self.with(|s, object| {
-            if let Some(steps) = s.permits.ready(id) {
-                let since = steps.into_iter().filter(|&step| step != Ready::ALWAYS).max();
-                return Some(Ready { since: since.unwrap_or(Ready::ALWAYS), item: object.part(Part::Free) });
-            }
-            s.closed.map(|since| Ready { since, item: object.part(Part::Closed) })
-        })
-    }
-
-    fn watched(&self, _: u64, out: &mut smallvec::SmallVec<[whippet_model::Name; 2]>) {
-        let object = self.object();
-        out.push(object.part(Part::Free));
-        out.push(object.part(Part::Closed));
-    }
-
-    fn causes(&self, id: u64, out: &mut Vec<u32>) {
-        self.with(|s, _| match s.permits.ready(id) {
-            Some(steps) => out.extend(steps.into_iter().filter(|&step| step != Ready::ALWAYS)),
-            None => out.extend(s.closed),
-        });
-    }
-}
-
-/// The wait for permits.
-pub(crate) struct Acquiring {
-    core: Arc<Core>,
-    need: usize,
-    verb: &'static str,
-    place: Place,
-    id: Option<u64>,
-    leaf: Leaf,
-}
-
-impl Acquiring {
-    pub(crate) fn new(core: Arc<Core>, need: usize, verb: &'static str, place: Place) -> Acquiring {
-        Acquiring { core, need, verb, place, id: None, leaf: Leaf::new() }
-    }
-
-    /// Asks; `Some` if the answer is there at once.
-    fn ask(&mut self) -> Option<Result<(), ()>> {
-        let object = self.core.object();
-        whippet_tasks::event(Action::new(self.verb, object, self.place));
-        if whippet_tasks::is_over() {
-            return None;
-        }
-        whippet_tasks::write(object.part(Part::Line));
-        whippet_tasks::read(object.part(Part::Closed));
-        let need = self.need;
-        let asked = self.core.with(|s, _| s.closed.is_none().then(|| s.permits.ask(need)));
-        match asked {
-            None => Some(Err(())),
-            Some(Asked::Now) => Some(Ok(())),
-            Some(Asked::Wait(id)) => {
-                self.id = Some(id);
-                None
-            }
-        }
-    }
-
-    fn got(&mut self) -> Result<(), ()> {
-        let id = self.id.take().expect("it asked");
-        self.core.with(|s, _| {
-            let given = s.permits.ready(id).is_some();
-            s.permits.take(id);
-            if given { Ok(()) } else { Err(()) }
-        })
-    }
-
-    pub(crate) fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), ()>> {
-        if self.id.is_none()
-            && let Some(answer) = self.ask()
-        {
-            return Poll::Ready(answer);
-        }
-        let Some(id) = self.id else { return Poll::Pending };
-        let on = On::Source(self.core.clone(), id);
-        std::task::ready!(self.leaf.poll(cx, &on, self.waits()));
-        Poll::Ready(self.got())
-    }
-
-    fn waits(&self) -> Action {
-        Action::new(
-            if self.verb == "asks for a permit of" { "gets a permit of" } else { "gets" },
-            self.core.object(),
-            self.place,
-        )
-    }
-
-    pub(crate) fn here(&mut self) -> Result<(), ()> {
-        if let Some(answer) = self.ask() {
-            return answer;
-        }
-        let Some(id) = self.id else { return Err(()) };
-        let on = On::Source(self.core.clone(), id);
-        if whippet_tasks::wait_here(&on, self.waits()) { self.got() } else { Err(()) }
-    }
-}
-
-impl Drop for Acquiring {
-    fn drop(&mut self) {
-        let Some(id) = self.id else { return };
-        if whippet_tasks::is_over() {
-            return;
-        }
-        let object = self.core.object();
-        whippet_tasks::event(Action::new("stops waiting for", object, self.place));
-        whippet_tasks::write(object.part(Part::Line));
-        whippet_tasks::write(object.part(Part::Free));
-        whippet_tasks::enables(object.part(Part::Free), object.part(Part::Item));
-        let step = whippet_tasks::this_step();
-        self.core.with(|s, _| s.permits.give_up(id, step));
-    }
-}
+use whippet_tasks::{Acquiring, Gate, Place};
 
 /// Stand-in for `tokio::sync::Semaphore`.
 pub struct Semaphore {
-    core: std::sync::OnceLock<Arc<Core>>,
+    core: std::sync::OnceLock<Arc<Gate>>,
     permits: usize,
 }
 
@@ -280,8 +59,8 @@ impl Semaphore {
         Semaphore { core: std::sync::OnceLock::new(), permits }
     }
 
-    fn core(&self) -> &Arc<Core> {
-        self.core.get_or_init(|| Arc::new(Core::new("semaphore", self.permits)))
+    fn core(&self) -> &Arc<Gate> {
+        self.core.get_or_init(|| Arc::new(Gate::new("semaphore", self.permits)))
     }
 
     #[track_caller]
@@ -325,7 +104,7 @@ impl Semaphore {
     ) -> impl Future<Output = Result<SemaphorePermit<'_>, AcquireError>> + use<'_> {
         let mut wait = self.acquiring(count, std::panic::Location::caller());
         async move {
-            std::future::poll_fn(move |cx| wait.poll(cx)).await.map_err(|()| AcquireError(()))?;
+            std::future::poll_fn(move |cx| wait.poll(cx)).await.map_err(|_| AcquireError(()))?;
             Ok(SemaphorePermit { semaphore: self, permits: count })
         }
     }
@@ -342,7 +121,7 @@ impl Semaphore {
     ) -> impl Future<Output = Result<OwnedSemaphorePermit, AcquireError>> {
         let mut wait = self.acquiring(count, std::panic::Location::caller());
         async move {
-            std::future::poll_fn(move |cx| wait.poll(cx)).await.map_err(|()| AcquireError(()))?;
+            std::future::poll_fn(move |cx| wait.poll(cx)).await.map_err(|_| AcquireError(()))?;
             Ok(OwnedSemaphorePermit { semaphore: self, permits: count })
         }
     }

@@ -92,7 +92,3 @@ impl fmt::Display for TryRecvError {
     }
 }
 impl std::error::Error for TryRecvError {}
-
-pub mod error {
-    pub use super::{SendError, SendTimeoutError, TryRecvError, TrySendError};
-}

@@ -5,9 +5,10 @@
 //! on when others release, or equivalent executions would differ: so only permits that nobody ever held are
 //! given with the asking.
 
+use crate::waiting::Ready;
 use std::collections::VecDeque;
-use whippet_tasks::Ready;
 
+#[derive(Debug)]
 struct Want {
     id: u64,
     need: usize,
@@ -15,7 +16,9 @@ struct Want {
     given: Option<Vec<u32>>,
 }
 
-pub(crate) struct Permits {
+/// Permits, free or held, and the line of those who want some.
+#[derive(Debug)]
+pub struct Permits {
     /// What is free, by the step that released it.
     free: VecDeque<(u32, usize)>,
     /// How much of it nobody ever held or asked for.
@@ -24,24 +27,40 @@ pub(crate) struct Permits {
     next: u64,
 }
 
-pub(crate) enum Asked {
+/// The answer to [`Permits::ask`].
+#[derive(Copy, Clone, Debug)]
+pub enum Asked {
+    /// They are given.
     Now,
+    /// Wait for this number in the line.
     Wait(u64),
 }
 
+impl Default for Permits {
+    fn default() -> Permits {
+        Permits::new()
+    }
+}
+
 impl Permits {
-    pub(crate) const fn new() -> Permits {
+    /// No permits.
+    #[must_use]
+    pub const fn new() -> Permits {
         Permits { free: VecDeque::new(), fresh: 0, line: VecDeque::new(), next: 1 }
     }
 
-    pub(crate) fn with(count: usize) -> Permits {
+    /// As many, which nobody ever held.
+    #[must_use]
+    pub fn with(count: usize) -> Permits {
         let mut permits = Permits::new();
         permits.fresh = count;
         permits.free.push_back((Ready::ALWAYS, count));
         permits
     }
 
-    pub(crate) fn available(&self) -> usize {
+    /// How many are free.
+    #[must_use]
+    pub fn available(&self) -> usize {
         self.free.iter().map(|(_, count)| count).sum()
     }
 
@@ -64,7 +83,8 @@ impl Permits {
         steps
     }
 
-    pub(crate) fn ask(&mut self, need: usize) -> Asked {
+    /// Asks for permits.
+    pub fn ask(&mut self, need: usize) -> Asked {
         if need <= self.fresh {
             self.fresh -= need;
             self.draw(need);
@@ -78,7 +98,8 @@ impl Permits {
         Asked::Wait(id)
     }
 
-    pub(crate) fn try_ask(&mut self, need: usize) -> bool {
+    /// Takes permits if that needs no waiting.
+    pub fn try_ask(&mut self, need: usize) -> bool {
         if self.waiting() || self.available() < need {
             return false;
         }
@@ -87,7 +108,8 @@ impl Permits {
         true
     }
 
-    pub(crate) fn release(&mut self, count: usize, step: u32) {
+    /// Step `step` releases permits.
+    pub fn release(&mut self, count: usize, step: u32) {
         if count > 0 {
             self.free.push_back((step, count));
             self.assign();
@@ -105,16 +127,19 @@ impl Permits {
         }
     }
 
-    pub(crate) fn ready(&self, id: u64) -> Option<Vec<u32>> {
+    /// The steps that released what was given to this number in the line, if it was given.
+    #[must_use]
+    pub fn ready(&self, id: u64) -> Option<Vec<u32>> {
         self.line.iter().find(|want| want.id == id)?.given.clone()
     }
 
-    pub(crate) fn take(&mut self, id: u64) {
+    /// Leaves the line with what was given.
+    pub fn take(&mut self, id: u64) {
         self.line.retain(|want| want.id != id);
     }
 
     /// Leaves the line; what was assigned is free again.
-    pub(crate) fn give_up(&mut self, id: u64, step: u32) {
+    pub fn give_up(&mut self, id: u64, step: u32) {
         if let Some(k) = self.line.iter().position(|want| want.id == id) {
             let want = self.line.remove(k).expect("it was found");
             if want.given.is_some() {
@@ -126,7 +151,7 @@ impl Permits {
     }
 
     /// Takes up to `count` free permits away for good.
-    pub(crate) fn forget(&mut self, count: usize) -> usize {
+    pub fn forget(&mut self, count: usize) -> usize {
         let count = count.min(self.available());
         self.fresh = self.fresh.saturating_sub(count);
         self.draw(count);

@@ -1,0 +1,40 @@
+//! How many executions a CPU-second gives: `cargo run --release --example speed`.
+//!
+//! Two clients play ping-pong with one server, ten pings in all; the search is `optimal`, with one worker.
+
+use libraries::ping_pong;
+use std::future::Future;
+use whippet_search::Options;
+use whippet_tasks::{Settings, Tasks};
+
+fn measure<F: Future<Output = String> + 'static>(
+    name: &str,
+    body: fn([usize; 2]) -> F,
+    pings: [usize; 2],
+    rounds: u32,
+) {
+    let (mut executions, mut transitions, mut runs) = (0, 0, 0);
+    let meter = whippet_report::Meter::start();
+    for _ in 0..rounds {
+        let program = Tasks::new(name, Settings::default(), move || async move { drop(body(pings).await) });
+        let verdict = program.explore(&Options::default(), &()).expect("the program is fine");
+        assert!(verdict.complete && verdict.findings.is_empty(), "{verdict:?}");
+        executions += verdict.counters.executions;
+        transitions += verdict.counters.transitions;
+        runs += verdict.counters.handler_runs;
+    }
+    let seconds = meter.read().cpu_seconds;
+    let per_second = executions as f64 / seconds;
+    println!(
+        "{name:8} {pings:?}: {executions} executions ({} steps each, {runs} runs), {per_second:.0} per CPU-second",
+        transitions / executions
+    );
+}
+
+fn main() {
+    let rounds = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(1);
+    for pings in [[3, 2], [5, 5]] {
+        measure("tokio", ping_pong::plain, pings, 4 * rounds);
+        measure("ractor", ping_pong::on_ractor::play, pings, rounds);
+    }
+}

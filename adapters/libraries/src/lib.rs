@@ -1,0 +1,4 @@
+//! Programs on unmodified libraries.
+
+pub mod clients;
+pub mod ping_pong;

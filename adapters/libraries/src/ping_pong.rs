@@ -1,0 +1,75 @@
+//! Two clients ping one server and wait for each pong before the next: their pings may come in any order.
+
+use tokio::sync::{mpsc, oneshot};
+
+/// On plain tokio; `pings` of each client.
+pub async fn plain(pings: [usize; 2]) -> String {
+    let (tx, mut rx) = mpsc::unbounded_channel::<(usize, oneshot::Sender<usize>)>();
+    let server = tokio::spawn(async move {
+        let mut log = String::new();
+        while let Some((n, reply)) = rx.recv().await {
+            log.push(if n == 0 { 'a' } else { 'b' });
+            reply.send(log.len()).unwrap();
+        }
+        log
+    });
+    for (n, pings) in pings.into_iter().enumerate() {
+        let tx = tx.clone();
+        tokio::spawn(async move {
+            for _ in 0..pings {
+                let (reply, pong) = oneshot::channel();
+                tx.send((n, reply)).unwrap();
+                pong.await.unwrap();
+            }
+        });
+    }
+    drop(tx);
+    server.await.unwrap()
+}
+
+/// On ractor.
+pub mod on_ractor {
+    use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort, call};
+
+    struct Server;
+
+    struct Ping(usize, RpcReplyPort<usize>);
+
+    impl Actor for Server {
+        type Msg = Ping;
+        type State = String;
+        type Arguments = ();
+
+        async fn pre_start(&self, _: ActorRef<Ping>, (): ()) -> Result<String, ActorProcessingErr> {
+            Ok(String::new())
+        }
+
+        async fn handle(&self, _: ActorRef<Ping>, ping: Ping, log: &mut String) -> Result<(), ActorProcessingErr> {
+            log.push(if ping.0 == 0 { 'a' } else { 'b' });
+            ping.1.send(log.len())?;
+            Ok(())
+        }
+    }
+
+    /// See [`super`].
+    pub async fn play(pings: [usize; 2]) -> String {
+        let (server, handle) = Actor::spawn(None, Server, ()).await.unwrap();
+        let clients = [0, 1].map(|n| {
+            let server = server.clone();
+            tokio::spawn(async move {
+                let mut seen = String::new();
+                for _ in 0..pings[n] {
+                    seen += &call!(server, Ping, n).unwrap().to_string();
+                }
+                seen
+            })
+        });
+        let mut seen = String::new();
+        for client in clients {
+            seen += &client.await.unwrap();
+        }
+        server.stop(None);
+        handle.await.unwrap();
+        seen
+    }
+}

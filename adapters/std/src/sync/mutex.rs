@@ -1,0 +1,129 @@
+//! `Mutex`.
+
+use super::{Door, map, real};
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::panic::Location;
+use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
+
+/// Like `std::sync::Mutex`; its operations are events.
+pub struct Mutex<T: ?Sized> {
+    door: Door,
+    real: std::sync::Mutex<T>,
+}
+
+/// Like `std::sync::MutexGuard`.
+#[must_use = "if unused the Mutex will immediately unlock"]
+pub struct MutexGuard<'a, T: ?Sized> {
+    pub(super) lock: &'a Mutex<T>,
+    /// `None` while a condition variable has it, and when it is dropped.
+    pub(super) real: Option<std::sync::MutexGuard<'a, T>>,
+    entered: bool,
+}
+
+impl<T> Mutex<T> {
+    /// An unlocked mutex.
+    #[track_caller]
+    pub const fn new(value: T) -> Mutex<T> {
+        Mutex { door: Door::new(Location::caller()), real: std::sync::Mutex::new(value) }
+    }
+
+    /// The value.
+    pub fn into_inner(self) -> LockResult<T> {
+        self.real.into_inner()
+    }
+}
+
+impl<T: ?Sized> Mutex<T> {
+    /// Waits for the lock.
+    #[track_caller]
+    pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
+        let entered = self.door.enter(1, 1, "asks for", Location::caller());
+        let guard = real(|| self.real.try_lock(), || self.real.lock());
+        map(guard, |guard| MutexGuard { lock: self, real: Some(guard), entered })
+    }
+
+    /// Takes the lock if nobody holds it.
+    #[track_caller]
+    pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
+        let Some(entered) = self.door.try_enter(1, 1, Location::caller()) else { return Err(TryLockError::WouldBlock) };
+        let make = |guard| MutexGuard { lock: self, real: Some(guard), entered };
+        match self.real.try_lock() {
+            Ok(guard) => Ok(make(guard)),
+            Err(TryLockError::Poisoned(error)) => {
+                Err(TryLockError::Poisoned(PoisonError::new(make(error.into_inner()))))
+            }
+            Err(TryLockError::WouldBlock) => Err(TryLockError::WouldBlock),
+        }
+    }
+
+    /// Whether somebody panicked with it in hand.
+    pub fn is_poisoned(&self) -> bool {
+        self.real.is_poisoned()
+    }
+
+    /// Forgets that somebody did.
+    pub fn clear_poison(&self) {
+        self.real.clear_poison();
+    }
+
+    /// The value of an exclusive owner.
+    pub fn get_mut(&mut self) -> LockResult<&mut T> {
+        self.real.get_mut()
+    }
+}
+
+impl<T: Default> Default for Mutex<T> {
+    #[track_caller]
+    fn default() -> Mutex<T> {
+        Mutex::new(T::default())
+    }
+}
+
+impl<T> From<T> for Mutex<T> {
+    #[track_caller]
+    fn from(value: T) -> Mutex<T> {
+        Mutex::new(value)
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for Mutex<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.real.fmt(f)
+    }
+}
+
+impl<T: ?Sized> Deref for MutexGuard<'_, T> {
+    type Target = T;
+    fn deref(&self) -> &T {
+        self.real.as_ref().expect("the guard is in use")
+    }
+}
+
+impl<T: ?Sized> DerefMut for MutexGuard<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        self.real.as_mut().expect("the guard is in use")
+    }
+}
+
+impl<T: ?Sized> Drop for MutexGuard<'_, T> {
+    #[track_caller]
+    fn drop(&mut self) {
+        self.real = None;
+        if self.entered {
+            self.lock.door.leave(1, 1, Location::caller());
+        }
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for MutexGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized + fmt::Display> fmt::Display for MutexGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}

@@ -1,0 +1,145 @@
+//! `RwLock`: a reader holds one permit, a writer all of them.
+
+use super::{Door, map, real};
+use std::fmt;
+use std::ops::{Deref, DerefMut};
+use std::panic::Location;
+use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
+
+const ALL: usize = u32::MAX as usize >> 3;
+
+/// Like `std::sync::RwLock`; its operations are events.
+pub struct RwLock<T: ?Sized> {
+    door: Door,
+    real: std::sync::RwLock<T>,
+}
+
+impl<T> RwLock<T> {
+    /// An unlocked lock.
+    #[track_caller]
+    pub const fn new(value: T) -> RwLock<T> {
+        RwLock { door: Door::new(Location::caller()), real: std::sync::RwLock::new(value) }
+    }
+
+    /// The value.
+    pub fn into_inner(self) -> LockResult<T> {
+        self.real.into_inner()
+    }
+}
+
+/// Both ways to hold it.
+macro_rules! ways {
+    ($($guard:ident: $need:expr, $verb:literal, $lock:ident, $try:ident, $doc:literal;)*) => {
+        impl<T: ?Sized> RwLock<T> {
+            $(
+                #[doc = concat!("Waits until ", $doc, ".")]
+                #[track_caller]
+                pub fn $lock(&self) -> LockResult<$guard<'_, T>> {
+                    let entered = self.door.enter(ALL, $need, $verb, Location::caller());
+                    let guard = real(|| self.real.$try(), || self.real.$lock());
+                    map(guard, |guard| $guard { lock: self, real: Some(guard), entered })
+                }
+
+                #[doc = concat!("The same, if ", $doc, " at once.")]
+                #[track_caller]
+                pub fn $try(&self) -> TryLockResult<$guard<'_, T>> {
+                    let entered = self.door.try_enter(ALL, $need, Location::caller());
+                    let Some(entered) = entered else { return Err(TryLockError::WouldBlock) };
+                    let make = |guard| $guard { lock: self, real: Some(guard), entered };
+                    match self.real.$try() {
+                        Ok(guard) => Ok(make(guard)),
+                        Err(TryLockError::Poisoned(error)) => {
+                            Err(TryLockError::Poisoned(PoisonError::new(make(error.into_inner()))))
+                        }
+                        Err(TryLockError::WouldBlock) => Err(TryLockError::WouldBlock),
+                    }
+                }
+            )*
+        }
+        $(
+            #[doc = concat!("Like `std::sync::", stringify!($guard), "`.")]
+            #[must_use = "if unused the RwLock will immediately unlock"]
+            pub struct $guard<'a, T: ?Sized> {
+                lock: &'a RwLock<T>,
+                real: Option<std::sync::$guard<'a, T>>,
+                entered: bool,
+            }
+
+            impl<T: ?Sized> Deref for $guard<'_, T> {
+                type Target = T;
+                fn deref(&self) -> &T {
+                    self.real.as_ref().expect("the guard is in use")
+                }
+            }
+
+            impl<T: ?Sized> Drop for $guard<'_, T> {
+                #[track_caller]
+                fn drop(&mut self) {
+                    self.real = None;
+                    if self.entered {
+                        self.lock.door.leave(ALL, $need, Location::caller());
+                    }
+                }
+            }
+
+            impl<T: ?Sized + fmt::Debug> fmt::Debug for $guard<'_, T> {
+                fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    (**self).fmt(f)
+                }
+            }
+
+            impl<T: ?Sized + fmt::Display> fmt::Display for $guard<'_, T> {
+                fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    (**self).fmt(f)
+                }
+            }
+        )*
+    };
+}
+ways! {
+    RwLockReadGuard: 1, "asks to read", read, try_read, "nobody writes";
+    RwLockWriteGuard: ALL, "asks to write", write, try_write, "nobody reads or writes";
+}
+
+impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
+    fn deref_mut(&mut self) -> &mut T {
+        self.real.as_mut().expect("the guard is in use")
+    }
+}
+
+impl<T: ?Sized> RwLock<T> {
+    /// Whether somebody panicked while writing.
+    pub fn is_poisoned(&self) -> bool {
+        self.real.is_poisoned()
+    }
+
+    /// Forgets that somebody did.
+    pub fn clear_poison(&self) {
+        self.real.clear_poison();
+    }
+
+    /// The value of an exclusive owner.
+    pub fn get_mut(&mut self) -> LockResult<&mut T> {
+        self.real.get_mut()
+    }
+}
+
+impl<T: Default> Default for RwLock<T> {
+    #[track_caller]
+    fn default() -> RwLock<T> {
+        RwLock::new(T::default())
+    }
+}
+
+impl<T> From<T> for RwLock<T> {
+    #[track_caller]
+    fn from(value: T) -> RwLock<T> {
+        RwLock::new(value)
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for RwLock<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.real.fmt(f)
+    }
+}

@@ -1,0 +1,266 @@
+//! Small programs on std's shared memory, each with the outcomes it must have.
+
+use std::collections::BTreeSet;
+use std::future::Future;
+use std::panic::Location;
+use std::sync::{Arc, Mutex as Plain};
+use std::task::{Context, Poll};
+use whippet_model::{Kind, Verdict};
+use whippet_search::{Options, Reduction};
+use whippet_std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
+use whippet_std::sync::{Barrier, Condvar, LazyLock, Mutex, OnceLock, RwLock};
+use whippet_tasks::{Action, End, Leaf, On, Settings, Tasks};
+
+/// A task that others can wait for.
+struct Task(Arc<End>, Leaf);
+
+#[track_caller]
+fn spawn(work: impl FnOnce() + 'static) -> Task {
+    Task(whippet_tasks::spawn("task", Box::pin(async move { work() }), Location::caller(), None).end, Leaf::new())
+}
+
+impl Future for Task {
+    type Output = ();
+    fn poll(mut self: std::pin::Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let (on, action) = (On::Source(self.0.clone(), 0), Action::new("joins", self.0.object, Location::caller()));
+        self.1.poll(cx, &on, action)
+    }
+}
+
+fn explore<F>(reduction: Reduction, body: impl Fn() -> F + Send + Sync + 'static) -> (Verdict, BTreeSet<String>)
+where
+    F: Future<Output = String> + 'static,
+{
+    let seen: Arc<Plain<BTreeSet<String>>> = Arc::default();
+    let out = seen.clone();
+    let program = Tasks::new("test", Settings::default(), move || {
+        let (out, future) = (out.clone(), body());
+        async move {
+            let text = future.await;
+            out.lock().unwrap().insert(text);
+        }
+    });
+    let mut options = Options { reduction, ..Options::default() };
+    options.limits.executions = Some(20_000);
+    let verdict = program.explore(&options, &()).unwrap();
+    let seen = seen.lock().unwrap().clone();
+    (verdict, seen)
+}
+
+/// Both searches must give exactly these outcomes, and no execution may end badly.
+fn outcomes<F>(expected: &[&str], body: impl Fn() -> F + Clone + Send + Sync + 'static)
+where
+    F: Future<Output = String> + 'static,
+{
+    for reduction in [Reduction::Exhaustive, Reduction::Optimal] {
+        let (verdict, seen) = explore(reduction, body.clone());
+        assert!(verdict.complete && verdict.findings.is_empty(), "{reduction}: {verdict:?}");
+        let seen: Vec<&str> = seen.iter().map(String::as_str).collect();
+        assert_eq!(seen, expected, "{reduction}, {} executions", verdict.counters.executions);
+    }
+}
+
+/// Two tasks that share something, and what is left of it.
+async fn two<T: 'static>(shared: T, work: fn(&T), other: fn(&T), end: fn(&T) -> String) -> String {
+    let shared = Arc::new(shared);
+    let (a, b) = (shared.clone(), shared.clone());
+    let (one, two) = (spawn(move || work(&a)), spawn(move || other(&b)));
+    one.await;
+    two.await;
+    end(&shared)
+}
+
+#[test]
+fn load_then_store_loses_an_update() {
+    let add = |count: &AtomicU32| count.store(count.load(SeqCst) + 1, SeqCst);
+    outcomes(&["1", "2"], move || two(AtomicU32::new(0), add, add, |count| count.load(SeqCst).to_string()));
+}
+
+#[test]
+fn fetch_add_loses_none() {
+    let add = |count: &AtomicU32| {
+        count.fetch_add(1, SeqCst);
+    };
+    outcomes(&["2"], move || two(AtomicU32::new(0), add, add, |count| count.load(SeqCst).to_string()));
+}
+
+#[test]
+fn one_compare_exchange_wins() {
+    let shared = || (AtomicU32::new(0), AtomicU32::new(0));
+    let take = |(owner, won): &(AtomicU32, AtomicU32)| {
+        if owner.compare_exchange(0, 1, SeqCst, SeqCst).is_ok() {
+            won.fetch_add(1, SeqCst);
+        }
+    };
+    outcomes(&["1"], move || two(shared(), take, take, |(_, won)| won.load(SeqCst).to_string()));
+}
+
+#[test]
+fn a_store_and_a_load_on_each_side() {
+    // Sequential consistency: not both can miss the other.
+    let shared = || (AtomicBool::new(false), AtomicBool::new(false), AtomicU32::new(0));
+    outcomes(&["1", "2", "3"], move || {
+        two(
+            shared(),
+            |(a, b, seen)| {
+                a.store(true, SeqCst);
+                if b.load(SeqCst) {
+                    seen.fetch_or(1, SeqCst);
+                }
+            },
+            |(a, b, seen)| {
+                b.store(true, SeqCst);
+                if a.load(SeqCst) {
+                    seen.fetch_or(2, SeqCst);
+                }
+            },
+            |(_, _, seen)| seen.load(SeqCst).to_string(),
+        )
+    });
+}
+
+#[test]
+fn atomics_in_statics_begin_anew() {
+    static COUNT: AtomicU32 = AtomicU32::new(7);
+    let add = |(): &()| {
+        COUNT.fetch_add(1, SeqCst);
+    };
+    outcomes(&["9"], move || two((), add, add, |()| COUNT.load(SeqCst).to_string()));
+}
+
+#[test]
+fn a_mutex_keeps_others_out() {
+    let add = |count: &Mutex<u32>| *count.lock().unwrap() += 1;
+    outcomes(&["2"], move || two(Mutex::new(0), add, add, |count| count.lock().unwrap().to_string()));
+    let careless = |count: &Mutex<u32>| {
+        let seen = *count.lock().unwrap();
+        *count.lock().unwrap() = seen + 1;
+    };
+    outcomes(&["1", "2"], move || two(Mutex::new(0), careless, careless, |count| count.lock().unwrap().to_string()));
+}
+
+#[test]
+fn try_lock_may_find_it_locked() {
+    let shared = || (Mutex::new(()), AtomicU32::new(0));
+    let attempt = |(lock, got): &(Mutex<()>, AtomicU32)| {
+        if let Ok(_guard) = lock.try_lock() {
+            got.fetch_add(1, SeqCst);
+        }
+    };
+    outcomes(&["1", "2"], move || two(shared(), attempt, attempt, |(_, got)| got.load(SeqCst).to_string()));
+}
+
+#[test]
+fn two_mutexes_the_other_way_round() {
+    let (verdict, _) = explore(Reduction::Optimal, || {
+        two(
+            (Mutex::new(()), Mutex::new(())),
+            |(a, b)| drop((a.lock().unwrap(), b.lock().unwrap())),
+            |(a, b)| drop((b.lock().unwrap(), a.lock().unwrap())),
+            |_| String::new(),
+        )
+    });
+    assert!(verdict.complete);
+    assert!(verdict.findings.iter().any(|finding| finding.kind == Kind::Deadlock), "{verdict:?}");
+}
+
+#[test]
+fn readers_and_a_writer() {
+    let shared = || (RwLock::new(0), AtomicU32::new(0));
+    outcomes(&["0", "5"], move || {
+        two(
+            shared(),
+            |(value, _)| *value.write().unwrap() = 5,
+            |(value, seen)| {
+                let value = value.read().unwrap();
+                seen.store(*value, SeqCst);
+            },
+            |(_, seen)| seen.load(SeqCst).to_string(),
+        )
+    });
+}
+
+#[test]
+fn a_condition_variable_passes_a_value() {
+    outcomes(&["1"], || {
+        two(
+            (Mutex::new(0), Condvar::new()),
+            |(value, set)| {
+                *value.lock().unwrap() = 1;
+                set.notify_one();
+            },
+            |(value, set)| drop(set.wait_while(value.lock().unwrap(), |value| *value == 0).unwrap()),
+            |(value, _)| value.lock().unwrap().to_string(),
+        )
+    });
+}
+
+#[test]
+fn a_notification_that_comes_too_early_is_lost() {
+    let (verdict, _) = explore(Reduction::Optimal, || {
+        two(
+            (Mutex::new(()), Condvar::new()),
+            |(_, set)| set.notify_one(),
+            |(value, set)| drop(set.wait(value.lock().unwrap()).unwrap()),
+            |_| String::new(),
+        )
+    });
+    assert!(verdict.findings.iter().any(|finding| finding.kind == Kind::Deadlock), "{verdict:?}");
+}
+
+#[test]
+fn the_first_sets_it() {
+    outcomes(&["1", "2"], || {
+        two(
+            OnceLock::new(),
+            |cell| {
+                let _ = cell.set(1);
+            },
+            |cell| {
+                cell.get_or_init(|| 2);
+            },
+            |cell| cell.get().unwrap().to_string(),
+        )
+    });
+}
+
+#[test]
+fn a_lazy_value_is_made_once() {
+    outcomes(&["1"], || {
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let lazy: LazyLock<u32> = LazyLock::new(|| MADE.fetch_add(1, SeqCst) + 1);
+        two(lazy, |lazy| assert_eq!(**lazy, 1), |lazy| assert_eq!(**lazy, 1), |lazy| lazy.to_string())
+    });
+}
+
+#[test]
+fn a_barrier_has_one_leader() {
+    let shared = || (Barrier::new(2), AtomicU32::new(0));
+    let meet = |(barrier, leaders): &(Barrier, AtomicU32)| {
+        if barrier.wait().is_leader() {
+            leaders.fetch_add(1, SeqCst);
+        }
+    };
+    let (verdict, seen) =
+        explore(Reduction::Optimal, move || two(shared(), meet, meet, |(_, leaders)| leaders.load(SeqCst).to_string()));
+    assert!(verdict.complete && verdict.findings.is_empty(), "{verdict:?}");
+    assert_eq!(seen, BTreeSet::from(["1".to_string()]));
+}
+
+#[test]
+fn a_panic_poisons() {
+    outcomes(&["false", "true"], || async {
+        let lock = Arc::new(Mutex::new(()));
+        let (other, seen) = (lock.clone(), lock.clone());
+        let task = spawn(move || {
+            let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                let _guard = other.lock();
+                panic!("on purpose");
+            }));
+            assert!(caught.is_err());
+        });
+        let poisoned = seen.lock().is_err();
+        task.await;
+        poisoned.to_string()
+    });
+}

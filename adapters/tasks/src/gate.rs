@@ -1,0 +1,278 @@
+//! Gates: permits that tasks ask for, hold and release. Semaphores, mutexes and read-write locks are made of them.
+
+use crate::execution;
+use crate::local::Local;
+use crate::object::{Action, Object, Part, Place};
+use crate::permits::{Asked, Permits};
+use crate::task;
+use crate::waiting::{Leaf, On, Ready, Source};
+use smallvec::SmallVec;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use whippet_model::Name;
+
+struct State {
+    /// The execution that the rest belongs to: what statics hold begins anew with each.
+    execution: u64,
+    object: Option<Object>,
+    permits: Permits,
+    closed: Option<u32>,
+}
+
+/// A gate with permits: the engine of semaphores, mutexes and read-write locks.
+pub struct Gate {
+    kind: &'static str,
+    initial: usize,
+    made: Option<Place>,
+    state: Local<State>,
+}
+
+impl Gate {
+    /// A gate of that kind, a word for stories, with as many permits.
+    #[must_use]
+    pub const fn new(kind: &'static str, initial: usize) -> Gate {
+        let state = State { execution: u64::MAX, object: None, permits: Permits::new(), closed: None };
+        Gate { kind, initial, made: None, state: Local::new(state) }
+    }
+
+    /// The same, made at `place`.
+    #[must_use]
+    pub const fn made_at(kind: &'static str, initial: usize, place: Place) -> Gate {
+        let mut gate = Gate::new(kind, initial);
+        gate.made = Some(place);
+        gate
+    }
+
+    /// Whether it is new to this execution.
+    fn is_fresh(&self) -> bool {
+        let now = execution::execution_id();
+        !self.state.is_mine() || self.state.with(|s| s.object.is_none() || (s.execution != now && now != 0))
+    }
+
+    fn begin(&self, object: Object) {
+        let now = execution::execution_id();
+        self.state.adopt();
+        self.state.with(|s| {
+            (s.execution, s.object, s.closed) = (now, Some(object), None);
+            s.permits = Permits::with(self.initial);
+        });
+    }
+
+    /// Works on the state, made new if it is of an earlier execution.
+    fn with<R>(&self, work: impl FnOnce(&mut State, Object) -> R) -> R {
+        if self.is_fresh() {
+            self.begin(Object::new(self.kind));
+        }
+        self.state.with(|s| {
+            let object = s.object.expect("it was made");
+            work(s, object)
+        })
+    }
+
+    /// It as an object, named by the running task if it is new.
+    pub fn object(&self) -> Object {
+        self.with(|_, object| object)
+    }
+
+    /// It as an object. What a static holds has no creator: the first use of it in an execution is an event.
+    fn used(&self, place: Place) -> Object {
+        if self.is_fresh() && execution::is_live() {
+            execution::event(Action::plain("begins to use a lock", place));
+            if self.is_fresh() {
+                self.begin(Object::late(self.kind, self.made));
+            }
+            let object = self.object();
+            for part in [Part::Line, Part::Free, Part::Closed] {
+                execution::write(object.part(part));
+            }
+        }
+        self.object()
+    }
+
+    /// How many permits are free. An event.
+    pub fn available(&self, place: Place) -> usize {
+        let object = self.used(place);
+        execution::event(Action::new("looks at", object, place));
+        execution::read(object.part(Part::Free));
+        execution::read(object.part(Part::Line));
+        self.with(|s, _| s.permits.available())
+    }
+
+    /// Whether it is closed. An event.
+    pub fn is_closed(&self, place: Place) -> bool {
+        let object = self.used(place);
+        execution::event(Action::new("looks at", object, place));
+        execution::read(object.part(Part::Closed));
+        self.with(|s, _| s.closed.is_some())
+    }
+
+    /// Lets nobody in any more. An event.
+    pub fn close(&self, place: Place) {
+        let object = self.used(place);
+        execution::event(Action::new("closes", object, place));
+        execution::write(object.part(Part::Closed));
+        execution::enables(object.part(Part::Free), object.part(Part::Closed));
+        let step = execution::this_step();
+        self.with(|s, _| {
+            s.closed.get_or_insert(step);
+        });
+    }
+
+    /// `Some(true)` if permits were there, `None` if closed.
+    pub fn try_acquire(&self, need: usize, verb: &'static str, place: Place) -> Option<bool> {
+        let object = self.used(place);
+        execution::event(Action::new(verb, object, place));
+        execution::write(object.part(Part::Line));
+        execution::read(object.part(Part::Free));
+        execution::read(object.part(Part::Closed));
+        self.with(|s, _| s.closed.is_none().then(|| s.permits.try_ask(need)))
+    }
+
+    /// Gives permits back. An event.
+    pub fn release(&self, count: usize, verb: &'static str, place: Place) {
+        if count == 0 || execution::is_over() || !self.state.is_mine() {
+            return;
+        }
+        let object = self.used(place);
+        execution::event(Action::new(verb, object, place));
+        if execution::is_over() {
+            return;
+        }
+        execution::write(object.part(Part::Free));
+        execution::enables(object.part(Part::Free), object.part(Part::Item));
+        let step = execution::this_step();
+        self.with(|s, _| s.permits.release(count, step));
+    }
+
+    /// Takes up to `count` free permits away for good. An event.
+    pub fn forget(&self, count: usize, place: Place) -> usize {
+        let object = self.used(place);
+        execution::event(Action::new("forgets permits of", object, place));
+        execution::write(object.part(Part::Free));
+        execution::write(object.part(Part::Line));
+        self.with(|s, _| s.permits.forget(count))
+    }
+}
+
+impl Source for Gate {
+    fn ready(&self, id: u64) -> Option<Ready> {
+        self.with(|s, object| {
+            if let Some(steps) = s.permits.ready(id) {
+                let since = steps.into_iter().filter(|&step| step != Ready::ALWAYS).max();
+                return Some(Ready { since: since.unwrap_or(Ready::ALWAYS), item: object.part(Part::Free) });
+            }
+            s.closed.map(|since| Ready { since, item: object.part(Part::Closed) })
+        })
+    }
+
+    fn watched(&self, _: u64, out: &mut SmallVec<[Name; 2]>) {
+        let object = self.object();
+        out.push(object.part(Part::Free));
+        out.push(object.part(Part::Closed));
+    }
+
+    fn causes(&self, id: u64, out: &mut Vec<u32>) {
+        self.with(|s, _| match s.permits.ready(id) {
+            Some(steps) => out.extend(steps.into_iter().filter(|&step| step != Ready::ALWAYS)),
+            None => out.extend(s.closed),
+        });
+    }
+}
+
+/// Nobody gets permits any more: the gate is closed, or the execution is over.
+#[derive(Copy, Clone, Debug)]
+pub struct Shut;
+
+/// The wait for permits.
+pub struct Acquiring {
+    gate: Arc<Gate>,
+    need: usize,
+    verb: &'static str,
+    place: Place,
+    id: Option<u64>,
+    leaf: Leaf,
+}
+
+impl Acquiring {
+    /// A wait that has not asked yet.
+    pub fn new(gate: Arc<Gate>, need: usize, verb: &'static str, place: Place) -> Acquiring {
+        Acquiring { gate, need, verb, place, id: None, leaf: Leaf::new() }
+    }
+
+    /// Asks; `Some` if the answer is there at once.
+    fn ask(&mut self) -> Option<Result<(), Shut>> {
+        let object = self.gate.used(self.place);
+        execution::event(Action::new(self.verb, object, self.place));
+        if execution::is_over() {
+            return None;
+        }
+        execution::write(object.part(Part::Line));
+        execution::read(object.part(Part::Closed));
+        let need = self.need;
+        let asked = self.gate.with(|s, _| s.closed.is_none().then(|| s.permits.ask(need)));
+        match asked {
+            None => Some(Err(Shut)),
+            Some(Asked::Now) => Some(Ok(())),
+            Some(Asked::Wait(id)) => {
+                self.id = Some(id);
+                None
+            }
+        }
+    }
+
+    fn got(&mut self) -> Result<(), Shut> {
+        let id = self.id.take().expect("it asked");
+        self.gate.with(|s, _| {
+            let given = s.permits.ready(id).is_some();
+            s.permits.take(id);
+            if given { Ok(()) } else { Err(Shut) }
+        })
+    }
+
+    /// Asks, the first time, and waits.
+    pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Shut>> {
+        if self.id.is_none()
+            && let Some(answer) = self.ask()
+        {
+            return Poll::Ready(answer);
+        }
+        let Some(id) = self.id else { return Poll::Pending };
+        let on = On::Source(self.gate.clone(), id);
+        std::task::ready!(self.leaf.poll(cx, &on, self.waits()));
+        Poll::Ready(self.got())
+    }
+
+    fn waits(&self) -> Action {
+        Action::new(
+            if self.verb == "asks for a permit of" { "gets a permit of" } else { "gets" },
+            self.gate.object(),
+            self.place,
+        )
+    }
+
+    /// Asks and waits in the middle of whatever is running.
+    pub fn here(&mut self) -> Result<(), Shut> {
+        if let Some(answer) = self.ask() {
+            return answer;
+        }
+        let Some(id) = self.id else { return Err(Shut) };
+        let on = On::Source(self.gate.clone(), id);
+        if task::wait_here(&on, self.waits()) { self.got() } else { Err(Shut) }
+    }
+}
+
+impl Drop for Acquiring {
+    fn drop(&mut self) {
+        let Some(id) = self.id else { return };
+        if execution::is_over() {
+            return;
+        }
+        let object = self.gate.object();
+        execution::event(Action::new("stops waiting for", object, self.place));
+        execution::write(object.part(Part::Line));
+        execution::write(object.part(Part::Free));
+        execution::enables(object.part(Part::Free), object.part(Part::Item));
+        let step = execution::this_step();
+        self.gate.with(|s, _| s.permits.give_up(id, step));
+    }
+}

@@ -1,0 +1,202 @@
+//! Who can go on, and what a waiting task takes when it does.
+//!
+//! Who waits is let through by what made it ready, which is a cause. Where a task waits for several things at once, and
+//! another one was ready before, the taking is a race with what made its own thing ready.
+
+use crate::execution::{CLOCK, Execution, NONE, waking};
+use crate::object::{Action, Part};
+use crate::task::{self, State};
+use crate::waiting::{On, Ready, Wait};
+use smallvec::SmallVec;
+use whippet_model::{Name, Touch};
+
+/// Finds out which timers may fire.
+pub(crate) fn refresh(x: &mut Execution, timers: u64) {
+    x.clock.limit = 0;
+    x.clock.idle = false;
+    if !x.clock.used || x.main_done {
+        return;
+    }
+    let waiting = x.tasks.iter().filter(|task| matches!(task.state, State::Blocked));
+    let due = waiting.flat_map(task::Task::live_waits).filter_map(|wait| match wait.on {
+        On::Timer(at) => Some(at),
+        _ => None,
+    });
+    let Some(first) = due.min() else { return };
+    if x.clock.paused || x.clock.fired >= timers {
+        x.clock.idle = true;
+        if (0..x.tasks.len()).any(|number| is_enabled(x, number)) {
+            return;
+        }
+    }
+    x.clock.limit = first;
+}
+
+pub(crate) fn is_enabled(x: &Execution, number: usize) -> bool {
+    let task = &x.tasks[number];
+    match task.state {
+        State::Event(_) => true,
+        State::Blocked => {
+            task.aborted.is_some() || task.woken.is_some() || task.live_waits().any(|wait| x.is_ready(&wait.on))
+        }
+        State::Fresh | State::Done => false,
+    }
+}
+
+/// Decides what a waiting task takes, and notes why it can.
+pub(crate) fn grant(x: &mut Execution, number: u32) -> Action {
+    let at = number as usize;
+    x.running = number;
+    let abort = x.tasks[at].name.mixed(Part::Abort as u64);
+    if x.groups.is_marked(x.tasks[at].name) {
+        x.touch(Touch::read(abort));
+    }
+    if let Some(step) = x.tasks[at].aborted {
+        if ready_waits(x, at).iter().any(|(_, ready)| ready.since == NONE || ready.since < step) {
+            x.touch(Touch::read(abort.mixed(1)));
+        } else {
+            x.cause(step);
+        }
+        return Action::plain("is cancelled", x.tasks[at].place);
+    }
+    let mut ready = ready_waits(x, at);
+    let woken = x.tasks[at].woken.take();
+    if let Some(step) = woken {
+        x.cause(step);
+    }
+    if ready.is_empty() {
+        return Action::plain("is woken", x.tasks[at].place);
+    }
+    let everything: SmallVec<[usize; 4]> = ready.iter().map(|(wait, _)| *wait).collect();
+    narrow(x, at, &mut ready);
+    let (chosen, since) = (ready[0].0, ready[0].1);
+    let wait = &x.tasks[at].waits[chosen];
+    let (id, on, action) = (wait.id, wait.on.clone(), wait.action);
+    x.tasks[at].grant = id;
+    // A race if the task could have acted without what made this one ready.
+    let earlier =
+        |ready: Option<Ready>| ready.is_some_and(|r| since.since != NONE && (r.since == NONE || r.since < since.since));
+    let waits = &x.tasks[at].waits;
+    let raced = everything.iter().any(|&k| k != chosen && earlier(x.ready(&waits[k].on)))
+        || woken.is_some_and(|step| since.since != NONE && step < since.since);
+    match &on {
+        On::Source(source, key) => {
+            let mut causes = std::mem::take(&mut x.scratch);
+            source.causes(*key, &mut causes);
+            for step in causes.drain(..) {
+                if !(raced && step == since.since) {
+                    x.cause(step);
+                }
+            }
+            x.scratch = causes;
+            if raced {
+                x.touch(Touch::read(since.item));
+            }
+        }
+        On::Timer(due) => fire(x, *due),
+        On::Yield => {}
+    }
+    action
+}
+
+/// The waits that can end now, in the order in which the task asks.
+fn ready_waits(x: &Execution, at: usize) -> SmallVec<[(usize, Ready); 4]> {
+    let task = &x.tasks[at];
+    let live = task.waits.iter().enumerate().filter(|(_, w)| w.poll == task.poll || w.foreign.is_some());
+    let mut ready: SmallVec<[(usize, Ready); 4]> =
+        live.filter_map(|(k, wait)| x.ready(&wait.on).map(|ready| (k, ready))).collect();
+    ready.sort_by_key(|(k, _)| task.waits[*k].order);
+    // Futures that poll only what was woken go by the order of the wakes.
+    let places: SmallVec<[usize; 4]> = (0..ready.len()).filter(|&i| task.waits[ready[i].0].foreign.is_some()).collect();
+    let mut by_wake: Vec<_> = places.iter().map(|&i| ready[i]).collect();
+    by_wake.sort_by_key(|(_, r)| r.since.wrapping_add(1));
+    for (&i, entry) in places.iter().zip(by_wake) {
+        ready[i] = entry;
+    }
+    ready
+}
+
+/// An unbiased select with several branches ready: the search chooses. What else was ready, or might have
+/// been, then matters.
+fn narrow(x: &mut Execution, at: usize, ready: &mut SmallVec<[(usize, Ready); 4]>) {
+    for level in 0..3 {
+        let (select, _) = x.tasks[at].waits[ready[0].0].path[level];
+        if select == 0 {
+            return;
+        }
+        let mut branches: SmallVec<[u32; 4]> = SmallVec::new();
+        for (k, _) in ready.iter() {
+            let (of, branch) = x.tasks[at].waits[*k].path[level];
+            if of == select && !branches.contains(&branch) {
+                branches.push(branch);
+            }
+        }
+        look_around(x, at, select, level, ready);
+        branches.sort_unstable();
+        let branch = branches[x.choose(branches.len() as u32) as usize];
+        ready.retain(|(k, _)| x.tasks[at].waits[*k].path[level] == (select, branch));
+    }
+}
+
+fn look_around(x: &mut Execution, at: usize, select: u32, level: usize, ready: &[(usize, Ready)]) {
+    let task = &x.tasks[at];
+    let in_select = |wait: &Wait| wait.path[level].0 == select;
+    let mut seen: SmallVec<[Name; 4]> = SmallVec::new();
+    if task.live_waits().filter(|wait| in_select(wait)).count() < 2 {
+        return;
+    }
+    for (k, wait) in task.waits.iter().enumerate().filter(|(_, wait)| in_select(wait)) {
+        match ready.iter().find(|(r, _)| *r == k) {
+            Some((_, found)) if ready.len() > 1 && found.since != NONE => seen.push(found.item),
+            Some(_) => {}
+            None => {
+                if let On::Source(source, key) = &wait.on {
+                    let mut watched = SmallVec::new();
+                    source.watched(*key, &mut watched);
+                    seen.extend(watched);
+                }
+            }
+        }
+    }
+    for name in seen {
+        x.touch(Touch::read(name));
+    }
+}
+
+/// A timer fires: time goes on to it.
+fn fire(x: &mut Execution, due: u64) {
+    x.touch(Touch::write(CLOCK));
+    if due <= x.clock.now {
+        return;
+    }
+    x.clock.fired += 1;
+    x.clock.now = due;
+    if x.clock.idle {
+        // Nothing else could happen: everything so far comes before.
+        for number in 0..x.tasks.len() {
+            let last = x.tasks[number].last_step;
+            x.cause(last);
+        }
+    }
+}
+
+/// Futures between a task and what it waits for may poll only what was woken.
+pub(crate) fn wake_granted(x: *mut Execution, number: u32) {
+    let task = unsafe { &(&(*x).tasks)[number as usize] };
+    let foreign =
+        task.waits.iter().find(|wait| wait.id == task.grant && task.grant != 0).and_then(|wait| wait.foreign.clone());
+    if let Some(waker) = foreign {
+        waking(|| waker.wake());
+    }
+}
+
+/// A grant that nobody used was for a future that is alive and not polled: it does not wait.
+pub(crate) fn forget_stale(x: &mut Execution, number: u32) {
+    let task = &mut x.tasks[number as usize];
+    let id = std::mem::take(&mut task.grant);
+    if id != 0 && matches!(task.state, State::Blocked) {
+        task.drop_wait(id);
+    } else {
+        task.grant = id;
+    }
+}

@@ -1,0 +1,156 @@
+//! What both kinds of channels offer under different names.
+
+/// A kind of channel, by the names of its receiver and senders.
+macro_rules! channel_kind {
+    ($name:ident, $sender:ident, $weak:ident) => {
+        pub struct $name<T>(Rx<T>);
+        pub struct $sender<T> {
+            pub(super) chan: Arc<Chan<T>>,
+        }
+        pub struct $weak<T> {
+            chan: Arc<Chan<T>>,
+        }
+        impl<T> $name<T> {
+            #[track_caller]
+            pub fn recv(&mut self) -> impl Future<Output = Option<T>> + use<'_, T> {
+                let place = Location::caller();
+                poll_fn(move |cx| self.0.poll_recv(cx, place))
+            }
+            #[track_caller]
+            pub fn recv_many<'a>(
+                &'a mut self,
+                buffer: &'a mut Vec<T>,
+                limit: usize,
+            ) -> impl Future<Output = usize> + use<'a, T> {
+                let place = Location::caller();
+                poll_fn(move |cx| self.0.poll_recv_many(cx, buffer, limit, place))
+            }
+            #[track_caller]
+            pub fn poll_recv(&mut self, cx: &mut Context<'_>) -> Poll<Option<T>> {
+                self.0.poll_recv(cx, Location::caller())
+            }
+            #[track_caller]
+            pub fn poll_recv_many(&mut self, cx: &mut Context<'_>, buffer: &mut Vec<T>, limit: usize) -> Poll<usize> {
+                self.0.poll_recv_many(cx, buffer, limit, Location::caller())
+            }
+            #[track_caller]
+            pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
+                self.0.try_recv(Location::caller())
+            }
+            #[track_caller]
+            pub fn blocking_recv(&mut self) -> Option<T> {
+                self.0.blocking_recv(Location::caller())
+            }
+            #[track_caller]
+            pub fn blocking_recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> usize {
+                whippet_tasks::block_on_here(self.recv_many(buffer, limit)).unwrap_or(0)
+            }
+            #[track_caller]
+            pub fn close(&mut self) {
+                self.0.chan.close(Location::caller());
+            }
+            #[track_caller]
+            pub fn is_closed(&self) -> bool {
+                self.0.look(Location::caller(), |s| s.closed.is_some() || s.senders == 0)
+            }
+            #[track_caller]
+            pub fn is_empty(&self) -> bool {
+                self.0.look(Location::caller(), |s| s.queue.is_empty())
+            }
+            #[track_caller]
+            pub fn len(&self) -> usize {
+                self.0.look(Location::caller(), |s| s.queue.len())
+            }
+            #[track_caller]
+            pub fn sender_strong_count(&self) -> usize {
+                self.0.look(Location::caller(), |s| s.senders)
+            }
+            #[track_caller]
+            pub fn sender_weak_count(&self) -> usize {
+                self.0.look(Location::caller(), |s| s.weak)
+            }
+        }
+        impl<T> fmt::Debug for $name<T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($name)).finish_non_exhaustive()
+            }
+        }
+        impl<T> fmt::Debug for $sender<T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($sender)).finish_non_exhaustive()
+            }
+        }
+        impl<T> fmt::Debug for $weak<T> {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($weak)).finish_non_exhaustive()
+            }
+        }
+        impl<T> Clone for $sender<T> {
+            fn clone(&self) -> $sender<T> {
+                self.chan.state.with(|s| s.senders += 1);
+                $sender { chan: self.chan.clone() }
+            }
+        }
+        impl<T> Drop for $sender<T> {
+            #[track_caller]
+            fn drop(&mut self) {
+                self.chan.drop_sender(Location::caller());
+            }
+        }
+        impl<T> $sender<T> {
+            #[track_caller]
+            pub fn is_closed(&self) -> bool {
+                event(Action::new("looks at", self.chan.object, Location::caller()));
+                read(self.chan.object.part(Part::Closed));
+                self.chan.is_closed()
+            }
+            #[track_caller]
+            pub fn closed(&self) -> impl Future<Output = ()> + use<'_, T> {
+                let place = Location::caller();
+                let mut leaf = Leaf::new();
+                poll_fn(move |cx| {
+                    let action = Action::new("waits for the end of", self.chan.object, place);
+                    leaf.poll(cx, &self.chan.on(CLOSED), action)
+                })
+            }
+            pub fn same_channel(&self, other: &Self) -> bool {
+                Arc::ptr_eq(&self.chan, &other.chan)
+            }
+            pub fn downgrade(&self) -> $weak<T> {
+                self.chan.state.with(|s| s.weak += 1);
+                $weak { chan: self.chan.clone() }
+            }
+            pub fn strong_count(&self) -> usize {
+                self.chan.state.with(|s| s.senders)
+            }
+            pub fn weak_count(&self) -> usize {
+                self.chan.state.with(|s| s.weak)
+            }
+        }
+        impl<T> $weak<T> {
+            #[track_caller]
+            pub fn upgrade(&self) -> Option<$sender<T>> {
+                self.chan.upgrade(Location::caller()).then(|| $sender { chan: self.chan.clone() })
+            }
+            pub fn strong_count(&self) -> usize {
+                self.chan.state.with(|s| s.senders)
+            }
+            pub fn weak_count(&self) -> usize {
+                self.chan.state.with(|s| s.weak)
+            }
+        }
+        impl<T> Clone for $weak<T> {
+            fn clone(&self) -> $weak<T> {
+                self.chan.state.with(|s| s.weak += 1);
+                $weak { chan: self.chan.clone() }
+            }
+        }
+        impl<T> Drop for $weak<T> {
+            fn drop(&mut self) {
+                if self.chan.state.is_mine() {
+                    self.chan.state.with(|s| s.weak -= 1);
+                }
+            }
+        }
+    };
+}

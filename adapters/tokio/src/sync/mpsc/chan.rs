@@ -1,0 +1,257 @@
+//! What both ends of a channel share: one queue, in order of sending.
+//!
+//! A send writes the end of the queue; a receive happens after the send it takes from; the drop of the last
+//! sender happens before the `None`. Bounded channels have permits, see [`Permits`].
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use whippet_model::Name;
+use whippet_tasks::{
+    Action, Asked, Local, Object, On, Part, Permits, Place, Ready, Source, cause, event, is_learnt, learn, read,
+    this_step, write,
+};
+
+pub(super) struct State<T> {
+    /// What was sent, with the step that did it.
+    pub(super) queue: VecDeque<(u32, T)>,
+    pub(super) sent: u64,
+    pub(super) taken: u64,
+    /// How many places were ever asked for.
+    pub(super) asked: usize,
+    pub(super) permits: Option<Permits>,
+    pub(super) capacity: usize,
+    pub(super) senders: usize,
+    pub(super) weak: usize,
+    /// The steps in which senders were dropped: `None` comes after all of them.
+    pub(super) drops: Vec<u32>,
+    /// How many weak senders were upgraded: the drop of another sender might have been the last.
+    pub(super) upgrades: usize,
+    pub(super) closed: Option<u32>,
+}
+
+pub(super) struct Chan<T> {
+    pub(super) object: Object,
+    pub(super) state: Local<State<T>>,
+}
+
+/// Waits of receivers; other keys are places in the line for permits.
+pub(super) const RECEIVE: u64 = 0;
+/// Waits of senders for the receiver to be gone.
+pub(super) const CLOSED: u64 = u64::MAX;
+
+impl<T> Chan<T> {
+    pub(super) fn new(capacity: Option<usize>) -> Arc<Chan<T>> {
+        let state = State {
+            queue: VecDeque::new(),
+            sent: 0,
+            taken: 0,
+            asked: 0,
+            permits: capacity.map(Permits::with),
+            capacity: capacity.unwrap_or(usize::MAX),
+            senders: 1,
+            weak: 0,
+            drops: Vec::new(),
+            upgrades: 0,
+            closed: None,
+        };
+        Arc::new(Chan { object: Object::new("channel"), state: Local::new(state) })
+    }
+
+    pub(super) fn on(self: &Arc<Self>, key: u64) -> On {
+        let source: Arc<dyn Source + '_> = self.clone();
+        // Messages may borrow. A wait is forgotten when its future is dropped, which is before that borrow ends.
+        On::Source(unsafe { std::mem::transmute::<Arc<dyn Source + '_>, Arc<dyn Source + 'static>>(source) }, key)
+    }
+
+    pub(super) fn item(&self, number: u64) -> Name {
+        self.object.part(Part::Item).mixed(number)
+    }
+
+    pub(super) fn action(&self, verb: &'static str, link: &'static str, place: Place) -> Action {
+        Action::of::<T>(verb, link, self.object, place)
+    }
+
+    pub(super) fn is_closed(&self) -> bool {
+        self.state.with(|s| s.closed.is_some())
+    }
+
+    /// The running step sends.
+    pub(super) fn push(&self, value: T) {
+        let tail = self.object.part(Part::Tail);
+        write(tail);
+        let number = self.state.with(|s| {
+            s.queue.push_back((this_step(), value));
+            s.sent += 1;
+            s.sent - 1
+        });
+        whippet_tasks::sent(self.item(number));
+        whippet_tasks::enables(tail, self.item(number));
+    }
+
+    /// The running step takes what is first, if anything is.
+    pub(super) fn pop(&self) -> Option<T> {
+        let (value, bounded) = self.state.with(|s| (s.queue.pop_front(), s.permits.is_some()));
+        let (step, value) = value?;
+        cause(step);
+        let number = self.state.with(|s| {
+            s.taken += 1;
+            s.taken - 1
+        });
+        whippet_tasks::taken(self.item(number));
+        if bounded {
+            self.free(1);
+        }
+        Some(value)
+    }
+
+    /// The running step frees places.
+    pub(super) fn free(&self, count: usize) {
+        let free = self.object.part(Part::Free);
+        write(free);
+        whippet_tasks::enables(free, free.mixed(1));
+        let step = this_step();
+        self.state.with(|s| s.permits.as_mut().expect("it is bounded").release(count, step));
+    }
+
+    /// No more can be sent.
+    pub(super) fn close(&self, place: Place) {
+        if self.is_closed() || whippet_tasks::is_over() {
+            return;
+        }
+        event(Action::new("closes", self.object, place));
+        if whippet_tasks::is_over() {
+            return;
+        }
+        let closed = self.object.part(Part::Closed);
+        write(closed);
+        whippet_tasks::enables(closed, closed.mixed(1));
+        whippet_tasks::enables(self.object.part(Part::Free), closed.mixed(1));
+        let step = this_step();
+        self.state.with(|s| {
+            s.closed.get_or_insert(step);
+        });
+    }
+
+    pub(super) fn drop_sender(&self, place: Place) {
+        if whippet_tasks::is_over() || !self.state.is_mine() {
+            return;
+        }
+        event(Action::new("drops a sender of", self.object, place));
+        if whippet_tasks::is_over() {
+            return;
+        }
+        read(self.object.part(Part::Drops));
+        let step = this_step();
+        let last = self.state.with(|s| {
+            s.senders -= 1;
+            s.drops.push(step);
+            s.senders <= s.upgrades
+        });
+        if last {
+            whippet_tasks::ends(self.object.part(Part::Tail), self.object.part(Part::Ended));
+        }
+    }
+
+    pub(super) fn upgrade(&self, place: Place) -> bool {
+        event(Action::new("upgrades a weak sender of", self.object, place));
+        read(self.object.part(Part::Ended));
+        self.state.with(|s| {
+            let any = s.senders > 0;
+            s.senders += usize::from(any);
+            s.upgrades += usize::from(any);
+            any
+        })
+    }
+
+    /// How many places are free. Who asks wants to know whether there are none: an event only where the places may
+    /// run out, i.e. some execution asked for all of them.
+    pub(super) fn room(&self, place: Place) -> usize {
+        if is_learnt(self.object.part(Part::Free)) {
+            event(Action::new("looks at", self.object, place));
+            read(self.object.part(Part::Line));
+            read(self.object.part(Part::Free));
+        }
+        self.state.with(|s| s.permits.as_ref().map_or(0, Permits::available))
+    }
+
+    /// The running step asks for places.
+    pub(super) fn asks(&self, count: usize) {
+        write(self.object.part(Part::Line));
+        let all = self.state.with(|s| {
+            s.asked += count;
+            s.asked >= s.capacity
+        });
+        if all {
+            learn(self.object.part(Part::Free));
+        }
+    }
+
+    /// Asks for a place; `None` inside means wait for this number in line.
+    pub(super) fn ask(&self, count: usize) -> Result<Option<u64>, ()> {
+        self.asks(count);
+        read(self.object.part(Part::Closed));
+        self.state.with(|s| {
+            if s.closed.is_some() {
+                return Err(());
+            }
+            match s.permits.as_mut().expect("it is bounded").ask(count) {
+                Asked::Now => Ok(None),
+                Asked::Wait(id) => Ok(Some(id)),
+            }
+        })
+    }
+}
+
+impl<T> Source for Chan<T> {
+    fn ready(&self, key: u64) -> Option<Ready> {
+        let closed = self.object.part(Part::Closed).mixed(1);
+        self.state.with(|s| match key {
+            RECEIVE => match s.queue.front() {
+                Some((since, _)) => Some(Ready { since: *since, item: self.item(s.taken) }),
+                None if s.senders == 0 => {
+                    let since = s.drops.iter().copied().max().unwrap_or(Ready::ALWAYS);
+                    Some(Ready { since, item: self.object.part(Part::Ended) })
+                }
+                // A place that a sender holds may still bring something.
+                None if s.closed.is_some() && s.permits.as_ref().is_none_or(|p| p.available() >= s.capacity) => {
+                    Some(Ready { since: s.closed.expect("just seen"), item: closed })
+                }
+                None => None,
+            },
+            CLOSED => s.closed.map(|since| Ready { since, item: closed }),
+            id => match s.permits.as_ref().and_then(|p| p.ready(id)) {
+                Some(steps) => {
+                    let since = steps.into_iter().filter(|&step| step != Ready::ALWAYS).max();
+                    let item = self.object.part(Part::Free).mixed(1);
+                    Some(Ready { since: since.unwrap_or(Ready::ALWAYS), item })
+                }
+                None => s.closed.map(|since| Ready { since, item: closed }),
+            },
+        })
+    }
+
+    fn watched(&self, key: u64, out: &mut smallvec::SmallVec<[Name; 2]>) {
+        match key {
+            RECEIVE => out.extend([self.object.part(Part::Tail), self.object.part(Part::Ended)]),
+            CLOSED => out.push(self.object.part(Part::Closed)),
+            _ => out.extend([self.object.part(Part::Free), self.object.part(Part::Closed)]),
+        }
+    }
+
+    fn contributed(&self, key: u64) -> Option<Name> {
+        (key == RECEIVE).then(|| self.object.part(Part::Drops))
+    }
+
+    fn causes(&self, key: u64, out: &mut Vec<u32>) {
+        let ready = self.ready(key);
+        self.state.with(|s| match key {
+            RECEIVE if s.queue.is_empty() && s.senders == 0 => out.extend(&s.drops),
+            RECEIVE | CLOSED => out.extend(ready.map(|r| r.since)),
+            id => match s.permits.as_ref().and_then(|p| p.ready(id)) {
+                Some(steps) => out.extend(steps),
+                None => out.extend(s.closed),
+            },
+        });
+        out.retain(|&step| step != Ready::ALWAYS);
+    }
+}

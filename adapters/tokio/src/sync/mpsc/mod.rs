@@ -1,0 +1,16 @@
+//! `mpsc`: one queue per channel, in order of sending.
+
+#[macro_use]
+mod api;
+mod asking;
+mod bounded;
+mod chan;
+mod ends;
+pub mod error;
+mod permit;
+mod unbounded;
+
+pub use bounded::{Receiver, Sender, WeakSender, channel};
+pub use error::{SendError, SendTimeoutError, TryRecvError, TrySendError};
+pub use permit::{OwnedPermit, Permit, PermitIterator};
+pub use unbounded::{UnboundedReceiver, UnboundedSender, WeakUnboundedSender, unbounded_channel};

@@ -1,0 +1,110 @@
+//! Places in a bounded channel that were reserved and not used yet.
+
+use super::Sender;
+use super::chan::Chan;
+use std::fmt;
+use std::panic::Location;
+use std::sync::Arc;
+use whippet_tasks::{Action, Place, event};
+
+fn put_back<T>(chan: &Chan<T>, place: Place) {
+    if whippet_tasks::is_over() || !chan.state.is_mine() {
+        return;
+    }
+    event(Action::new("gives back a place in", chan.object, place));
+    if !whippet_tasks::is_over() {
+        chan.free(1);
+    }
+}
+
+pub struct Permit<'a, T> {
+    pub(super) chan: &'a Arc<Chan<T>>,
+    pub(super) sent: bool,
+}
+
+impl<T> Permit<'_, T> {
+    #[track_caller]
+    pub fn send(mut self, value: T) {
+        self.sent = true;
+        event(self.chan.action("sends", "to", Location::caller()));
+        self.chan.push(value);
+    }
+}
+
+impl<T> Drop for Permit<'_, T> {
+    #[track_caller]
+    fn drop(&mut self) {
+        if !self.sent {
+            put_back(self.chan, Location::caller());
+        }
+    }
+}
+
+impl<T> fmt::Debug for Permit<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Permit").finish_non_exhaustive()
+    }
+}
+
+pub struct PermitIterator<'a, T> {
+    pub(super) chan: &'a Arc<Chan<T>>,
+    pub(super) left: usize,
+}
+
+impl<'a, T> Iterator for PermitIterator<'a, T> {
+    type Item = Permit<'a, T>;
+    fn next(&mut self) -> Option<Permit<'a, T>> {
+        self.left = self.left.checked_sub(1)?;
+        Some(Permit { chan: self.chan, sent: false })
+    }
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl<T> ExactSizeIterator for PermitIterator<'_, T> {}
+
+impl<T> Drop for PermitIterator<'_, T> {
+    #[track_caller]
+    fn drop(&mut self) {
+        for _ in 0..self.left {
+            put_back(self.chan, Location::caller());
+        }
+    }
+}
+
+pub struct OwnedPermit<T> {
+    pub(super) sender: Option<Sender<T>>,
+}
+
+impl<T> OwnedPermit<T> {
+    #[track_caller]
+    pub fn send(mut self, value: T) -> Sender<T> {
+        let sender = self.sender.take().expect("it is used once");
+        event(sender.chan.action("sends", "to", Location::caller()));
+        sender.chan.push(value);
+        sender
+    }
+
+    #[track_caller]
+    pub fn release(mut self) -> Sender<T> {
+        let sender = self.sender.take().expect("it is used once");
+        put_back(&sender.chan, Location::caller());
+        sender
+    }
+}
+
+impl<T> Drop for OwnedPermit<T> {
+    #[track_caller]
+    fn drop(&mut self) {
+        if let Some(sender) = &self.sender {
+            put_back(&sender.chan, Location::caller());
+        }
+    }
+}
+
+impl<T> fmt::Debug for OwnedPermit<T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OwnedPermit").finish_non_exhaustive()
+    }
+}
