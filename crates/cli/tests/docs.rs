@@ -49,7 +49,7 @@ fn agrees<'a>(shown: &[&'a str], printed: &str) -> Result<(), &'a str> {
             anywhere = true;
             continue;
         }
-        let mut left = printed.by_ref();
+        let left = printed.by_ref();
         let fits =
             |next: &str| next.starts_with(line.trim_end()) || cost(line).is_some_and(|label| cost(next) == Some(label));
         let found = if anywhere { left.any(fits) } else { left.next().is_some_and(fits) };
