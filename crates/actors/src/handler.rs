@@ -223,7 +223,8 @@ impl<A: Actor + Clone> HandlerCell<A> {
             state.handle(message, &mut cx).await;
             state
         });
-        self.live = Some(Live { code, received: self.received.len() });
+        // An older one may be there whose end was remembered: its guards have let go long ago.
+        drop_muted(&self.engine, self.live.replace(Live { code, received: self.received.len() }));
         self.poll_live()
     }
 

@@ -56,6 +56,15 @@ fn a_fresh_sample_of_mixed_programs() {
     println!("{}", check("a_fresh_sample_of_mixed_programs", sample, &mixed_settings()));
 }
 
+/// Programs that showed a guard let go twice: once as remembered, once when the code it was in was dropped.
+#[test]
+fn guards_let_go_once() {
+    for seed in [930, 13_597] {
+        let sample = Sample { seed, programs: 1 };
+        println!("{}", check("guards_let_go_once", sample, &[Setting::of(Reduction::Optimal)]));
+    }
+}
+
 /// What the judge is worth: searches that lose traces where messages are refused are found out.
 #[test]
 fn the_published_rules_lose_traces_of_programs_with_locks() {
