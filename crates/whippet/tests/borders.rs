@@ -23,6 +23,8 @@ fn allowed() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("whippet-cli", &["whippet", ACTORS, "whippet-lang", MODEL, "whippet-net", REPORT, SEARCH, "whippet-subjects"]),
         ("whippet-tasks", &[MODEL, REPORT, SEARCH]),
         ("whippet-tokio-macros", &[]),
+        ("whippet-std", &[MODEL, "whippet-tasks"]),
+        ("whippet-core", &["whippet-std"]),
         ("cargo-whippet", &[MODEL, REPORT, SEARCH, "whippet-tasks"]),
     ])
 }
