@@ -223,6 +223,14 @@ pub trait Machine {
     /// A search that skips executions asks for this once, before the first step: from now on, steps that the relation
     /// takes for independent see nothing of each other, even where the program is such that they would. What a step
     /// does then depends on its past alone. Machines in which this is so anyway do nothing.
+    ///
+    /// ```
+    /// use whippet_actors::Test;
+    /// use whippet_model::{Machine, Program};
+    /// let mut machine = Test::new("plain actors", |_sys| {}).machine().unwrap();
+    /// machine.reduce(); // Their steps see nothing of each other anyway.
+    /// assert_eq!(machine.depth(), 0);
+    /// ```
     fn reduce(&mut self) {}
 
     /// After [`execute`](Machine::execute): the next way that the newest step could have gone, if
@@ -469,6 +477,15 @@ pub trait Machine {
 
     /// Appends the data races of the current execution: accesses that none of its past orders. They end nothing, and what
     /// else is wrong is asked for as well. Where one is, steps that the relation takes for independent are not.
+    ///
+    /// ```
+    /// use whippet_actors::Test;
+    /// use whippet_model::{Machine, Program};
+    /// let machine = Test::new("nothing shared", |_sys| {}).machine().unwrap();
+    /// let mut races = Vec::new();
+    /// machine.races(&mut races);
+    /// assert!(races.is_empty());
+    /// ```
     fn races(&self, out: &mut Vec<Problem>) {
         let _ = out;
     }
@@ -490,6 +507,16 @@ pub trait Machine {
     fn completed(&mut self) {}
 
     /// How many bytes may be used for what could also be found out again: results of user code, say.
+    ///
+    /// ```
+    /// use whippet_model::{Machine, Program};
+    /// let net = whippet_net::Net::parse("ping", "a: S0 W0\nb: R0 W0").unwrap();
+    /// let mut machine = net.machine().unwrap();
+    /// machine.limit_memory(0); // It goes as before, and asks the program more often.
+    /// let mut enabled = Vec::new();
+    /// machine.enabled(&mut enabled);
+    /// assert_eq!(enabled.len(), 2);
+    /// ```
     fn limit_memory(&mut self, bytes: usize) {
         let _ = bytes;
     }
@@ -564,6 +591,12 @@ pub trait Program: Sync {
     }
 
     /// What the reader of a verdict must know of this program: that its relation may hide something, say.
+    ///
+    /// ```
+    /// use whippet_model::Program;
+    /// let net = whippet_net::Net::parse("ping", "a: S0 W0\nb: R0 W0").unwrap();
+    /// assert!(net.caveats().is_empty(), "the relation that it has by default hides nothing");
+    /// ```
     fn caveats(&self) -> Vec<String> {
         Vec::new()
     }

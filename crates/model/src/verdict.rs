@@ -80,6 +80,15 @@ impl fmt::Display for LimitHit {
 }
 
 /// How much an unfolding search had to know: an event is a step together with everything that happens before it.
+///
+/// ```
+/// use whippet_search::{Options, Reduction, explore};
+/// let net = whippet_net::Net::parse("ping", "a: S0 W0\nb: R0 W0").unwrap();
+/// let options = Options { reduction: Reduction::Udpor, ..Options::default() };
+/// let verdict = explore(net.into(), &options, &()).unwrap();
+/// let events = verdict.counters.events.unwrap();
+/// assert!(events.created >= 4 && events.known <= events.created && events.avoided <= events.known);
+/// ```
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Events {
     /// Events created, one that was forgotten and met again counted again.

@@ -42,6 +42,12 @@ pub enum Reduction {
 impl Reduction {
     /// Whether it skips executions because steps are independent. That is justified as long as they are: a data race
     /// makes them see each other.
+    ///
+    /// ```
+    /// use whippet_search::Reduction;
+    /// assert!(Reduction::Optimal.needs_independence());
+    /// assert!(!Reduction::Exhaustive.needs_independence(), "it skips nothing");
+    /// ```
     #[must_use]
     pub fn needs_independence(self) -> bool {
         match self {

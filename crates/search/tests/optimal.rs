@@ -28,7 +28,7 @@ fn traces(program: &Program, settings: &[Setting]) -> Option<usize> {
 }
 
 fn orders() -> Vec<Setting> {
-    Order::ALL.iter().map(|&order| Setting { order, ..optimal() }).collect()
+    Order::ALL.iter().filter(|order| **order != Order::Stable).map(|&order| Setting { order, ..optimal() }).collect()
 }
 
 #[test]

@@ -23,9 +23,10 @@ fn agrees(program: &Program, order: Order) -> bool {
 #[test]
 fn random_programs() {
     let mut judged = 0;
+    let orders: Vec<Order> = Order::ALL.iter().copied().filter(|&order| order != Order::Stable).collect();
     for seed in 0..300u64 {
         let program = draw(seed).delivery(DELIVERIES[seed as usize % 3]);
-        judged += usize::from(agrees(&program, Order::ALL[seed as usize % Order::ALL.len()]));
+        judged += usize::from(agrees(&program, orders[seed as usize % orders.len()]));
     }
     assert!(judged > 150, "only {judged} programs were small enough");
 }

@@ -124,7 +124,7 @@ fn producers_have_all_orders_and_under_fifo_all_merges() {
 fn optimal_searches_have_one_execution_per_trace_in_every_order() {
     for known in trace_counts() {
         let set: Vec<_> = known.settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
-        for &order in Order::ALL {
+        for &order in Order::ALL.iter().filter(|order| **order != Order::Stable) {
             let options = Options { reduction: Reduction::Optimal, order, ..Options::default() };
             let verdict = verdict(&known.subject, &set, Delivery::Unordered, &options);
             let counted = (verdict.counters.executions, verdict.counters.blocked);

@@ -28,9 +28,14 @@ fn traces<P: Program + Clone + Send + 'static>(program: &P, order: Order, shown:
     Some(all.log.traces.len())
 }
 
+/// The orders that need no knowledge of the program's text.
+fn orders() -> Vec<Order> {
+    Order::ALL.iter().copied().filter(|&order| order != Order::Stable).collect()
+}
+
 fn of_threads<const N: usize>(threads: [Vec<Op>; N]) -> Option<usize> {
     let program = Threads(threads.to_vec());
-    let counts: Vec<_> = Order::ALL.iter().map(|&order| traces(&program, order, &program.to_string())).collect();
+    let counts: Vec<_> = orders().iter().map(|&order| traces(&program, order, &program.to_string())).collect();
     counts.iter().all(|count| *count == counts[0]).then(|| counts[0].expect("it is small"))
 }
 
@@ -68,7 +73,7 @@ fn random_threads() {
     let mut judged = 0;
     for seed in 0..600 {
         let program = threads::draw(seed);
-        let order = Order::ALL[seed as usize % Order::ALL.len()];
+        let order = orders()[seed as usize % orders().len()];
         judged += usize::from(traces(&program, order, &program.to_string()).is_some());
     }
     assert!(judged > 400, "only {judged} programs were small enough");
@@ -80,7 +85,7 @@ fn random_actors() {
     for seed in 0..150 {
         let delivery = [Delivery::Unordered, Delivery::Fifo, Delivery::Causal][seed as usize % 3];
         let program = whippet_generate::draw(seed).delivery(delivery);
-        let order = Order::ALL[seed as usize % Order::ALL.len()];
+        let order = orders()[seed as usize % orders().len()];
         judged += usize::from(traces(&Touching(program.clone()), order, &program.to_string()).is_some());
     }
     assert!(judged > 70, "only {judged} programs were small enough");
