@@ -5,7 +5,7 @@
 //! sample and a fresh one are part of the tests; the full number is
 //!
 //! ```text
-//! WHIPPET_PROGRAMS=10000 cargo test --release -p whippet-net a_fixed_sample -- --nocapture
+//! WHIPPET_PROGRAMS=10000 cargo test --release -p whippet-net searches::a_fixed_sample -- --nocapture
 //! ```
 //!
 //! and `WHIPPET_SEED` says which seed comes first.
