@@ -3,7 +3,7 @@
 //! The process writes what it has to say to files that are named in its environment: a report when there is a verdict,
 //! the text of a failure, a line on how far it is. It stops early when a certain file appears.
 
-use crate::project::Binary;
+use crate::build::Binary;
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -6,6 +6,9 @@ use std::sync::{Arc, Mutex};
 use whippet_search::Options;
 use whippet_tasks::{Settings, Tasks};
 
+/// Programs here are small.
+const MOST: u64 = 2_000;
+
 /// How often each program runs on each runtime of the real tokio.
 const RUNS: usize = 10;
 
@@ -22,14 +25,15 @@ fn explored(name: &str, program: Program) -> Result<BTreeSet<String>, String> {
         }
     });
     let mut options = Options::default();
-    options.limits.executions = Some(20_000);
+    options.limits.executions = Some(MOST);
     let verdict = tasks.explore(&options, &()).map_err(|error| error.to_string())?;
     if let Some(finding) = verdict.findings.first() {
         return Err(finding.message.clone());
     }
     if !verdict.complete {
-        return Err("more than 20,000 executions".into());
+        return Err(format!("more than {MOST} executions: make the program smaller"));
     }
+    println!("{name}: {} executions, {:.2} s", verdict.counters.executions, verdict.time.as_secs_f64());
     let seen = seen.lock().unwrap().clone();
     Ok(seen)
 }

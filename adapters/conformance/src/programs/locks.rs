@@ -22,7 +22,6 @@ programs!(
     a_large_request_is_not_overtaken
     a_closed_semaphore_frees_those_who_wait
     readers_and_a_writer
-    down_to_reading
     made_once
     made_at_the_second_try
     set_once
@@ -205,14 +204,6 @@ async fn readers_and_a_writer() -> String {
     writer.await.unwrap();
     let owned = lock.clone().read_owned().await;
     format!("{} {} {}", seen <= 1, *owned, lock.try_write().is_err())
-}
-
-async fn down_to_reading() -> String {
-    let lock = RwLock::new(1);
-    let mut guard = lock.write().await;
-    *guard = 2;
-    let guard = guard.downgrade();
-    format!("{} {} {}", *guard, lock.try_read().is_ok(), lock.try_write().is_err())
 }
 
 async fn made_once() -> String {

@@ -73,20 +73,18 @@ async fn a_lost_branch_loses_no_message() -> String {
     let (tx, mut rx) = mpsc::unbounded_channel();
     let sender = spawn(async move {
         for n in 0..2 {
-            yield_now().await;
             tx.send(n).unwrap();
         }
     });
-    let mut all = Vec::new();
+    let (mut all, mut spare) = (Vec::new(), 1);
     loop {
         tokio::select! {
             n = rx.recv() => match n {
                 Some(n) => all.push(n),
                 None => break,
             },
-            () = yield_now(), if all.len() < 5 => all.push(9),
+            () = yield_now(), if spare > 0 => spare -= 1,
         }
-        all.retain(|n| *n != 9);
     }
     sender.await.unwrap();
     format!("{all:?}")
@@ -174,7 +172,7 @@ async fn join_waits_for_all() -> String {
 }
 
 async fn try_join_leaves_early() -> String {
-    let result: Result<(u32, u32), &str> = tokio::try_join!(std::future::pending(), async {
+    let result: Result<(u32, u32), &str> = tokio::try_join!(std::future::pending::<Result<u32, &str>>(), async {
         yield_now().await;
         Err("no")
     });
