@@ -41,7 +41,7 @@ impl Project {
             let search = self.settings(&self.real(&package.directory).join("Cargo.toml"))?;
             named.extend(search.hook);
             let wanted = search.no_hook != Some(true) && !package.in_compiler;
-            if wanted && self.layout.std.exists() && !memory::uses(&package).is_empty() {
+            if wanted && !memory::uses(&package).is_empty() {
                 mine.insert(package.name.clone(), package);
             }
         }
