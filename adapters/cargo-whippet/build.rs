@@ -5,8 +5,16 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 /// The stand-in and everything of ours that it is built from.
-const PARTS: [&str; 6] =
-    ["crates/model", "crates/search", "crates/report", "adapters/tasks", "adapters/macros", "adapters/tokio"];
+const PARTS: [&str; 8] = [
+    "crates/model",
+    "crates/search",
+    "crates/report",
+    "adapters/tasks",
+    "adapters/macros",
+    "adapters/std",
+    "adapters/core",
+    "adapters/tokio",
+];
 
 fn main() {
     let here = PathBuf::from(env::var("CARGO_MANIFEST_DIR").expect("cargo sets it"));
@@ -24,7 +32,7 @@ fn main() {
         writeln!(code, "    ({name:?}, include_str!({:?})),", root.join(file)).expect("strings take everything");
     }
     code += "];\n";
-    let parts: Vec<String> = PARTS[..5].iter().map(|part| format!("{part:?}")).collect();
+    let parts: Vec<String> = PARTS[..7].iter().map(|part| format!("{part:?}")).collect();
     writeln!(code, "pub(crate) const MEMBERS: &str = {:?};", parts.join(", ")).expect("strings take everything");
     let out = PathBuf::from(env::var("OUT_DIR").expect("cargo sets it"));
     fs::write(out.join("sources.rs"), code).expect("the output directory can be written");

@@ -79,6 +79,9 @@ pub(crate) struct Search {
     /// Leave the std::sync of your own crates alone: it is hooked otherwise.
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub(crate) no_hook: Option<bool>,
+    /// Run each test in one order only, everybody in turn: whether it works on the stand-in at all.
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub(crate) once: Option<bool>,
     /// Random executions beside each search [default: 1000 where memory is used that tokio does not see, else none].
     #[arg(long, value_name = "N")]
     pub(crate) random: Option<u64>,

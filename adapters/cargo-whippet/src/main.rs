@@ -1,15 +1,17 @@
 //! `cargo whippet test`: explores every `#[tokio::test]` of a crate, unchanged, in all orders.
 //!
-//! The way of a run: [`sources`] lays out the stand-in; [`project`] builds the user's tests against it, in a [`shadow`] of
-//! the workspace with a lock file of its own; [`tests`] runs them, each in a [`process`] of its own, and says what came
+//! The way of a run: [`sources`] lays out the stand-in; a [`project`] is opened, in a [`shadow`] of the workspace with a
+//! [`lock`] file of its own; [`build`] builds its tests against the stand-in; [`tests`] runs them, each in a [`process`] of its own, and says what came
 //! out; [`memory`] names the crates that share memory which the stand-in does not see, and [`hook`] makes copies
 //! of them in which it is seen.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is the command")]
 
 mod arguments;
+mod build;
 mod graph;
 mod hook;
+mod lock;
 mod memory;
 mod paths;
 mod process;

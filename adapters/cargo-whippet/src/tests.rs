@@ -1,9 +1,10 @@
 //! Runs tests, each in a process of its own, and says what came out.
 
 use crate::arguments::Test;
+use crate::build::Binary;
 use crate::memory::{self, User};
 use crate::process::{Ended, Place, Process};
-use crate::project::{Binary, Project};
+use crate::project::Project;
 use crate::watch::Watch;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicUsize, Ordering};

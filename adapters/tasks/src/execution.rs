@@ -221,11 +221,16 @@ impl Execution {
 /// What a look at something that may be ready touches.
 fn looks(on: &On) -> SmallVec<[Touch; 3]> {
     let mut touches = SmallVec::new();
-    if let On::Source(source, key) = on {
-        let mut watched = SmallVec::new();
-        source.watched(*key, &mut watched);
-        touches.extend(watched.into_iter().map(Touch::read));
-        touches.extend(source.contributed(*key).map(Touch::write));
+    match on {
+        On::Source(source, key) => {
+            let mut watched = SmallVec::new();
+            source.watched(*key, &mut watched);
+            touches.extend(watched.into_iter().map(Touch::read));
+            touches.extend(source.contributed(*key).map(Touch::write));
+        }
+        // It might have fired.
+        On::Timer(_) => touches.push(Touch::read(CLOCK)),
+        On::Yield => {}
     }
     touches
 }

@@ -157,6 +157,10 @@ fn look_around(x: &mut Execution, at: usize, select: u32, level: usize, ready: &
                 }
             }
         }
+        // Whether a timer may fire depends on all others.
+        if matches!(wait.on, On::Timer(_)) {
+            seen.push(CLOCK);
+        }
     }
     for name in seen {
         x.touch(Touch::read(name));

@@ -262,7 +262,7 @@ fn run(body: Body) {
         let place = x.task().place;
         execution::event(Action::plain("begins", place));
     }
-    let driven = panics::catch(|| drive(future.as_mut()));
+    let driven = panics::catch(|| if begins() { drive(future.as_mut()) } else { Driven::Cancelled });
     let dropped = panics::catch(move || drop(future));
     let place = execution::running().expect("it runs").task().place;
     if !execution::is_over() {
@@ -307,6 +307,25 @@ fn panicked(caught: Caught) -> (Exit, Panic) {
 enum Driven {
     Finished,
     Cancelled,
+}
+
+/// A task that somebody asks to stop may be stopped before it begins: then its beginning is an event. `false`: it was.
+fn begins() -> bool {
+    let x = execution::running().expect("it runs");
+    let (name, place, waker) = (x.task().name, x.task().place, x.task().waker.clone());
+    if x.muted || !x.groups.is_marked(name) {
+        return !x.muted;
+    }
+    let (mut leaf, mut cx) = (crate::Leaf::new(), Context::from_waker(&waker));
+    while leaf.poll(&mut cx, &On::Yield, Action::plain("begins", place)).is_pending() {
+        block(execution::running().expect("it runs"));
+        suspend();
+        let x = execution::running().expect("it runs");
+        if x.muted || x.task().aborted.is_some() {
+            return false;
+        }
+    }
+    true
 }
 
 /// Polls a future to its end, stopping the task whenever it waits.

@@ -8,6 +8,8 @@ use std::ops::DerefMut;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
+pub use crate::io_ext::{AsyncReadExt, AsyncWriteExt};
+pub use crate::unmodelled::standard::{Stderr, Stdin, Stdout, stderr, stdin, stdout};
 pub use std::io::{Error, ErrorKind, Result, SeekFrom};
 
 /// A buffer that is filled step by step: `..filled` is read, `..initialized` is memory that was written once.

@@ -141,7 +141,8 @@ fn see(plan: &Arc<Plan>, reduction: Reduction) -> Result<Option<Seen>, String> {
 fn look(plan: &Arc<Plan>, reduction: Reduction) -> Result<Option<Seen>, SearchError> {
     let (logs, seen) = (Logs::default(), Arc::<Mutex<Outcomes>>::default());
     let (plan, to) = (plan.clone(), logs.clone());
-    let settings = Settings { timers: 2, ..Settings::default() };
+    // No bound: after it, whether a timer may fire would depend on everything.
+    let settings = Settings { timers: u64::MAX, ..Settings::default() };
     let tasks = Tasks::new("generated", settings, move || program(plan.clone(), to.clone()));
     let overheard = Arc::new(Overheard { tasks, logs, seen: seen.clone() });
     let mut options = Options { reduction, ..Options::default() };

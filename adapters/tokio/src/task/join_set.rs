@@ -197,3 +197,14 @@ impl<T> Drop for JoinSet<T> {
         self.abort_all();
     }
 }
+
+impl<T: Send + 'static, F: Future<Output = T> + Send + 'static> FromIterator<F> for JoinSet<T> {
+    #[track_caller]
+    fn from_iter<I: IntoIterator<Item = F>>(tasks: I) -> JoinSet<T> {
+        let mut set = JoinSet::new();
+        for task in tasks {
+            set.spawn(task);
+        }
+        set
+    }
+}

@@ -1,0 +1,155 @@
+//! Builds the tests, with hooks where they are asked for or needed.
+
+use crate::arguments::Search;
+use crate::graph::Package;
+use crate::project::Project;
+use crate::{hook, memory};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::IsTerminal;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+/// A test executable.
+pub(crate) struct Binary {
+    pub(crate) file: PathBuf,
+    /// "src/lib.rs", "tests/bank.rs".
+    pub(crate) source: String,
+    /// Where its tests run.
+    pub(crate) directory: PathBuf,
+    /// The package it belongs to, as cargo names it.
+    pub(crate) package: String,
+    /// How its tests are searched.
+    pub(crate) search: Search,
+    /// What a command that replays a schedule has to be told.
+    pub(crate) options: String,
+}
+
+/// What a build came to.
+enum Built {
+    Done(Vec<Binary>),
+    /// It failed; what the compiler said.
+    Failed(String),
+}
+
+impl Project {
+    /// Builds the tests, with the hooks that were asked for.
+    pub(crate) fn build(&mut self) -> Result<Vec<Binary>, String> {
+        let mut named = BTreeSet::new();
+        let mut mine = BTreeMap::new();
+        for package in self.graph.own().cloned().collect::<Vec<_>>() {
+            let search = self.settings(&self.real(&package.directory).join("Cargo.toml"))?;
+            named.extend(search.hook);
+            let wanted = search.no_hook != Some(true) && !package.in_compiler;
+            if wanted && !memory::uses(&package).is_empty() {
+                mine.insert(package.name.clone(), package);
+            }
+        }
+        let copies = self.chosen(&named)?;
+        if mine.is_empty() && copies.is_empty() {
+            return self.plain_build(None);
+        }
+        self.hook(&mine, &copies)?;
+        let said = match self.attempt()? {
+            Built::Done(binaries) => return Ok(binaries),
+            Built::Failed(said) => said,
+        };
+        if !copies.is_empty() {
+            let names: Vec<&str> = copies.iter().map(|package| package.name.as_str()).collect();
+            return Err(format!(
+                "{said}\nwith std::sync hooked in {}, the tests do not build: name fewer crates with --hook",
+                names.join(", ")
+            ));
+        }
+        self.hook(&BTreeMap::new(), &[])?;
+        let names: Vec<&str> = mine.keys().map(String::as_str).collect();
+        self.plain_build(Some(format!("std::sync could not be hooked in {}: it does not build so", names.join(", "))))
+    }
+
+    fn plain_build(&mut self, note: Option<String>) -> Result<Vec<Binary>, String> {
+        self.notes.extend(note);
+        match self.attempt()? {
+            Built::Done(binaries) => Ok(binaries),
+            Built::Failed(said) => Err(format!("{said}\nthe tests do not build against the stand-in for tokio")),
+        }
+    }
+
+    /// The packages that these names stand for.
+    fn chosen(&self, names: &BTreeSet<String>) -> Result<Vec<Package>, String> {
+        let running = self.graph.running(&BTreeSet::new());
+        let mut chosen = Vec::new();
+        for name in names.iter().filter(|name| *name != "all") {
+            let before = chosen.len();
+            chosen.extend(self.graph.named(name).filter(|package| package.registry && !package.in_compiler).cloned());
+            if chosen.len() == before && !self.graph.named(name).any(|package| package.own) {
+                let known: BTreeSet<&str> = running.iter().map(|(package, _)| package.name.as_str()).collect();
+                let known: Vec<&str> = known.into_iter().collect();
+                return Err(format!(
+                    "nothing here depends on a crate `{name}` to hook; there are: {}",
+                    known.join(", ")
+                ));
+            }
+        }
+        if names.contains("all") {
+            let users = running.iter().filter(|(package, tasks)| *tasks && package.registry);
+            chosen.extend(
+                users.map(|(package, _)| (*package).clone()).filter(|package| !memory::uses(package).is_empty()),
+            );
+        }
+        Ok(chosen)
+    }
+
+    fn hook(&mut self, mine: &BTreeMap<String, Package>, copies: &[Package]) -> Result<(), String> {
+        let mut manifests = BTreeMap::new();
+        for package in mine.values() {
+            let real = self.real(&package.directory);
+            manifests.insert(real.join("Cargo.toml"), hook::own(package, &real, &self.home, &self.layout)?);
+        }
+        self.patches.clear();
+        for package in copies {
+            self.patches.insert(package.name.clone(), hook::copy(package, &self.home, &self.layout)?);
+        }
+        self.hooked = mine.keys().chain(self.patches.keys()).cloned().collect();
+        self.cast(&manifests)?;
+        self.lock()
+    }
+
+    fn attempt(&self) -> Result<Built, String> {
+        let mut command = self.cargo("test");
+        let colour = std::io::stderr().is_terminal();
+        let format = if colour { "json,json-diagnostic-rendered-ansi" } else { "json" };
+        command.args(["--no-run", "--message-format", format]);
+        command.arg("--manifest-path").arg(self.manifest());
+        command.arg("--target-dir").arg(self.home.join("build"));
+        command.args(&self.arguments);
+        let output = command.stderr(Stdio::inherit()).output().map_err(|error| format!("cannot run cargo: {error}"))?;
+        let messages: Vec<Value> = String::from_utf8_lossy(&output.stdout)
+            .lines()
+            .filter_map(|line| serde_json::from_str(line).ok())
+            .collect();
+        if !output.status.success() {
+            let errors = messages.iter().filter(|message| message["message"]["level"] == "error");
+            let texts = errors.filter_map(|message| message["message"]["rendered"].as_str());
+            return Ok(Built::Failed(texts.collect::<Vec<_>>().join("\n")));
+        }
+        let binaries: Result<Vec<Binary>, String> =
+            messages.iter().filter_map(|message| self.binary(message)).collect();
+        binaries.map(Built::Done)
+    }
+
+    fn binary(&self, message: &Value) -> Option<Result<Binary, String>> {
+        let file = message["executable"].as_str().filter(|_| message["profile"]["test"] == true)?;
+        let manifest = self.real(Path::new(message["manifest_path"].as_str()?));
+        let directory = manifest.parent()?.to_path_buf();
+        let source = self.real(Path::new(message["target"]["src_path"].as_str()?));
+        let package = message["package_id"].as_str()?.to_string();
+        Some(self.settings(&manifest).map(|search| Binary {
+            file: file.into(),
+            source: source.strip_prefix(&directory).unwrap_or(&source).display().to_string(),
+            directory,
+            package,
+            search,
+            options: self.own.iter().chain(&self.arguments).map(|word| format!(" {word}")).collect(),
+        }))
+    }
+}

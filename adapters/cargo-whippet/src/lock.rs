@@ -1,0 +1,80 @@
+//! The lock file's copy, in which the stand-in is in the place of tokio.
+
+use crate::project::Project;
+use std::collections::hash_map::DefaultHasher;
+use std::fs;
+use std::hash::{Hash, Hasher};
+use std::path::Path;
+use std::process::Stdio;
+
+/// The version of the stand-in: above every real one.
+const VERSION: &str = "1.999.0";
+
+impl Project {
+    /// Makes the lock file's copy use the stand-in. That takes a while, so the result is kept.
+    pub(crate) fn lock(&self) -> Result<(), String> {
+        let (from, to) = (self.root.join("Cargo.lock"), self.shadow.join("Cargo.lock"));
+        let (kept, key_file) = (self.home.join("Cargo.lock"), self.home.join("Cargo.lock.key"));
+        let key = {
+            let mut hasher = DefaultHasher::new();
+            (fs::read(&from).ok(), &self.layout.key, &self.root).hash(&mut hasher);
+            format!("{:016x}", hasher.finish())
+        };
+        if fs::read_to_string(&key_file).is_ok_and(|known| known == key) && fs::copy(&kept, &to).is_ok() {
+            return Ok(());
+        }
+        self.lock_anew(&from, &to)?;
+        // Without it, this is only done again the next time.
+        let _ = fs::copy(&to, &kept).and_then(|_| fs::write(&key_file, key));
+        Ok(())
+    }
+
+    fn lock_anew(&self, from: &Path, to: &Path) -> Result<(), String> {
+        if from.exists() {
+            fs::copy(from, to).map_err(|error| format!("cannot copy {}: {error}", from.display()))?;
+        } else {
+            let mut command = self.cargo("generate-lockfile");
+            command.arg("--manifest-path").arg(self.manifest());
+            if !command.stderr(Stdio::inherit()).status().is_ok_and(|status| status.success()) {
+                return Err("cargo could not resolve the dependencies".into());
+            }
+        }
+        let text = fs::read_to_string(to).map_err(|error| error.to_string())?;
+        let versions = locked(&text, "tokio");
+        let Some(real) = versions.iter().find(|version| version.starts_with("1.")) else {
+            return Err("nothing here depends on tokio 1: there is nothing to explore".into());
+        };
+        if real == VERSION {
+            return Ok(());
+        }
+        let output = self
+            .cargo("update")
+            .arg("--manifest-path")
+            .arg(self.manifest())
+            .args(["-p", &format!("tokio@{real}"), "--precise", VERSION])
+            .output()
+            .map_err(|error| format!("cannot run cargo: {error}"))?;
+        if output.status.success() {
+            return Ok(());
+        }
+        Err(format!(
+            "cargo cannot put the stand-in in the place of tokio {real}:\n{}",
+            String::from_utf8_lossy(&output.stderr)
+        ))
+    }
+}
+
+/// The versions of a package in a lock file.
+fn locked(text: &str, name: &str) -> Vec<String> {
+    let wanted = format!("name = \"{name}\"");
+    let mut lines = text.lines();
+    let mut found = Vec::new();
+    while let Some(line) = lines.next() {
+        if line == wanted
+            && let Some(version) = lines.next().and_then(|line| line.strip_prefix("version = \""))
+        {
+            found.push(version.trim_end_matches('"').to_string());
+        }
+    }
+    found
+}

@@ -1,0 +1,18 @@
+//! The programs on the stand-in.
+
+use stand_in as tokio;
+
+#[path = "programs/channels.rs"]
+mod channels;
+#[path = "programs/locks.rs"]
+mod locks;
+#[path = "programs/tasks.rs"]
+mod tasks;
+#[path = "programs/waiting.rs"]
+mod waiting;
+
+/// All of them, with their names.
+#[must_use]
+pub fn all() -> Vec<(&'static str, crate::Program)> {
+    [channels::all(), locks::all(), tasks::all(), waiting::all()].concat()
+}

@@ -1,0 +1,258 @@
+//! Locks, permits and signals: who gets them, and who gets them instead of somebody who left.
+
+use super::tokio;
+use std::sync::Arc;
+use tokio::sync::{Barrier, Mutex, Notify, OnceCell, RwLock, Semaphore, SetOnce};
+use tokio::task::{spawn, yield_now};
+
+programs!(
+    notified
+    waiters
+    locked
+    semaphores
+    read_write
+    barrier
+    a_waiter_that_leaves_passes_it_on
+    a_permit_is_kept
+    owned_notified
+    a_lock_survives_a_panic
+    a_lock_wait_is_cancelled
+    mapped
+    permits_of_many_kinds
+    a_large_request_is_not_overtaken
+    a_closed_semaphore_frees_those_who_wait
+    readers_and_a_writer
+    made_once
+    made_at_the_second_try
+    set_once
+    barrier_in_rounds
+);
+
+async fn notified() -> String {
+    let notify = Arc::new(Notify::new());
+    let other = notify.clone();
+    let task = spawn(async move { other.notified().await });
+    notify.notify_one();
+    task.await.unwrap();
+    "notified".into()
+}
+
+async fn waiters() -> String {
+    let notify = Notify::new();
+    let waits = notify.notified();
+    notify.notify_waiters();
+    waits.await;
+    "told".into()
+}
+
+async fn locked() -> String {
+    let lock = Arc::new(Mutex::new(Vec::new()));
+    let tasks: Vec<_> = (0..2)
+        .map(|n| {
+            let lock = lock.clone();
+            spawn(async move { lock.lock().await.push(n) })
+        })
+        .collect();
+    for task in tasks {
+        task.await.unwrap();
+    }
+    let guard = lock.lock().await;
+    format!("{guard:?} {}", lock.try_lock().is_err())
+}
+
+async fn semaphores() -> String {
+    let gate = Arc::new(Semaphore::new(2));
+    let permit = gate.clone().acquire_many_owned(2).await.unwrap();
+    let refused = gate.try_acquire().unwrap_err();
+    drop(permit);
+    gate.close();
+    format!("{refused:?} {} {}", gate.available_permits(), gate.acquire().await.is_err())
+}
+
+async fn read_write() -> String {
+    let lock = RwLock::new(1);
+    let (a, b) = (lock.read().await, lock.read().await);
+    let busy = lock.try_write().is_err();
+    let sum = *a + *b;
+    drop((a, b));
+    *lock.write().await += 1;
+    format!("{sum} {busy} {}", *lock.read().await)
+}
+
+async fn barrier() -> String {
+    let barrier = Arc::new(Barrier::new(2));
+    let other = barrier.clone();
+    let task = spawn(async move { other.wait().await.is_leader() });
+    let mine = barrier.wait().await.is_leader();
+    format!("{}", mine != task.await.unwrap())
+}
+
+async fn a_waiter_that_leaves_passes_it_on() -> String {
+    let notify = Arc::new(Notify::new());
+    let (a, b) = (notify.clone(), notify.clone());
+    let first = spawn(async move { a.notified().await });
+    let second = spawn(async move { b.notified().await });
+    yield_now().await;
+    notify.notify_one();
+    first.abort();
+    let stopped = first.await.is_err();
+    if !stopped {
+        notify.notify_one();
+    }
+    second.await.unwrap();
+    "told".into()
+}
+
+async fn a_permit_is_kept() -> String {
+    let notify = Notify::new();
+    notify.notify_one();
+    notify.notify_one();
+    notify.notified().await;
+    let second = notify.notified();
+    tokio::pin!(second);
+    let kept = second.as_mut().enable();
+    notify.notify_last();
+    second.await;
+    format!("{kept}")
+}
+
+async fn owned_notified() -> String {
+    let notify = Arc::new(Notify::new());
+    let waits = notify.clone().notified_owned();
+    let task = spawn(waits);
+    notify.notify_waiters();
+    task.await.unwrap();
+    "told".into()
+}
+
+async fn a_lock_survives_a_panic() -> String {
+    let lock = Arc::new(Mutex::new(1));
+    let other = lock.clone();
+    let task = spawn(async move {
+        let _guard = other.lock().await;
+        std::panic::resume_unwind(Box::new("no"));
+    });
+    let panicked = task.await.is_err();
+    format!("{panicked} {}", *lock.lock().await)
+}
+
+async fn a_lock_wait_is_cancelled() -> String {
+    let lock = Arc::new(Mutex::new(0));
+    let guard = lock.clone().lock_owned().await;
+    let (one, two) = (lock.clone(), lock.clone());
+    let first = spawn(async move { *one.lock().await += 1 });
+    let second = spawn(async move { *two.lock().await += 10 });
+    yield_now().await;
+    first.abort();
+    drop(guard);
+    let _ = first.await;
+    second.await.unwrap();
+    let value = *lock.try_lock().unwrap();
+    format!("{}", value >= 10)
+}
+
+async fn mapped() -> String {
+    let lock = Mutex::new((1, 2));
+    {
+        let mut second = tokio::sync::MutexGuard::map(lock.lock().await, |pair| &mut pair.1);
+        *second = 7;
+    }
+    let refused = {
+        let _guard = lock.lock().await;
+        lock.try_lock().map(|_| ()).unwrap_err().to_string()
+    };
+    format!("{refused} {:?}", lock.into_inner())
+}
+
+async fn permits_of_many_kinds() -> String {
+    let gate = Arc::new(Semaphore::new(3));
+    let mut all = gate.clone().try_acquire_many_owned(3).unwrap();
+    let one = all.split(1).unwrap();
+    one.forget();
+    drop(all);
+    gate.add_permits(1);
+    let forgotten = gate.forget_permits(1);
+    let text = gate.try_acquire_many(3).map(|_| ()).unwrap_err().to_string();
+    format!("{forgotten} {} {text}", gate.available_permits())
+}
+
+async fn a_large_request_is_not_overtaken() -> String {
+    let gate = Arc::new(Semaphore::new(1));
+    let held = gate.clone().acquire_owned().await.unwrap();
+    let large = gate.clone();
+    let task = spawn(async move { large.acquire_many(2).await.map(|_| ()) });
+    yield_now().await;
+    drop(held);
+    gate.add_permits(1);
+    format!("{:?} {}", task.await.unwrap(), gate.available_permits())
+}
+
+async fn a_closed_semaphore_frees_those_who_wait() -> String {
+    let gate = Arc::new(Semaphore::new(0));
+    let other = gate.clone();
+    let task = spawn(async move { other.acquire().await.map(|_| ()).map_err(|error| error.to_string()) });
+    yield_now().await;
+    gate.close();
+    format!("{:?} {} {:?}", task.await.unwrap(), gate.is_closed(), gate.try_acquire().map(|_| ()))
+}
+
+async fn readers_and_a_writer() -> String {
+    let lock = Arc::new(RwLock::new(0));
+    let other = lock.clone();
+    let writer = spawn(async move { *other.write().await += 1 });
+    let seen = *lock.read().await;
+    writer.await.unwrap();
+    let owned = lock.clone().read_owned().await;
+    format!("{} {} {}", seen <= 1, *owned, lock.try_write().is_err())
+}
+
+async fn made_once() -> String {
+    let cell = Arc::new(OnceCell::new());
+    let tasks: Vec<_> = (0..2)
+        .map(|n| {
+            let cell = cell.clone();
+            spawn(async move {
+                *cell
+                    .get_or_init(|| async {
+                        yield_now().await;
+                        n
+                    })
+                    .await
+            })
+        })
+        .collect();
+    let mut all = Vec::new();
+    for task in tasks {
+        all.push(task.await.unwrap());
+    }
+    format!("{} {} {:?}", all[0] == all[1], cell.initialized(), cell.set(5).map_err(|error| error.to_string()).is_err())
+}
+
+async fn made_at_the_second_try() -> String {
+    let cell = OnceCell::new();
+    let failed: Result<&u32, &str> = cell.get_or_try_init(|| async { Err("no") }).await;
+    let made: Result<&u32, &str> = cell.get_or_try_init(|| async { Ok(3) }).await;
+    format!("{failed:?} {made:?} {:?}", cell.get())
+}
+
+async fn set_once() -> String {
+    let value = Arc::new(SetOnce::new());
+    let other = value.clone();
+    let task = spawn(async move { *other.wait().await });
+    let first = value.set(1).is_ok();
+    let second = value.set(2).is_ok();
+    format!("{first} {second} {} {:?}", task.await.unwrap(), value.get())
+}
+
+async fn barrier_in_rounds() -> String {
+    let barrier = Arc::new(Barrier::new(2));
+    let other = barrier.clone();
+    let task = spawn(async move {
+        let first = other.wait().await.is_leader();
+        let second = other.wait().await.is_leader();
+        (first, second)
+    });
+    let mine = (barrier.wait().await.is_leader(), barrier.wait().await.is_leader());
+    let theirs = task.await.unwrap();
+    format!("{}", mine.0 != theirs.0 && mine.1 != theirs.1)
+}
