@@ -243,10 +243,12 @@ macro_rules! acts {
         /// ```
         /// # use whippet::prelude::*;
         /// let verdict = Whippet::new("in time?").explore(|sys| {
-        ///     sys.spawn_fn(async |cx: &mut Inbox<()>| {
+        ///     let asker = sys.spawn_fn(async |cx: &mut Inbox<()>| {
+        ///         cx.receive().await;
         ///         let answer = cx.spawn_future(async |_task| 42);
         ///         assert_eq!(cx.wait_or_timeout(answer).await, Some(42), "too late");
         ///     });
+        ///     sys.send(asker, ());
         /// }).unwrap();
         /// assert_eq!(verdict.findings.len(), 1, "the time may be over");
         /// ```

@@ -346,6 +346,14 @@ impl Engine {
             });
             return 0;
         }
+        if n > 1 && self.now.step == SET_UP {
+            self.now.error.get_or_insert_with(|| {
+                MachineError::Misuse(format!(
+                    "choose({n}) in the set-up, which is not explored: choose when a message of the test's body is handled"
+                ))
+            });
+            return 0;
+        }
         self.now.arities.push(n);
         self.now.branch.digit(k)
     }

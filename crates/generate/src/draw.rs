@@ -9,6 +9,13 @@ use std::fmt;
 use whippet_search::toy::{Action, Level, Program, Refusal, Rule, STORES, Target};
 
 /// What a drawn program may use besides sending.
+///
+/// ```
+/// use whippet_generate::{Family, Random, draw_from};
+/// let program = draw_from(Family::Calls, &mut Random::new(1));
+/// assert!(!Family::ALL.is_empty() && Family::of(3) == Family::of(3));
+/// assert!(program.actors > 0);
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Family {
     /// Nothing.
@@ -85,6 +92,12 @@ pub fn draw(seed: u64) -> Program {
 }
 
 /// A program of a family.
+///
+/// ```
+/// use whippet_generate::{Family, Random, draw_from};
+/// let [one, other] = [(); 2].map(|()| draw_from(Family::Stop, &mut Random::new(7)));
+/// assert_eq!(one, other, "the same seed, the same program");
+/// ```
 pub fn draw_from(family: Family, random: &mut Random) -> Program {
     let actors = 2 + random.below(3) as u32;
     let spare = if family == Family::Creation || family == Family::Mixed { 1 + random.below(2) as u32 } else { 0 };

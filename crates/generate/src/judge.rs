@@ -13,6 +13,16 @@ use whippet_search::toy::{Action, Delivery, Program};
 use whippet_search::{Reduction, SearchError, explore};
 
 /// Larger programs are not judged.
+///
+/// ```
+/// use whippet_generate::{Setting, Size, judge};
+/// use whippet_search::toy::Program;
+/// // Three messages in any order: six executions.
+/// let crowd = Program::new(1).main(0, 1).main(0, 2).main(0, 3);
+/// let size = |executions| Size { executions, steps: 10 };
+/// assert!(judge(&crowd, &Setting::all(), size(5)).unwrap().is_none(), "too large");
+/// assert!(judge(&crowd, &Setting::all(), size(6)).unwrap().is_some());
+/// ```
 #[derive(Copy, Clone, Debug)]
 pub struct Size {
     /// Executions of the exhaustive search.
@@ -28,6 +38,14 @@ impl Default for Size {
 }
 
 /// What a search said and what it was seen to do.
+///
+/// ```
+/// use whippet_generate::{Setting, answer};
+/// use whippet_search::{Reduction, toy::Program};
+/// let crowd = Program::new(1).main(0, 1).main(0, 2).main(0, 3);
+/// let answer = answer(&crowd, &Setting::of(Reduction::Optimal), None).unwrap().unwrap();
+/// assert_eq!(answer.verdict.counters.executions, answer.log.traces.len() as u64);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Answer {
     /// What it said.
@@ -37,6 +55,13 @@ pub struct Answer {
 }
 
 /// What is wrong with a search of a program.
+///
+/// ```
+/// use whippet_generate::{Failure, Setting};
+/// use whippet_search::Reduction;
+/// let failure = Failure { program: None, setting: Setting::of(Reduction::Dcute), what: "a trace is missed".into() };
+/// assert!(failure.to_string().contains("a trace is missed"));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Failure {
     /// The program, if it is one of the little language.
@@ -54,6 +79,16 @@ impl fmt::Display for Failure {
 }
 
 /// What the searches of one program came to.
+///
+/// ```
+/// use whippet_generate::{Setting, Size, judge};
+/// use whippet_search::toy::Program;
+/// let crowd = Program::new(1).main(0, 1).main(0, 2);
+/// let mut judged = judge(&crowd, &Setting::all(), Size::default()).unwrap().unwrap();
+/// assert_eq!((judged.traces, judged.executions), (2, 2));
+/// judged.add(judged.clone());
+/// assert_eq!(judged.traces, 4);
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Judged {
     /// How many traces there are.
@@ -77,6 +112,14 @@ impl Judged {
 }
 
 /// Runs one search of a program. `None`: the program is too large.
+///
+/// ```
+/// use whippet_generate::{Setting, answer};
+/// use whippet_search::{Reduction, toy::Program};
+/// let pair = Program::new(2).main(0, 1).main(1, 1);
+/// let executions = |reduction| answer(&pair, &Setting::of(reduction), None).unwrap().unwrap().verdict.counters.executions;
+/// assert_eq!((executions(Reduction::Exhaustive), executions(Reduction::Optimal)), (2, 1));
+/// ```
 pub fn answer<P>(program: &P, setting: &Setting, size: Option<Size>) -> Result<Option<Answer>, Failure>
 where
     P: whippet_model::Program + Clone + Send + 'static,
@@ -109,6 +152,12 @@ fn words(panic: &(dyn std::any::Any + Send)) -> String {
 
 /// Compares searches of a program with the exhaustive one, and that one with the reference. `None`: the program is
 /// too large.
+///
+/// ```
+/// use whippet_generate::{Setting, Size, draw, judge};
+/// let judged = judge(&draw(42), &Setting::all(), Size::default());
+/// assert!(judged.is_ok(), "no search misses anything");
+/// ```
 pub fn judge(program: &Program, settings: &[Setting], size: Size) -> Result<Option<Judged>, Failure> {
     judge_searches(program, settings, size).map_err(|f| Failure { program: Some(program.clone()), ..f })
 }
@@ -180,6 +229,18 @@ fn sane(log: &Log) -> Result<(), String> {
 }
 
 /// Compares a search with the exhaustive one.
+///
+/// ```
+/// use whippet_generate::{Setting, answer, compare};
+/// use whippet_search::{Reduction, toy::Program};
+/// let run = |program: &Program, reduction| answer(program, &Setting::of(reduction), None).unwrap().unwrap();
+/// let crowd = Program::new(1).main(0, 1).main(0, 2);
+/// let all = run(&crowd, Reduction::Exhaustive);
+/// let setting = Setting::of(Reduction::Optimal);
+/// assert!(compare(&all, &run(&crowd, Reduction::Optimal), &setting).is_ok());
+/// let other = run(&Program::new(1).main(0, 1), Reduction::Optimal);
+/// assert!(compare(&all, &other, &setting).is_err(), "of another program");
+/// ```
 pub fn compare(all: &Answer, answer: &Answer, setting: &Setting) -> Result<(), String> {
     sane(&answer.log)?;
     let promise = setting.promise();
@@ -256,6 +317,16 @@ fn same_problems(all: &[Finding], found: &[Finding]) -> Result<(), String> {
 }
 
 /// The same stories of the problems, whatever the order of the search was.
+///
+/// ```
+/// use whippet_generate::{Setting, answer, compare_stories};
+/// use whippet_search::{Reduction, toy::{Action, Program}};
+/// let run = |reduction| {
+///     let program = Program::new(1).main(0, 1).on(0, 1, [Action::Fail]);
+///     answer(&program, &Setting::of(reduction), None).unwrap().unwrap()
+/// };
+/// assert!(compare_stories(&run(Reduction::Exhaustive), &run(Reduction::Optimal)).is_ok());
+/// ```
 pub fn compare_stories(all: &Answer, answer: &Answer) -> Result<(), String> {
     let story = |f: &Finding| f.schedule.decisions.iter().map(|d| (d.thread, d.branch)).collect::<Vec<_>>();
     let told = |f: &Finding| f.schedule.decisions.iter().map(|d| d.text.clone()).collect::<Vec<_>>().join(", ");

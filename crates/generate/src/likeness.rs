@@ -8,6 +8,13 @@ use whippet_search::toy::{Delivery, Program};
 
 /// Compares a program as native actors with the program itself: every trace, as often, with corresponding ends; the
 /// default search of it; and that its machine is steady. `None`: the program is too large.
+///
+/// ```
+/// use whippet_generate::{Size, Style, alike, draw};
+/// for style in Style::ALL {
+///     assert!(alike(&draw(42), style, Size::default()).is_ok());
+/// }
+/// ```
 pub fn alike(program: &Program, style: Style, size: Size) -> Result<Option<Judged>, Failure> {
     alike_in(program, style, size).map_err(|f| Failure {
         program: Some(program.clone()),

@@ -29,6 +29,12 @@ use whippet_model::Kind;
 use whippet_search::{Reduction, explore};
 
 /// What a script does at one point.
+///
+/// ```
+/// use whippet_generate::{Act, Mixed};
+/// let kinds = (0..20).flat_map(|seed| Mixed::draw(seed).scripts).flatten();
+/// assert!(kinds.into_iter().any(|act| matches!(act, Act::Mutex)));
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Act {
     /// Takes the re-entrant lock.
@@ -68,6 +74,16 @@ pub enum Act {
 }
 
 /// A program: its scripts, of which the first ones are those of the actors.
+///
+/// ```
+/// use whippet_generate::{Mixed, Results};
+/// let (program, results) = (Mixed::draw(3), Results::default());
+/// assert_eq!(program, Mixed::draw(3));
+/// assert!(program.actors <= program.scripts.len());
+/// let _test = program.test(&results);
+/// let small = program.shrink(|smaller| smaller.actors > 0);
+/// assert!(small.actors > 0);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mixed {
     /// How many actors there are.
@@ -191,6 +207,11 @@ fn draw_script(random: &mut Random, weights: &[usize], me: usize, actors: usize,
 }
 
 /// What the actors came to, for every execution that was seen.
+///
+/// ```
+/// use whippet_generate::Results;
+/// assert!(Results::default().all().is_empty(), "nothing has run yet");
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Results(Arc<Mutex<BTreeSet<Vec<u64>>>>);
 
@@ -398,6 +419,12 @@ async fn carry_out(
 }
 
 /// The searches that are compared: all that promise something of such programs.
+///
+/// ```
+/// use whippet_search::Reduction;
+/// let settings = whippet_generate::mixed_settings();
+/// assert!(settings.iter().any(|setting| setting.reduction == Reduction::Optimal));
+/// ```
 #[must_use]
 pub fn mixed_settings() -> Vec<Setting> {
     // Futures do not hash, so states do not compare.
@@ -407,6 +434,12 @@ pub fn mixed_settings() -> Vec<Setting> {
 
 /// Compares searches of a mixed program with the exhaustive one; the answer is also what kinds of problems it has.
 /// `None`: the program is too large.
+///
+/// ```
+/// use whippet_generate::{Mixed, Size, judge_mixed, mixed_settings};
+/// let judged = judge_mixed(&Mixed::draw(3), &mixed_settings(), Size { executions: 200, steps: 40 });
+/// assert!(judged.is_ok(), "no search misses anything");
+/// ```
 pub fn judge_mixed(
     program: &Mixed,
     settings: &[Setting],

@@ -11,6 +11,11 @@ use whippet_actors::{Actor, Cx, Delivery, Hashes, Inbox, Recipient, Reply, Syste
 use whippet_search::toy::{self, Action, Program, STORES, Target};
 
 /// How the actors are written.
+///
+/// ```
+/// use whippet_generate::Style;
+/// assert!(Style::ALL.contains(&Style::Bodies));
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Style {
     /// With a handler.
@@ -35,6 +40,14 @@ impl Style {
 }
 
 /// The program as native actors.
+///
+/// ```
+/// use whippet_generate::{Style, native};
+/// use whippet_search::{explore, toy::Program};
+/// let crowd = Program::new(1).main(0, 1).main(0, 2).main(0, 3);
+/// let verdict = explore(native(&crowd, Style::Handlers).into(), &Default::default(), &()).unwrap();
+/// assert_eq!(verdict.counters.executions, 6);
+/// ```
 #[must_use]
 pub fn native(program: &Program, style: Style) -> Test {
     let delivery = match program.delivery {

@@ -18,6 +18,12 @@ impl Random {
     }
 
     /// Any number.
+    ///
+    /// ```
+    /// # use whippet_generate::Random;
+    /// let mut random = Random::new(7);
+    /// assert_ne!(random.number(), random.number());
+    /// ```
     pub fn number(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
@@ -32,11 +38,22 @@ impl Random {
     }
 
     /// True in `percent` of a hundred cases.
+    ///
+    /// ```
+    /// # use whippet_generate::Random;
+    /// let mut random = Random::new(7);
+    /// assert!(random.chance(100) && !random.chance(0));
+    /// ```
     pub fn chance(&mut self, percent: usize) -> bool {
         self.below(100) < percent
     }
 
     /// The place of one of the weights, with a probability in proportion.
+    ///
+    /// ```
+    /// # use whippet_generate::Random;
+    /// assert_eq!(Random::new(7).weighted(&[0, 5, 0]), 1);
+    /// ```
     pub fn weighted(&mut self, weights: &[usize]) -> usize {
         let mut left = self.below(weights.iter().sum());
         for (k, &weight) in weights.iter().enumerate() {

@@ -8,6 +8,13 @@ use whippet_model::{Branch, Name};
 use whippet_search::toy::{Action, Delivery, Level, Program, STORES, Target};
 
 /// How one execution ends, in words: equal texts are equal ends.
+///
+/// ```
+/// use whippet_generate::reference;
+/// use whippet_search::toy::{Action, Program};
+/// let ends = reference(&Program::new(1).main(0, 1).on(0, 1, [Action::Fail]), 10, 10).unwrap();
+/// assert!(ends.values().all(|end| end.failed == 1 && end.left == 0));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct End {
     /// The states of the actors and the messages that are left.
@@ -22,6 +29,14 @@ pub struct End {
 
 /// Everything that a program can do: its traces, each with its end. `None` if there are more than `most`
 /// executions or if one of them has more than `steps` steps.
+///
+/// ```
+/// use whippet_generate::reference;
+/// use whippet_search::toy::Program;
+/// let crowd = Program::new(1).main(0, 1).main(0, 2).main(0, 3);
+/// assert_eq!(reference(&crowd, 10, 10).unwrap().len(), 6);
+/// assert!(reference(&crowd, 5, 10).is_none(), "more than five executions");
+/// ```
 #[must_use]
 pub fn reference(program: &Program, most: usize, steps: usize) -> Option<BTreeMap<Trace, End>> {
     let mut all = All { program, most, steps, traces: BTreeMap::new(), executions: 0 };

@@ -6,6 +6,15 @@ use std::fmt::Write;
 use whippet_search::toy::Program;
 
 /// Which programs are drawn: seeds from `seed` on, `programs` of them.
+///
+/// ```
+/// use whippet_generate::{Sample, Setting, Size, draw, judge};
+/// use whippet_search::Reduction;
+/// let settings = [Setting::of(Reduction::Optimal)];
+/// let judge = |_seed, program: &_| judge(program, &settings, Size::default());
+/// let tally = Sample { seed: 1, programs: 2 }.run("the_name_of_this_test", draw, judge).unwrap();
+/// assert_eq!(tally.judged + tally.too_large, 2);
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Sample {
     /// The first seed.
@@ -15,6 +24,11 @@ pub struct Sample {
 }
 
 /// What a sample came to.
+///
+/// ```
+/// let tally = whippet_generate::Tally::default();
+/// assert_eq!((tally.judged, tally.too_large), (0, 0));
+/// ```
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
     /// Programs that were judged.
@@ -36,6 +50,13 @@ impl Sample {
     ///
     /// # Panics
     /// If a variable is no number.
+    ///
+    /// ```
+    /// # use whippet_generate::Sample;
+    /// # if std::env::var_os("WHIPPET_SEED").is_none() && std::env::var_os("WHIPPET_PROGRAMS").is_none() {
+    /// assert_eq!(Sample::from_environment(1, 90), Sample { seed: 1, programs: 90 });
+    /// # }
+    /// ```
     #[must_use]
     pub fn from_environment(seed: u64, programs: u64) -> Sample {
         let number = |name: &str, otherwise: u64| match std::env::var(name) {
@@ -46,6 +67,12 @@ impl Sample {
     }
 
     /// A seed that nobody has used before.
+    ///
+    /// ```
+    /// # use whippet_generate::Sample;
+    /// let seed = Sample::fresh_seed();
+    /// println!("seeds from {seed}"); // so that a failure can be seen again
+    /// ```
     #[must_use]
     pub fn fresh_seed() -> u64 {
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);

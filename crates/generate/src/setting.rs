@@ -5,6 +5,16 @@ use whippet_search::toy::Level;
 use whippet_search::{Options, Order, Reduction, Rule};
 
 /// One way to search.
+///
+/// ```
+/// use whippet_generate::{Promise, Setting};
+/// use whippet_search::{Reduction, toy::Level};
+/// let optimal = Setting::of(Reduction::Optimal);
+/// assert_eq!(optimal.promise(), Promise::Once);
+/// assert!(optimal.suits(Level::Fields));
+/// assert_eq!(optimal.options().reduction, Reduction::Optimal);
+/// assert!(Setting::all().contains(&optimal));
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Setting {
     /// What may be skipped.
@@ -20,6 +30,12 @@ pub struct Setting {
 }
 
 /// What a search promises about the traces of a program.
+///
+/// ```
+/// use whippet_generate::{Promise, Setting};
+/// use whippet_search::Reduction;
+/// assert_eq!(Setting::of(Reduction::Optimal).promise(), Promise::Once);
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Promise {
     /// Each exactly once, and no execution is given up.

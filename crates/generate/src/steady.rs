@@ -7,6 +7,13 @@ use whippet_model::{
 };
 
 /// How much was tried.
+///
+/// ```
+/// use whippet_generate::{Size, steady};
+/// use whippet_search::toy::Program;
+/// let tried = steady(&Program::new(1).main(0, 1).main(0, 2), Size::default()).unwrap().unwrap();
+/// assert_eq!(tried.replays, 2);
+/// ```
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tried {
     /// Steps that were taken twice.
@@ -16,6 +23,11 @@ pub struct Tried {
 }
 
 /// Takes every step of a program twice and replays every execution by its names. `None`: the program is too large.
+///
+/// ```
+/// use whippet_generate::{Size, draw, steady};
+/// assert!(steady(&draw(42), Size::default()).is_ok(), "taking steps back and again changes nothing");
+/// ```
 pub fn steady<P: Program>(program: &P, size: Size) -> Result<Option<Tried>, String> {
     let mut machine = program.machine().map_err(|error| error.to_string())?;
     let mut walk = Walk { program, size, tried: Tried::default(), path: Vec::new() };

@@ -4,6 +4,16 @@
 use whippet_model::{Machine, Name, Relation, conflict};
 
 /// What executions have in common that differ only in the order of independent events.
+///
+/// ```
+/// use whippet_generate::Trace;
+/// use whippet_model::Name;
+/// let [a, b] = [0, 1].map(|k| Name::ROOT.child(k));
+/// let independent = |_, _| false;
+/// assert_eq!(Trace::new(&[a, b], independent), Trace::new(&[b, a], independent));
+/// let dependent = |_, _| true;
+/// assert_ne!(Trace::new(&[a, b], dependent), Trace::new(&[b, a], dependent));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Trace(Vec<(Name, Vec<Name>)>);
 
@@ -21,6 +31,13 @@ impl Trace {
     }
 
     /// Of the steps that a machine has taken.
+    ///
+    /// ```
+    /// use whippet_generate::Trace;
+    /// use whippet_model::{Machine, Program as _};
+    /// let machine = whippet_search::toy::Program::new(1).machine().unwrap();
+    /// assert_eq!(Trace::of(&machine), Trace::new(&[], |_, _| false), "nothing has happened");
+    /// ```
     pub fn of<M: Machine>(machine: &M) -> Trace {
         let steps: Vec<_> = (0..machine.depth()).map(|at| machine.step(at)).collect();
         let events: Vec<Name> = steps.iter().map(|step| step.event).collect();

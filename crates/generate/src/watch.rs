@@ -13,6 +13,14 @@ use whippet_model::{
 };
 
 /// How one trace was seen.
+///
+/// ```
+/// use whippet_generate::{Setting, answer};
+/// use whippet_search::{Reduction, toy::Program};
+/// let pair = Program::new(2).main(0, 1).main(1, 1);
+/// let answer = answer(&pair, &Setting::of(Reduction::Exhaustive), None).unwrap().unwrap();
+/// assert!(answer.log.traces.values().all(|seen| seen.times == 2), "one trace, two orders");
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
     /// In how many executions.
@@ -26,6 +34,16 @@ pub struct Seen {
 }
 
 /// The traces that a search has completed.
+///
+/// ```
+/// use std::sync::Arc;
+/// use whippet_generate::Watched;
+/// use whippet_search::{explore, toy::Program};
+/// let watched = Arc::new(Watched::new(Program::new(1).main(0, 1).main(0, 2)));
+/// explore(watched.clone(), &Default::default(), &()).unwrap();
+/// let log = watched.log();
+/// assert!(log.traces.len() == 2 && log.contradiction.is_none());
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Log {
     /// Each trace, and how it was seen.
@@ -51,6 +69,15 @@ impl Log {
 }
 
 /// A program whose searches are watched.
+///
+/// ```
+/// use std::sync::Arc;
+/// use whippet_generate::Watched;
+/// use whippet_search::{explore, toy::Program};
+/// let watched = Arc::new(Watched::new(Program::new(1).main(0, 1)));
+/// explore(watched.clone(), &Default::default(), &()).unwrap();
+/// assert_eq!(watched.log().traces.len(), 1);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Watched<P> {
     program: P,
@@ -90,6 +117,13 @@ impl<P: Program> Program for Watched<P> {
 }
 
 /// A machine that writes down what is completed.
+///
+/// ```
+/// use whippet_generate::Watched;
+/// use whippet_model::{Machine, Program as _};
+/// let machine = Watched::new(whippet_search::toy::Program::new(1).main(0, 1)).machine().unwrap();
+/// assert_eq!(machine.actors(), whippet_search::toy::Program::new(1).machine().unwrap().actors());
+/// ```
 #[derive(Debug)]
 pub struct Watch<M> {
     machine: M,

@@ -91,6 +91,13 @@ pub struct LangError {
 }
 
 /// One fault of a source file.
+///
+/// ```
+/// use whippet_lang::AbsProgram;
+/// let error = AbsProgram::parse("wrong.abs", "{\n    Int half = True;\n}").unwrap_err();
+/// let place = &error.places()[0];
+/// assert_eq!((place.line, place.column), (2, 16));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaultPlace {
     /// What is wrong.

@@ -110,6 +110,16 @@ pub(crate) struct Mutex {
 }
 
 /// Runs one mailbox-and-mutex program.
+///
+/// ```
+/// use whippet_model::{Machine, Program};
+/// use whippet_net::{Net, NetMachine};
+/// let mut machine: NetMachine = Net::parse("pair", "a: S0\nb: R0").unwrap().machine().unwrap();
+/// let mut enabled = Vec::new();
+/// machine.enabled(&mut enabled);
+/// machine.execute(enabled[0]).unwrap();
+/// assert_eq!(machine.describe(0).actor, "a");
+/// ```
 pub struct NetMachine {
     pub(crate) histories: Histories,
     pub(crate) dependence: Dependence,

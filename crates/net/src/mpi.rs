@@ -17,6 +17,20 @@ use std::marker::PhantomData;
 use std::sync::Arc;
 
 /// Whether sends wait for their receives.
+///
+/// ```
+/// use whippet_net::mpi::{Buffering, Source, World};
+/// // Both send before they receive.
+/// let exchange = |buffering| World::new(2).buffering(buffering).program("exchange", async |mpi| {
+///     let other = 1 - mpi.rank();
+///     mpi.send(other, 0, mpi.rank()).await;
+///     assert_eq!(mpi.recv(Source::Rank(other), 0).await.value, other);
+/// });
+/// let [zero, eager] = [Buffering::Zero, Buffering::Eager].map(|buffering| {
+///     whippet_search::explore(exchange(buffering).into(), &Default::default(), &()).unwrap().findings.len()
+/// });
+/// assert_eq!((zero, eager), (1, 0), "without buffers, everybody waits for ever");
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
 pub enum Buffering {
     /// A send is over when it has been received.
@@ -27,6 +41,20 @@ pub enum Buffering {
 }
 
 /// How many ranks there are, and how they talk.
+///
+/// ```
+/// use whippet_net::mpi::{Buffering, Source, World};
+/// let world = World::new(2).buffering(Buffering::Eager);
+/// let net = world.program("tagged", async |mpi| {
+///     if mpi.rank() == 0 {
+///         mpi.send(1, 2, "hello").await;
+///     } else {
+///         assert_eq!(mpi.recv(Source::Any, 2).await.value, "hello");
+///     }
+/// });
+/// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+/// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+/// ```
 #[derive(Copy, Clone, Debug)]
 pub struct World {
     ranks: usize,
@@ -35,12 +63,34 @@ pub struct World {
 
 impl World {
     /// A number of ranks, no buffering.
+    ///
+    /// ```
+    /// use whippet_net::mpi::World;
+    /// let net = World::new(2).program("two", async |mpi| {
+    ///     assert_eq!(mpi.size(), 2);
+    ///     mpi.barrier().await;
+    /// });
+    /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    /// ```
     #[must_use]
     pub fn new(ranks: usize) -> World {
         World { ranks, buffering: Buffering::Zero }
     }
 
     /// With this buffering.
+    ///
+    /// ```
+    /// use whippet_net::mpi::{Buffering, World};
+    /// // A send that nobody receives is over at once.
+    /// let net = World::new(2).buffering(Buffering::Eager).program("eager", async |mpi| {
+    ///     if mpi.rank() == 0 {
+    ///         mpi.send(1, 0, 42).await;
+    ///     }
+    /// });
+    /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    /// ```
     #[must_use]
     pub fn buffering(mut self, buffering: Buffering) -> World {
         self.buffering = buffering;
@@ -90,6 +140,19 @@ impl World {
 }
 
 /// Where a message may come from. A number of a rank becomes one by `into`.
+///
+/// ```
+/// use whippet_net::mpi::{Source, World};
+/// let net = World::new(2).program("two", async |mpi| {
+///     if mpi.rank() == 0 {
+///         mpi.send(1, 0, 42).await;
+///     } else {
+///         assert_eq!(mpi.recv(Source::Rank(0), 0).await.value, 42);
+///     }
+/// });
+/// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+/// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Source {
     /// From this rank only.
@@ -105,6 +168,19 @@ impl From<usize> for Source {
 }
 
 /// With which tag a message may come. A number becomes one by `into`.
+///
+/// ```
+/// use whippet_net::mpi::{Tag, World};
+/// let net = World::new(2).program("whatever the tag", async |mpi| {
+///     if mpi.rank() == 0 {
+///         mpi.send(1, 7, "hello").await;
+///     } else {
+///         assert_eq!(mpi.recv(0, Tag::Any).await.tag, 7);
+///     }
+/// });
+/// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+/// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Tag {
     /// With this one only.
@@ -120,6 +196,20 @@ impl From<u32> for Tag {
 }
 
 /// A message that was received.
+///
+/// ```
+/// use whippet_net::mpi::{Received, Source, World};
+/// let net = World::new(2).program("two", async |mpi| {
+///     if mpi.rank() == 0 {
+///         mpi.send(1, 0, 42).await;
+///     } else {
+///         let Received { source, value, .. } = mpi.recv(Source::Rank(0), 0).await;
+///         assert_eq!((source, value), (0, 42));
+///     }
+/// });
+/// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+/// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Received<T> {
     /// Who sent it.
@@ -131,6 +221,21 @@ pub struct Received<T> {
 }
 
 /// Something that was begun and may not be complete.
+///
+/// ```
+/// use whippet_net::mpi::{Request, Source, World};
+/// let net = World::new(2).program("two", async |mpi| {
+///     if mpi.rank() == 0 {
+///         let sending = mpi.isend(1, 0, 42).await;
+///         mpi.wait(&sending).await;
+///     } else {
+///         let receiving: Request<u32> = mpi.irecv(Source::Rank(0), 0).await;
+///         assert_eq!(mpi.wait(&receiving).await.unwrap().value, 42);
+///     }
+/// });
+/// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+/// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Request<T>(Begun<T>);
 
@@ -160,6 +265,20 @@ impl<T: Clone + 'static> Request<T> {
 }
 
 /// One rank, for the code that runs as it.
+///
+/// ```
+/// use whippet_net::mpi::{Rank, Source, World};
+/// /// Everybody tells everybody's number to the next.
+/// async fn ring(mpi: &Rank<usize>) {
+///     let sending = mpi.isend((mpi.rank() + 1) % mpi.size(), 0, mpi.rank()).await;
+///     let before = (mpi.rank() + mpi.size() - 1) % mpi.size();
+///     assert_eq!(mpi.recv(Source::Rank(before), 0).await.value, before);
+///     mpi.wait(&sending).await;
+/// }
+/// let net = World::new(3).program("ring", async |mpi| ring(&mpi).await);
+/// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+/// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Rank<T> {
     end: task::Rank,
@@ -169,12 +288,32 @@ pub struct Rank<T> {
 
 impl<T: Clone + Debug + 'static> Rank<T> {
     /// Which rank this is.
+    ///
+    /// ```
+    /// use whippet_net::mpi::World;
+    /// let net = World::new(3).program("numbers", async |mpi| {
+    ///     assert!(mpi.rank() < 3);
+    ///     mpi.barrier().await;
+    /// });
+    /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    /// ```
     #[must_use]
     pub fn rank(&self) -> usize {
         self.end.no as usize
     }
 
     /// How many ranks there are.
+    ///
+    /// ```
+    /// use whippet_net::mpi::World;
+    /// let net = World::new(3).program("size", async |mpi| {
+    ///     assert_eq!(mpi.size(), 3);
+    ///     mpi.barrier().await;
+    /// });
+    /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    /// ```
     #[must_use]
     pub fn size(&self) -> usize {
         self.world.ranks
@@ -189,6 +328,21 @@ impl<T: Clone + Debug + 'static> Rank<T> {
     ///
     /// # Panics
     /// If there is no such rank.
+    ///
+    /// ```
+    /// use whippet_net::mpi::{Source, World};
+    /// let net = World::new(2).program("two", async |mpi| {
+    ///     if mpi.rank() == 0 {
+    ///         let sending = mpi.isend(1, 0, 42).await;
+    ///         mpi.wait(&sending).await;
+    ///     } else {
+    ///         let receiving = mpi.irecv(Source::Rank(0), 0).await;
+    ///         assert_eq!(mpi.wait(&receiving).await.unwrap().value, 42);
+    ///     }
+    /// });
+    /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    /// ```
     pub async fn isend(&self, to: usize, tag: u32, value: T) -> Request<T> {
         let text = format!("{value:?}");
         let message = Received { source: self.rank(), tag, value };
@@ -222,6 +376,21 @@ impl<T: Clone + Debug + 'static> Rank<T> {
     ///
     /// # Panics
     /// If there is no such rank.
+    ///
+    /// ```
+    /// use whippet_net::mpi::{Source, World};
+    /// let net = World::new(2).program("two", async |mpi| {
+    ///     if mpi.rank() == 0 {
+    ///         let sending = mpi.isend(1, 0, 42).await;
+    ///         mpi.wait(&sending).await;
+    ///     } else {
+    ///         let receiving = mpi.irecv(Source::Rank(0), 0).await;
+    ///         assert_eq!(mpi.wait(&receiving).await.unwrap().value, 42);
+    ///     }
+    /// });
+    /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    /// ```
     pub async fn irecv(&self, from: impl Into<Source>, tag: impl Into<Tag>) -> Request<T> {
         let wants = Wants {
             source: match from.into() {
@@ -237,23 +406,80 @@ impl<T: Clone + Debug + 'static> Rank<T> {
     }
 
     /// Sends, and waits as the buffering says.
+    ///
+    /// ```
+    /// use whippet_net::mpi::{Source, World};
+    /// let net = World::new(2).program("two", async |mpi| {
+    ///     if mpi.rank() == 0 {
+    ///         mpi.send(1, 0, 42).await;
+    ///     } else {
+    ///         assert_eq!(mpi.recv(Source::Rank(0), 0).await.value, 42);
+    ///     }
+    /// });
+    /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    /// ```
     pub async fn send(&self, to: usize, tag: u32, value: T) {
         let request = self.isend(to, tag, value).await;
         self.wait(&request).await;
     }
 
     /// Receives: from a rank or any, with a tag or any.
+    ///
+    /// ```
+    /// use whippet_net::mpi::{Source, World};
+    /// let net = World::new(2).program("two", async |mpi| {
+    ///     if mpi.rank() == 0 {
+    ///         mpi.send(1, 0, 42).await;
+    ///     } else {
+    ///         assert_eq!(mpi.recv(Source::Rank(0), 0).await.value, 42);
+    ///     }
+    /// });
+    /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    /// ```
     pub async fn recv(&self, from: impl Into<Source>, tag: impl Into<Tag>) -> Received<T> {
         let request = self.irecv(from, tag).await;
         self.wait(&request).await.expect("a receive brings a message")
     }
 
     /// Waits for a request; a receive brings its message.
+    ///
+    /// ```
+    /// use whippet_net::mpi::{Source, World};
+    /// let net = World::new(2).program("two", async |mpi| {
+    ///     if mpi.rank() == 0 {
+    ///         let sending = mpi.isend(1, 0, 42).await;
+    ///         mpi.wait(&sending).await;
+    ///     } else {
+    ///         let receiving = mpi.irecv(Source::Rank(0), 0).await;
+    ///         assert_eq!(mpi.wait(&receiving).await.unwrap().value, 42);
+    ///     }
+    /// });
+    /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    /// ```
     pub async fn wait(&self, request: &Request<T>) -> Option<Received<T>> {
         self.waitany(&[request]).await.1
     }
 
     /// Waits for one of several requests, and says which; where several are complete, each is explored. Eager sends are complete, and are taken first.
+    ///
+    /// ```
+    /// use whippet_net::mpi::{Source, World};
+    /// let net = World::new(2).program("two", async |mpi| {
+    ///     if mpi.rank() == 0 {
+    ///         let sending = mpi.isend(1, 0, 42).await;
+    ///         mpi.wait(&sending).await;
+    ///     } else {
+    ///         let receiving = mpi.irecv(Source::Rank(0), 0).await;
+    ///         let (which, message) = mpi.waitany(&[&receiving]).await;
+    ///         assert_eq!((which, message.unwrap().value), (0, 42));
+    ///     }
+    /// });
+    /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    /// ```
     pub async fn waitany(&self, requests: &[&Request<T>]) -> (usize, Option<Received<T>>) {
         let k = match requests.iter().position(|r| r.communication().is_none()) {
             Some(buffered) => buffered,
@@ -263,6 +489,22 @@ impl<T: Clone + Debug + 'static> Rank<T> {
     }
 
     /// Waits for all requests, in order.
+    ///
+    /// ```
+    /// use whippet_net::mpi::{Source, World};
+    /// let net = World::new(2).program("two", async |mpi| {
+    ///     if mpi.rank() == 0 {
+    ///         let sending = mpi.isend(1, 0, 42).await;
+    ///         mpi.wait(&sending).await;
+    ///     } else {
+    ///         let receiving = mpi.irecv(Source::Rank(0), 0).await;
+    ///         let messages = mpi.waitall(&[&receiving]).await;
+    ///         assert_eq!(messages[0].as_ref().unwrap().value, 42);
+    ///     }
+    /// });
+    /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    /// ```
     pub async fn waitall(&self, requests: &[&Request<T>]) -> Vec<Option<Received<T>>> {
         let mut all = Vec::new();
         for request in requests {
@@ -272,11 +514,45 @@ impl<T: Clone + Debug + 'static> Rank<T> {
     }
 
     /// Whether a request is complete by now. The message of a receive is there then, too.
+    ///
+    /// ```
+    /// use whippet_net::mpi::{Source, World};
+    /// let net = World::new(2).program("two", async |mpi| {
+    ///     if mpi.rank() == 0 {
+    ///         let sending = mpi.isend(1, 0, 42).await;
+    ///         mpi.wait(&sending).await;
+    ///     } else {
+    ///         let receiving = mpi.irecv(Source::Rank(0), 0).await;
+    ///         if mpi.test(&receiving).await.is_none() {
+    ///             mpi.wait(&receiving).await;
+    ///         }
+    ///     }
+    /// });
+    /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    /// ```
     pub async fn test(&self, request: &Request<T>) -> Option<Option<Received<T>>> {
         self.testany(&[request]).await.map(|(_, received)| received)
     }
 
     /// Which of several requests is complete by now, if any.
+    ///
+    /// ```
+    /// use whippet_net::mpi::{Source, World};
+    /// let net = World::new(2).program("two", async |mpi| {
+    ///     if mpi.rank() == 0 {
+    ///         let sending = mpi.isend(1, 0, 42).await;
+    ///         mpi.wait(&sending).await;
+    ///     } else {
+    ///         let receiving = mpi.irecv(Source::Rank(0), 0).await;
+    ///         if mpi.testany(&[&receiving]).await.is_none() {
+    ///             mpi.wait(&receiving).await;
+    ///         }
+    ///     }
+    /// });
+    /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    /// ```
     pub async fn testany(&self, requests: &[&Request<T>]) -> Option<(usize, Option<Received<T>>)> {
         let k = match requests.iter().position(|r| r.communication().is_none()) {
             Some(buffered) => buffered,
@@ -286,6 +562,15 @@ impl<T: Clone + Debug + 'static> Rank<T> {
     }
 
     /// Waits until all ranks are here.
+    ///
+    /// ```
+    /// use whippet_net::mpi::World;
+    /// let net = World::new(2).program("two", async |mpi| {
+    ///     mpi.barrier().await; // nobody goes on before both are here
+    /// });
+    /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    /// ```
     pub async fn barrier(&self) {
         self.gather(0, (), |(), ()| ()).await;
         self.spread(0, ()).await;
@@ -295,6 +580,16 @@ impl<T: Clone + Debug + 'static> Rank<T> {
     ///
     /// # Panics
     /// If there is no such rank.
+    ///
+    /// ```
+    /// use whippet_net::mpi::World;
+    /// let net = World::new(3).program("told", async |mpi| {
+    ///     let told = mpi.bcast(1, 10 * mpi.rank()).await;
+    ///     assert_eq!(told, 10);
+    /// });
+    /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    /// ```
     pub async fn bcast(&self, root: usize, value: T) -> T {
         self.spread(root, value).await
     }
@@ -303,6 +598,16 @@ impl<T: Clone + Debug + 'static> Rank<T> {
     ///
     /// # Panics
     /// If there is no such rank.
+    ///
+    /// ```
+    /// use whippet_net::mpi::World;
+    /// let net = World::new(3).program("sum", async |mpi| {
+    ///     let sum = mpi.reduce(0, mpi.rank(), |a, b| a + b).await;
+    ///     assert_eq!(sum, (mpi.rank() == 0).then_some(3));
+    /// });
+    /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    /// ```
     pub async fn reduce(&self, root: usize, value: T, combine: impl Fn(T, T) -> T) -> Option<T> {
         self.gather(root, value, combine).await
     }

@@ -10,6 +10,12 @@ use std::sync::Arc;
 use whippet_model::{MachineError, Name, Program};
 
 /// Which steps are regarded as dependent.
+///
+/// ```
+/// use whippet_net::Dependence;
+/// assert_eq!("paper".parse(), Ok(Dependence::Paper));
+/// assert_eq!(Dependence::default().to_string(), "ranked");
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Dependence {
     /// By the ranks of sends, receives and locks. Sound, and finer than the paper's.
@@ -41,6 +47,20 @@ impl std::str::FromStr for Dependence {
 }
 
 /// What a program's set-up declares.
+///
+/// ```
+/// use whippet_net::{Net, SetUp};
+/// fn set_up(net: &mut SetUp) {
+///     let (door, pen) = (net.mailbox::<u32>("door"), net.mutex("pen"));
+///     net.process("guest", async move || {
+///         pen.lock().await.unlock().await;
+///         door.send(1).await;
+///     });
+///     net.process("host", async move || assert_eq!(door.receive().await, 1));
+/// }
+/// let verdict = whippet_search::explore(Net::new("visit", set_up).into(), &Default::default(), &()).unwrap();
+/// assert!(verdict.findings.is_empty());
+/// ```
 pub struct SetUp {
     histories: Histories,
     bodies: Vec<u32>,
@@ -119,16 +139,40 @@ pub struct Net {
 
 impl Net {
     /// A program whose processes are async functions.
+    ///
+    /// ```
+    /// use whippet_net::Net;
+    /// let net = Net::new("greeting", |net| {
+    ///     let door = net.mailbox::<&str>("door");
+    ///     net.process("guest", async move || door.send("hello").await);
+    ///     net.process("host", async move || assert_eq!(door.receive().await, "hello"));
+    /// });
+    /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// assert!(verdict.findings.is_empty());
+    /// ```
     pub fn new(name: impl Into<String>, set_up: impl Fn(&mut SetUp) + Send + Sync + 'static) -> Net {
         Net::of(name.into(), Source::SetUp(Box::new(set_up)))
     }
 
     /// A program whose processes are lists of actions.
+    ///
+    /// ```
+    /// use whippet_net::{Action::*, Net, Script};
+    /// let script = Script::new(vec![vec![Receive(0), Wait(vec![0])], vec![Send(0)]]).unwrap();
+    /// assert_eq!(whippet_net::interleavings(&Net::script("pair", script)).unwrap(), 3);
+    /// ```
     pub fn script(name: impl Into<String>, script: Script) -> Net {
         Net::of(name.into(), Source::Script(script))
     }
 
     /// Reads the text form: see [`crate::TextError`] for what can be wrong with it.
+    ///
+    /// ```
+    /// use whippet_net::Net;
+    /// assert!(Net::parse("pair", "guest: S0\nhost: R0 W0").is_ok());
+    /// let error = Net::parse("pair", "guest: S0\nhost: X").unwrap_err().to_string();
+    /// assert!(error.contains("line 2"), "{error}");
+    /// ```
     pub fn parse(name: impl Into<String>, source: &str) -> Result<Net, TextError> {
         Ok(Net::script(name, text::parse(source)?))
     }
@@ -138,6 +182,14 @@ impl Net {
     }
 
     /// The same program with another relation.
+    ///
+    /// ```
+    /// use whippet_net::{Dependence, Net};
+    /// use whippet_search::explore;
+    /// let net = Net::parse("pair", "S0\nR0 W0").unwrap().with_dependence(Dependence::Paper);
+    /// let verdict = explore(net.into(), &Default::default(), &()).unwrap();
+    /// assert!(!verdict.notes.is_empty() || verdict.complete);
+    /// ```
     #[must_use = "this makes another program"]
     pub fn with_dependence(mut self, dependence: Dependence) -> Net {
         self.dependence = dependence;

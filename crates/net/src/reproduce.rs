@@ -44,6 +44,15 @@ const TABLE: [Printed; 10] = [
 ];
 
 /// One row of Table 1: what the paper prints, and what we find.
+///
+/// ```
+/// use whippet_net::Row;
+/// let row = Row {
+///     subject: "dtg", n: None, deadlock: (false, false), interleavings: (None, 7), traces: (2, 2), blocked: 0,
+///     seconds: (0.1, 0.0),
+/// };
+/// assert!(row.agrees(), "the paper could not count the interleavings");
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Row {
     /// The subject's name.
@@ -74,7 +83,12 @@ impl Row {
     }
 }
 
-/// Measures Table 1 again.
+/// Measures Table 1 again. This takes a while.
+///
+/// ```no_run
+/// let rows = whippet_net::reproduce().unwrap();
+/// assert!(rows.iter().all(whippet_net::Row::agrees));
+/// ```
 pub fn reproduce() -> Result<Vec<Row>, SearchError> {
     TABLE.iter().map(measure).collect()
 }

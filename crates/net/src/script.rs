@@ -8,6 +8,12 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 /// One action of a process. Actions that refer to others count the process's own from 0.
+///
+/// ```
+/// use whippet_net::{Action, Script};
+/// let script = Script::new(vec![vec![Action::Receive(0), Action::Wait(vec![0])]]).unwrap();
+/// assert_eq!(script.processes()[0][1], Action::Wait(vec![0]));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Action {
     /// A local computation: `L`.
@@ -31,6 +37,12 @@ pub enum Action {
 }
 
 /// What is wrong with an action.
+///
+/// ```
+/// use whippet_net::{Action, Script};
+/// let error = Script::new(vec![vec![Action::Local, Action::Unlock(0)]]).unwrap_err();
+/// assert_eq!((error.process, error.action), (0, 1));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("action {action} of process {process}: {message}")]
 pub struct ScriptError {
@@ -90,6 +102,12 @@ impl Script {
     }
 
     /// The processes and their actions.
+    ///
+    /// ```
+    /// use whippet_net::{Action, Script};
+    /// let script = Script::new(vec![vec![Action::Local], vec![]]).unwrap();
+    /// assert_eq!(script.processes().len(), 2);
+    /// ```
     #[must_use]
     pub fn processes(&self) -> &[Vec<Action>] {
         &self.processes

@@ -8,6 +8,13 @@ use crate::script::{Action, Script};
 use crate::text;
 
 /// A program of the paper.
+///
+/// ```
+/// for subject in whippet_net::subjects() {
+///     let program = subject.program(None);
+///     assert!(program.is_ok(), "{}: {}", subject.name, subject.description);
+/// }
+/// ```
 #[derive(Copy, Clone, Debug)]
 pub struct Subject {
     /// Its name, as on the command line.
@@ -20,6 +27,13 @@ pub struct Subject {
 }
 
 /// The one parameter that a subject may have.
+///
+/// ```
+/// let subjects = whippet_net::subjects();
+/// let rmq = subjects.iter().find(|subject| subject.name == "rmq-receiving").unwrap();
+/// let processes = rmq.processes.as_ref().unwrap();
+/// assert!(processes.least <= processes.usual);
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Processes {
     /// The smallest number of processes that makes sense.
@@ -70,6 +84,11 @@ macro_rules! fixed {
 }
 
 /// The programs of Table 1.
+///
+/// ```
+/// let names: Vec<&str> = whippet_net::subjects().iter().map(|subject| subject.name).collect();
+/// assert!(names.contains(&"rmq-receiving"), "{names:?}");
+/// ```
 #[must_use]
 pub fn subjects() -> Vec<Subject> {
     vec![

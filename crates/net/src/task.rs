@@ -113,6 +113,17 @@ async fn operate(op: Op) -> Reply {
 }
 
 /// A rendez-vous point: the k-th send on it meets the k-th receive.
+///
+/// ```
+/// use whippet_net::Net;
+/// let net = Net::new("pair", |net| {
+///     let door = net.mailbox::<u32>("door");
+///     net.process("guest", async move || door.send(1).await);
+///     net.process("host", async move || assert_eq!(door.receive().await, 1));
+/// });
+/// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+/// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+/// ```
 pub struct Mailbox<T> {
     pub(crate) no: u32,
     pub(crate) of: PhantomData<fn(T) -> T>,
@@ -134,6 +145,17 @@ impl<T> Debug for Mailbox<T> {
 
 impl<T: Clone + Debug + 'static> Mailbox<T> {
     /// AsyncSend: the value is captured now and handed over when the receiver's wait or test succeeds.
+    ///
+    /// ```
+    /// use whippet_net::Net;
+    /// let net = Net::new("pair", |net| {
+    ///     let door = net.mailbox::<u32>("door");
+    ///     net.process("guest", async move || { door.send_async(1).await; });
+    ///     net.process("host", async move || assert_eq!(door.receive().await, 1));
+    /// });
+    /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    /// ```
     pub async fn send_async(self, value: T) -> Sending {
         let text = format!("{value:?}");
         let value = Some(Value::new(value, text));
@@ -142,17 +164,53 @@ impl<T: Clone + Debug + 'static> Mailbox<T> {
     }
 
     /// AsyncReceive: a communication to wait for.
+    ///
+    /// ```
+    /// use whippet_net::Net;
+    /// let net = Net::new("pair", |net| {
+    ///     let door = net.mailbox::<u32>("door");
+    ///     net.process("guest", async move || door.send(1).await);
+    ///     net.process("host", async move || {
+    ///         let letter = door.receive_async().await;
+    ///         assert_eq!(letter.wait().await, 1);
+    ///     });
+    /// });
+    /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    /// ```
     pub async fn receive_async(self) -> Receiving<T> {
         let reply = operate(Op::Receive { mailbox: self.no }).await;
         Receiving { of: current().process, index: reply.index, value: Rc::default() }
     }
 
     /// Sends and waits until somebody has received: a rendez-vous.
+    ///
+    /// ```
+    /// use whippet_net::Net;
+    /// let net = Net::new("pair", |net| {
+    ///     let door = net.mailbox::<u32>("door");
+    ///     net.process("guest", async move || door.send(1).await);
+    ///     net.process("host", async move || assert_eq!(door.receive().await, 1));
+    /// });
+    /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    /// ```
     pub async fn send(self, value: T) {
         self.send_async(value).await.wait().await;
     }
 
     /// Receives and waits for the value.
+    ///
+    /// ```
+    /// use whippet_net::Net;
+    /// let net = Net::new("pair", |net| {
+    ///     let door = net.mailbox::<u32>("door");
+    ///     net.process("guest", async move || door.send(1).await);
+    ///     net.process("host", async move || assert_eq!(door.receive().await, 1));
+    /// });
+    /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    /// ```
     pub async fn receive(self) -> T {
         self.receive_async().await.wait().await
     }
@@ -196,6 +254,25 @@ impl Rank {
 }
 
 /// A communication of this process, to wait for alone or among others.
+///
+/// ```
+/// use whippet_net::{Communication, Net, wait_any};
+/// let net = Net::new("either", |net| {
+///     let (a, b) = (net.mailbox::<u32>("a"), net.mailbox::<u32>("b"));
+///     net.process("one", async move || { a.send_async(1).await; });
+///     net.process("two", async move || { b.send_async(2).await; });
+///     net.process("reader", async move || {
+///         let (x, y) = (a.receive_async().await, b.receive_async().await);
+///         let all: [&dyn Communication; 2] = [&x, &y];
+///         match wait_any(&all).await {
+///             0 => assert_eq!(x.value(), 1),
+///             _ => assert_eq!(y.value(), 2),
+///         }
+///     });
+/// });
+/// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+/// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+/// ```
 pub trait Communication {
     #[doc(hidden)]
     fn id(&self) -> (Name, u32);
@@ -204,6 +281,20 @@ pub trait Communication {
 }
 
 /// A send that may not have met its receive yet.
+///
+/// ```
+/// use whippet_net::{Net, Sending};
+/// let net = Net::new("pair", |net| {
+///     let door = net.mailbox::<u32>("door");
+///     net.process("guest", async move || {
+///         let sending: Sending = door.send_async(1).await;
+///         sending.wait().await;
+///     });
+///     net.process("host", async move || assert_eq!(door.receive().await, 1));
+/// });
+/// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+/// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Sending {
     of: Name,
@@ -220,17 +311,59 @@ impl Communication for Sending {
 
 impl Sending {
     /// Waits until it has been received.
+    ///
+    /// ```
+    /// use whippet_net::Net;
+    /// let net = Net::new("pair", |net| {
+    ///     let door = net.mailbox::<u32>("door");
+    ///     net.process("guest", async move || {
+    ///         let sending = door.send_async(1).await;
+    ///         sending.wait().await;
+    ///     });
+    ///     net.process("host", async move || assert_eq!(door.receive().await, 1));
+    /// });
+    /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    /// ```
     pub async fn wait(&self) {
         wait_any(&[self]).await;
     }
 
     /// Whether it has been received by now.
+    ///
+    /// ```
+    /// use whippet_net::Net;
+    /// // Nobody receives.
+    /// let net = Net::new("alone", |net| {
+    ///     let door = net.mailbox::<u32>("door");
+    ///     net.process("guest", async move || {
+    ///         let sending = door.send_async(1).await;
+    ///         assert!(!sending.test().await);
+    ///     });
+    /// });
+    /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    /// ```
     pub async fn test(&self) -> bool {
         test_any(&[self]).await.is_some()
     }
 }
 
 /// A receive that may not have met its send yet.
+///
+/// ```
+/// use whippet_net::{Net, Receiving};
+/// let net = Net::new("pair", |net| {
+///     let door = net.mailbox::<u32>("door");
+///     net.process("guest", async move || door.send(1).await);
+///     net.process("host", async move || {
+///         let letter: Receiving<u32> = door.receive_async().await;
+///         assert_eq!(letter.wait().await, 1);
+///     });
+/// });
+/// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+/// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Receiving<T> {
     of: Name,
@@ -252,12 +385,41 @@ impl<T: Clone + 'static> Communication for Receiving<T> {
 
 impl<T: Clone + 'static> Receiving<T> {
     /// Waits for the value.
+    ///
+    /// ```
+    /// use whippet_net::Net;
+    /// let net = Net::new("pair", |net| {
+    ///     let door = net.mailbox::<u32>("door");
+    ///     net.process("guest", async move || door.send(1).await);
+    ///     net.process("host", async move || {
+    ///         let letter = door.receive_async().await;
+    ///         assert_eq!(letter.wait().await, 1);
+    ///     });
+    /// });
+    /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    /// ```
     pub async fn wait(&self) -> T {
         wait_any(&[self]).await;
         self.value()
     }
 
     /// The value, if it is there by now.
+    ///
+    /// ```
+    /// use whippet_net::Net;
+    /// let net = Net::new("pair", |net| {
+    ///     let door = net.mailbox::<u32>("door");
+    ///     net.process("guest", async move || { door.send_async(1).await; });
+    ///     net.process("host", async move || {
+    ///         let letter = door.receive_async().await;
+    ///         // Early or late: both are explored.
+    ///         assert!(matches!(letter.test().await, None | Some(1)));
+    ///     });
+    /// });
+    /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    /// ```
     pub async fn test(&self) -> Option<T> {
         test_any(&[self]).await.map(|_| self.value())
     }
@@ -266,6 +428,24 @@ impl<T: Clone + 'static> Receiving<T> {
     ///
     /// # Panics
     /// If no wait or test said so.
+    ///
+    /// ```
+    /// use whippet_net::{Net, wait_any};
+    /// let net = Net::new("either", |net| {
+    ///     let (a, b) = (net.mailbox::<u32>("a"), net.mailbox::<u32>("b"));
+    ///     net.process("one", async move || { a.send_async(1).await; });
+    ///     net.process("two", async move || { b.send_async(2).await; });
+    ///     net.process("reader", async move || {
+    ///         let (x, y) = (a.receive_async().await, b.receive_async().await);
+    ///         match wait_any(&[&x, &y]).await {
+    ///             0 => assert_eq!(x.value(), 1),
+    ///             _ => assert_eq!(y.value(), 2),
+    ///         }
+    ///     });
+    /// });
+    /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    /// ```
     #[must_use]
     pub fn value(&self) -> T {
         self.value.borrow().clone().expect("wait for a communication, or test it, before you take its value")
@@ -296,16 +476,64 @@ async fn complete(all: &[&dyn Communication], test: bool) -> Option<usize> {
 
 /// WaitAny: waits until one of the communications is complete, and says which; where several are, each is
 /// explored.
+///
+/// ```
+/// use whippet_net::{Net, wait_any};
+/// let net = Net::new("either", |net| {
+///     let (a, b) = (net.mailbox::<u32>("a"), net.mailbox::<u32>("b"));
+///     net.process("one", async move || { a.send_async(1).await; });
+///     net.process("two", async move || { b.send_async(2).await; });
+///     net.process("reader", async move || {
+///         let (x, y) = (a.receive_async().await, b.receive_async().await);
+///         let first = wait_any(&[&x, &y]).await;
+///         assert!(first < 2);
+///     });
+/// });
+/// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+/// assert!(verdict.counters.executions > 1, "either may be first");
+/// ```
 pub async fn wait_any(all: &[&dyn Communication]) -> usize {
     complete(all, false).await.expect("a wait ends with something")
 }
 
 /// TestAny: which communication is complete, if any is.
+///
+/// ```
+/// use whippet_net::{Net, test_any};
+/// let net = Net::new("either", |net| {
+///     let (a, b) = (net.mailbox::<u32>("a"), net.mailbox::<u32>("b"));
+///     net.process("one", async move || { a.send_async(1).await; });
+///     net.process("two", async move || { b.send_async(2).await; });
+///     net.process("reader", async move || {
+///         let (x, y) = (a.receive_async().await, b.receive_async().await);
+///         let done = test_any(&[&x, &y]).await;
+///         assert!(matches!(done, None | Some(0 | 1)));
+///     });
+/// });
+/// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+/// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+/// ```
 pub async fn test_any(all: &[&dyn Communication]) -> Option<usize> {
     complete(all, true).await
 }
 
 /// Waits for all, one after the other.
+///
+/// ```
+/// use whippet_net::{Net, wait_all};
+/// let net = Net::new("either", |net| {
+///     let (a, b) = (net.mailbox::<u32>("a"), net.mailbox::<u32>("b"));
+///     net.process("one", async move || { a.send_async(1).await; });
+///     net.process("two", async move || { b.send_async(2).await; });
+///     net.process("reader", async move || {
+///         let (x, y) = (a.receive_async().await, b.receive_async().await);
+///         wait_all(&[&x, &y]).await;
+///         assert_eq!(x.value() + y.value(), 3);
+///     });
+/// });
+/// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+/// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+/// ```
 pub async fn wait_all(all: &[&dyn Communication]) {
     for one in all {
         wait_any(&[*one]).await;
@@ -313,6 +541,21 @@ pub async fn wait_all(all: &[&dyn Communication]) {
 }
 
 /// A mutex with a queue: whoever asked first owns it.
+///
+/// ```
+/// use whippet_net::Net;
+/// let net = Net::new("turns", |net| {
+///     let pen = net.mutex("pen");
+///     for who in ["plato", "socrates"] {
+///         net.process(who, async move || {
+///             let mine = pen.lock().await;
+///             mine.unlock().await;
+///         });
+///     }
+/// });
+/// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+/// assert_eq!(verdict.counters.executions, 2, "either has it first");
+/// ```
 #[derive(Copy, Clone, Debug)]
 pub struct Mutex {
     pub(crate) no: u32,
@@ -320,12 +563,43 @@ pub struct Mutex {
 
 impl Mutex {
     /// AsyncMutexLock: joins the queue and goes on.
+    ///
+    /// ```
+    /// use whippet_net::Net;
+    /// let net = Net::new("turns", |net| {
+    ///     let pen = net.mutex("pen");
+    ///     for who in ["plato", "socrates"] {
+    ///         net.process(who, async move || {
+    ///             let asked = pen.lock_async().await;
+    ///             asked.wait().await;
+    ///             asked.unlock().await;
+    ///         });
+    ///     }
+    /// });
+    /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    /// ```
     pub async fn lock_async(self) -> Request {
         let reply = operate(Op::Lock { mutex: self.no }).await;
         Request { of: current().process, index: reply.index, released: Rc::default() }
     }
 
     /// Joins the queue and waits to own the mutex.
+    ///
+    /// ```
+    /// use whippet_net::Net;
+    /// let net = Net::new("turns", |net| {
+    ///     let pen = net.mutex("pen");
+    ///     for who in ["plato", "socrates"] {
+    ///         net.process(who, async move || {
+    ///             let mine = pen.lock().await;
+    ///             mine.unlock().await;
+    ///         });
+    ///     }
+    /// });
+    /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    /// ```
     pub async fn lock(self) -> Request {
         let request = self.lock_async().await;
         request.wait().await;
@@ -334,6 +608,22 @@ impl Mutex {
 }
 
 /// A place in the queue of a mutex.
+///
+/// ```
+/// use whippet_net::{Net, Request};
+/// let net = Net::new("turns", |net| {
+///     let pen = net.mutex("pen");
+///     for who in ["plato", "socrates"] {
+///         net.process(who, async move || {
+///             let place: Request = pen.lock_async().await;
+///             place.wait().await;
+///             place.unlock().await;
+///         });
+///     }
+/// });
+/// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+/// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+/// ```
 #[derive(Clone, Debug)]
 pub struct Request {
     of: Name,
@@ -343,16 +633,65 @@ pub struct Request {
 
 impl Request {
     /// MutexWait: waits to own the mutex.
+    ///
+    /// ```
+    /// use whippet_net::Net;
+    /// let net = Net::new("turns", |net| {
+    ///     let pen = net.mutex("pen");
+    ///     for who in ["plato", "socrates"] {
+    ///         net.process(who, async move || {
+    ///             let asked = pen.lock_async().await;
+    ///             asked.wait().await;
+    ///             asked.unlock().await;
+    ///         });
+    ///     }
+    /// });
+    /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    /// ```
     pub async fn wait(&self) {
         mutex_wait_any(&[self]).await;
     }
 
     /// MutexTest: whether this process owns the mutex by now.
+    ///
+    /// ```
+    /// use whippet_net::Net;
+    /// let net = Net::new("turns", |net| {
+    ///     let pen = net.mutex("pen");
+    ///     for who in ["plato", "socrates"] {
+    ///         net.process(who, async move || {
+    ///             let asked = pen.lock_async().await;
+    ///             if !asked.test().await {
+    ///                 asked.wait().await;
+    ///             }
+    ///             asked.unlock().await;
+    ///         });
+    ///     }
+    /// });
+    /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    /// ```
     pub async fn test(&self) -> bool {
         mutex_test_any(&[self]).await.is_some()
     }
 
     /// MutexUnlock: gives the place up, whether it is the owner's or further back.
+    ///
+    /// ```
+    /// use whippet_net::Net;
+    /// let net = Net::new("turns", |net| {
+    ///     let pen = net.mutex("pen");
+    ///     for who in ["plato", "socrates"] {
+    ///         net.process(who, async move || {
+    ///             let asked = pen.lock_async().await;
+    ///             asked.unlock().await; // does not want it any more
+    ///         });
+    ///     }
+    /// });
+    /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    /// ```
     pub async fn unlock(&self) {
         ask(|link| {
             self.usable(link, "unlocks");
@@ -390,21 +729,73 @@ async fn own(all: &[&Request], test: bool) -> Option<usize> {
 }
 
 /// MutexWait on several: waits to own one of the mutexes, and says which.
+///
+/// ```
+/// use whippet_net::{Net, mutex_wait_any};
+/// let net = Net::new("either", |net| {
+///     let (left, right) = (net.mutex("left"), net.mutex("right"));
+///     net.process("plato", async move || {
+///         let (l, r) = (left.lock_async().await, right.lock_async().await);
+///         assert!(mutex_wait_any(&[&l, &r]).await < 2);
+///         l.unlock().await;
+///         r.unlock().await;
+///     });
+/// });
+/// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+/// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+/// ```
 pub async fn mutex_wait_any(all: &[&Request]) -> usize {
     own(all, false).await.expect("a wait ends with something")
 }
 
 /// MutexTest on several: which mutex this process owns by now, if any.
+///
+/// ```
+/// use whippet_net::{Net, mutex_test_any};
+/// let net = Net::new("either", |net| {
+///     let (left, right) = (net.mutex("left"), net.mutex("right"));
+///     net.process("plato", async move || {
+///         let (l, r) = (left.lock_async().await, right.lock_async().await);
+///         assert!(mutex_test_any(&[&l, &r]).await.is_some(), "nobody else wants them");
+///         l.unlock().await;
+///         r.unlock().await;
+///     });
+/// });
+/// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+/// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+/// ```
 pub async fn mutex_test_any(all: &[&Request]) -> Option<usize> {
     own(all, true).await
 }
 
 /// A local computation worth a step of its own.
+///
+/// ```
+/// use whippet_net::{Net, step};
+/// let net = Net::new("thinks", |net| {
+///     net.process("plato", async || step("thinks").await);
+/// });
+/// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+/// assert_eq!(verdict.counters.transitions, 1);
+/// ```
 pub async fn step(what: impl Into<String>) {
     operate(Op::Local(Some(what.into()))).await;
 }
 
 /// Creates a process.
+///
+/// ```
+/// use whippet_net::{Net, create};
+/// let net = Net::new("parent", |net| {
+///     let door = net.mailbox::<u32>("door");
+///     net.process("parent", async move || {
+///         create("child", async move || door.send(1).await).await;
+///         assert_eq!(door.receive().await, 1);
+///     });
+/// });
+/// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+/// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+/// ```
 pub async fn create(label: impl Into<String>, body: impl AsyncFn() + 'static) {
     let (label, start) = (label.into(), start(body));
     ask(move |link| {

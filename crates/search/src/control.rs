@@ -1,6 +1,6 @@
 //! What the workers of a search and the one who waits for them share: limits, progress, findings.
 //!
-//! Nothing here costs a search more than one relaxed load per step. The one who waits wakes up a few times a
+//! Nothing here costs a search more than a few plain loads and stores per step. The one who waits wakes up a few times a
 //! second, looks at the clock and raises a worker's hand ([`Worker::ask`]); the worker then publishes
 //! what it has counted and hears whether to stop. What a worker is doing right now is in its [`Watch`], so
 //! that a handler that never ends can be named although its thread will never answer.

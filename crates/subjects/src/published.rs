@@ -42,6 +42,14 @@ pub struct Table {
 }
 
 /// A program as a table names it, and the same among our subjects.
+///
+/// ```
+/// let table = whippet_subjects::table("4.2").unwrap();
+/// let cell = &table.cells[0];
+/// let printed = table.program(cell);
+/// assert_eq!(printed.printed, cell.subject);
+/// assert!(whippet_subjects::find(&printed.subject).is_ok());
+/// ```
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PrintedProgram {
@@ -60,6 +68,12 @@ pub struct PrintedProgram {
 }
 
 /// A printed column, and the search that it means.
+///
+/// ```
+/// let table = whippet_subjects::table("4.2").unwrap();
+/// let technique = table.techniques.iter().find(|technique| technique.printed == "Persistent+Sleep").unwrap();
+/// assert_eq!((technique.reduction, technique.sleep), (whippet_search::Reduction::Persistent, true));
+/// ```
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Technique {
@@ -83,6 +97,13 @@ pub struct Technique {
 }
 
 /// What can be expected of a cell.
+///
+/// ```
+/// use whippet_subjects::{Standing, tables};
+/// // Nothing in the tables differs without a known reason.
+/// let rules = tables().into_iter().flat_map(|table| table.standings);
+/// assert!(rules.filter(|rule| rule.standing != Standing::Exact).all(|rule| !rule.note.is_empty()));
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Standing {
@@ -114,6 +135,12 @@ impl fmt::Display for Standing {
 }
 
 /// What is known of the cells that it fits; a field that is left out fits every cell.
+///
+/// ```
+/// let table = whippet_subjects::table("transdpor-2").unwrap();
+/// let known = table.cells.iter().filter_map(|cell| table.standing(cell)).next().unwrap();
+/// assert!(!known.note.is_empty(), "a reason, in a line");
+/// ```
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct StandingRule {
@@ -137,6 +164,12 @@ pub struct StandingRule {
 }
 
 /// The figures of a cell that can be compared.
+///
+/// ```
+/// let figures = whippet_subjects::Figures { paths: Some(120), transitions: Some(932), ..Default::default() };
+/// let table = whippet_subjects::table("4.2").unwrap();
+/// assert!(table.cells.iter().any(|cell| cell.figures == figures));
+/// ```
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 pub struct Figures {
     /// Complete executions.
@@ -150,6 +183,12 @@ pub struct Figures {
 }
 
 /// One printed cell.
+///
+/// ```
+/// let table = whippet_subjects::table("4.2").unwrap();
+/// let pi = table.cells.iter().filter(|cell| cell.subject == "pi");
+/// assert!(pi.clone().count() > 0 && pi.clone().all(|cell| cell.seconds >= 0.0));
+/// ```
 #[derive(Clone, Debug, Deserialize)]
 pub struct Cell {
     /// The printed subject.
@@ -175,6 +214,11 @@ pub struct Cell {
 
 impl Table {
     /// Which of our subjects a cell is about.
+    ///
+    /// ```
+    /// let table = whippet_subjects::table("4.2").unwrap();
+    /// assert_eq!(table.program(&table.cells[0]).printed, table.cells[0].subject);
+    /// ```
     #[must_use]
     pub fn program(&self, cell: &Cell) -> &PrintedProgram {
         self.programs
@@ -184,6 +228,11 @@ impl Table {
     }
 
     /// Which search a cell was run with.
+    ///
+    /// ```
+    /// let table = whippet_subjects::table("4.2").unwrap();
+    /// assert_eq!(table.technique(&table.cells[0]).printed, table.cells[0].technique);
+    /// ```
     #[must_use]
     pub fn technique(&self, cell: &Cell) -> &Technique {
         self.techniques
@@ -193,6 +242,12 @@ impl Table {
     }
 
     /// What is known of a cell; `None` means that it is exact and nothing needs to be said.
+    ///
+    /// ```
+    /// let table = whippet_subjects::table("4.2").unwrap();
+    /// let exact = table.cells.iter().filter(|cell| table.standing(cell).is_none()).count();
+    /// assert!(exact > 0);
+    /// ```
     #[must_use]
     pub fn standing(&self, cell: &Cell) -> Option<&StandingRule> {
         self.standings.iter().find(|rule| rule.fits(cell))
@@ -210,6 +265,11 @@ impl StandingRule {
 }
 
 /// All tables, in the order of the papers' chapters.
+///
+/// ```
+/// let names: Vec<String> = whippet_subjects::tables().into_iter().map(|table| table.name).collect();
+/// assert!(names.contains(&"transdpor-1".to_string()), "{names:?}");
+/// ```
 #[must_use]
 pub fn tables() -> Vec<Table> {
     [
@@ -227,6 +287,11 @@ pub fn tables() -> Vec<Table> {
 }
 
 /// A table that does not exist.
+///
+/// ```
+/// let error = whippet_subjects::table("9.9").unwrap_err();
+/// assert!(error.to_string().contains("9.9") && error.to_string().contains("4.2"), "{error}");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no table `{name}`; known are: {known}")]
 pub struct UnknownTable {
@@ -235,6 +300,10 @@ pub struct UnknownTable {
 }
 
 /// The table of this name.
+///
+/// ```
+/// assert_eq!(whippet_subjects::table("4.2").unwrap().name, "4.2");
+/// ```
 pub fn table(name: &str) -> Result<Table, UnknownTable> {
     let all = tables();
     let known = all.iter().map(|t| t.name.as_str()).collect::<Vec<_>>().join(", ");
@@ -242,6 +311,11 @@ pub fn table(name: &str) -> Result<Table, UnknownTable> {
 }
 
 /// How many traces a program has: the fewest executions that any complete search needs.
+///
+/// ```
+/// let counts = whippet_subjects::trace_counts();
+/// assert!(counts.iter().all(|count| count.traces > 0));
+/// ```
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TraceCount {
@@ -255,6 +329,14 @@ pub struct TraceCount {
 }
 
 /// The known numbers of traces.
+///
+/// ```
+/// let counts = whippet_subjects::trace_counts();
+/// let server = counts.iter().find(|count| count.subject == "server" && count.settings.is_empty()).unwrap();
+/// # let program = whippet_subjects::find("server").unwrap().program([]).unwrap();
+/// # let verdict = whippet_search::explore(std::sync::Arc::new(program), &Default::default(), &()).unwrap();
+/// assert_eq!(verdict.counters.executions, server.traces);
+/// ```
 #[must_use]
 pub fn trace_counts() -> Vec<TraceCount> {
     #[derive(Deserialize)]

@@ -38,11 +38,23 @@ pub(crate) fn body(body: impl Fn(&mut System) + Send + Sync + 'static) -> Body {
 
 impl Subject {
     /// Checks the settings and fills in the defaults.
+    ///
+    /// ```
+    /// let pi = whippet_subjects::find("pi").unwrap();
+    /// assert_eq!(pi.settings([("workers", "3")]).unwrap().get("workers"), Some("3"));
+    /// assert_eq!(pi.settings([]).unwrap().get("workers"), Some("4"), "the default");
+    /// ```
     pub fn settings<'a>(&self, set: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Settings, SettingsError> {
         Settings::new(self.name, self.parameters, set)
     }
 
     /// The subject as a program, ready to be searched or replayed.
+    ///
+    /// ```
+    /// let server = whippet_subjects::find("server").unwrap().program([("assert", "true")]).unwrap();
+    /// let verdict = whippet_search::explore(std::sync::Arc::new(server), &Default::default(), &()).unwrap();
+    /// assert_eq!(verdict.findings.len(), 1, "the inconsistent read");
+    /// ```
     pub fn program<'a>(&self, set: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Test, SettingsError> {
         let settings = self.settings(set)?;
         let body = (self.body)(&settings);
@@ -52,12 +64,21 @@ impl Subject {
 }
 
 /// All subjects, the small ones first.
+///
+/// ```
+/// assert!(whippet_subjects::all().iter().any(|subject| subject.name == "philosophers"));
+/// ```
 #[must_use]
 pub fn all() -> &'static [Subject] {
     programs::ALL
 }
 
 /// A subject that does not exist.
+///
+/// ```
+/// let error = whippet_subjects::find("hanoi").unwrap_err();
+/// assert!(error.to_string().contains("there is no subject `hanoi`"), "{error}");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no subject `{name}`; known are: {known}")]
 pub struct UnknownSubject {
@@ -66,6 +87,10 @@ pub struct UnknownSubject {
 }
 
 /// The subject of this name.
+///
+/// ```
+/// assert_eq!(whippet_subjects::find("fib").unwrap().about, "Fibonacci numbers by a tree of actors");
+/// ```
 pub fn find(name: &str) -> Result<&'static Subject, UnknownSubject> {
     all().iter().find(|subject| subject.name == name).ok_or_else(|| UnknownSubject {
         name: name.into(),

@@ -18,6 +18,13 @@ use whippet_model::{LimitHit, Limits};
 use whippet_search::{Observer, Options, Order, Progress, Reduction, Rule, StepSize, explore};
 
 /// What is to be run, and for how long at most.
+///
+/// ```
+/// use whippet_subjects::{Plan, Reproducer, table};
+/// let plan = Plan { subjects: vec!["server".into()], ..Plan::default() };
+/// let result = Reproducer::new(plan).run(&table("3.2").unwrap(), &());
+/// assert!(result.cells.iter().all(|cell| cell.program.starts_with("server")));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Plan {
     /// Only cells of these subjects, by our name or the printed one; all if empty.
@@ -37,6 +44,13 @@ impl Default for Plan {
 }
 
 /// How a cell compares.
+///
+/// ```
+/// use whippet_subjects::{Mark, Plan, Reproducer, table};
+/// let plan = Plan { subjects: vec!["server".into()], ..Plan::default() };
+/// let result = Reproducer::new(plan).run(&table("3.2").unwrap(), &());
+/// assert!(result.cells.iter().any(|cell| cell.mark == Mark::Equal));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mark {
     /// All figures are equal.
@@ -67,6 +81,15 @@ impl fmt::Display for Mark {
 }
 
 /// One cell, published and run here.
+///
+/// ```
+/// use whippet_subjects::{Mark, Plan, Reproducer, table};
+/// let plan = Plan { subjects: vec!["server".into()], ..Plan::default() };
+/// let result = Reproducer::new(plan).run(&table("3.2").unwrap(), &());
+/// for cell in result.cells.iter().filter(|cell| cell.mark == Mark::Equal) {
+///     assert_eq!(cell.ours.paths, cell.cell.figures.paths);
+/// }
+/// ```
 #[derive(Clone, Debug)]
 pub struct Reproduced {
     /// As published.
@@ -84,6 +107,14 @@ pub struct Reproduced {
 }
 
 /// A table, published and run here.
+///
+/// ```
+/// use whippet_subjects::{Plan, Reproducer, table};
+/// let plan = Plan { subjects: vec!["server".into()], ..Plan::default() };
+/// let result = Reproducer::new(plan).run(&table("3.2").unwrap(), &());
+/// assert!(result.equal() > 0 && result.wrong() == 0 && !result.interrupted);
+/// assert!(result.summary().starts_with(&format!("{} of {} cells equal", result.equal(), result.cells.len())));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Reproduction {
     /// The name of the table.
@@ -138,6 +169,21 @@ impl Reproduction {
 }
 
 /// Somebody who watches. `()` does not care.
+///
+/// ```
+/// use whippet_search::Progress;
+/// use whippet_subjects::{Cell, Plan, Reproducer, Table, Watcher, table};
+/// /// Stops after the first cell.
+/// #[derive(Default)]
+/// struct One(std::cell::Cell<usize>);
+/// impl Watcher for One {
+///     fn begins(&self, _table: &Table, _cell: &Cell, k: usize, _of: usize) { self.0.set(k); }
+///     fn progress(&self, _progress: &Progress) {}
+///     fn interrupted(&self) -> bool { self.0.get() > 0 }
+/// }
+/// let result = Reproducer::new(Plan::default()).run(&table("4.2").unwrap(), &One::default());
+/// assert!(result.interrupted);
+/// ```
 pub trait Watcher {
     /// A cell is about to be run: the `k`-th of `of`, counted from 0.
     fn begins(&self, table: &Table, cell: &Cell, k: usize, of: usize) {

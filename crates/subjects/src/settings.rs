@@ -3,6 +3,12 @@
 use std::fmt;
 
 /// One thing about a subject that can be set.
+///
+/// ```
+/// let pi = whippet_subjects::find("pi").unwrap();
+/// assert_eq!((pi.parameters[0].name, pi.parameters[0].default), ("workers", "4"));
+/// assert_eq!(pi.parameters[0].allowed(), "1 to 12");
+/// ```
 #[derive(Copy, Clone, Debug)]
 pub struct Parameter {
     /// Its name: `--set name=value`.
@@ -60,6 +66,11 @@ impl Parameter {
 }
 
 /// Why a subject cannot be set like this.
+///
+/// ```
+/// let error = whippet_subjects::find("pi").unwrap().settings([("workers", "many")]).unwrap_err();
+/// assert!(error.to_string().contains("1 to 12"), "{error}");
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SettingsError {
     /// The subject has no such parameter.
@@ -87,6 +98,12 @@ pub enum SettingsError {
 }
 
 /// The values of all parameters of a subject, in the order of their declaration.
+///
+/// ```
+/// let settings = whippet_subjects::find("producers").unwrap().settings([("k", "2")]).unwrap();
+/// assert_eq!(settings.get("k"), Some("2"));
+/// assert_eq!(settings.iter().collect::<Vec<_>>(), [("k", "2"), ("keep", "all")]);
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
     values: Vec<(&'static str, String)>,

@@ -166,6 +166,16 @@ fn the_attribute_says_what_is_wrong_with_its_use() {
     trybuild::TestCases::new().compile_fail("tests/ui/*.rs");
 }
 
+/// A body runs to its first receive when it is created: what it chooses there is in no execution.
+#[test]
+fn a_choice_in_the_set_up_is_no_verdict() {
+    let error = Whippet::new("early").explore(|sys| {
+        sys.spawn_fn(async |inbox: &mut Inbox<()>| assert_eq!(inbox.choose(2), 0));
+    });
+    let error = error.unwrap_err().to_string();
+    assert!(error.starts_with("choose(2) in the set-up, which is not explored"), "{error}");
+}
+
 /// What does not end, and where.
 mod endless {
     use std::time::Duration;

@@ -37,6 +37,22 @@ use std::sync::{Arc, OnceLock};
 use whippet_model::{Choice, MachineError, Name, Problem, Program, Touch};
 
 /// What counts as a conflict between two tasks of one object group.
+///
+/// ```
+/// # use whippet_lang::AbsProgram;
+/// # let program = AbsProgram::parse("pair.abs", r#"
+/// #     interface Pair { Unit left(Int v); Unit right(Int v); }
+/// #     class Pair implements Pair { Int l = 0; Int r = 0; Unit left(Int v) { l = v; } Unit right(Int v) { r = v; } }
+/// #     { Pair p = new Pair(); p!left(1); p!right(2); }
+/// # "#).unwrap();
+/// use whippet_lang::Tasks;
+/// // Two calls of one object that write different fields.
+/// let [fields, actors] = [Tasks::Fields, Tasks::Actors].map(|tasks| {
+///     let program = program.clone().tasks(tasks);
+///     whippet_search::explore(program.into(), &Default::default(), &()).unwrap().counters.executions
+/// });
+/// assert_eq!((fields, actors), (1, 2));
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Tasks {
     /// They touch the same field of the same object, and one writes it. Sound, and the default.
@@ -81,6 +97,10 @@ pub enum Marks {
 }
 
 /// How many statements one step may run if nothing else is said.
+///
+/// ```
+/// assert!(whippet_lang::DEFAULT_STATEMENTS >= 1_000_000, "no honest step takes so many");
+/// ```
 pub const DEFAULT_STATEMENTS: u64 = 10_000_000;
 
 /// An ABS program that has been parsed and checked, ready to be explored.
@@ -111,6 +131,13 @@ pub struct AbsProgram {
 
 impl AbsProgram {
     /// Parses and checks the text of a file. The name is used in messages.
+    ///
+    /// ```
+    /// use whippet_lang::AbsProgram;
+    /// assert!(AbsProgram::parse("right.abs", "{ Int n = 1; }").is_ok());
+    /// let error = AbsProgram::parse("wrong.abs", "{ Int n = True; }").unwrap_err();
+    /// assert_eq!(error.places()[0].line, 1);
+    /// ```
     pub fn parse(name: &str, text: &str) -> Result<AbsProgram, crate::LangError> {
         let source = crate::source::Source::new(name, text);
         let file = crate::syntax::parse(text).map_err(|fault| crate::LangError::new(&source, vec![fault]))?;
@@ -120,6 +147,18 @@ impl AbsProgram {
     }
 
     /// The same program with another notion of conflict.
+    ///
+    /// ```
+    /// # use whippet_lang::AbsProgram;
+    /// # let program = AbsProgram::parse("cell.abs", r#"
+    /// #     interface Cell { Unit set(Int v); }
+    /// #     class Cell implements Cell { Int value = 0; Unit set(Int v) { value = v; } }
+    /// #     { Cell c = new Cell(); c!set(1); c!set(2); }
+    /// # "#).unwrap();
+    /// use whippet_lang::Tasks;
+    /// let verdict = whippet_search::explore(program.tasks(Tasks::Actors).into(), &Default::default(), &()).unwrap();
+    /// assert_eq!(verdict.counters.executions, 2);
+    /// ```
     #[must_use]
     pub fn tasks(mut self, tasks: Tasks) -> AbsProgram {
         self.tasks = tasks;
@@ -127,6 +166,13 @@ impl AbsProgram {
     }
 
     /// The same program with another limit on the statements of one step, which ends endless loops.
+    ///
+    /// ```
+    /// use whippet_lang::AbsProgram;
+    /// let endless = AbsProgram::parse("endless.abs", "{ while (True) { skip; } }").unwrap().statements(1_000);
+    /// let verdict = whippet_search::explore(endless.into(), &Default::default(), &()).unwrap();
+    /// assert_eq!(verdict.findings[0].kind, whippet_model::Kind::Limit);
+    /// ```
     #[must_use]
     pub fn statements(mut self, most: u64) -> AbsProgram {
         self.statements = most;
@@ -235,6 +281,22 @@ struct Record {
 }
 
 /// One configuration of an ABS program. See the crate's front page for what a step is.
+///
+/// ```
+/// # use whippet_lang::AbsProgram;
+/// # let program = AbsProgram::parse("cell.abs", r#"
+/// #     interface Cell { Unit set(Int v); }
+/// #     class Cell implements Cell { Int value = 0; Unit set(Int v) { value = v; } }
+/// #     { Cell c = new Cell(); c!set(1); c!set(2); }
+/// # "#).unwrap();
+/// use whippet_lang::AbsMachine;
+/// use whippet_model::{Machine, Program};
+/// let mut machine: AbsMachine = program.machine().unwrap();
+/// let mut choices = Vec::new();
+/// machine.enabled(&mut choices);
+/// machine.execute(choices[0]).unwrap();
+/// assert_eq!(machine.describe(0).action, "runs the main block");
+/// ```
 #[derive(Debug)]
 pub struct AbsMachine {
     pub(crate) code: Arc<Code>,
@@ -302,6 +364,21 @@ impl AbsMachine {
     }
 
     /// How many statements were run so far, those that were taken back included.
+    ///
+    /// ```
+    /// # use whippet_lang::AbsProgram;
+    /// # let program = AbsProgram::parse("cell.abs", r#"
+    /// #     interface Cell { Unit set(Int v); }
+    /// #     class Cell implements Cell { Int value = 0; Unit set(Int v) { value = v; } }
+    /// #     { Cell c = new Cell(); c!set(1); c!set(2); }
+    /// # "#).unwrap();
+    /// use whippet_model::{Machine, Program};
+    /// let mut machine = program.machine().unwrap();
+    /// let mut choices = Vec::new();
+    /// machine.enabled(&mut choices);
+    /// machine.execute(choices[0]).unwrap();
+    /// assert!(machine.statements_run() >= 3, "three statements of the main block");
+    /// ```
     #[must_use]
     pub fn statements_run(&self) -> u64 {
         self.executed

@@ -13,6 +13,19 @@ use std::collections::BTreeSet;
 use whippet_model::{Choice, Clocks, Comparison, Machine, MachineError, Pending, Program};
 
 /// Which actor goes first.
+///
+/// ```
+/// # use whippet_lang::AbsProgram;
+/// # let program = AbsProgram::parse("cell.abs", r#"
+/// #     interface Cell { Unit set(Int v); }
+/// #     class Cell implements Cell { Int value = 0; Unit set(Int v) { value = v; } }
+/// #     { Cell c = new Cell(); c!set(1); c!set(2); }
+/// # "#).unwrap();
+/// use whippet_lang::selection::{Pick, Selection, search};
+/// let [stable, highest] = [Pick::Stable, Pick::Highest]
+///     .map(|pick| search(&program, &Selection { pick, ..Selection::default() }).unwrap());
+/// assert_eq!(stable.finals, highest.finals, "another order, the same ends");
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
 pub enum Pick {
     /// A stable one, or else one of the lowest level; the one created first among equals.
@@ -23,6 +36,18 @@ pub enum Pick {
 }
 
 /// What the search is told.
+///
+/// ```
+/// # use whippet_lang::AbsProgram;
+/// # let program = AbsProgram::parse("cell.abs", r#"
+/// #     interface Cell { Unit set(Int v); }
+/// #     class Cell implements Cell { Int value = 0; Unit set(Int v) { value = v; } }
+/// #     { Cell c = new Cell(); c!set(1); c!set(2); }
+/// # "#).unwrap();
+/// use whippet_lang::selection::{Selection, search};
+/// let cut = search(&program, &Selection { most: Some(1), ..Selection::default() }).unwrap();
+/// assert_eq!((cut.executions, cut.complete), (1, false));
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
 pub struct Selection {
     /// Which actor goes first.
@@ -36,6 +61,18 @@ pub struct Selection {
 }
 
 /// What the search counted.
+///
+/// ```
+/// # use whippet_lang::AbsProgram;
+/// # let program = AbsProgram::parse("cell.abs", r#"
+/// #     interface Cell { Unit set(Int v); }
+/// #     class Cell implements Cell { Int value = 0; Unit set(Int v) { value = v; } }
+/// #     { Cell c = new Cell(); c!set(1); c!set(2); }
+/// # "#).unwrap();
+/// use whippet_lang::selection::{Selection, search};
+/// let count = search(&program, &Selection::default()).unwrap();
+/// assert_eq!((count.executions, count.finals.len()), (2, 2), "the last one to set the value wins");
+/// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Count {
     /// Complete executions.
@@ -51,6 +88,18 @@ pub struct Count {
 }
 
 /// Runs the paper's search on a program.
+///
+/// ```
+/// # use whippet_lang::AbsProgram;
+/// # let program = AbsProgram::parse("cell.abs", r#"
+/// #     interface Cell { Unit set(Int v); }
+/// #     class Cell implements Cell { Int value = 0; Unit set(Int v) { value = v; } }
+/// #     { Cell c = new Cell(); c!set(1); c!set(2); }
+/// # "#).unwrap();
+/// use whippet_lang::selection::{Selection, search};
+/// let count = search(&program, &Selection::default()).unwrap();
+/// assert!(count.complete && count.states > count.executions);
+/// ```
 pub fn search(program: &AbsProgram, selection: &Selection) -> Result<Count, MachineError> {
     let tasks = selection.marks.map_or(Tasks::Actors, Tasks::Marks);
     let machine = program.clone().tasks(tasks).machine()?;

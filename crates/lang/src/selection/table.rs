@@ -9,6 +9,12 @@ use std::fmt;
 use whippet_model::MachineError;
 
 /// Executions, states and H, as the table has them.
+///
+/// ```
+/// use whippet_lang::selection::Triple;
+/// let Triple(executions, states, unstable) = Triple(6, 25, 0);
+/// assert!(executions < states && unstable == 0);
+/// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Triple(pub u64, pub u64, pub u64);
 
@@ -19,6 +25,12 @@ impl fmt::Display for Triple {
 }
 
 /// One cell pair of the table: a test with or without task selection.
+///
+/// ```
+/// use whippet_lang::selection::{reproduce};
+/// let rows = reproduce(true).unwrap();
+/// assert!(rows.iter().any(|row| row.mark == "=" && row.ours == Some(row.published)));
+/// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Row {
     /// The test, with its parameters.
@@ -83,6 +95,12 @@ const TESTS: &[Test] = &[
 ];
 
 /// Table 1, then the numbers of the paper's examples. Long searches are left out if `quick`.
+///
+/// ```
+/// use whippet_lang::selection::{reproduce};
+/// let rows = reproduce(true).unwrap();
+/// assert!(rows.iter().all(|row| row.mark != "≠" || !row.why.is_empty()), "what differs has a reason");
+/// ```
 pub fn reproduce(quick: bool) -> Result<Vec<Row>, MachineError> {
     let mut rows = Vec::new();
     for test in TESTS {
@@ -101,6 +119,12 @@ pub fn reproduce(quick: bool) -> Result<Vec<Row>, MachineError> {
 type Example<'a> = (&'a str, &'a str, &'a str, &'a [(&'a str, &'a str)], Pick, Option<Marks>, Triple);
 
 /// The running example, Figure 3 of the paper, whose tree without selection is Figure 4.
+///
+/// ```
+/// use whippet_lang::selection::{Selection, running_example, search};
+/// let stable_first = search(&running_example(), &Selection::default()).unwrap();
+/// assert_eq!(stable_first.executions, 6, "as the paper says");
+/// ```
 #[must_use]
 pub fn running_example() -> AbsProgram {
     AbsProgram::parse("running.abs", RUNNING).expect("the running example is well formed").tasks(Tasks::Actors)
