@@ -4,6 +4,8 @@
 //! time a lock and an unlock. Both have the same traces, one for each order in which the server is reached, and are
 //! explored by the same search. `bench/locks.sh` counts.
 
+#![allow(clippy::print_stdout, clippy::print_stderr)]
+
 use whippet::prelude::*;
 
 #[derive(Clone, Debug)]
