@@ -49,10 +49,12 @@ fn agrees<'a>(shown: &[&'a str], printed: &str) -> Result<(), &'a str> {
             anywhere = true;
             continue;
         }
-        let left = printed.by_ref();
-        let fits =
-            |next: &str| next.starts_with(line.trim_end()) || cost(line).is_some_and(|label| cost(next) == Some(label));
-        let found = if anywhere { left.any(fits) } else { left.next().is_some_and(fits) };
+        let fits = |next: &str| match (line.trim_end(), cost(line)) {
+            ("", _) => next.trim_end().is_empty(),
+            (_, Some(label)) => cost(next) == Some(label),
+            (line, None) => next.starts_with(line),
+        };
+        let found = if anywhere { printed.any(fits) } else { printed.next().is_some_and(fits) };
         if !found {
             return Err(line);
         }
