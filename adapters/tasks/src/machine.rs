@@ -218,6 +218,19 @@ impl Drop for TaskMachine {
     }
 }
 
+/// Who is asked for and not there.
+const NOBODY: Pending = Pending(u32::MAX);
+
+/// A step that should still be possible is not: something changed that no step has touched.
+fn unseen() -> MachineError {
+    MachineError::Misuse(
+        "tasks share memory that whippet does not see: steps that touch nothing in common change what each other does\n  \
+         usual causes: std locks and atomics, in your crate or in one below it: let whippet see them (`--hook crate`), \
+         or sample orders (`--reduction random`)"
+            .into(),
+    )
+}
+
 fn differs(at: usize, action: &Action) -> MachineError {
     MachineError::Nondeterministic(format!(
         "step {} was «{action}» ({}), and is something else the next time",
@@ -271,6 +284,11 @@ impl Machine for TaskMachine {
             self.enabled(&mut unused);
         }
         let before = self.tasks.len() as u32;
+        let x = self.live.as_mut().expect("it has caught up");
+        refresh(x, self.shared.settings.timers);
+        if x.tasks.len() <= choice.what.0 as usize || !is_enabled(x, choice.what.0 as usize) {
+            return Err(unseen());
+        }
         let (event, action, ended) = self.take(choice)?;
         let x = self.live.as_ref().expect("it runs");
         let (touches, causes) = (self.touches.len(), self.causes.len());
@@ -320,7 +338,7 @@ impl Machine for TaskMachine {
     }
 
     fn thread(&self, what: Pending) -> Name {
-        self.tasks[what.0 as usize].name
+        self.tasks.get(what.0 as usize).map_or(Name::ROOT, |task| task.name)
     }
 
     fn actor(&self, what: Pending) -> ActorNo {
@@ -328,8 +346,9 @@ impl Machine for TaskMachine {
     }
 
     fn find(&self, thread: Name) -> Option<Pending> {
-        let number = self.tasks.iter().position(|task| task.name == thread)?;
-        (!self.tasks[number].ended).then_some(Pending(number as u32))
+        // A search asks for whom it has seen. Whoever is not there then is an error when it acts, see `unseen`.
+        let number = self.tasks.iter().position(|task| task.name == thread);
+        Some(number.filter(|&number| !self.tasks[number].ended).map_or(NOBODY, |number| Pending(number as u32)))
     }
 
     fn pending(&self, out: &mut Vec<Pending>) {
