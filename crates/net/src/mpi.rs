@@ -65,8 +65,8 @@ impl World {
     /// A number of ranks, no buffering.
     ///
     /// ```
-    /// use whippet_net::mpi::World;
-    /// let net = World::new(2).program("two", async |mpi| {
+    /// use whippet_net::mpi::{Rank, World};
+    /// let net = World::new(2).program("two", async |mpi: Rank<u8>| {
     ///     assert_eq!(mpi.size(), 2);
     ///     mpi.barrier().await;
     /// });
@@ -290,8 +290,8 @@ impl<T: Clone + Debug + 'static> Rank<T> {
     /// Which rank this is.
     ///
     /// ```
-    /// use whippet_net::mpi::World;
-    /// let net = World::new(3).program("numbers", async |mpi| {
+    /// use whippet_net::mpi::{Rank, World};
+    /// let net = World::new(3).program("numbers", async |mpi: Rank<u8>| {
     ///     assert!(mpi.rank() < 3);
     ///     mpi.barrier().await;
     /// });
@@ -306,8 +306,8 @@ impl<T: Clone + Debug + 'static> Rank<T> {
     /// How many ranks there are.
     ///
     /// ```
-    /// use whippet_net::mpi::World;
-    /// let net = World::new(3).program("size", async |mpi| {
+    /// use whippet_net::mpi::{Rank, World};
+    /// let net = World::new(3).program("size", async |mpi: Rank<u8>| {
     ///     assert_eq!(mpi.size(), 3);
     ///     mpi.barrier().await;
     /// });
@@ -564,8 +564,8 @@ impl<T: Clone + Debug + 'static> Rank<T> {
     /// Waits until all ranks are here.
     ///
     /// ```
-    /// use whippet_net::mpi::World;
-    /// let net = World::new(2).program("two", async |mpi| {
+    /// use whippet_net::mpi::{Rank, World};
+    /// let net = World::new(2).program("two", async |mpi: Rank<u8>| {
     ///     mpi.barrier().await; // nobody goes on before both are here
     /// });
     /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();

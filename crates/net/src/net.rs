@@ -159,7 +159,7 @@ impl Net {
     /// ```
     /// use whippet_net::{Action::*, Net, Script};
     /// let script = Script::new(vec![vec![Receive(0), Wait(vec![0])], vec![Send(0)]]).unwrap();
-    /// assert_eq!(whippet_net::interleavings(&Net::script("pair", script)).unwrap(), 3);
+    /// assert_eq!(whippet_net::interleavings(&Net::script("pair", script)).unwrap(), 2);
     /// ```
     pub fn script(name: impl Into<String>, script: Script) -> Net {
         Net::of(name.into(), Source::Script(script))
