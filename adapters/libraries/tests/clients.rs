@@ -1,5 +1,6 @@
 //! k clients to one server have k! orders, on plain tokio and through unmodified actor libraries.
 
+#[path = "../../tokio/tests/common/mod.rs"]
 mod common;
 
 use common::explore;

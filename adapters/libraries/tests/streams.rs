@@ -1,5 +1,6 @@
 //! tokio's companions on the stand-in: streams, and what tokio-util builds on channels.
 
+#[path = "../../tokio/tests/common/mod.rs"]
 mod common;
 
 use common::explore;
