@@ -10,8 +10,8 @@ use crate::panics::{self, Panic};
 use smallvec::SmallVec;
 use std::ops::Range;
 use whippet_model::{
-    ActorNo, Branch, Choice, Clocks, Comparison, Delivered, Kind, Machine, MachineError, Name, Pending, Problem,
-    Relation, Step, StepText, Touch,
+    ActorNo, Branch, Choice, Clocks, Comparison, Delivered, Extension, Kind, Machine, MachineError, Name, Pending,
+    Problem, Relation, Step, StepText, Touch,
 };
 
 /// What has to be known of a step to tell of it and to take it back.
@@ -625,6 +625,17 @@ impl Machine for ActorMachine {
     fn touches(&self, at: usize) -> &[Touch] {
         let to = self.records.get(at + 1).map_or(self.touches.len(), |next| next.touches as usize);
         &self.touches[self.records[at].touches as usize..to]
+    }
+
+    /// What a message touches shows when it is handled.
+    fn extensions(&mut self, _: &Clocks, _: &mut Vec<Extension>) -> Result<bool, MachineError> {
+        Ok(false)
+    }
+
+    /// Whether a message is accepted is up to its receiver, and to what the receiver has taken before.
+    fn awaited(&mut self, what: Pending, out: &mut Vec<Touch>) {
+        let engine = self.engine.borrow();
+        out.push(Touch::write(engine.about[engine.sent[what.0 as usize].to as usize].name));
     }
 
     #[inline]

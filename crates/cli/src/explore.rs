@@ -1,6 +1,6 @@
 //! `whippet explore`: searches one program and reports.
 
-use crate::args::Explore;
+use crate::args::{Explore, Tasks, Which};
 use crate::failure::{Answer, Failure};
 use crate::output::{remark, say};
 use crate::target::Target;
@@ -13,7 +13,7 @@ use whippet_search::{Options, Reduction, Rule};
 pub(crate) fn explore(command: &Explore) -> Answer {
     let options = command.options();
     idle_flags(command, &options);
-    let target = Target::find(&command.which)?;
+    let target = Target::find(&suited(&command.which, options.reduction))?;
     let meter = Meter::start();
     let mut verdict = {
         let watch = Watch::new("");
@@ -40,6 +40,15 @@ pub(crate) fn explore(command: &Explore) -> Answer {
         remark(format_args!("no verdict. {}", shortfall(&run, &verdict)));
     }
     Ok(exit)
+}
+
+/// Two reductions are rules for tasks that conflict by actors: they take an ABS program so if nothing else is said.
+fn suited(which: &Which, reduction: Reduction) -> Which {
+    let mut which = which.clone();
+    if which.program.ends_with(".abs") && matches!(reduction, Reduction::Dcute | Reduction::Transdpor) {
+        which.tasks = which.tasks.or(Some(Tasks::Actors));
+    }
+    which
 }
 
 /// Says which flags have no effect on the search that was asked for.

@@ -87,7 +87,8 @@ impl Setting {
     /// Whether this search knows what to do with such a relation of dependence.
     #[must_use]
     pub fn suits(&self, level: Level) -> bool {
-        let any = matches!(self.reduction, Reduction::Exhaustive | Reduction::Source | Reduction::Optimal);
+        let any =
+            matches!(self.reduction, Reduction::Exhaustive | Reduction::Source | Reduction::Optimal | Reduction::Udpor);
         level == Level::Actor || any || self.reduction == Reduction::Stateful
     }
 

@@ -213,8 +213,12 @@ impl<M: Machine> Machine for Watch<M> {
         self.machine.missed(at, out);
     }
 
-    fn extensions(&mut self, clocks: &Clocks, out: &mut Vec<Extension>) -> Result<(), MachineError> {
+    fn extensions(&mut self, clocks: &Clocks, out: &mut Vec<Extension>) -> Result<bool, MachineError> {
         self.machine.extensions(clocks, out)
+    }
+
+    fn awaited(&mut self, what: Pending, out: &mut Vec<Touch>) {
+        self.machine.awaited(what, out);
     }
 
     fn actors(&self) -> usize {

@@ -68,7 +68,7 @@ pub enum MachineError {
 /// // Two processes that want the same mutex: both requests are possible before anything happened.
 /// let mut machine = Net::parse("two", "a: Km Um\nb: Km Um").unwrap().machine().unwrap();
 /// let mut extensions = Vec::new();
-/// machine.extensions(&Clocks::new(), &mut extensions).unwrap();
+/// assert!(machine.extensions(&Clocks::new(), &mut extensions).unwrap());
 /// assert_eq!(extensions.len(), 2);
 /// assert!(extensions.iter().all(|event| event.after.is_empty()));
 /// ```
@@ -374,6 +374,9 @@ pub trait Machine {
     /// steps taken so far and contains the newest one, or, before the first step, is empty. Some of them
     /// can happen now; the others are in conflict with what happened. `clocks` knows all steps taken.
     ///
+    /// The answer is no where only running a step tells what it touches: then the search tries steps out, after parts of what
+    /// happened, and asks what others [wait for](Machine::awaited).
+    ///
     /// ```
     /// use whippet_model::{Clocks, Machine, Program};
     /// let net = whippet_net::Net::parse("two", "a: Km Um\nb: Km Um").unwrap();
@@ -382,16 +385,39 @@ pub trait Machine {
     /// machine.enabled(&mut enabled);
     /// machine.execute(enabled[0]).unwrap();
     /// clocks.follow(&machine);
-    /// machine.extensions(&clocks, &mut extensions).unwrap();
+    /// assert!(machine.extensions(&clocks, &mut extensions).unwrap());
     /// // After one has asked for the mutex: it unlocks, or the other one asks.
     /// assert_eq!(extensions.len(), 2);
     /// assert!(extensions.iter().all(|event| event.after == [0]));
     /// ```
-    fn extensions(&mut self, clocks: &Clocks, out: &mut Vec<Extension>) -> Result<(), MachineError> {
+    fn extensions(&mut self, clocks: &Clocks, out: &mut Vec<Extension>) -> Result<bool, MachineError> {
         let _ = (clocks, out);
         Err(MachineError::Unsupported(
             "the unfolding search does not know the events of this kind of program: choose the reduction `optimal`, which explores the same executions".into(),
         ))
+    }
+
+    /// For machines that leave [`extensions`](Machine::extensions) to the search: appends what decides whether `what`,
+    /// which is pending and not enabled, can be done. A step that conflicts with none of it does not enable it.
+    ///
+    /// ```
+    /// use whippet_lang::AbsProgram;
+    /// use whippet_model::{Choice, Machine, Pending, Program};
+    /// let program = AbsProgram::parse("waits.abs", "
+    ///     interface I { Unit m(); }
+    ///     class C implements I { Bool open = False; Unit m() { await open; } }
+    ///     { I a = new C(); a!m(); }
+    /// ").unwrap();
+    /// let mut machine = program.machine().unwrap();
+    /// machine.execute(Choice::first(Pending(0))).unwrap(); // the main block
+    /// machine.execute(Choice::first(Pending(1))).unwrap(); // m, up to its `await`
+    /// let mut awaited = Vec::new();
+    /// machine.awaited(Pending(1), &mut awaited);
+    /// assert_eq!(awaited, machine.touches(1), "it looked at the field that it waits for");
+    /// ```
+    fn awaited(&mut self, what: Pending, out: &mut Vec<Touch>) {
+        let _ = (what, out);
+        unreachable!("only asked of machines that leave extensions to the search")
     }
 
     /// How many actors there are now.

@@ -270,8 +270,8 @@ impl Machine for NetMachine {
         self.missed_ways(at, out);
     }
 
-    fn extensions(&mut self, clocks: &Clocks, out: &mut Vec<Extension>) -> Result<(), MachineError> {
-        self.extend(clocks, out)
+    fn extensions(&mut self, clocks: &Clocks, out: &mut Vec<Extension>) -> Result<bool, MachineError> {
+        self.extend(clocks, out).map(|()| true)
     }
 
     fn actors(&self) -> usize {

@@ -37,6 +37,7 @@ mod udpor_alternatives;
 mod udpor_excluded;
 mod udpor_export;
 mod udpor_rows;
+mod udpor_trials;
 mod udpor_unfolding;
 mod wakeup;
 mod weights;

@@ -180,6 +180,18 @@ impl<'a, M: Machine> Run<'a, M> {
         Ok(())
     }
 
+    /// Takes a step to see what it does, away from the execution at hand: it is not counted, and the clocks do not
+    /// learn of it.
+    pub(crate) fn try_out(&mut self, choice: Choice) -> Result<(), Stop> {
+        if self.worker.asked() {
+            self.answer()?;
+        }
+        self.worker.watch.begin(&self.machine, choice);
+        self.machine.execute(choice)?;
+        self.worker.watch.leave();
+        Ok(())
+    }
+
     fn newest_failed(&self) -> bool {
         self.machine.problem(self.machine.depth() - 1).is_some_and(|problem| !problem.warning)
     }

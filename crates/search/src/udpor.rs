@@ -16,13 +16,14 @@
 //! problem, so it may be told to care for the k newest events of D only (Nguyen, Rodríguez, Sousa, Coti and Petrucci,
 //! CAV 2018): then it may run into executions where all that is left is to be avoided, and gives them up.
 //!
-//! The events that can follow C come from the machine where the relation is by footprints, and from
-//! `udpor_actors.rs` where it is by actors.
+//! The events that can follow C come from `udpor_actors.rs` where the relation is by actors; where it is by footprints, from
+//! the machine if it knows them beforehand, and else from trying steps out (`udpor_trials.rs`).
 
 use crate::run::{Run, Stop};
 use crate::udpor_actors::{Deliveries, Delivery};
 use crate::udpor_excluded::Excluded;
 use crate::udpor_rows::{Bits, subset};
+use crate::udpor_trials::Trials;
 use crate::udpor_unfolding::{Offer, Unfolding};
 use smallvec::SmallVec;
 use whippet_model::{Choice, Events, Extension, Machine, Relation};
@@ -75,6 +76,7 @@ struct Search {
     /// ex(C): what can follow C or a part of it, level by level.
     following: Vec<u32>,
     deliveries: Deliveries,
+    trials: Trials,
     collects: bool,
     /// How many events of D an alternative cares for.
     alternatives: Option<usize>,
@@ -97,6 +99,7 @@ impl Search {
             guided: 0,
             following: Vec::new(),
             deliveries: Deliveries::default(),
+            trials: Trials::default(),
             collects,
             alternatives,
             most_avoided: 0,
@@ -158,7 +161,9 @@ impl Search {
         let what = run.machine.find(thread).expect("an event that can follow is pending: our own error if not");
         run.execute(Choice { what, branch })?;
         // A branch that only running the step could tell of has the same past, so it belongs to the level before.
-        if let Some(next) = run.machine.next_branch() {
+        if run.machine.relation() == Relation::SameActor
+            && let Some(next) = run.machine.next_branch()
+        {
             let (sibling, new) = self.unfolding.sibling(event, next);
             if new {
                 self.excluded.learn(&self.unfolding, sibling);
@@ -187,7 +192,9 @@ impl Search {
         match run.machine.relation() {
             Relation::Footprints => {
                 let mut offers = std::mem::take(&mut self.offers);
-                run.machine.extensions(&run.clocks, &mut offers)?;
+                if !run.machine.extensions(&run.clocks, &mut offers)? {
+                    self.trials.extensions(run, &mut offers)?;
+                }
                 for Extension { thread, branch, event, after, touches } in offers.drain(..) {
                     self.follow(from, &after, Offer { thread, branch, event, touches: &touches });
                 }
@@ -242,6 +249,7 @@ impl Search {
         }
         run.rewind(self.levels.len());
         self.deliveries.truncate(&run.machine);
+        self.trials.truncate(self.levels.len());
         self.most_avoided = self.most_avoided.max(if found { self.avoided.len() } else { 0 });
         self.levels.iter().for_each(|level| self.guide.remove(level.event));
         self.guided = self.guide.iter().count();

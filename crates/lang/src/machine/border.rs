@@ -260,13 +260,13 @@ impl Machine for AbsMachine {
         &self.touches[self.steps[at].touches as usize..end]
     }
 
-    fn extensions(&mut self, _: &Clocks, _: &mut Vec<Extension>) -> Result<(), MachineError> {
-        Err(MachineError::Unsupported(
-            "the unfolding search knows ABS programs with `--tasks actors` in which no task waits (`await`, `get`, \
-             `suspend`, calls `o.m()` to others), and this is no such program: choose the reduction `optimal`, which \
-             explores each trace once too"
-                .into(),
-        ))
+    /// What a task touches shows when it runs.
+    fn extensions(&mut self, _: &Clocks, _: &mut Vec<Extension>) -> Result<bool, MachineError> {
+        Ok(false)
+    }
+
+    fn awaited(&mut self, what: Pending, out: &mut Vec<Touch>) {
+        self.waits_for(what.0, out);
     }
 
     fn actors(&self) -> usize {

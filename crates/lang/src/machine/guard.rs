@@ -1,10 +1,11 @@
 //! The conditions of waiting tasks: what a step has changed about them.
 
 use super::frame::Status;
-use super::{AbsMachine, Undo};
+use super::{AbsMachine, Tasks, Undo, salt};
 use crate::code::{Guard, Instr};
 use crate::eval::{Eval, field_bit};
 use crate::value::Value;
+use whippet_model::Touch;
 
 /// Calls that a condition may make before it counts as one that does not end.
 const PATIENCE: u64 = 1_000_000;
@@ -40,6 +41,29 @@ impl AbsMachine {
         if wait.holds != holds {
             wait.holds = holds;
             self.undo.push(Undo::Guard(task));
+        }
+    }
+
+    /// What decides whether a task that cannot go on can: its group's lock, futures, the fields of its condition.
+    pub(super) fn waits_for(&self, task: u32, out: &mut Vec<Touch>) {
+        let entry = &self.tasks[task as usize];
+        let group = self.groups[entry.group as usize].name;
+        let fields = self.tasks_mode == Tasks::Fields;
+        if self.blocks || !fields {
+            out.push(Touch::read(if fields { group.mixed(salt::LOCK) } else { group }));
+        }
+        let future = |future: u32| Touch::read(self.tasks[future as usize].name.mixed(salt::FUTURE));
+        match &entry.state.status {
+            Status::Waiting(wait) => {
+                out.extend(wait.futures.iter().copied().map(future));
+                if let Some((guard, object)) = self.guard_of(task, &self.code).filter(|_| fields) {
+                    let bits = guard.fields.iter().fold(0, |bits, &field| bits | field_bit(field));
+                    let field = |k| self.objects[object as usize].name.mixed(salt::FIELD + k as u64);
+                    out.extend(whippet_model::ones(&[bits]).map(|k| Touch::read(field(k))));
+                }
+            }
+            Status::Blocked(awaited, _) => out.push(future(*awaited)),
+            Status::Ready | Status::Done => {}
         }
     }
 

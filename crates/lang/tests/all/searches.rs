@@ -31,6 +31,7 @@ fn searches() -> Vec<Options> {
         plain(Reduction::Stateful),
         Options { breadth_first: true, ..plain(Reduction::Stateful) },
         Options { jobs: 2, ..plain(Reduction::Exhaustive) },
+        plain(Reduction::Udpor),
     ];
     for order in [Order::Own, Order::Stable, Order::Lca] {
         for reduction in [Reduction::Source, Reduction::Optimal] {
@@ -76,7 +77,7 @@ fn selection_works_with_the_papers_reductions() {
             assert_eq!(executions(reduction, Order::Stable, Tasks::Marks(marks)), 2, "{reduction}, {marks:?}");
         }
     }
-    for reduction in [Reduction::Source, Reduction::Optimal] {
+    for reduction in [Reduction::Source, Reduction::Optimal, Reduction::Udpor] {
         assert_eq!(executions(reduction, Order::Own, Tasks::Fields), 2, "{reduction}");
     }
     assert_eq!(executions(Reduction::Udpor, Order::Own, Tasks::Actors), 6);
@@ -95,8 +96,6 @@ fn what_does_not_fit_is_refused_with_what_does() {
     let waits = example("bank.abs");
     for (text, tasks, reduction, part) in [
         (RUNNING, Tasks::Fields, Reduction::Dcute, "choose `optimal`"),
-        (RUNNING, Tasks::Fields, Reduction::Udpor, "--tasks actors"),
-        (&*waits, Tasks::Actors, Reduction::Udpor, "choose the reduction `optimal`"),
         (&*waits, Tasks::Actors, Reduction::Transdpor, "choose `optimal`"),
         (RUNNING, Tasks::Marks(Marks::Literal), Reduction::Udpor, "choose the reduction `optimal`"),
     ] {

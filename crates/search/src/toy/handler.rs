@@ -17,7 +17,7 @@ pub(super) struct Job {
 
 /// The parts of an actor that a footprint tells apart. Stores follow.
 #[derive(Copy, Clone)]
-enum Part {
+pub(super) enum Part {
     /// Whether it takes messages at all.
     Control,
     State,
@@ -26,7 +26,7 @@ enum Part {
 }
 
 impl Part {
-    fn number(self) -> u32 {
+    pub(super) fn number(self) -> u32 {
         match self {
             Part::Control => 0,
             Part::State => 1,

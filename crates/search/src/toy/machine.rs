@@ -1,12 +1,12 @@
 //! The machine of the little language: a step keeps what its actor was before, and marks.
 
-use super::handler::{Handler, Job};
+use super::handler::{Handler, Job, Part};
 use super::{Delivery, Level, Program, STORES};
 use std::ops::Range;
 use std::sync::Arc;
 use whippet_model::{
-    ActorNo, Branch, Choice, Comparison, Kind, Machine, MachineError, Name, Pending, Problem, Relation, Step, StepText,
-    Touch,
+    ActorNo, Branch, Choice, Clocks, Comparison, Extension, Kind, Machine, MachineError, Name, Pending, Problem,
+    Relation, Step, StepText, Touch,
 };
 
 /// What a message asks of its receiver.
@@ -334,6 +334,22 @@ impl Machine for Toy {
 
     fn touches(&self, at: usize) -> &[Touch] {
         &self.steps[at].touches
+    }
+
+    /// What a handler touches shows when it runs.
+    fn extensions(&mut self, _: &Clocks, _: &mut Vec<Extension>) -> Result<bool, MachineError> {
+        Ok(false)
+    }
+
+    /// Whether a message is taken is up to its receiver: whether it waits or has stopped, and its state.
+    fn awaited(&mut self, what: Pending, out: &mut Vec<Touch>) {
+        let actor = self.actors[self.messages[what.0 as usize].to as usize].name;
+        match (self.program.level, self.program.delivery) {
+            (Level::Fields, Delivery::Unordered) => {
+                out.extend([Part::Control, Part::State].map(|part| Touch::read(actor.child(part.number()))));
+            }
+            _ => out.push(Touch::read(actor)),
+        }
     }
 
     fn actors(&self) -> usize {
