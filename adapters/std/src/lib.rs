@@ -9,8 +9,9 @@
 //! core = { package = "whippet-core", path = "…" }
 //! ```
 //!
-//! Everything is the real thing but [`sync`]: locks, condition variables, cells that are set once and atomics have
-//! the same names and do the same, and while a program is explored each of their operations is an event. Memory is
+//! Everything is the real thing but [`sync`] and [`thread`]: locks, condition variables, cells that are set once and
+//! atomics have the same names and do the same, and while a program is explored each of their operations is an event;
+//! threads are tasks then. Memory is
 //! sequentially consistent, whatever ordering is asked for. Atomics in statics begin anew with each execution; other
 //! statics keep what an earlier execution left in them.
 //!
@@ -24,3 +25,4 @@
 pub use std::*;
 
 pub mod sync;
+pub mod thread;

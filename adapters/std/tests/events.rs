@@ -9,6 +9,7 @@ use whippet_model::{Kind, Verdict};
 use whippet_search::{Options, Reduction};
 use whippet_std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use whippet_std::sync::{Barrier, Condvar, LazyLock, Mutex, OnceLock, RwLock};
+use whippet_std::thread;
 use whippet_tasks::{Action, End, Leaf, On, Settings, Tasks};
 
 /// A task that others can wait for.
@@ -262,5 +263,67 @@ fn a_panic_poisons() {
         let poisoned = seen.lock().is_err();
         task.await;
         poisoned.to_string()
+    });
+}
+
+#[test]
+fn threads_are_tasks() {
+    let add = |count: &AtomicU32| count.store(count.load(SeqCst) + 1, SeqCst);
+    outcomes(&["1", "2"], move || async move {
+        let count = Arc::new(AtomicU32::new(0));
+        let threads = [count.clone(), count.clone()].map(|count| thread::spawn(move || add(&count)));
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        count.load(SeqCst).to_string()
+    });
+}
+
+#[test]
+fn a_panic_of_a_thread_is_seen_where_it_is_joined() {
+    outcomes(&["oh"], || async {
+        let thread = thread::Builder::new().name("one".into()).spawn(|| panic!("oh")).unwrap();
+        (*thread.join().unwrap_err().downcast_ref::<&str>().unwrap()).to_string()
+    });
+}
+
+#[test]
+fn sleeping_takes_no_time() {
+    outcomes(&["a", "b"], || async {
+        let first = Arc::new(OnceLock::new());
+        let threads = ["a", "b"].map(|name| {
+            let first = first.clone();
+            thread::spawn(move || {
+                thread::sleep(std::time::Duration::from_secs(1_000_000));
+                let _ = first.set(name);
+            })
+        });
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        first.get().unwrap().to_string()
+    });
+}
+
+/// Cleaning up, a task that was aborted asks for a lock, which it gets when it is free, and not before.
+#[test]
+fn aborted_tasks_can_use_locks() {
+    struct AtEnd(Arc<Mutex<u32>>);
+    impl Drop for AtEnd {
+        fn drop(&mut self) {
+            *self.0.lock().unwrap() += 1;
+        }
+    }
+    outcomes(&["2"], || async {
+        let count = Arc::new(Mutex::new(0));
+        let at_end = AtEnd(count.clone());
+        let waits = async move {
+            let _at_end = at_end;
+            std::future::pending::<()>().await;
+        };
+        let task = whippet_tasks::spawn("task", Box::pin(waits), Location::caller(), None);
+        let other = count.clone();
+        let other = spawn(move || *other.lock().unwrap() += 1);
+        task.abort(Location::caller());
+        other.await;
+        Task(task.end, Leaf::new()).await;
+        let count = *count.lock().unwrap();
+        count.to_string()
     });
 }

@@ -37,7 +37,7 @@ pub(crate) fn is_enabled(x: &Execution, number: usize) -> bool {
     match task.state {
         State::Event(_) => true,
         State::Blocked => {
-            task.aborted.is_some() || task.woken.is_some() || task.live_waits().any(|wait| x.is_ready(&wait.on))
+            task.cancelled().is_some() || task.woken.is_some() || task.live_waits().any(|wait| x.is_ready(&wait.on))
         }
         State::Fresh | State::Done => false,
     }
@@ -48,10 +48,10 @@ pub(crate) fn grant(x: &mut Execution, number: u32) -> Action {
     let at = number as usize;
     x.running = number;
     let abort = x.tasks[at].name.mixed(Part::Abort as u64);
-    if x.groups.is_marked(x.tasks[at].name) {
+    if x.groups.is_marked(x.tasks[at].name) && !x.tasks[at].in_poll {
         x.touch(Touch::read(abort));
     }
-    if let Some(step) = x.tasks[at].aborted {
+    if let Some(step) = x.tasks[at].cancelled() {
         if ready_waits(x, at).iter().any(|(_, ready)| ready.since == NONE || ready.since < step) {
             x.touch(Touch::read(abort.mixed(1)));
         } else {

@@ -7,7 +7,7 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use whippet_model::{Machine, MachineError, Program, Verdict};
+use whippet_model::{Kind, Machine, MachineError, Name, Problem, Program, Verdict};
 use whippet_search::{Observer, Options, SearchError, explore};
 
 /// What can be told about how tasks are run.
@@ -88,8 +88,8 @@ impl Tasks {
         self.shared.learnt.version()
     }
 
-    /// Runs one execution, always the task that was created first: what a plain runtime might do.
-    pub fn run_once(&self, steps: usize) -> Result<Vec<whippet_model::Problem>, MachineError> {
+    /// Runs one execution, everybody in turn: what a plain runtime might do.
+    pub fn run_once(&self, steps: usize) -> Result<Vec<Problem>, MachineError> {
         let mut machine = self.machine()?;
         let mut enabled = Vec::new();
         let mut turn = 0;
@@ -102,7 +102,14 @@ impl Tasks {
             machine.execute(*choice)?;
         }
         let mut problems: Vec<_> = (0..machine.depth()).filter_map(|at| machine.problem(at)).collect();
-        machine.ending(&mut problems);
+        if machine.depth() < steps {
+            machine.ending(&mut problems);
+        } else {
+            let message =
+                format!("an execution goes on after {steps} steps: it may be endless, or the limit on steps too low");
+            let (kind, key) = (Kind::Limit, Name::ROOT);
+            problems.push(Problem { kind, message, place: None, key, steps: Vec::new(), warning: false });
+        }
         Ok(problems)
     }
 }

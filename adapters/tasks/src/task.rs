@@ -60,7 +60,9 @@ pub(crate) struct Task {
     /// Whether an event followed the registration of a wait in the current poll.
     pub(crate) dirty: bool,
     pub(crate) woken: Option<u32>,
-    pub(crate) aborted: Option<u32>,
+    aborted: Option<u32>,
+    /// Whether it waits in the middle of a poll, where no abort reaches it.
+    pub(crate) in_poll: bool,
     pub(crate) children: u32,
     pub(crate) steps: u32,
     pub(crate) last_step: u32,
@@ -100,6 +102,7 @@ impl Task {
             dirty: false,
             woken: None,
             aborted: None,
+            in_poll: false,
             children: 0,
             steps: 0,
             last_step: step,
@@ -123,6 +126,11 @@ impl Task {
 
     pub(crate) fn drop_wait(&mut self, id: u32) {
         self.waits.retain(|wait| wait.id != id);
+    }
+
+    /// The step that aborted it, if that ends what it waits for.
+    pub(crate) fn cancelled(&self) -> Option<u32> {
+        self.aborted.filter(|_| !self.in_poll)
     }
 
     /// The waits that its last poll asked for, or that are asked for only when woken.
@@ -262,7 +270,7 @@ fn run(body: Body) {
         let place = x.task().place;
         execution::event(Action::plain("begins", place));
     }
-    let driven = panics::catch(|| if begins() { drive(future.as_mut()) } else { Driven::Cancelled });
+    let driven = panics::catch(|| if begins() { drive(future.as_mut(), false) } else { Driven::Cancelled });
     let dropped = panics::catch(move || drop(future));
     let place = execution::running().expect("it runs").task().place;
     if !execution::is_over() {
@@ -318,18 +326,17 @@ fn begins() -> bool {
     }
     let (mut leaf, mut cx) = (crate::Leaf::new(), Context::from_waker(&waker));
     while leaf.poll(&mut cx, &On::Yield, Action::plain("begins", place)).is_pending() {
-        block(execution::running().expect("it runs"));
-        suspend();
+        stop(execution::running().expect("it runs"), false);
         let x = execution::running().expect("it runs");
-        if x.muted || x.task().aborted.is_some() {
+        if x.muted || x.task().cancelled().is_some() {
             return false;
         }
     }
     true
 }
 
-/// Polls a future to its end, stopping the task whenever it waits.
-fn drive(mut future: Pin<&mut dyn Future<Output = ()>>) -> Driven {
+/// Polls a future to its end, stopping the task whenever it waits. `in_poll`: all this is in the middle of a poll.
+fn drive(mut future: Pin<&mut dyn Future<Output = ()>>, in_poll: bool) -> Driven {
     let waker = execution::running().expect("it runs").task().waker.clone();
     let mut cx = Context::from_waker(&waker);
     let mut again = false;
@@ -357,12 +364,21 @@ fn drive(mut future: Pin<&mut dyn Future<Output = ()>>) -> Driven {
         if ask {
             continue;
         }
-        block(x);
-        suspend();
+        stop(x, in_poll);
         let x = execution::running().expect("it runs");
-        if x.muted || x.task().aborted.is_some() {
+        if x.muted || x.task().cancelled().is_some() && !in_poll {
             return Driven::Cancelled;
         }
+    }
+}
+
+/// Waits until there is something to take, or the execution is over.
+fn stop(x: &mut Execution, in_poll: bool) {
+    x.task().in_poll |= in_poll;
+    block(x);
+    suspend();
+    if in_poll {
+        execution::running().expect("it runs").task().in_poll = false;
     }
 }
 
@@ -383,7 +399,7 @@ fn block(x: &mut Execution) {
         }
     }
     // An abort ends the wait too.
-    if x.groups.is_marked(name) {
+    if x.groups.is_marked(name) && !x.task().in_poll {
         waits.push(abort);
         count += 1;
     }
@@ -401,16 +417,18 @@ pub fn wait_here(on: &On, action: Action) -> bool {
     let mut leaf = crate::Leaf::new();
     let waker = x.task().waker.clone();
     let mut cx = Context::from_waker(&waker);
+    // What the poll has asked for so far does not count until it is over, and is asked for again then.
+    x.task().poll += 1;
     loop {
         if leaf.poll(&mut cx, on, action).is_ready() {
+            execution::running().expect("it runs").task().dirty = true;
             return true;
         }
         let x = execution::running().expect("it runs");
         if x.muted {
             return false;
         }
-        block(x);
-        suspend();
+        stop(x, true);
     }
 }
 
@@ -423,7 +441,7 @@ pub fn block_on_here<F: Future>(future: F) -> Option<F::Output> {
     let mut output = None;
     {
         let future = std::pin::pin!(async { output = Some(future.await) });
-        drive(future);
+        drive(future, true);
     }
     output
 }

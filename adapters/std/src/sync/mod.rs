@@ -51,7 +51,7 @@ impl Door {
 }
 
 /// When the execution is over, tasks are cleared away one after another: nobody waits for another one any more.
-fn leave_if_over() {
+pub(crate) fn leave_if_over() {
     if whippet_tasks::is_over() && !std::thread::panicking() {
         std::panic::resume_unwind(Box::new("the execution is over"));
     }
