@@ -94,6 +94,8 @@ pub struct ActorMachine {
     settled: u32,
     /// Runs of actors that are gone.
     past_runs: u64,
+    /// Whether there ever was an actor with an async body.
+    bodies: bool,
 }
 
 /// Tells the fields of an actor from actors.
@@ -125,6 +127,7 @@ impl ActorMachine {
             set_up_sends: Vec::new(),
             settled: 0,
             past_runs: 0,
+            bodies: false,
         }
     }
 
@@ -221,6 +224,7 @@ impl ActorMachine {
                 return Ok(());
             }
             let from = self.cells.len();
+            self.bodies |= newborn.iter().any(|cell| cell.is_body());
             self.cells.extend(newborn);
             for k in from..self.cells.len() {
                 self.cells[k].begin()?;
@@ -674,7 +678,10 @@ impl Machine for ActorMachine {
 
     fn fingerprint(&mut self, comparison: Comparison) -> Result<u128, MachineError> {
         let engine = self.engine.borrow();
-        self.fingerprints.of(Present { engine: &engine, cells: &self.cells, records: &self.records }, comparison)
+        self.fingerprints.of(
+            Present { engine: &engine, cells: &self.cells, records: &self.records, bodies: self.bodies },
+            comparison,
+        )
     }
 
     fn limit_memory(&mut self, bytes: usize) {

@@ -1,9 +1,8 @@
 //! The whole way from a program to a verdict.
 //!
-//! The search runs in a thread of its own with a large stack, because searches are recursive and machines
-//! are not `Send`. The caller's thread waits, reports progress, keeps the time, and notices a handler that
-//! never ends: then it gives the verdict without the thread that is stuck. In the end every finding is shown
-//! again on a new machine, and so is the first execution: a program that does something else the
+//! The search runs in a thread of its own (`threads.rs`). The caller's thread waits, reports progress, keeps the
+//! time, and notices a handler that never ends: then it gives the verdict without the thread that is stuck. In the end
+//! every finding is shown again on a new machine, and so is the first execution: a program that does something else the
 //! second time is not deterministic, and no verdict about it would be true.
 
 use crate::control::{Control, Doing, Stuck};
@@ -14,10 +13,12 @@ use crate::run::{Run, Stop};
 use crate::sampling;
 use crate::settle::settle;
 use crate::source;
+use crate::threads;
 use crate::udpor;
 use crate::{dcute, exhaustive, persistent, stateful, transdpor};
+use std::panic::resume_unwind;
 use std::sync::Arc;
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 use whippet_model::{Counters, Estimate, LimitHit, MachineError, Program, Verdict};
 
@@ -146,14 +147,11 @@ pub fn explore<P: Program + Send + 'static>(
     observer: &dyn Observer,
 ) -> Result<Verdict, SearchError> {
     let control = Arc::new(Control::new(&options.limits));
-    let (done, answer) = channel();
-    let worker = {
+    let answer = {
         let (program, options, control) = (program.clone(), options.clone(), control.clone());
-        spawn(&options.clone(), move || {
-            let verdict = search(&*program, &options, &control)
-                .and_then(|covered| Ok(settle(&*program, &options, &control, covered, None)?));
-            // Nobody listens when the watcher has given this thread up.
-            let _ = done.send(verdict);
+        threads::start(&options.clone(), move || {
+            search(&*program, &options, &control)
+                .and_then(|covered| Ok(settle(&*program, &options, &control, covered, None)?))
         })
     };
     let mut ticks = Vec::new();
@@ -162,11 +160,8 @@ pub fn explore<P: Program + Send + 'static>(
     loop {
         let wait = control.time_left().filter(|_| control.stopped().is_none()).map_or(tick, |left| left.min(tick));
         match answer.recv_timeout(wait) {
-            Ok(verdict) => return verdict,
-            Err(RecvTimeoutError::Disconnected) => match worker.join() {
-                Err(panic) => std::panic::resume_unwind(panic),
-                Ok(()) => unreachable!("a search that ends without an answer has panicked"),
-            },
+            Ok(verdict) => return verdict.unwrap_or_else(|panic| resume_unwind(panic)),
+            Err(RecvTimeoutError::Disconnected) => unreachable!("a search tells what it came to"),
             Err(RecvTimeoutError::Timeout) => {}
         }
         if control.time_left() == Some(Duration::ZERO) {
@@ -201,11 +196,12 @@ fn give_up<P: Program + Send + 'static>(
         let why = format!("the set-up of the program has been running for more than {limit:?}: does it end?");
         return Err(SearchError::Program(MachineError::Misuse(why)));
     }
-    let worker = {
+    let verdict = {
         let options = options.clone();
-        spawn(&options.clone(), move || settle(&*program, &options, &control, false, Some(stuck)))
+        threads::start(&options.clone(), move || settle(&*program, &options, &control, false, Some(stuck)))
     };
-    worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)).map_err(SearchError::from)
+    let verdict = verdict.recv().expect("a thread tells what it came to");
+    verdict.unwrap_or_else(|panic| resume_unwind(panic)).map_err(SearchError::from)
 }
 
 /// Runs the search; the answer is whether it covered everything.
@@ -244,20 +240,4 @@ fn dispatch<P: Program>(program: &P, options: &Options, control: &Control) -> Re
         Reduction::Pct => sampling::pct(&mut run),
         Reduction::Pos => sampling::pos(&mut run),
     }
-}
-
-fn spawn<T: Send + 'static>(
-    options: &Options,
-    work: impl FnOnce() -> T + Send + 'static,
-) -> std::thread::JoinHandle<T> {
-    builder(options).spawn(work).expect("the system gives us a thread")
-}
-
-/// A thread for a recursive search: a level of the search and a few of the user's own need some kilobytes.
-pub(crate) fn builder(options: &Options) -> std::thread::Builder {
-    const LEVEL: usize = 4 << 10;
-    const USER: usize = 64 << 20;
-    const MOST: usize = 4 << 30;
-    let stack = USER + options.limits.steps.saturating_mul(LEVEL).min(MOST);
-    std::thread::Builder::new().name("whippet search".into()).stack_size(stack)
 }

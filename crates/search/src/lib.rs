@@ -23,11 +23,13 @@ mod reversals;
 mod revisit;
 mod run;
 mod sampling;
+mod seen;
 mod settle;
 mod sleep;
 mod source;
 mod stack;
 mod stateful;
+mod threads;
 #[cfg(any(test, feature = "toy"))]
 pub mod toy;
 mod transdpor;

@@ -11,7 +11,7 @@ use crate::levels::Levels;
 use crate::options::{Options, Reduction};
 use crate::revisit::Revisits;
 use crate::run::{Run, Stop};
-use crate::{explore, optimal};
+use crate::{optimal, threads};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex};
 use whippet_model::{Choice, LimitHit, Machine, Program, Relation};
@@ -180,7 +180,7 @@ pub(crate) fn search<P: Program>(program: &P, options: &Options, control: &Contr
                 }
                 std::mem::forget(guard);
             };
-            explore::builder(options).spawn_scoped(scope, work).expect("the system gives us a thread");
+            threads::builder(options).spawn_scoped(scope, work).expect("the system gives us a thread");
         }
     });
     match hub.desk.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).stop {

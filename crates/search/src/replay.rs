@@ -1,9 +1,9 @@
 //! Replay: carries out the decisions of a schedule on a new machine and says what happened.
 
 use crate::control::Taken;
-use crate::explore::builder;
 use crate::options::Options;
 use crate::settle::words;
+use crate::threads;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
@@ -108,7 +108,7 @@ pub fn replay_within<P: Program + Send + 'static>(
         // Nobody listens any more when this took too long.
         let _ = tell.send(Told::Done(replayed));
     };
-    let worker = builder(&Options::default()).spawn(work).expect("the system gives us a thread");
+    let ended = threads::start(&Options::default(), work);
     let tick = (limit / 8).max(Duration::from_millis(1));
     let (mut story, mut waited) = (Vec::new(), Duration::ZERO);
     while waited < limit {
@@ -120,9 +120,9 @@ pub fn replay_within<P: Program + Send + 'static>(
             }
             // Counted, not read off a clock, which goes on while a debugger holds us.
             Err(RecvTimeoutError::Timeout) => waited += tick,
-            Err(RecvTimeoutError::Disconnected) => match worker.join() {
-                Err(panic) => std::panic::resume_unwind(panic),
-                Ok(()) => unreachable!("a replay that ends without an answer has panicked"),
+            Err(RecvTimeoutError::Disconnected) => match ended.recv() {
+                Ok(Err(panic)) => std::panic::resume_unwind(panic),
+                _ => unreachable!("a replay that ends without an answer has panicked"),
             },
         }
     }

@@ -13,7 +13,7 @@
 
 use crate::options::StepSize;
 use crate::run::{Run, Stop};
-use rustc_hash::FxHashSet;
+use crate::seen::Seen;
 use std::collections::VecDeque;
 use whippet_model::{Choice, LimitHit, Machine};
 
@@ -46,7 +46,7 @@ struct Open {
 
 #[derive(Debug, Default)]
 struct Stateful {
-    seen: FxHashSet<u128>,
+    seen: Seen,
     nodes: Vec<Node>,
     open: VecDeque<Open>,
     /// The nodes that the machine's steps lead through.
@@ -135,9 +135,8 @@ impl Stateful {
 
     /// Keeps to the limit on memory.
     fn remember<M: Machine>(&self, run: &Run<'_, M>) -> Result<(), Stop> {
-        let bytes = self.seen.capacity() * (size_of::<u128>() + 1)
-            + self.nodes.capacity() * size_of::<Node>()
-            + self.open.capacity() * size_of::<Open>();
+        let bytes =
+            self.seen.bytes() + self.nodes.capacity() * size_of::<Node>() + self.open.capacity() * size_of::<Open>();
         if bytes > run.options.limits.memory { Err(Stop::Limit(LimitHit::Memory)) } else { Ok(()) }
     }
 }

@@ -21,12 +21,12 @@ pub(crate) const SUBJECT: Subject = Subject {
 };
 
 /// How many intervals there are in all.
-const INTERVALS: usize = 1000;
+const INTERVALS: usize = 100;
 
 /// The part of π that worker `id` of `workers` computes, in parts of 10⁹.
 fn part(id: usize, workers: usize) -> i64 {
     let h = 1.0 / INTERVALS as f64;
-    let heights = (id..=INTERVALS).step_by(workers).map(|i| {
+    let heights = (id + 1..=INTERVALS).step_by(workers).map(|i| {
         let x = h * (i as f64 - 0.5);
         4.0 / (1.0 + x * x)
     });
