@@ -10,6 +10,7 @@
 
 use crate::Message;
 use crate::address::Raw;
+use crate::bits::Bits;
 use crate::cell::Cell;
 use crate::future::Failure;
 use crate::line::{Line, Link};
@@ -169,13 +170,12 @@ pub(crate) struct Now {
 /// See the module.
 pub(crate) struct Engine {
     pub(crate) sent: Vec<Sent>,
-    /// All that is pending, in order.
-    line: Line,
-    links: Vec<Link>,
+    /// All that is pending, as bits over messages.
+    waiting: Bits,
     /// The links of the lines of mailboxes.
-    pub(crate) mailbox_links: Vec<Link>,
+    pub(crate) links: Vec<Link>,
     /// The actors to which something can be delivered now, as bits; true when nothing is dirty.
-    pub(crate) busy: Vec<u64>,
+    pub(crate) busy: Bits,
     pub(crate) mailboxes: Vec<Mailbox>,
     pub(crate) about: Vec<About>,
     replies: Vec<Rc<dyn Value>>,
@@ -200,10 +200,9 @@ impl Engine {
     pub(crate) fn new() -> Engine {
         Engine {
             sent: Vec::new(),
-            line: Line::EMPTY,
+            waiting: Bits::default(),
             links: Vec::new(),
-            mailbox_links: Vec::new(),
-            busy: Vec::new(),
+            busy: Bits::default(),
             mailboxes: Vec::new(),
             about: Vec::new(),
             replies: Vec::new(),
@@ -295,10 +294,11 @@ impl Engine {
         }
     }
 
+    #[inline(always)]
     fn post(&mut self, name: Name, to: u32, content: Content, site: &'static Location<'static>) {
-        self.line.push(&mut self.links);
+        self.waiting.insert(self.sent.len() as u32);
         let mailbox = &mut self.mailboxes[to as usize];
-        mailbox.line.push(&mut self.mailbox_links);
+        mailbox.line.push(&mut self.links);
         mailbox.pending += 1;
         let (from, by) = (self.now.actor, self.now.step);
         if !self.shared.is_empty() {
@@ -450,8 +450,8 @@ impl Engine {
         while self.sent.len() > mark as usize {
             let sent = self.sent.pop().expect("the loop checked");
             let mailbox = &mut self.mailboxes[sent.to as usize];
-            self.line.pop(&mut self.links);
-            mailbox.line.pop(&mut self.mailbox_links);
+            self.waiting.remove(self.sent.len() as u32);
+            mailbox.line.pop(&mut self.links);
             match sent.content {
                 // The message itself is dropped when its place is needed.
                 Content::Message(_) => mailbox.len -= 1,
@@ -493,9 +493,9 @@ impl Engine {
         assert_eq!(sent.delivered, PENDING, "only pending messages are delivered");
         sent.delivered = step;
         let to = sent.to;
-        self.line.take(&mut self.links, what);
+        self.waiting.remove(what);
         let mailbox = &mut self.mailboxes[to as usize];
-        mailbox.line.take(&mut self.mailbox_links, what);
+        mailbox.line.take(&mut self.links, what);
         mailbox.pending -= 1;
         let all_open = mailbox.all_open && !mailbox.dirty;
         if mailbox.pending == 0 {
@@ -517,9 +517,9 @@ impl Engine {
         let sent = &mut self.sent[what as usize];
         sent.delivered = PENDING;
         let to = sent.to;
-        self.line.put_back(&mut self.links, what);
+        self.waiting.insert(what);
         let mailbox = &mut self.mailboxes[to as usize];
-        mailbox.line.put_back(&mut self.mailbox_links, what);
+        mailbox.line.put_back(&mut self.links, what);
         mailbox.pending += 1;
         if all_open {
             mailbox.all_open = true;
@@ -534,16 +534,16 @@ impl Engine {
 
     /// All that is pending, in order.
     pub(crate) fn pending(&self) -> impl Iterator<Item = u32> + '_ {
-        self.line.iter(&self.links)
+        self.waiting.iter()
     }
 
     pub(crate) fn is_quiet(&self) -> bool {
-        self.line.is_empty()
+        self.waiting.iter().next().is_none()
     }
 
     /// What is pending for one actor, in order.
     pub(crate) fn pending_of(&self, actor: u32) -> SmallVec<[u32; 16]> {
-        self.mailboxes[actor as usize].line.iter(&self.mailbox_links).collect()
+        self.mailboxes[actor as usize].line.iter(&self.links).collect()
     }
 
     /// Whether a pending message can be delivered now; nothing is dirty.
@@ -564,15 +564,7 @@ impl Engine {
     /// Whether something can be delivered to an actor now.
     #[inline]
     fn set_busy(&mut self, actor: u32, busy: bool) {
-        let (word, bit) = (actor as usize / 64, 1 << (actor % 64));
-        match self.busy.get_mut(word) {
-            Some(bits) if busy => *bits |= bit,
-            Some(bits) => *bits &= !bit,
-            None => {
-                self.busy.resize(word + 1, 0);
-                self.busy[word] |= u64::from(busy) << (actor % 64);
-            }
-        }
+        if busy { self.busy.insert(actor) } else { self.busy.remove(actor) }
     }
 
     /// The next actor of which it has to be found out again what can be delivered to it.

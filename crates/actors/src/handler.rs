@@ -385,11 +385,11 @@ impl<A: Actor + Clone> Cell for HandlerCell<A> {
         if A::FIELDS {
             return self.reopen_one_by_one(slot, engine);
         }
-        let Engine { sent, mailboxes, mailbox_links, .. } = engine;
+        let Engine { sent, mailboxes, links, .. } = engine;
         let mailbox = &mailboxes[slot as usize];
         let messages = mailbox.messages::<A::Msg>();
         let mut open = 0;
-        for what in mailbox.line.iter(mailbox_links) {
+        for what in mailbox.line.iter(links) {
             let sent = &mut sent[what as usize];
             sent.open = match (&self.status, sent.content) {
                 (Status::Rest, Content::Message(place)) => self.state.accepts(&messages[place as usize]),

@@ -10,6 +10,7 @@
 mod actor;
 mod acts;
 mod address;
+mod bits;
 mod body;
 mod cell;
 mod checks;

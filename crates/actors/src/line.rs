@@ -23,11 +23,6 @@ pub(crate) struct Line {
 impl Line {
     pub(crate) const EMPTY: Line = Line { first: NOBODY, last: NOBODY };
 
-    #[inline]
-    pub(crate) fn is_empty(self) -> bool {
-        self.first == NOBODY
-    }
-
     /// The messages in the line, in order.
     #[inline]
     pub(crate) fn iter(self, links: &[Link]) -> impl Iterator<Item = u32> + '_ {
@@ -101,7 +96,6 @@ mod tests {
     #[test]
     fn taking_out_and_putting_back() {
         let (mut line, mut links) = (Line::EMPTY, Vec::new());
-        assert!(line.is_empty());
         (0..4).for_each(|_| line.push(&mut links));
         let list = |line: Line, links: &[Link]| line.iter(links).collect::<Vec<_>>();
         for order in [[0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2], [2, 0, 3, 1]] {
@@ -110,7 +104,7 @@ mod tests {
                 line.take(&mut links, what);
                 seen.push(list(line, &links));
             }
-            assert!(line.is_empty());
+            assert_eq!(list(line, &links), [0; 0]);
             for what in order.into_iter().rev() {
                 assert_eq!(list(line, &links), seen.pop().unwrap());
                 line.put_back(&mut links, what);

@@ -8,6 +8,7 @@ use crate::engine::{Content, Engine, EngineRef, LONG_AGO, PENDING, SET_UP, Sent}
 use crate::fingerprint::{Fingerprints, Present};
 use crate::panics::{self, Panic};
 use smallvec::SmallVec;
+use std::cell::Ref;
 use std::ops::Range;
 use whippet_model::{
     ActorNo, Branch, Choice, Clocks, Comparison, Delivered, Extension, Kind, Machine, MachineError, Name, Pending,
@@ -331,29 +332,38 @@ impl ActorMachine {
 
     // ---- what may be delivered -----------------------------------------------------------------------
 
-    /// Finds out again what may be delivered to actors that something happened to.
+    fn orderly(&self) -> Orderly<'_> {
+        let clocks = self.clocks.as_ref();
+        Orderly { delivery: self.delivery, clocks, records: &self.records, settled: self.settled }
+    }
+
+    /// The engine, after it was found out again what may be delivered to actors that something happened to.
     #[inline]
-    fn refresh(&mut self, engine: &mut Engine) {
-        if engine.next_dirty().is_none() {
-            return;
+    fn refreshed(&mut self) -> Ref<'_, Engine> {
+        let dirty = self.engine.borrow_mut().next_dirty().is_some();
+        if dirty {
+            self.refresh();
         }
+        self.engine.borrow()
+    }
+
+    #[inline(never)]
+    fn refresh(&mut self) {
+        let engine = &mut *self.engine.borrow_mut();
+        let orderly = self.orderly();
         let result = panics::catch(|| {
             while let Some(actor) = engine.next_dirty() {
                 self.cells[actor as usize].reopen(actor, engine);
                 if self.delivery != Delivery::Unordered {
-                    hold_back(engine, actor, &self.orderly());
+                    hold_back(engine, actor, &orderly);
                 }
                 engine.clean();
             }
         });
-        if let Err(panic) = result {
-            self.error.get_or_insert(refused_to_say(engine, panic));
+        let panicked = result.err().map(|panic| refused_to_say(engine, panic));
+        if self.error.is_none() {
+            self.error = panicked;
         }
-    }
-
-    fn orderly(&self) -> Orderly<'_> {
-        let clocks = self.clocks.as_ref();
-        Orderly { delivery: self.delivery, clocks, records: &self.records, settled: self.settled }
     }
 
     fn words_of_step(&self, at: usize) -> StepText {
@@ -444,20 +454,16 @@ impl Machine for ActorMachine {
     }
 
     fn enabled(&mut self, out: &mut Vec<Choice>) {
-        let engine = self.engine.clone();
-        let engine = &mut *engine.borrow_mut();
-        self.refresh(engine);
+        let engine = self.refreshed();
         let open = engine.pending().filter(|&p| engine.is_open(p));
         out.extend(open.map(|p| Choice::first(Pending(p))));
     }
 
     #[inline]
     fn enabled_of_first(&mut self, rank: impl Fn(ActorNo) -> u32, out: &mut Vec<Choice>) {
-        let engine = self.engine.clone();
-        let engine = &mut *engine.borrow_mut();
-        self.refresh(engine);
+        let engine = self.refreshed();
         let (mut first, mut lowest) = (usize::MAX, u32::MAX);
-        'all: for (k, &word) in engine.busy.iter().enumerate() {
+        'all: for (k, &word) in engine.busy.words().iter().enumerate() {
             let mut bits = word;
             while bits != 0 {
                 let actor = k * 64 + bits.trailing_zeros() as usize;
@@ -472,7 +478,7 @@ impl Machine for ActorMachine {
             }
         }
         let Some(mailbox) = engine.mailboxes.get(first) else { return };
-        for what in mailbox.line.iter(&engine.mailbox_links) {
+        for what in mailbox.line.iter(&engine.links) {
             if mailbox.all_open || engine.sent[what as usize].open {
                 out.push(Choice::first(Pending(what)));
             }
@@ -518,7 +524,7 @@ impl Machine for ActorMachine {
 
     fn rewind(&mut self, depth: usize) {
         while self.records.len() > depth {
-            let record = self.records.pop().expect("the loop checked");
+            let record = self.records.last().expect("the loop checked");
             self.problems -= usize::from(record.problem().is_some());
             self.touches.truncate(record.touches as usize);
             self.cells[record.actor as usize].undo();
@@ -534,6 +540,7 @@ impl Machine for ActorMachine {
             let about = &mut engine.about[record.actor as usize];
             about.history = record.history;
             about.steps -= 1;
+            self.records.pop();
         }
         if let Some(clocks) = &mut self.clocks {
             clocks.truncate(depth);

@@ -42,6 +42,7 @@ fn text(payload: &(dyn Any + Send)) -> String {
 }
 
 /// Runs user code.
+#[inline(always)]
 pub(crate) fn catch<T>(code: impl FnOnce() -> T) -> Result<T, Panic> {
     let outer = CATCHING.replace(true);
     let result = panic::catch_unwind(AssertUnwindSafe(code));

@@ -99,11 +99,11 @@ impl<S: Service> Cell for ServiceCell<S> {
     }
 
     fn reopen(&self, slot: u32, engine: &mut Engine) {
-        let Engine { sent, mailboxes, mailbox_links, .. } = engine;
+        let Engine { sent, mailboxes, links, .. } = engine;
         let mailbox = &mailboxes[slot as usize];
         let messages = mailbox.messages::<S::Msg>();
         let mut open = 0;
-        for what in mailbox.line.iter(mailbox_links) {
+        for what in mailbox.line.iter(links) {
             let sent = &mut sent[what as usize];
             sent.open = match sent.content {
                 Content::Message(place) => self.state.accepts(&messages[place as usize]),

@@ -31,6 +31,20 @@ enum Undo {
     Write(Name, Touched),
 }
 
+/// What is known of a step besides its past.
+#[derive(Copy, Clone, Debug)]
+struct Known {
+    /// Its actor, and that actor's step before.
+    actor: u32,
+    before: u32,
+    /// Where its conflicts and what it takes to forget its touches begin.
+    conflicts: u32,
+    undo: u32,
+    /// A hash of its causal cone, and the sum of them up to here.
+    label: u64,
+    key: u64,
+}
+
 /// Happens-before of the steps that a machine has taken.
 ///
 /// ```
@@ -81,24 +95,17 @@ enum Undo {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Clocks {
-    len: usize,
     /// Words in a row.
     stride: usize,
     /// The pasts, row by row; a step is in its own past.
     rows: Vec<u64>,
     /// The last step of each actor.
     last_of_actor: Vec<u32>,
-    /// Per step: its actor, and that actor's step before.
-    of_actor: Vec<(u32, u32)>,
-    /// The steps that each step directly follows by conflict, concatenated, and where each step's begin.
+    steps: Vec<Known>,
+    /// The steps that each step directly follows by conflict, concatenated.
     conflicts: Vec<u32>,
-    conflicts_from: Vec<u32>,
     objects: FxHashMap<Name, Touched>,
     undo: Vec<Undo>,
-    undo_from: Vec<u32>,
-    /// Per step: a hash of its causal cone; and the sums of them up to each step.
-    labels: Vec<u64>,
-    keys: Vec<u64>,
     scratch: Vec<usize>,
 }
 
@@ -112,51 +119,52 @@ impl Clocks {
     /// How many steps are known.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.len
+        self.steps.len()
     }
 
     /// Whether no step is known.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.len == 0
+        self.steps.is_empty()
     }
 
     /// Learns all steps of the machine that are not known yet.
     pub fn follow<M: Machine>(&mut self, machine: &M) {
-        while self.len < machine.depth() {
+        while self.steps.len() < machine.depth() {
             self.push(machine);
         }
     }
 
     /// Learns the first step of the machine that is not known yet.
     pub fn push<M: Machine>(&mut self, machine: &M) {
-        let at = self.len;
+        let at = self.steps.len();
         let step = machine.step(at);
         if at >= self.stride * 64 {
             self.widen();
         }
-        let start = at * self.stride;
-        self.rows.resize(start + self.stride, 0);
-        self.rows[start + at / 64] |= 1 << (at % 64);
+        if self.stride == 1 {
+            self.rows.push(1 << at);
+        } else {
+            self.rows.resize((at + 1) * self.stride, 0);
+            self.rows[at * self.stride + at / 64] = 1 << (at % 64);
+        }
 
         let mut causes = std::mem::take(&mut self.scratch);
         causes.clear();
         machine.causes(at, &mut causes);
         let mut sum = 0u64;
         for &cause in &causes {
-            sum = sum.wrapping_add(Name(self.labels[cause]).mixed(3).0);
+            sum = sum.wrapping_add(Name(self.steps[cause].label).mixed(3).0);
             self.join(at, cause);
         }
         self.scratch = causes;
 
-        self.conflicts_from.push(self.conflicts.len() as u32);
-        self.undo_from.push(self.undo.len() as u32);
+        let (from, undo) = (self.conflicts.len(), self.undo.len() as u32);
         let actor = step.actor.0;
         if actor as usize >= self.last_of_actor.len() {
             self.last_of_actor.resize(actor as usize + 1, NONE);
         }
         let before = self.last_of_actor[actor as usize];
-        self.of_actor.push((actor, before));
         self.last_of_actor[actor as usize] = at as u32;
         match machine.relation() {
             Relation::SameActor => {
@@ -170,7 +178,6 @@ impl Clocks {
                 }
             }
         }
-        let from = self.conflicts_from[at] as usize;
         if self.conflicts.len() > from + 1 {
             self.conflicts[from..].sort_unstable();
             let mut kept = from;
@@ -187,24 +194,20 @@ impl Clocks {
         // another order.
         for i in from..self.conflicts.len() {
             let earlier = self.conflicts[i] as usize;
-            sum = sum.wrapping_add(Name(self.labels[earlier]).mixed(1).0);
+            sum = sum.wrapping_add(Name(self.steps[earlier].label).mixed(1).0);
             self.join(at, earlier);
         }
         let label = step.event.mixed(sum);
-        self.labels.push(label.0);
-        let key = self.keys.last().copied().unwrap_or(0).wrapping_add(label.mixed(2).0);
-        self.keys.push(key);
-        self.len += 1;
+        let key = self.key().wrapping_add(label.mixed(2).0);
+        self.steps.push(Known { actor, before, conflicts: from as u32, undo, label: label.0, key });
     }
 
     /// Forgets all steps from `depth` on.
     pub fn truncate(&mut self, depth: usize) {
-        while self.len > depth {
-            self.len -= 1;
-            let at = self.len;
-            let (actor, before) = self.of_actor[at];
-            self.last_of_actor[actor as usize] = before;
-            while self.undo.len() > self.undo_from[at] as usize {
+        for known in self.steps.drain(depth.min(self.steps.len())..).rev() {
+            self.last_of_actor[known.actor as usize] = known.before;
+            self.conflicts.truncate(known.conflicts as usize);
+            while self.undo.len() > known.undo as usize {
                 match self.undo.pop().expect("the loop checked") {
                     Undo::Read(object) => {
                         let known = self.objects.get_mut(&object).expect("it was touched");
@@ -223,14 +226,6 @@ impl Clocks {
                 }
             }
         }
-        self.of_actor.truncate(depth);
-        if let Some(&from) = self.conflicts_from.get(depth) {
-            self.conflicts.truncate(from as usize);
-        }
-        self.conflicts_from.truncate(depth);
-        self.undo_from.truncate(depth);
-        self.labels.truncate(depth);
-        self.keys.truncate(depth);
         self.rows.truncate(depth * self.stride);
     }
 
@@ -257,7 +252,7 @@ impl Clocks {
     #[inline]
     #[must_use]
     pub fn previous(&self, at: usize) -> Option<usize> {
-        let (_, before) = self.of_actor[at];
+        let before = self.steps[at].before;
         (before != NONE).then_some(before as usize)
     }
 
@@ -273,8 +268,8 @@ impl Clocks {
     #[inline]
     #[must_use]
     pub fn conflicts(&self, at: usize) -> &[u32] {
-        let from = self.conflicts_from[at] as usize;
-        let to = self.conflicts_from.get(at + 1).map_or(self.conflicts.len(), |&to| to as usize);
+        let from = self.steps[at].conflicts as usize;
+        let to = self.steps.get(at + 1).map_or(self.conflicts.len(), |next| next.conflicts as usize);
         &self.conflicts[from..to]
     }
 
@@ -303,14 +298,14 @@ impl Clocks {
     /// steps, different for others.
     #[must_use]
     pub fn key(&self) -> u64 {
-        self.keys.last().copied().unwrap_or(0)
+        self.steps.last().map_or(0, |step| step.key)
     }
 
     /// A hash of what happened before step `at` and of the step itself: equal wherever the same event
     /// happens after the same past.
     #[must_use]
     pub fn label(&self, at: usize) -> u64 {
-        self.labels[at]
+        self.steps[at].label
     }
 
     #[inline]
@@ -363,7 +358,7 @@ impl Clocks {
 
     fn widen(&mut self) {
         let wide = self.stride * 2;
-        let mut rows = Vec::with_capacity(self.len * wide);
+        let mut rows = Vec::with_capacity(self.steps.len() * wide);
         for row in self.rows.chunks(self.stride) {
             rows.extend_from_slice(row);
             rows.resize(rows.len() + wide - self.stride, 0);
@@ -379,12 +374,16 @@ impl Clocks {
 /// let bits = [0b1001, 1 << 2];
 /// assert_eq!(whippet_model::ones(&bits).collect::<Vec<_>>(), [0, 3, 66]);
 /// ```
+#[inline]
 pub fn ones(words: &[u64]) -> impl Iterator<Item = usize> + '_ {
-    words.iter().enumerate().flat_map(|(i, &word)| {
-        std::iter::successors((word != 0).then_some(word), |&w| {
-            let rest = w & (w - 1);
-            (rest != 0).then_some(rest)
-        })
-        .map(move |w| i * 64 + w.trailing_zeros() as usize)
+    let (mut at, mut bits) = (0, words.first().copied().unwrap_or(0));
+    std::iter::from_fn(move || {
+        while bits == 0 {
+            at += 1;
+            bits = *words.get(at)?;
+        }
+        let one = at * 64 + bits.trailing_zeros() as usize;
+        bits &= bits - 1;
+        Some(one)
     })
 }

@@ -6,17 +6,25 @@
 //!
 //! The [`Record`] of an execution stays when the machine goes elsewhere to try something out.
 
-use smallvec::SmallVec;
+use smallvec::{SmallVec, smallvec};
 use whippet_model::{ActorNo, Branch, Clocks, Machine, Name, Relation, Touch, conflict};
 
 /// One event: who, which way, touching what.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Act {
     pub(crate) thread: Name,
     pub(crate) branch: Branch,
     /// The next way that it could have gone, where that is found by running it.
     pub(crate) next: Option<Branch>,
     pub(crate) touches: SmallVec<[Touch; 2]>,
+}
+
+impl Clone for Act {
+    #[inline]
+    fn clone(&self) -> Act {
+        // Touches are copied in one piece, which a clone of the list does not know.
+        Act { touches: SmallVec::from_slice(&self.touches), ..*self }
+    }
 }
 
 impl Act {
@@ -28,22 +36,27 @@ impl Act {
     }
 
     /// Whether `sequence` can be told so that it begins with this act ("initial").
-    pub(crate) fn begins(&self, sequence: &[Act]) -> bool {
-        sequence.iter().any(|act| act.thread == self.thread) && self.may_begin(sequence)
+    pub(crate) fn begins<'a>(&self, sequence: impl IntoIterator<Item = &'a Act>) -> bool {
+        self.is_beginning(sequence).unwrap_or(false)
     }
 
     /// Whether `sequence`, or something that it can be continued to, can be told so that it begins with this
     /// act ("weak initial").
-    pub(crate) fn may_begin(&self, sequence: &[Act]) -> bool {
+    pub(crate) fn may_begin<'a>(&self, sequence: impl IntoIterator<Item = &'a Act>) -> bool {
+        self.is_beginning(sequence).unwrap_or(true)
+    }
+
+    /// The same; `None` where the act is not in the sequence and could be anywhere in it.
+    fn is_beginning<'a>(&self, sequence: impl IntoIterator<Item = &'a Act>) -> Option<bool> {
         for act in sequence {
             if act.thread == self.thread {
-                return act.branch == self.branch;
+                return Some(act.branch == self.branch);
             }
             if conflict(&act.touches, &self.touches) {
-                return false;
+                return Some(false);
             }
         }
-        true
+        None
     }
 }
 
@@ -87,7 +100,7 @@ impl ActorNames {
         let at = machine.depth() - 1;
         let step = machine.step(at);
         let touches = match machine.relation() {
-            Relation::SameActor => SmallVec::from_iter([Touch::write(self.of(step.actor))]),
+            Relation::SameActor => smallvec![Touch::write(self.of(step.actor))],
             Relation::Footprints => SmallVec::from_slice(machine.touches(at)),
         };
         Act { thread: step.thread, branch: step.choice.branch, next: machine.next_branch(), touches }

@@ -138,7 +138,7 @@ impl Revisits {
     }
 
     /// Lists the choices of the actor that is picked.
-    #[inline]
+    #[inline(always)]
     fn list<M: Machine>(&mut self, run: &mut Run<'_, M>) {
         match &mut self.orders {
             Some(orders) => {

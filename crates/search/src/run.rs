@@ -161,7 +161,7 @@ impl<'a, M: Machine> Run<'a, M> {
         self.take(choice, 0)
     }
 
-    #[inline]
+    #[inline(always)]
     fn take(&mut self, choice: Choice, counts: u64) -> Result<(), Stop> {
         if self.worker.asked() {
             self.answer()?;

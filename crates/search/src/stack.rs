@@ -102,7 +102,7 @@ impl Stack {
     }
 
     /// Learns the newest step of the machine.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push<M: Machine>(&mut self, machine: &M, canonical: bool) {
         let at = self.entries.len();
         let Delivered { choice, actor: ActorNo(actor), by, sent } = machine.delivered(at);

@@ -15,6 +15,7 @@ use crate::acts::{Act, Record};
 use crate::orders::Orders;
 use crate::reversals::{Reversals, Sink, Tried};
 use crate::run::{Run, Stop};
+use crate::source;
 use whippet_model::{Branch, Choice, Machine, Name, Relation};
 
 /// Explores each trace once.
@@ -40,7 +41,7 @@ struct Node {
 
 /// One configuration on the way.
 #[derive(Debug, Default)]
-struct Level {
+pub(crate) struct Level {
     /// What was explored here or above and would lead to nothing new.
     sleep: Vec<Act>,
     tree: Vec<Node>,
@@ -57,6 +58,18 @@ impl Level {
             branch = act.next?;
         }
         Some(branch)
+    }
+
+    /// Whether something that is explored here, or will be, can begin this sequence.
+    #[inline]
+    pub(crate) fn leads_to<'a>(&self, sequence: impl IntoIterator<Item = &'a Act> + Clone) -> bool {
+        let mut known = self.sleep.iter().chain(self.tree.iter().map(|node| &node.act));
+        known.any(|act| act.begins(sequence.clone()))
+    }
+
+    /// Has one more act explored here.
+    pub(crate) fn add(&mut self, act: Act) {
+        self.tree.push(Node { act, children: Vec::new() });
     }
 }
 
@@ -86,10 +99,8 @@ impl Sink for Levels {
                 }
             }
             Keep::First => {
-                let mut known = level.sleep.iter().chain(level.tree.iter().map(|node| &node.act));
-                if !known.any(|act| act.begins(&beginning)) {
-                    let act = beginning.swap_remove(0);
-                    level.tree.push(Node { act, children: Vec::new() });
+                if !level.leads_to(&beginning) {
+                    level.add(beginning.swap_remove(0));
                 }
             }
         }
@@ -118,7 +129,8 @@ pub(crate) fn explore<M: Machine>(run: &mut Run<'_, M>, keep: Keep) -> Result<()
     let orders = Orders::new(run.options.order, &run.machine, run.control)?;
     let record = Record::new(&run.machine);
     let levels = Levels { levels: vec![Level::default()], spare: Vec::new(), keep };
-    Search { levels, record, orders, reversals: Reversals::default(), choices: Vec::new() }.explore(run)
+    let reversals = Reversals::default();
+    Search { levels, record, orders, reversals, examined: 0, choices: Vec::new() }.explore(run)
 }
 
 struct Search {
@@ -126,6 +138,8 @@ struct Search {
     record: Record,
     orders: Orders,
     reversals: Reversals,
+    /// How many steps of the record were there when reversals were looked for.
+    examined: usize,
     choices: Vec<Choice>,
 }
 
@@ -159,7 +173,7 @@ impl Search {
         run.enabled(&mut self.choices);
         if self.choices.is_empty() {
             run.complete()?;
-            self.reversals.find(run, &mut self.record, &mut self.levels)?;
+            self.reverse(run)?;
             return Ok(false);
         }
         let level = self.levels.levels.last().expect("we are somewhere");
@@ -170,7 +184,7 @@ impl Search {
             let may_block = self.levels.keep == Keep::First || run.leaves_out();
             assert!(may_block, "our bug: the optimal search is blocked");
             run.blocked();
-            self.reversals.find(run, &mut self.record, &mut self.levels)?;
+            self.reverse(run)?;
             return Ok(false);
         };
         let of_actor = self.choices.iter().filter(|choice| machine.actor(choice.what) == actor);
@@ -179,6 +193,16 @@ impl Search {
         drop(found);
         self.forward(run, choice, Vec::new())?;
         Ok(true)
+    }
+
+    /// An execution has ended: looks for what else could have happened.
+    fn reverse<M: Machine>(&mut self, run: &mut Run<'_, M>) -> Result<(), Stop> {
+        if self.levels.keep == Keep::First && run.machine.relation() == Relation::SameActor {
+            source::reverse(run, &self.record, &mut self.levels.levels, self.examined);
+            self.examined = self.record.len();
+            return Ok(());
+        }
+        self.reversals.find(run, &mut self.record, &mut self.levels)
     }
 
     fn forward<M: Machine>(&mut self, run: &mut Run<'_, M>, choice: Choice, tree: Vec<Node>) -> Result<(), Stop> {
@@ -211,6 +235,7 @@ impl Search {
         if let Some(level) = self.levels.levels.last_mut() {
             let act = self.record.steps[self.record.len() - 1].act.clone();
             self.record.truncate(self.record.len() - 1);
+            self.examined = self.examined.min(self.record.len());
             if self.levels.keep == Keep::First
                 && let Some(branch) = act.next.and_then(|next| level.awake(act.thread, next))
             {
