@@ -50,6 +50,11 @@ pub(crate) trait Cell {
     /// How the actor is at a position.
     fn status(&self, position: usize) -> &Status;
 
+    /// How it is at present.
+    fn present(&self) -> &Status {
+        self.status(self.position())
+    }
+
     /// Whether the actor takes this message at a position, whatever the order of delivery says.
     fn accepts(&self, position: usize, engine: &Engine, what: u32) -> bool;
 

@@ -75,13 +75,12 @@ impl Hands {
     }
 
     pub(crate) fn spawn<A: Actor + Clone>(&self, kind: Option<&str>, actor: A) -> Addr<A> {
-        let kind = kind.map_or_else(|| type_label(type_name::<A>()), str::to_owned);
         let engine = self.engine.clone();
-        let raw = self
-            .engine
-            .borrow_mut()
-            .create::<A::Msg>(kind.into(), |raw| Box::new(HandlerCell::new(actor, Hands { engine, me: raw })));
-        Addr::new(raw)
+        let mut acting = self.engine.borrow_mut();
+        let known = acting.type_of::<A>();
+        let kind = kind.map_or(known.kind, Rc::from);
+        let cell = |raw| Box::new(HandlerCell::new(actor, Hands { engine, me: raw }, known.pace)) as Box<dyn Cell>;
+        Addr::new(acting.create::<A::Msg>(kind, cell))
     }
 
     pub(crate) fn spawn_fn<M, F>(&self, kind: Option<&str>, body: F) -> Recipient<M>

@@ -90,7 +90,7 @@ impl ActorMachine {
     fn stuck(&self, engine: &Engine) -> Vec<Stuck> {
         let mut stuck = Vec::new();
         for (actor, cell) in self.cells.iter().enumerate() {
-            if let Status::Waiting(wait) = cell.status(cell.position())
+            if let Status::Waiting(wait) = cell.present()
                 && let On::Reply(call) = wait.on
                 && let Some(request) = engine.sent.iter().position(|sent| sent.name == call)
                 && !self.answered(engine, call)

@@ -14,11 +14,13 @@ use crate::bits::Bits;
 use crate::cell::Cell;
 use crate::future::Failure;
 use crate::line::{Line, Link};
+use crate::pace::Pace;
 use crate::remember::Effect;
 use crate::shared::Variables;
+use crate::words::type_label;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::any::Any;
+use std::any::{Any, TypeId, type_name};
 use std::cell::RefCell;
 use std::collections::VecDeque;
 use std::fmt::Debug;
@@ -123,6 +125,13 @@ pub(crate) struct About {
     pub(crate) service: bool,
 }
 
+/// What actors of one type have in common.
+#[derive(Clone)]
+pub(crate) struct TypeOfActors {
+    pub(crate) kind: Rc<str>,
+    pub(crate) pace: Rc<Pace>,
+}
+
 /// What a suspended actor waits for.
 #[derive(Clone)]
 pub(crate) struct Wait {
@@ -180,6 +189,7 @@ pub(crate) struct Engine {
     pub(crate) about: Vec<About>,
     replies: Vec<Rc<dyn Value>>,
     by_name: FxHashMap<Name, u32>,
+    types: FxHashMap<TypeId, TypeOfActors>,
     /// Cells of actors created in the running step.
     pub(crate) newborn: Vec<Box<dyn Cell>>,
     pub(crate) dirty: Vec<u32>,
@@ -207,6 +217,7 @@ impl Engine {
             about: Vec::new(),
             replies: Vec::new(),
             by_name: FxHashMap::default(),
+            types: FxHashMap::default(),
             newborn: Vec::new(),
             dirty: Vec::new(),
             remember: 0,
@@ -243,6 +254,12 @@ impl Engine {
     /// The name that the next send will have.
     pub(crate) fn coming_name(&self) -> Name {
         self.now.handled.child(self.now.effects)
+    }
+
+    pub(crate) fn type_of<A: 'static>(&mut self) -> TypeOfActors {
+        let known = self.types.entry(TypeId::of::<A>());
+        let new = || TypeOfActors { kind: type_label(type_name::<A>()).into(), pace: Rc::default() };
+        known.or_insert_with(new).clone()
     }
 
     /// The number of the actor at this address.

@@ -9,6 +9,7 @@ use crate::cell::{Cell, Polled, Status, Trouble, awaited, drop_muted, poll};
 use crate::cx::{Cx, Hands};
 use crate::engine::{Content, Engine, EngineRef};
 use crate::fields::{self, Touched};
+use crate::pace::Pace;
 use crate::remember::Memory;
 use crate::{Actor, words};
 use rustc_hash::FxHasher;
@@ -16,7 +17,7 @@ use std::any::Any;
 use std::future::Future;
 use std::hash::Hasher;
 use std::pin::{Pin, pin};
-use std::time::{Duration, Instant};
+use std::rc::Rc;
 use whippet_model::{Branch, MachineError};
 
 /// What a step found.
@@ -56,21 +57,14 @@ pub(crate) struct HandlerCell<A: Actor + Clone> {
     engine: EngineRef,
     /// What steps did: the new state if they changed it, and whether the handler that waits has asked to stop.
     memory: Memory<(Option<A>, bool)>,
-    /// Whether handlers take so long that remembering pays, and the fastest of those that were timed.
-    slow: bool,
-    fastest: Duration,
+    pace: Rc<Pace>,
     /// The fields that the newest step touched, if it was one handler from its beginning to its end.
     touched: Option<Touched>,
     runs: u64,
 }
 
-/// How many runs are timed.
-const TIMED: u64 = 4;
-/// A handler that takes longer is worth remembering.
-const SLOW: Duration = Duration::from_micros(20);
-
 impl<A: Actor + Clone> HandlerCell<A> {
-    pub(crate) fn new(state: A, hands: Hands) -> HandlerCell<A> {
+    pub(crate) fn new(state: A, hands: Hands, pace: Rc<Pace>) -> HandlerCell<A> {
         HandlerCell {
             state,
             status: Status::Rest,
@@ -83,8 +77,7 @@ impl<A: Actor + Clone> HandlerCell<A> {
             engine: hands.engine.clone(),
             cx: Cx::new(hands),
             memory: Memory::default(),
-            slow: false,
-            fastest: Duration::MAX,
+            pace,
             touched: None,
             runs: 0,
         }
@@ -92,7 +85,7 @@ impl<A: Actor + Clone> HandlerCell<A> {
 
     /// Whether what steps do is kept: of handlers that wait, and of slow ones.
     fn remembers(&self) -> bool {
-        (self.waits || self.slow) && !A::FIELDS
+        (self.waits || self.pace.is_slow()) && !A::FIELDS
     }
 
     /// Notes what there is before a step.
@@ -153,16 +146,11 @@ impl<A: Actor + Clone> HandlerCell<A> {
         true
     }
 
-    /// The first few runs are timed, to know slow handlers: the fastest counts, as any run may be interrupted.
+    /// Starts a handler of which it may not be known yet whether it is slow.
     fn start_timed(&mut self, what: u32, branch: Branch) -> Result<(), Trouble> {
         self.saved.last_mut().expect("the step saved").state = Some(self.state.clone());
-        let began = (self.runs < TIMED).then(Instant::now);
-        let result = if A::FIELDS { self.start_noting(what, branch) } else { self.start(what, branch) };
-        if let Some(began) = began {
-            self.fastest = self.fastest.min(began.elapsed());
-            self.slow = self.runs == TIMED && self.fastest > SLOW;
-        }
-        result
+        let pace = self.pace.clone();
+        pace.time(|| if A::FIELDS { self.start_noting(what, branch) } else { self.start(what, branch) })
     }
 
     /// Notes which fields are touched, by the handler and by accepting its message.
@@ -317,7 +305,7 @@ impl<A: Actor + Clone> Cell for HandlerCell<A> {
 
     #[inline]
     fn deliver(&mut self, what: u32, branch: Branch) -> Result<(), Trouble> {
-        if !self.waits && !self.slow && !A::FIELDS && self.runs >= TIMED {
+        if !self.waits && !A::FIELDS && self.pace.is_fast() {
             // A plain handler: nobody will ask what it received.
             self.save(Some(self.state.clone()));
             let result = self.start(what, branch);

@@ -29,6 +29,7 @@ mod inbox;
 mod line;
 mod lock;
 mod machine;
+mod pace;
 mod panics;
 mod past;
 mod races;
