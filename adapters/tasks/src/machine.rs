@@ -1,8 +1,9 @@
 //! The machine: one execution at a time, begun anew to go back.
 //!
-//! Suspended tasks cannot be copied. So [`rewind`](Machine::rewind) only forgets the steps, what can happen is
+//! Suspended tasks cannot be copied. So [`rewind`](Machine::rewind) only says where we are, what can happen is
 //! remembered per depth, and the next [`execute`](Machine::execute) carries out the prefix in a new execution.
-//! Each step of the prefix must do what it did before, or the program is not deterministic.
+//! Each step of the prefix must do what it did before, or the program is not deterministic. A search that goes back and
+//! then takes the steps again that are there finds them done: the execution stays where it is until it is left.
 //!
 //! Events are dependent by what they touch: the crate's documentation lists it.
 
@@ -51,6 +52,9 @@ pub struct TaskMachine {
     live: Option<Box<Execution>>,
     /// How many steps the live execution has taken.
     live_depth: usize,
+    /// Where we are.
+    depth: usize,
+    /// The steps up to here, and those that lie ahead if the same choices are made again.
     steps: Vec<Taken>,
     touches: Vec<Touch>,
     causes: Vec<u32>,
@@ -71,6 +75,7 @@ impl TaskMachine {
             shared,
             live: None,
             live_depth: 0,
+            depth: 0,
             steps: Vec::new(),
             touches: Vec::new(),
             causes: Vec::new(),
@@ -142,9 +147,10 @@ impl TaskMachine {
 
     /// Makes the live execution stand where the steps say.
     fn catch_up(&mut self) -> Result<(), MachineError> {
-        if self.live.is_some() && self.live_depth == self.steps.len() {
+        if self.live.is_some() && self.live_depth == self.depth {
             return Ok(());
         }
+        self.leave();
         self.begin()?;
         for at in 0..self.steps.len() {
             let choice = self.steps[at].choice;
@@ -158,6 +164,33 @@ impl TaskMachine {
             }
         }
         Ok(())
+    }
+
+    /// The steps that lie ahead will not be taken again.
+    fn leave(&mut self) {
+        let Some(first) = self.steps.get(self.depth) else { return };
+        self.touches.truncate(first.touches.start);
+        self.causes.truncate(first.causes.start);
+        self.tasks.truncate(first.tasks.start as usize);
+        self.steps.truncate(self.depth);
+        if let Some(&from) = self.enabled_from.get(self.depth + 1) {
+            self.enabled.truncate(from);
+            self.enabled_from.truncate(self.depth + 1);
+        }
+    }
+
+    /// The tasks that there are.
+    fn present(&self) -> &[Known] {
+        let count = self.steps.get(self.depth).map_or(self.tasks.len(), |next| next.tasks.start as usize);
+        &self.tasks[..count]
+    }
+
+    /// Takes a step that lies ahead.
+    fn pass(&mut self) {
+        let step = &self.steps[self.depth];
+        self.tasks[step.choice.what.0 as usize].ended |= step.ended;
+        self.problems += usize::from(step.problem.is_some());
+        self.depth += 1;
     }
 
     /// Takes one step of the live execution. What it touched stays in the execution's record.
@@ -252,11 +285,11 @@ fn run_fresh(x: *mut Execution) {
 
 impl Machine for TaskMachine {
     fn depth(&self) -> usize {
-        self.steps.len()
+        self.depth
     }
 
     fn enabled(&mut self, out: &mut Vec<Choice>) {
-        let depth = self.steps.len();
+        let depth = self.depth;
         if self.enabled_from.len() == depth {
             // Only the first look at a depth needs the execution, and that is right after the step.
             if self.catch_up().is_err() {
@@ -277,8 +310,12 @@ impl Machine for TaskMachine {
         if self.grew {
             return Err(MachineError::Unsupported(LEARNT.into()));
         }
+        if self.steps.get(self.depth).is_some_and(|ahead| ahead.choice == choice) {
+            self.pass();
+            return Ok(());
+        }
         self.catch_up()?;
-        let depth = self.steps.len();
+        let depth = self.depth;
         if self.enabled_from.len() == depth {
             let mut unused = Vec::new();
             self.enabled(&mut unused);
@@ -296,8 +333,6 @@ impl Machine for TaskMachine {
         self.causes.extend_from_slice(&x.record.causes);
         self.tasks.extend(x.tasks[before as usize..].iter().map(known));
         let problem = if ended && choice.what.0 == 0 { self.main_problem(depth) } else { None };
-        self.problems += usize::from(problem.is_some());
-        self.tasks[choice.what.0 as usize].ended |= ended;
         let x = self.live.as_ref().expect("it runs");
         self.steps.push(Taken {
             choice,
@@ -310,22 +345,16 @@ impl Machine for TaskMachine {
             ended,
             problem,
         });
+        self.pass();
         Ok(())
     }
 
     fn rewind(&mut self, depth: usize) {
-        let Some(first) = self.steps.get(depth) else { return };
-        self.touches.truncate(first.touches.start);
-        self.causes.truncate(first.causes.start);
-        for step in self.steps[depth..].iter().filter(|step| step.ended) {
-            self.tasks[step.choice.what.0 as usize].ended = false;
-        }
-        self.tasks.truncate(first.tasks.start as usize);
-        self.problems -= self.steps[depth..].iter().filter(|step| step.problem.is_some()).count();
-        self.steps.truncate(depth);
-        if let Some(&from) = self.enabled_from.get(depth + 1) {
-            self.enabled.truncate(from);
-            self.enabled_from.truncate(depth + 1);
+        while self.depth > depth {
+            self.depth -= 1;
+            let step = &self.steps[self.depth];
+            self.tasks[step.choice.what.0 as usize].ended &= !step.ended;
+            self.problems -= usize::from(step.problem.is_some());
         }
         if self.live.as_ref().is_some_and(|x| x.grew) {
             self.grew = true;
@@ -333,12 +362,12 @@ impl Machine for TaskMachine {
     }
 
     fn next_branch(&self) -> Option<Branch> {
-        let step = self.steps.last()?;
+        let step = &self.steps[self.depth.checked_sub(1)?];
         step.choice.branch.next(&step.ways)
     }
 
     fn thread(&self, what: Pending) -> Name {
-        self.tasks.get(what.0 as usize).map_or(Name::ROOT, |task| task.name)
+        self.present().get(what.0 as usize).map_or(Name::ROOT, |task| task.name)
     }
 
     fn actor(&self, what: Pending) -> ActorNo {
@@ -347,17 +376,21 @@ impl Machine for TaskMachine {
 
     fn find(&self, thread: Name) -> Option<Pending> {
         // A search asks for whom it has seen. Whoever is not there then is an error when it acts, see `unseen`.
-        let number = self.tasks.iter().position(|task| task.name == thread);
+        let number = self.present().iter().position(|task| task.name == thread);
         Some(number.filter(|&number| !self.tasks[number].ended).map_or(NOBODY, |number| Pending(number as u32)))
     }
 
     fn pending(&self, out: &mut Vec<Pending>) {
-        let alive = self.tasks.iter().enumerate().filter(|(_, task)| !task.ended);
+        let alive = self.present().iter().enumerate().filter(|(_, task)| !task.ended);
         out.extend(alive.map(|(number, _)| Pending(number as u32)));
     }
 
     fn relation(&self) -> Relation {
         Relation::Footprints
+    }
+
+    fn one_choice_each(&self) -> bool {
+        true
     }
 
     fn step(&self, at: usize) -> Step {
@@ -384,7 +417,7 @@ impl Machine for TaskMachine {
     }
 
     fn actors(&self) -> usize {
-        self.tasks.len()
+        self.present().len()
     }
 
     fn problems(&self) -> usize {

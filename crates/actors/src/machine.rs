@@ -581,6 +581,10 @@ impl Machine for ActorMachine {
         self.relation
     }
 
+    fn one_choice_each(&self) -> bool {
+        true
+    }
+
     fn accepted_at(&mut self, what: Pending, at: usize) -> bool {
         let engine = self.engine.borrow();
         let record = &self.records[at];

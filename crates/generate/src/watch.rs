@@ -213,6 +213,10 @@ impl<M: Machine> Machine for Watch<M> {
         self.machine.missed(at, out);
     }
 
+    fn one_choice_each(&self) -> bool {
+        self.machine.one_choice_each()
+    }
+
     fn extensions(&mut self, clocks: &Clocks, out: &mut Vec<Extension>) -> Result<bool, MachineError> {
         self.machine.extensions(clocks, out)
     }

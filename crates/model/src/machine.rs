@@ -370,6 +370,23 @@ pub trait Machine {
         let _ = (at, out);
     }
 
+    /// Whether [`enabled`](Machine::enabled) has at most one choice of each thread; where it can go several ways,
+    /// running it tells ([`next_branch`](Machine::next_branch)). Searches then need not look as often.
+    ///
+    /// ```
+    /// # use whippet_actors::{Inbox, Test};
+    /// use whippet_model::{Machine, Program};
+    /// # let program = Test::new("nothing", |_sys| {});
+    /// // A message to a native actor can be delivered or not: what `choose` makes of it is seen afterwards.
+    /// assert!(program.machine().unwrap().one_choice_each());
+    /// // A process of a mailbox program that waits for either of two sends has two choices.
+    /// let net = whippet_net::Net::parse("any", "a: R0 R1 W0,1\nb: S0\nc: S1").unwrap();
+    /// assert!(!net.machine().unwrap().one_choice_each());
+    /// ```
+    fn one_choice_each(&self) -> bool {
+        false
+    }
+
     /// With [`Relation::Footprints`], for the unfolding search: appends every event whose past consists of
     /// steps taken so far and contains the newest one, or, before the first step, is empty. Some of them
     /// can happen now; the others are in conflict with what happened. `clocks` knows all steps taken.

@@ -35,6 +35,9 @@ pub(crate) trait Sink {
     /// Whether ways that are found by running a step are reversals too.
     fn other_ways(&self) -> bool;
 
+    /// What would lead to nothing new at the configuration before step `at`.
+    fn asleep(&self, at: usize) -> &[Act];
+
     /// The configuration before step `at` has an execution that begins with these acts.
     fn found(&mut self, at: usize, beginning: Vec<Act>);
 }
@@ -190,6 +193,9 @@ impl Reversals {
         if let Some(&could) = sink.tried(at).get(&known) {
             return Ok(could);
         }
+        if run.machine.one_choice_each() && sleeps(sink.asleep(at), target, record, at, rest) {
+            return Ok(true);
+        }
         let mut names = record.names.clone();
         names.truncate(at);
         let ways = walk(run, record, at, target, rest, &mut names, &mut self.choices)?;
@@ -216,6 +222,14 @@ impl Rest {
         self.needed = self.steps.len();
         self.steps.extend(later().filter(|&k| !has(needs, k)));
     }
+}
+
+/// Whether a target that has only one choice is known to be able to act without step `at`, and to lead to nothing new:
+/// it sleeps there, and none of the rest wakes it.
+fn sleeps(asleep: &[Act], target: &Target, record: &Record, at: usize, rest: &Rest) -> bool {
+    let wakes = |act: &Act| rest.steps.iter().any(|&step| record.steps[step].act.depends_on(act));
+    target.thread != record.steps[at].act.thread
+        && asleep.iter().any(|act| act.thread == target.thread && act.branch == Branch::FIRST && !wakes(act))
 }
 
 /// Goes through the rest without step `at` and sees which ways the target has: each with the number of steps

@@ -90,6 +90,10 @@ impl Sink for Levels {
         self.keep == Keep::Everything
     }
 
+    fn asleep(&self, at: usize) -> &[Act] {
+        &self.levels[at].sleep
+    }
+
     fn found(&mut self, at: usize, mut beginning: Vec<Act>) {
         let level = &mut self.levels[at];
         match self.keep {

@@ -100,6 +100,9 @@ impl Machine for Ear {
     fn missed(&self, at: usize, out: &mut Vec<(usize, Branch)>) {
         self.machine.missed(at, out);
     }
+    fn one_choice_each(&self) -> bool {
+        self.machine.one_choice_each()
+    }
     fn actors(&self) -> usize {
         self.machine.actors()
     }
