@@ -219,6 +219,10 @@ impl<M: Message, F: AsyncFn(&mut Inbox<M>) + 'static> Cell for BodyCell<M, F> {
         Some(hasher.finish())
     }
 
+    fn variant(&self, engine: &Engine, what: u32) -> u64 {
+        words::variant_of::<M>(engine, what)
+    }
+
     fn view(&self, _position: usize) -> Option<&dyn Any> {
         None
     }

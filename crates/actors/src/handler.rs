@@ -420,6 +420,10 @@ impl<A: Actor + Clone> Cell for HandlerCell<A> {
         Some(hasher.finish())
     }
 
+    fn variant(&self, engine: &Engine, what: u32) -> u64 {
+        words::variant_of::<A::Msg>(engine, what)
+    }
+
     fn view(&self, position: usize) -> Option<&dyn Any> {
         Some(self.state_at(position))
     }

@@ -26,6 +26,7 @@ mod handler;
 mod hashes;
 mod idle;
 mod inbox;
+mod knowledge;
 mod line;
 mod lock;
 mod machine;

@@ -6,13 +6,14 @@ use crate::delivery::Delivery;
 use crate::ending::Environment;
 use crate::engine::{Content, Engine, EngineRef, LONG_AGO, PENDING, SET_UP, Sent};
 use crate::fingerprint::{Fingerprints, Present};
+use crate::knowledge::Knowledge;
 use crate::panics::{self, Panic};
 use smallvec::SmallVec;
 use std::cell::Ref;
 use std::ops::Range;
 use whippet_model::{
-    ActorNo, Branch, Choice, Clocks, Comparison, Delivered, Extension, Kind, Machine, MachineError, Name, Pending,
-    Problem, Relation, Step, StepText, Touch,
+    ActorNo, Branch, Choice, Clocks, Comparison, Delivered, Extension, Kind, Machine, MachineError, Marks, Name,
+    Pending, Problem, Relation, Step, StepText, Touch,
 };
 
 /// What has to be known of a step to tell of it and to take it back.
@@ -22,7 +23,7 @@ pub(crate) struct Record {
     /// The actor's position before the step.
     pub(crate) position: u32,
     /// How many messages and actors there were before.
-    sent: u32,
+    pub(crate) sent: u32,
     actors: u32,
     touches: u32,
     /// The actor's history before.
@@ -84,6 +85,9 @@ pub struct ActorMachine {
     plain: bool,
     /// Whether tracked fields tell which messages to one actor commute.
     pub(crate) fields: bool,
+    /// Which messages are left out, if any, and what is known of the program beforehand, if somebody asked.
+    pub(crate) marks: Option<Marks>,
+    pub(crate) knowledge: Option<Knowledge>,
     touches: Vec<Touch>,
     /// Happens-before, where the order of delivery depends on it.
     clocks: Option<Clocks>,
@@ -120,6 +124,8 @@ impl ActorMachine {
             relation: Relation::SameActor,
             plain: false,
             fields: true,
+            marks: None,
+            knowledge: None,
             touches: Vec::new(),
             clocks: None,
             fingerprints: Fingerprints::default(),
@@ -660,6 +666,23 @@ impl Machine for ActorMachine {
 
     fn set_up_sends(&self) -> Vec<(ActorNo, ActorNo)> {
         self.set_up_sends.clone()
+    }
+
+    fn learn(&mut self) -> Option<String> {
+        self.find_out();
+        Some(ActorMachine::source_of_levels())
+    }
+
+    fn level(&self, actor: ActorNo) -> Option<u64> {
+        self.level_of(actor.0)
+    }
+
+    fn leaves_out(&self) -> Option<String> {
+        self.missed_by_marks()
+    }
+
+    fn left_out(&self, what: Pending) -> bool {
+        self.is_marked(what.0)
     }
 
     #[inline]

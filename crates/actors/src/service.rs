@@ -127,6 +127,10 @@ impl<S: Service> Cell for ServiceCell<S> {
         Some(hasher.finish())
     }
 
+    fn variant(&self, engine: &Engine, what: u32) -> u64 {
+        crate::words::variant_of::<S::Msg>(engine, what)
+    }
+
     fn view(&self, position: usize) -> Option<&dyn Any> {
         Some(self.state_at(position))
     }

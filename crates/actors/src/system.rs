@@ -18,7 +18,7 @@ use crate::{Actor, Message};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
-use whippet_model::{MachineError, Name, Program};
+use whippet_model::{MachineError, Name, Program, Tasks};
 
 /// What the body of a test works with: creates actors, sends the first messages, says what must hold.
 ///
@@ -412,7 +412,7 @@ pub struct Test {
     parameters: Vec<(String, String)>,
     delivery: Delivery,
     environment: Environment,
-    fields: bool,
+    tasks: Tasks,
     remember: usize,
     body: Arc<Body>,
 }
@@ -428,7 +428,7 @@ impl Test {
             parameters: Vec::new(),
             delivery: Delivery::default(),
             environment: Environment::default(),
-            fields: true,
+            tasks: Tasks::default(),
             remember: REMEMBER,
             body: Arc::new(body),
         }
@@ -455,12 +455,12 @@ impl Test {
         self
     }
 
-    /// Whether [`Tracked`](crate::Tracked) fields tell which messages to one actor commute, as they do by default. Without
-    /// them any two messages to one actor are taken in both orders.
+    /// When two messages to one actor are in conflict. By default [`Tracked`](crate::Tracked) fields tell, of actors that have
+    /// them; marks need them too.
     ///
     /// ```
     /// use whippet_actors::{Actor, Cx, Test, Tracked};
-    /// use whippet_model::{Machine, Program, Relation};
+    /// use whippet_model::{Machine, Program, Relation, Tasks};
     /// #[derive(Clone, Debug, Default)]
     /// struct Counter { hits: Tracked<u32> }
     /// impl Actor for Counter {
@@ -472,11 +472,11 @@ impl Test {
     ///     sys.spawn(Counter::default());
     /// });
     /// assert_eq!(test.machine().unwrap().relation(), Relation::Footprints);
-    /// assert_eq!(test.fields(false).machine().unwrap().relation(), Relation::SameActor);
+    /// assert_eq!(test.tasks(Tasks::Actors).machine().unwrap().relation(), Relation::SameActor);
     /// ```
     #[must_use]
-    pub fn fields(mut self, fields: bool) -> Test {
-        self.fields = fields;
+    pub fn tasks(mut self, tasks: Tasks) -> Test {
+        self.tasks = tasks;
         self
     }
 
@@ -534,10 +534,15 @@ impl Program for Test {
         if let Some(error) = system.error {
             return Err(error);
         }
-        system.machine.fields = self.fields;
-        system.machine.start();
-        system.machine.engine.borrow_mut().remember = self.remember;
-        Ok(system.machine)
+        let mut machine = system.machine;
+        machine.fields = self.tasks == Tasks::Fields;
+        machine.start();
+        machine.engine.borrow_mut().remember = self.remember;
+        if let Tasks::Marks(marks) = self.tasks {
+            machine.marks = Some(marks);
+            machine.find_out();
+        }
+        Ok(machine)
     }
 
     fn name(&self) -> String {

@@ -4,7 +4,7 @@ use crate::cell::Cell;
 use crate::engine::{Content, Engine};
 use rustc_hash::{FxHashMap, FxHasher};
 use std::fmt::Debug;
-use std::hash::Hasher;
+use std::hash::{Hash, Hasher};
 use whippet_model::Name;
 
 /// What a type of actor is called: `bank::SavingsAccount<T>` is a "savings account".
@@ -118,6 +118,15 @@ fn fields(text: &str) -> Option<Vec<(&str, &str)>> {
     }
     let named = text[open..].starts_with('{');
     Some(parts.into_iter().map(|p| if named { p.split_once(": ").unwrap_or(("", p)) } else { ("", p) }).collect())
+}
+
+/// Which variant of its type a message is. Answers are of one kind.
+pub(crate) fn variant_of<M: 'static>(engine: &Engine, what: u32) -> u64 {
+    let sent = &engine.sent[what as usize];
+    let Content::Message(place) = sent.content else { return u64::MAX };
+    let mut hasher = FxHasher::default();
+    std::mem::discriminant(engine.message::<M>(sent.to, place)).hash(&mut hasher);
+    hasher.finish()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use crate::runnable::Runnable;
 use clap::ValueEnum;
 use std::path::Path;
 use std::sync::Arc;
-use whippet_model::{Program, Schedule};
+use whippet_model::{Marks, Program, Schedule};
 
 /// A program, set up as the user wants it.
 pub(crate) struct Target {
@@ -98,16 +98,7 @@ fn subject(which: &Which) -> Result<Target, Failure> {
     no_relation(which)?;
     let settings = which.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let mut test = subject.program(settings).map_err(Failure::misuse)?;
-    match which.tasks {
-        None | Some(Tasks::Fields) => {}
-        Some(Tasks::Actors) => test = test.fields(false),
-        Some(Tasks::Marks | Tasks::MarksLiteral) => {
-            return Err(Failure::misuse(
-                "marks need to know from the program's text which fields a message will touch: that is known of .abs \
-                 files; the fields of native actors are tracked as they run: use --tasks fields or --tasks actors",
-            ));
-        }
-    }
+    test = test.tasks(tasks(which));
     if let Some(delivery) = which.delivery {
         test = test.delivery(match delivery {
             Delivery::Unordered => whippet_actors::Delivery::Unordered,
@@ -164,16 +155,35 @@ fn abs_file(which: &Which) -> Result<Target, Failure> {
     no_parameters(which)?;
     no_relation(which)?;
     let source = read(&which.program)?;
-    let program = whippet_lang::AbsProgram::parse(&which.program, &source).map_err(Failure::misuse)?;
-    Ok(Target::new(
-        which,
-        program.tasks(match which.tasks.unwrap_or(Tasks::Fields) {
-            Tasks::Fields => whippet_lang::Tasks::Fields,
-            Tasks::Actors => whippet_lang::Tasks::Actors,
-            Tasks::Marks => whippet_lang::Tasks::Marks(whippet_lang::Marks::Persisting),
-            Tasks::MarksLiteral => whippet_lang::Tasks::Marks(whippet_lang::Marks::Literal),
-        }),
-    ))
+    let beside = || files_beside(&which.program);
+    let program = whippet_lang::AbsProgram::parse_with(&which.program, &source, beside).map_err(Failure::misuse)?;
+    Ok(Target::new(which, program.tasks(tasks(which))))
+}
+
+/// What the flag says, or fields as far as they are known.
+fn tasks(which: &Which) -> whippet_model::Tasks {
+    match which.tasks.unwrap_or(Tasks::Fields) {
+        Tasks::Fields => whippet_model::Tasks::Fields,
+        Tasks::Actors => whippet_model::Tasks::Actors,
+        Tasks::Marks => whippet_model::Tasks::Marks(Marks::Persisting),
+        Tasks::MarksLiteral => whippet_model::Tasks::Marks(Marks::Literal),
+    }
+}
+
+/// The other ABS files in the directory of one, in the order of their names, as far as they can be read.
+fn files_beside(path: &str) -> Vec<(String, String)> {
+    let path = Path::new(path);
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.file_name()).filter(|name| path.file_name() != Some(name)).collect();
+    names.retain(|name| Path::new(name).extension().is_some_and(|ending| ending == "abs"));
+    names.sort();
+    let file = |name| {
+        let path = path.with_file_name(name);
+        Some((path.to_string_lossy().into_owned(), std::fs::read_to_string(&path).ok()?))
+    };
+    names.into_iter().filter_map(file).collect()
 }
 
 fn read(path: &str) -> Result<String, Failure> {

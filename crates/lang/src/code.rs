@@ -82,6 +82,8 @@ pub(crate) enum Expr {
     /// A cast to an interface: `null` if the object does not have it.
     As(Box<Expr>, u32),
     Template(Box<[Expr]>),
+    /// `random(n)`: any number from 0 to n - 1. Only in methods, outside of conditions that tasks wait for.
+    Random(Box<Expr>, u32),
 }
 
 #[derive(Clone, Debug)]
@@ -232,7 +234,9 @@ impl Expr {
         match self {
             Expr::Const(_) | Expr::Local(_) | Expr::Field(_) | Expr::This => {}
             Expr::Closure(_, _, fields) => fields.iter().for_each(|&field| visit(&Expr::Field(field))),
-            Expr::Unary(_, inner) | Expr::Implements(inner, _) | Expr::As(inner, _) => inner.walk(visit),
+            Expr::Unary(_, inner) | Expr::Implements(inner, _) | Expr::As(inner, _) | Expr::Random(inner, _) => {
+                inner.walk(visit);
+            }
             Expr::Binary(_, pair, _) | Expr::Let(_, pair) => {
                 pair.0.walk(visit);
                 pair.1.walk(visit);

@@ -6,8 +6,10 @@ use crate::syntax::ast::{Binary, Unary};
 use crate::value::{Closure, Value, with_stack};
 use num_rational::BigRational;
 use num_traits::Zero;
+use smallvec::SmallVec;
 use std::cmp::Ordering;
 use std::rc::Rc;
+use whippet_model::Branch;
 
 /// An exception on its way, or the end of the interpreter's patience.
 #[derive(Clone, Debug, PartialEq)]
@@ -24,7 +26,19 @@ pub(crate) enum Limit {
     Statements,
     Depth,
     Size,
+    /// Ways that a step can go.
+    Ways,
 }
+
+/// Which way a step goes at each `random`, and how many there are.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ways {
+    pub(crate) branch: Branch,
+    pub(crate) arities: SmallVec<[u32; 2]>,
+}
+
+/// How many numbers `random` may choose from.
+pub(crate) const MOST_WAYS: i64 = Branch::VALUES as i64;
 
 /// How deep functions and synchronous calls may be nested.
 pub(crate) const MOST_NESTED: u32 = 20_000;
@@ -47,6 +61,7 @@ pub(crate) struct Eval<'a> {
     pub(crate) depth: u32,
     /// The fields that were looked at, as bits; the last one stands for all further ones.
     pub(crate) read: u64,
+    pub(crate) ways: &'a mut Ways,
 }
 
 /// The bit of a field.
@@ -163,7 +178,23 @@ impl Eval<'_> {
                 }
                 Value::str(text)
             }
+            Expr::Random(below, at) => {
+                let below = self.expr(below)?;
+                self.random(&below, *at)?
+            }
         })
+    }
+
+    /// Any number below this one: the way that the step goes tells which.
+    fn random(&mut self, below: &Value, at: u32) -> Result<Value, Thrown> {
+        let digit = self.ways.arities.len();
+        match below {
+            Value::Int(n @ 1..=MOST_WAYS) if digit < Branch::DIGITS => {
+                self.ways.arities.push(*n as u32);
+                Ok(Value::Int(i64::from(self.ways.branch.digit(digit))))
+            }
+            _ => Err(Thrown::Limit(Limit::Ways, at)),
+        }
     }
 
     fn push_args(&mut self, args: &[Expr]) -> Result<(), Thrown> {

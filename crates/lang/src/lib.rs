@@ -32,5 +32,6 @@ mod summary;
 mod syntax;
 mod value;
 
-pub use machine::{AbsMachine, AbsProgram, DEFAULT_STATEMENTS, Marks, Tasks};
+pub use machine::{AbsMachine, AbsProgram, DEFAULT_STATEMENTS};
 pub use source::{FaultPlace, LangError};
+pub use whippet_model::{Marks, Tasks};

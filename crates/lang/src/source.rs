@@ -21,32 +21,66 @@ impl Span {
     }
 }
 
-/// The text of one file and its name.
+/// The text of a program and the names of its files, of which the first has the main block. What is in the others follows it.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
     pub(crate) name: String,
     pub(crate) text: String,
     /// Where each line starts.
     lines: Vec<u32>,
+    /// The name of each file, and where it starts.
+    files: Vec<(String, u32)>,
 }
 
 impl Source {
-    pub(crate) fn new(name: &str, text: &str) -> Source {
+    pub(crate) fn new(all: &[(String, String)]) -> Source {
+        let (mut text, mut files) = (String::new(), Vec::new());
+        for (name, part) in all {
+            files.push((name.clone(), text.len() as u32));
+            text.push_str(part);
+            if files.len() < all.len() {
+                text.push('\n');
+            }
+        }
         let starts = text.bytes().enumerate().filter(|&(_, b)| b == b'\n').map(|(i, _)| i as u32 + 1);
-        Source { name: name.into(), text: text.into(), lines: std::iter::once(0).chain(starts).collect() }
+        let lines = std::iter::once(0).chain(starts).collect();
+        Source { name: all[0].0.clone(), text, lines, files }
     }
 
-    /// Line and column of an offset, both counted from 1, the column in characters.
+    /// The file that an offset is in: its name, and where it starts and ends.
+    fn file(&self, offset: u32) -> (&str, u32, u32) {
+        let k = self.files.partition_point(|&(_, start)| start <= offset).max(1) - 1;
+        let end = self.files.get(k + 1).map_or(self.text.len() as u32, |&(_, next)| next - 1);
+        (&self.files[k].0, self.files[k].1, end)
+    }
+
+    /// Where the first file ends.
+    pub(crate) fn end_of_first(&self) -> u32 {
+        self.file(0).2
+    }
+
+    /// The line that an offset is in, counted from 0 through all files.
+    fn line(&self, offset: u32) -> usize {
+        self.lines.partition_point(|&start| start <= offset).max(1) - 1
+    }
+
+    /// Line and column of an offset in its file, both counted from 1, the column in characters.
     pub(crate) fn line_column(&self, offset: u32) -> (usize, usize) {
-        let line = self.lines.partition_point(|&start| start <= offset).max(1);
-        let start = self.lines[line - 1] as usize;
+        let line = self.line(offset);
+        let start = self.lines[line] as usize;
         let end = (offset as usize).clamp(start, self.text.len());
-        (line, String::from_utf8_lossy(&self.text.as_bytes()[start..end]).chars().count() + 1)
+        let column = String::from_utf8_lossy(&self.text.as_bytes()[start..end]).chars().count() + 1;
+        (line - self.line(self.file(offset).1) + 1, column)
+    }
+
+    /// The text of the line that an offset is in, without the space around it.
+    pub(crate) fn line_text(&self, offset: u32) -> &str {
+        self.text.lines().nth(self.line(offset)).unwrap_or("").trim()
     }
 
     /// The place of an offset as `file:line`.
     pub(crate) fn place(&self, offset: u32) -> String {
-        format!("{}:{}", self.name, self.line_column(offset).0)
+        format!("{}:{}", self.file(offset).0, self.line_column(offset).0)
     }
 }
 
@@ -102,7 +136,9 @@ pub struct LangError {
 pub struct FaultPlace {
     /// What is wrong.
     pub message: String,
-    /// The line, counted from 1.
+    /// The file.
+    pub file: String,
+    /// The line in it, counted from 1.
     pub line: usize,
     /// The column in characters, counted from 1.
     pub column: usize,
@@ -121,7 +157,8 @@ impl LangError {
             .iter()
             .map(|fault| {
                 let (line, column) = self.source.line_column(fault.span.start);
-                FaultPlace { message: fault.message.clone(), line, column }
+                let file = self.source.file(fault.span.start).0.to_string();
+                FaultPlace { message: fault.message.clone(), file, line, column }
             })
             .collect()
     }
@@ -132,9 +169,10 @@ impl std::error::Error for LangError {}
 impl fmt::Display for LangError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let handler = GraphicalReportHandler::new_themed(GraphicalTheme::unicode_nocolor()).with_width(100);
-        let source = NamedSource::new(&self.source.name, self.source.text.clone());
         for fault in &self.faults {
-            handler.render_report(f, &Shown { fault, source: &source })?;
+            let (name, start, end) = self.source.file(fault.span.start);
+            let source = NamedSource::new(name, self.source.text[start as usize..end as usize].to_string());
+            handler.render_report(f, &Shown { fault, start, source: &source })?;
         }
         Ok(())
     }
@@ -144,6 +182,8 @@ impl fmt::Display for LangError {
 #[derive(Debug)]
 struct Shown<'a> {
     fault: &'a Fault,
+    /// Where its file starts.
+    start: u32,
     source: &'a NamedSource<String>,
 }
 
@@ -167,7 +207,7 @@ impl Diagnostic for Shown<'_> {
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
         let span = self.fault.span;
         let length = (span.end.saturating_sub(span.start)) as usize;
-        let label = LabeledSpan::new(Some(self.fault.label.clone()), span.start as usize, length);
+        let label = LabeledSpan::new(Some(self.fault.label.clone()), (span.start - self.start) as usize, length);
         Some(Box::new(std::iter::once(label)))
     }
 }

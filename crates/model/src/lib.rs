@@ -11,6 +11,7 @@ mod machine;
 mod name;
 mod problem;
 mod schedule;
+mod tasks;
 mod verdict;
 
 pub use choice::{Access, ActorNo, Branch, Choice, Delivered, Pending, Step, Touch, conflict};
@@ -19,4 +20,5 @@ pub use machine::{Comparison, Extension, Machine, MachineError, Program, Relatio
 pub use name::Name;
 pub use problem::{Finding, Kind, Problem, StepText};
 pub use schedule::{Decision, SCHEDULE_VERSION, Schedule, ScheduleError};
+pub use tasks::{Marks, Tasks};
 pub use verdict::{Counters, Estimate, Events, LimitHit, Limits, Verdict};

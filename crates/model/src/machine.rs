@@ -457,6 +457,25 @@ pub trait Machine {
 
     // ---- what is known of the program beforehand -------------------------------------------------
 
+    /// Levels will be asked for. A machine that has no text of its program may run it a few times to see, and says what
+    /// the reader of the verdict must know of that.
+    ///
+    /// ```
+    /// # use whippet_actors::{Inbox, Test};
+    /// use whippet_model::{ActorNo, Machine, Program};
+    /// let program = Test::new("one message", |sys| {
+    ///     let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| { inbox.receive().await; });
+    ///     sys.send(sink, 1);
+    /// });
+    /// let mut machine = program.machine().unwrap();
+    /// assert_eq!(machine.level(ActorNo(1)), None);
+    /// assert!(machine.learn().unwrap().contains("sample executions"));
+    /// assert_eq!(machine.level(ActorNo(1)), Some(0), "nobody sends to it any more");
+    /// ```
+    fn learn(&mut self) -> Option<String> {
+        None
+    }
+
     /// How much may still be sent to an actor, as far as the program's text and this configuration tell: 0 if
     /// nobody can send to it any more. Nothing where the machine cannot know. It orders a search, no more.
     ///

@@ -88,7 +88,7 @@ names! { Order, "order":
     Hms = "hms", "the actor that sends most per message it receives";
     Sgr = "sgr", "the actor that reaches others in the graph of sends";
     SgrPublished = "sgr-published", "like sgr, by the published sort of messages, which is not transitive";
-    Stable = "stable", "an actor that nobody can send to any more, or else of the lowest level (.abs only)";
+    Stable = "stable", "an actor that nobody can send to any more, or else of the lowest level (.abs and native actors)";
 }
 
 names! { Rule, "rule":

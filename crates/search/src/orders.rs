@@ -62,8 +62,8 @@ impl Orders {
         if order == Order::Stable && machine.level(ActorNo(0)).is_none() {
             let others: Vec<&str> = Order::ALL.iter().filter(|o| **o != order).map(|o| o.name()).collect();
             return Err(Stop::unsupported(format!(
-                "the order `stable` needs to know from the program's text who may still send to whom: that is known of \
-                 .abs programs, not of this one. Choose one of these: {}",
+                "the order `stable` needs to know who may still send to whom: that is known of .abs programs and learnt of \
+                 native actors, not of this one. Choose one of these: {}",
                 others.join(", ")
             )));
         }

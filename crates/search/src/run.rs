@@ -7,7 +7,7 @@
 
 use crate::collect;
 use crate::control::{Control, Doing, Worker, lock};
-use crate::options::Options;
+use crate::options::{Options, Order};
 use crate::parallel::workers;
 use crate::weights::Weights;
 use std::sync::Arc;
@@ -64,7 +64,7 @@ impl<'a, M: Machine> Run<'a, M> {
         if let Some(missed) = &leaves_out {
             control.note(missed.as_str());
         }
-        Run {
+        let mut run = Run {
             leaves_out: leaves_out.is_some(),
             cut: false,
             machine,
@@ -77,7 +77,13 @@ impl<'a, M: Machine> Run<'a, M> {
             follows: false,
             first: true,
             wrong: Vec::new(),
+        };
+        if options.order == Order::Stable
+            && let Some(known) = run.watched(Doing::SettingUp, Machine::learn)
+        {
+            control.note(known);
         }
+        run
     }
 
     /// From now on `clocks` knows every step.

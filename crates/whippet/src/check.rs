@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use whippet_actors::{Delivery, Environment, System, Test};
-use whippet_model::{Program, Schedule, ScheduleError, Verdict};
+use whippet_model::{Program, Schedule, ScheduleError, Tasks, Verdict};
 use whippet_report::{failure, story};
 use whippet_search::{Options, Order, Reduction, ReplayError, SearchError, explore, replay_within};
 
@@ -83,6 +83,7 @@ pub enum CheckError {
 pub struct Whippet {
     name: String,
     delivery: Delivery,
+    tasks: Tasks,
     environment: Environment,
     options: Options,
     partial: bool,
@@ -100,6 +101,7 @@ impl Whippet {
         Whippet {
             name: name.into(),
             delivery: Delivery::default(),
+            tasks: Tasks::default(),
             environment: Environment::default(),
             options: Options::default(),
             partial: false,
@@ -179,6 +181,38 @@ impl Whippet {
     #[must_use]
     pub fn order(mut self, order: Order) -> Whippet {
         self.options.order = order;
+        self
+    }
+
+    /// When two messages to one actor are in conflict.
+    ///
+    /// ```
+    /// use whippet::model::Tasks;
+    /// # use whippet::prelude::*;
+    /// # #[derive(Clone, Debug, Default)]
+    /// # struct Desk { names: Tracked<u32>, visits: Tracked<u32> }
+    /// # impl Actor for Desk {
+    /// #     type Msg = Option<u32>;
+    /// #     const FIELDS: bool = true;
+    /// #     async fn handle(&mut self, name: Option<u32>, _cx: &mut Cx<Self>) {
+    /// #         match name {
+    /// #             Some(name) => *self.names = name,
+    /// #             None => *self.visits += 1,
+    /// #         }
+    /// #     }
+    /// # }
+    /// # fn two(sys: &mut System) {
+    /// #     let desk = sys.spawn(Desk::default());
+    /// #     sys.send(desk, Some(1));
+    /// #     sys.send(desk, None);
+    /// # }
+    /// // Two messages that touch different fields.
+    /// let executions = |tasks| Whippet::new("desk").tasks(tasks).explore(two).unwrap().counters.executions;
+    /// assert_eq!((executions(Tasks::Fields), executions(Tasks::Actors)), (1, 2));
+    /// ```
+    #[must_use]
+    pub fn tasks(mut self, tasks: Tasks) -> Whippet {
+        self.tasks = tasks;
         self
     }
 
@@ -405,7 +439,7 @@ impl Whippet {
     /// assert_eq!(enabled.len(), 1);
     /// ```
     pub fn program(&self, body: impl Fn(&mut System) + Send + Sync + 'static) -> Test {
-        Test::new(self.name.clone(), body).delivery(self.delivery).environment(self.environment)
+        Test::new(self.name.clone(), body).delivery(self.delivery).environment(self.environment).tasks(self.tasks)
     }
 
     /// Explores, and gives the verdict.

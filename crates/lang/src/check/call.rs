@@ -51,6 +51,11 @@ impl Checker {
             false => name.clone(),
         };
         let Some(info) = self.functions.get(&name.text).cloned() else {
+            if &*name.text == "random" && body.chooses {
+                let args = self.args(body, name, args, &[Ty::Int])?;
+                let below = args.into_iter().next().expect("one argument was wanted");
+                return Ok((code::Expr::Random(Box::new(below), at), Ty::Int));
+            }
             return Err(self.no_function(body, name));
         };
         let with: Vec<Ty> = info.generics.iter().map(|_| self.types.fresh()).collect();
@@ -70,7 +75,11 @@ impl Checker {
         match method {
             true => Fault::new(name.span, format!("`{}` is a method: write `this.{0}(…)`", name.text)),
             false => match &*name.text {
-                "random" | "readln" | "ms_since_model_start" => Fault::new(
+                "random" => {
+                    Fault::new(name.span, "not supported: `random` in a function or in what an `await` waits for")
+                        .help("give it to a variable in a method first, then use the variable")
+                }
+                "readln" | "ms_since_model_start" => Fault::new(
                     name.span,
                     format!("not supported: `{}`, which gives another value each time", name.text),
                 ),

@@ -9,7 +9,8 @@ use crate::syntax::ast::{self, Ident, TypeUse};
 use std::rc::Rc;
 
 /// Modules that are always there.
-const LIBRARY: &[&str] = &["ABS.StdLib", "ABS.StdLib.Exceptions", "ABS.DC", "ABS.Meta", "ABS.FLI", "ABS.Scheduler"];
+pub(super) const LIBRARY: &[&str] =
+    &["ABS.StdLib", "ABS.StdLib.Exceptions", "ABS.DC", "ABS.Meta", "ABS.FLI", "ABS.Scheduler"];
 
 /// Types that need no declaration.
 const PRIMITIVE: &[(&str, Ty)] = &[
@@ -26,8 +27,8 @@ impl Checker {
         for import in &file.imports {
             let own = file.modules.iter().any(|module| module.text == import.text);
             if !own && !LIBRARY.contains(&&*import.text) {
-                let fault = Fault::new(import.span, format!("there is no module `{}` in this file", import.text))
-                    .help("Whippet reads one file: put the modules it needs into it");
+                let fault = Fault::new(import.span, format!("there is no module `{}`", import.text))
+                    .help("Whippet looks for it in this file and in the .abs files beside it");
                 self.faults.push(fault);
             }
         }
@@ -134,7 +135,7 @@ impl Checker {
             self.data.contains_key(text) || self.synonyms.contains_key(text) || self.interfaces.contains_key(text);
         if primitive || taken {
             let fault = Fault::new(name.span, format!("there already is a type `{text}`"))
-                .help("all modules of a file share one space of names");
+                .help("types, interfaces, synonyms and what the language has share one space of names");
             self.faults.push(fault);
         }
         !primitive && !taken

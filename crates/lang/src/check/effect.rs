@@ -127,7 +127,10 @@ impl Checker {
                 }
                 Guard::Holds(condition) => {
                     self.no_clock(condition)?;
-                    let condition = self.expr_of(body, condition, &Ty::Bool)?;
+                    let chooses = std::mem::replace(&mut body.chooses, false);
+                    let condition = self.expr_of(body, condition, &Ty::Bool);
+                    body.chooses = chooses;
+                    let condition = condition?;
                     holds = Some(match holds {
                         None => condition,
                         Some(before) => code::Expr::Binary(Binary::And, Box::new((before, condition)), at),

@@ -85,7 +85,8 @@ impl Checker {
 
     /// Sets the fields, in order, and runs the block of the class.
     fn init_body(&mut self, class: &ast::Class, number: u32) -> u32 {
-        let mut body = Body { class: Some(number), init: true, result: Some(Ty::Unit), ..Body::default() };
+        let mut body =
+            Body { class: Some(number), init: true, chooses: true, result: Some(Ty::Unit), ..Body::default() };
         let fields = self.class_fields[number as usize].clone();
         for (k, (param, value)) in class.fields.iter().enumerate() {
             let field = class.params.len() + k;
@@ -107,7 +108,8 @@ impl Checker {
     fn method_body(&mut self, class: &ast::Class, method: &ast::Method, number: u32) -> Check<()> {
         let signature = &method.signature;
         let info = self.class_methods[number as usize][&signature.name.text].clone();
-        let mut body = Body { class: Some(number), result: Some(info.result.clone()), ..Body::default() };
+        let mut body =
+            Body { class: Some(number), chooses: true, result: Some(info.result.clone()), ..Body::default() };
         for (param, ty) in signature.params.iter().zip(&*info.params) {
             if body.find(&param.name.text).is_some() {
                 return Err(Fault::new(param.name.span, format!("a second parameter `{}`", param.name.text)));
@@ -147,14 +149,15 @@ impl Checker {
 
     pub(super) fn main(&mut self, file: &ast::File) {
         let Some((statements, _)) = &file.main else {
-            let end = crate::source::Span::new(self.code.source.text.len(), self.code.source.text.len());
+            let end = self.code.source.end_of_first() as usize;
+            let end = crate::source::Span::new(end, end);
             let fault = Fault::new(end, "there is no main block")
                 .label("the file ends here")
                 .help("a program starts in a block `{ … }` at the end of the file");
             self.faults.push(fault);
             return;
         };
-        let mut body = Body { class: Some(0), result: Some(Ty::Unit), ..Body::default() };
+        let mut body = Body { class: Some(0), chooses: true, result: Some(Ty::Unit), ..Body::default() };
         self.block(&mut body, statements);
         let written = self.new_method("the main block", 0, body, 0);
         let main = self.code.methods.swap_remove(written as usize);

@@ -119,6 +119,8 @@ struct Body {
     tries: Vec<try_stmt::Around>,
     /// Whether this runs while an object is being created.
     init: bool,
+    /// Whether this is run once by a task, so that it may go several ways: code of a method, no condition of an `await`.
+    chooses: bool,
 }
 
 impl Body {
@@ -142,10 +144,15 @@ impl Body {
     }
 }
 
+/// Whether a module is the language's own.
+pub(crate) fn is_library(module: &str) -> bool {
+    declare::LIBRARY.contains(&module)
+}
+
 /// Checks a file and gives its code, or every fault found.
 pub(crate) fn check(source: &Source, file: &ast::File) -> Result<Code, Vec<Fault>> {
     let mut checker = Checker::new(source);
-    let prelude = crate::syntax::parse(include_str!("../prelude.abs")).expect("the prelude is well formed");
+    let prelude = crate::syntax::parse(include_str!("../prelude.abs"), u32::MAX).expect("the prelude is well formed");
     checker.declare_all(&prelude);
     let functions = checker.code.constructors.iter().map(|c| c.name.as_str());
     assert!(functions.zip(code::known::NAMES).all(|(a, b)| a == *b), "the prelude's constructors are out of order");

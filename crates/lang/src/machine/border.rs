@@ -7,8 +7,8 @@ use crate::eval::Thrown;
 use smallvec::SmallVec;
 use std::ops::Range;
 use whippet_model::{
-    ActorNo, Choice, Clocks, Comparison, Extension, Machine, MachineError, Name, Pending, Problem, Relation, Step,
-    StepText, Touch,
+    ActorNo, Branch, Choice, Clocks, Comparison, Extension, Machine, MachineError, Name, Pending, Problem, Relation,
+    Step, StepText, Touch,
 };
 
 impl AbsMachine {
@@ -34,12 +34,17 @@ impl AbsMachine {
             touches: self.touches.len() as u32,
             causes: SmallVec::new(),
             problem: None,
+            arities: SmallVec::new(),
             place: NONE,
         };
         self.reasons(&mut record);
         self.mark(task);
-        let (end, frames, place) = self.run(task);
+        let (end, frames, place, arities) = self.run(task, choice.branch);
         record.place = place;
+        if !arities.is_empty() {
+            record.event = record.event.going(choice.branch);
+            record.arities = arities;
+        }
         let state = &mut self.tasks[task as usize].state;
         state.frames = frames;
         state.steps += 1;
@@ -190,7 +195,17 @@ impl Machine for AbsMachine {
         assert!(self.is_enabled(choice.what.0), "a search chose a task that is not enabled: a bug of the search");
         self.runs += 1;
         self.step_of(choice);
+        let arities = &self.steps[self.steps.len() - 1].arities;
+        if (0..Branch::DIGITS).any(|k| choice.branch.digit(k) >= arities.get(k).copied().unwrap_or(1)) {
+            self.rewind(self.steps.len() - 1);
+            return Err(MachineError::Misuse("a step has no such way: the schedule is of another program".into()));
+        }
         Ok(())
+    }
+
+    fn next_branch(&self) -> Option<Branch> {
+        let newest = self.steps.last()?;
+        newest.choice.branch.next(&newest.arities)
     }
 
     fn rewind(&mut self, depth: usize) {

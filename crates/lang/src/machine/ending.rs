@@ -3,8 +3,8 @@
 use super::frame::Status;
 use super::{AbsMachine, Outcome};
 use crate::code::{LIBRARY, known};
-use crate::eval::{Limit, MOST_NESTED, Thrown};
-use whippet_model::{Kind, Name, Problem};
+use crate::eval::{Limit, MOST_NESTED, MOST_WAYS, Thrown};
+use whippet_model::{Branch, Kind, Name, Problem};
 
 impl AbsMachine {
     /// The problem of a task that ends with an exception. None if its future is kept: the exception
@@ -34,6 +34,10 @@ impl AbsMachine {
                 format!("`{method}` does not come to an end within {} statements", self.statements)
             }
             Limit::Depth => format!("calls are nested deeper than {MOST_NESTED} levels in `{method}`"),
+            Limit::Ways => format!(
+                "not supported: `random` in `{method}` with a limit below 1 or above {MOST_WAYS}, or more than {} times in one step",
+                Branch::DIGITS
+            ),
             Limit::Size => format!("a number or string grows beyond a million bits or characters in `{method}`"),
         }
     }
@@ -44,8 +48,7 @@ impl AbsMachine {
 
     /// The source line of a place, without the space around it.
     fn line(&self, place: u32) -> String {
-        let line = if place == LIBRARY { 0 } else { self.code.source.line_column(place).0 };
-        self.code.source.text.lines().nth(line.wrapping_sub(1)).unwrap_or("").trim().to_string()
+        if place == LIBRARY { String::new() } else { self.code.source.line_text(place).to_string() }
     }
 
     /// Nothing is enabled any more: who still waits, and which exception did nobody see?

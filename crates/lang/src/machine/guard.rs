@@ -3,7 +3,7 @@
 use super::frame::Status;
 use super::{AbsMachine, Tasks, Undo, salt};
 use crate::code::{Guard, Instr};
-use crate::eval::{Eval, field_bit};
+use crate::eval::{Eval, Ways, field_bit};
 use crate::value::Value;
 use whippet_model::Touch;
 
@@ -94,6 +94,7 @@ impl AbsMachine {
             fuel: &mut fuel,
             depth: 0,
             read: 0,
+            ways: &mut Ways::default(),
         };
         eval.expr(condition).map_or(true, |value| value.truth())
     }

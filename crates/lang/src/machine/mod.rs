@@ -34,67 +34,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
-use whippet_model::{Choice, MachineError, Name, Problem, Program, Touch};
-
-/// What counts as a conflict between two tasks of one object group.
-///
-/// ```
-/// # use whippet_lang::AbsProgram;
-/// # let program = AbsProgram::parse("pair.abs", r#"
-/// #     interface Pair { Unit left(Int v); Unit right(Int v); }
-/// #     class Pair implements Pair { Int l = 0; Int r = 0; Unit left(Int v) { l = v; } Unit right(Int v) { r = v; } }
-/// #     { Pair p = new Pair(); p!left(1); p!right(2); }
-/// # "#).unwrap();
-/// use whippet_lang::Tasks;
-/// // Two calls of one object that write different fields.
-/// let [fields, actors] = [Tasks::Fields, Tasks::Actors].map(|tasks| {
-///     let program = program.clone().tasks(tasks);
-///     whippet_search::explore(program.into(), &Default::default(), &()).unwrap().counters.executions
-/// });
-/// assert_eq!((fields, actors), (1, 2));
-/// ```
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum Tasks {
-    /// They touch the same field of the same object, and one writes it. Sound, and the default.
-    #[default]
-    Fields,
-    /// They are of one group.
-    Actors,
-    /// They are of one group, but marks keep a search from taking independent ones in both orders (Figure 6 of
-    /// the paper on actor and task selection). This may miss executions: see [`Marks`].
-    Marks(Marks),
-}
-
-/// After a task t has run, the tasks of its group that are independent of it and stand behind it in the queue are
-/// marked, and a marked task is not taken. Two tasks are independent if no field that one may write is
-/// touched by the other, as their text has it.
-///
-/// Both variants miss executions where somebody may still send to the actor that was taken, and where
-/// tasks wait. The paper's numbers come from them; [`Tasks::Fields`] prunes more and misses nothing.
-///
-/// ```
-/// use std::sync::Arc;
-/// use whippet_lang::{AbsProgram, Marks, Tasks};
-/// use whippet_search::{Options, explore};
-/// let program = AbsProgram::parse("two.abs", r#"
-///     interface Cell { Unit left(); Unit right(); }
-///     class Cell implements Cell { Int l = 0; Int r = 0; Unit left() { l = l + 1; } Unit right() { r = r + 1; } }
-///     { Cell c = new Cell(); c!left(); c!right(); }
-/// "#).unwrap();
-/// let executions = |tasks| {
-///     explore(Arc::new(program.clone().tasks(tasks)), &Options::default(), &()).unwrap().counters.executions
-/// };
-/// assert_eq!(executions(Tasks::Actors), 2);
-/// assert_eq!(executions(Tasks::Marks(Marks::Literal)), 1);
-/// assert_eq!(executions(Tasks::Fields), 1);
-/// ```
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Marks {
-    /// All other marks of the group are taken away first, as printed.
-    Literal,
-    /// A mark stays until a dependent task of the group runs: these give the numbers of the paper's table.
-    Persisting,
-}
+use whippet_model::{Choice, MachineError, Marks, Name, Problem, Program, Tasks, Touch};
 
 /// How many statements one step may run if nothing else is said.
 ///
@@ -139,8 +79,52 @@ impl AbsProgram {
     /// assert_eq!(error.places()[0].line, 1);
     /// ```
     pub fn parse(name: &str, text: &str) -> Result<AbsProgram, crate::LangError> {
-        let source = crate::source::Source::new(name, text);
-        let file = crate::syntax::parse(text).map_err(|fault| crate::LangError::new(&source, vec![fault]))?;
+        AbsProgram::of_files(&[(name.into(), text.into())])
+    }
+
+    /// The same for a program of several files: of the `others`, names and texts, those are taken that have modules which the first
+    /// one imports from, or those taken so. Their main blocks, if they have any, are not run.
+    ///
+    /// ```
+    /// use whippet_lang::AbsProgram;
+    /// let other = || vec![("numbers.abs".to_string(), "module Numbers; export *; def Int two() = 2; { skip; }".to_string())];
+    /// let text = "module Main; import * from Numbers; { assert two() == 2; }";
+    /// let program = AbsProgram::parse_with("main.abs", text, other).unwrap();
+    /// let verdict = whippet_search::explore(program.into(), &Default::default(), &()).unwrap();
+    /// assert!(verdict.findings.is_empty());
+    /// ```
+    pub fn parse_with(
+        name: &str,
+        text: &str,
+        others: impl FnOnce() -> Vec<(String, String)>,
+    ) -> Result<AbsProgram, crate::LangError> {
+        let mut files = vec![(name.to_string(), text.to_string())];
+        let (mut had, mut wanted) = crate::syntax::modules(text);
+        let mut others = Some(others);
+        let mut left: Vec<(String, String)> = Vec::new();
+        while let Some(module) = wanted.pop() {
+            if had.contains(&module) || crate::check::is_library(&module) {
+                continue;
+            }
+            if let Some(others) = others.take() {
+                left = others();
+            }
+            let has = |(_, text): &(String, String)| crate::syntax::modules(text).0.contains(&module);
+            if let Some(k) = left.iter().position(has) {
+                let file = left.remove(k);
+                let (has, imports) = crate::syntax::modules(&file.1);
+                had.extend(has);
+                wanted.extend(imports);
+                files.push(file);
+            }
+        }
+        AbsProgram::of_files(&files)
+    }
+
+    fn of_files(files: &[(String, String)]) -> Result<AbsProgram, crate::LangError> {
+        let source = crate::source::Source::new(files);
+        let file = crate::syntax::parse(&source.text, source.end_of_first() + 1);
+        let file = file.map_err(|fault| crate::LangError::new(&source, vec![fault]))?;
         let code = crate::check::check(&source, &file).map_err(|faults| crate::LangError::new(&source, faults))?;
         let (tasks, statements) = (Tasks::default(), DEFAULT_STATEMENTS);
         Ok(AbsProgram { code: Arc::new(code), knowledge: Arc::default(), tasks, statements })
@@ -276,6 +260,8 @@ struct Record {
     touches: u32,
     causes: SmallVec<[u32; 2]>,
     problem: Option<Box<Problem>>,
+    /// How many ways there were at each `random`.
+    arities: SmallVec<[u32; 2]>,
     /// Where the task stopped.
     place: u32,
 }

@@ -3,10 +3,12 @@
 use super::frame::{Frame, Status, Wait, pack, unpack};
 use super::{AbsMachine, Outcome, Undo, salt};
 use crate::code::{CallKind, Code, Dest, Expr, Guard, Instr, LIBRARY, known};
-use crate::eval::{Eval, Limit, MOST_NESTED, Thrown, field_bit};
+use crate::eval::{Eval, Limit, MOST_NESTED, Thrown, Ways, field_bit};
 use crate::value::Value;
+use smallvec::SmallVec;
 use std::rc::Rc;
 use std::sync::Arc;
+use whippet_model::Branch;
 
 /// Why a step is over.
 pub(super) enum End {
@@ -26,21 +28,23 @@ pub(super) struct Run {
     pub(super) task: u32,
     pub(super) frames: Vec<Frame>,
     fuel: u64,
+    ways: Ways,
     code: Arc<Code>,
 }
 
 impl AbsMachine {
-    /// Runs the task until it ends or stops, and says where.
-    pub(super) fn run(&mut self, task: u32) -> (End, Vec<Frame>, u32) {
+    /// Runs the task until it ends or stops, and says where, and how many ways there were at each `random`.
+    pub(super) fn run(&mut self, task: u32, branch: Branch) -> (End, Vec<Frame>, u32, SmallVec<[u32; 2]>) {
         let mut frames = std::mem::take(&mut self.tasks[task as usize].state.frames);
         if frames.is_empty() {
             let (method, object) = (self.tasks[task as usize].method, self.tasks[task as usize].object);
             frames.push(self.new_frame(method, object, &self.tasks[task as usize].args));
         }
-        let mut run = Run { task, frames, fuel: self.statements, code: self.code.clone() };
+        let ways = Ways { branch, arities: SmallVec::new() };
+        let mut run = Run { task, frames, fuel: self.statements, ways, code: self.code.clone() };
         let (end, place) = self.resume(&mut run);
         self.executed += self.statements - run.fuel;
-        (end, run.frames, place)
+        (end, run.frames, place, run.ways.arities)
     }
 
     /// A task that was blocked first takes the value that it waited for.
@@ -123,6 +127,7 @@ impl AbsMachine {
             fuel: &mut run.fuel,
             depth: 0,
             read: 0,
+            ways: &mut run.ways,
         };
         let result = eval.expr(expr);
         let read = eval.read;
@@ -246,6 +251,7 @@ impl AbsMachine {
             fuel: &mut run.fuel,
             depth: 0,
             read: 0,
+            ways: &mut run.ways,
         };
         let matches = eval.matches(pattern, value);
         let read = eval.read;

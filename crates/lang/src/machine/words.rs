@@ -65,6 +65,8 @@ impl AbsMachine {
             let to = self.object_text(self.tasks[task as usize].object);
             format!("calls {to}!{}", self.call_text(task))
         }));
+        let branch = record.choice.branch;
+        effects.extend((0..record.arities.len()).map(|k| format!("random gives {}", branch.digit(k))));
         effects.extend(self.end_text(at));
         effects
     }

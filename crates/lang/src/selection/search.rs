@@ -8,9 +8,9 @@
 //!
 //! Marked tasks are not selected ([`Marks`]); a configuration whose selected actor has only such tasks is cut off.
 
-use crate::machine::{AbsMachine, AbsProgram, Marks, Tasks};
+use crate::machine::{AbsMachine, AbsProgram};
 use std::collections::BTreeSet;
-use whippet_model::{Choice, Clocks, Comparison, Machine, MachineError, Pending, Program};
+use whippet_model::{Choice, Clocks, Comparison, Machine, MachineError, Marks, Pending, Program, Tasks};
 
 /// Which actor goes first.
 ///

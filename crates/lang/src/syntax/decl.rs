@@ -6,19 +6,20 @@ use super::parser::{Parse, Parser};
 use crate::source::Fault;
 
 impl Parser {
-    pub(super) fn file(&mut self) -> Parse<File> {
+    /// A program, whose first file ends at `first`.
+    pub(super) fn file(&mut self, first: u32) -> Parse<File> {
         let mut file = File::default();
         while *self.peek() != Token::End {
-            self.declaration(&mut file)?;
+            self.declaration(&mut file, first)?;
         }
         Ok(file)
     }
 
-    fn declaration(&mut self, file: &mut File) -> Parse<()> {
+    fn declaration(&mut self, file: &mut File, first: u32) -> Parse<()> {
         self.annotations()?;
         let Token::Word(word) = self.peek().clone() else {
             if self.is("{") {
-                return self.main_block(file);
+                return self.main_block(file, first);
             }
             return Err(self.wanted("a declaration or the main block"));
         };
@@ -37,10 +38,13 @@ impl Parser {
         Ok(())
     }
 
-    fn main_block(&mut self, file: &mut File) -> Parse<()> {
+    fn main_block(&mut self, file: &mut File, first: u32) -> Parse<()> {
         let start = self.span();
         let body = self.block()?;
         let span = start.to(self.last());
+        if start.start >= first && file.main.is_some() {
+            return Ok(());
+        }
         if file.main.is_some() {
             return Err(Fault::new(start, "this is the second main block of the file").help("keep one of them"));
         }
@@ -50,7 +54,9 @@ impl Parser {
 
     fn module(&mut self, file: &mut File) -> Parse<()> {
         self.next();
-        file.modules.push(self.module_name()?);
+        let name = self.module_name()?;
+        self.module = name.text.clone();
+        file.modules.push(name);
         self.expect(";").map(drop)
     }
 
@@ -134,7 +140,8 @@ impl Parser {
         let args = if self.take("(") {
             self.list_until(")", |p| {
                 let ty = p.type_use()?;
-                let selector = if p.is(",") || p.is(")") { None } else { Some(p.word("the name of a selector")?) };
+                let selector =
+                    if p.is(",") || p.is(")") { None } else { Some(p.function_name("", "the name of a selector")?) };
                 Ok((ty, selector))
             })?
         } else {
@@ -161,7 +168,7 @@ impl Parser {
     fn function(&mut self) -> Parse<Function> {
         self.next();
         let result = self.type_use()?;
-        let name = self.word("the name of a function")?;
+        let name = self.function_name("", "the name of a function")?;
         let generics = self.generics()?;
         let functions = self.function_params()?;
         let params = self.params()?;
@@ -186,7 +193,7 @@ impl Parser {
             return Ok(Vec::new());
         }
         self.next();
-        self.list_until(")", |p| p.word("the name of a function parameter"))
+        self.list_until(")", |p| p.function_name("", "the name of a function parameter"))
     }
 
     fn names(&mut self, what: &str) -> Parse<Vec<Ident>> {

@@ -110,7 +110,7 @@ impl Parser {
             }
             Token::Template(pieces) => {
                 self.next();
-                self.nested(|_| template(pieces, start))?
+                self.nested(|p| p.template(pieces, start))?
             }
             Token::Sign("(") => {
                 self.next();
@@ -127,10 +127,12 @@ impl Parser {
 
     /// A constructor, or a function behind the name of its module.
     fn behind_type_name(&mut self) -> Parse<ExprKind> {
+        let from = self.mark();
         let name = self.type_name("a constructor")?;
+        let qualifier = self.text_since(from);
         if self.is(".") && matches!(self.ahead(1), Token::Word(word) if word != "get") && self.is_ahead(2, "(") {
             self.next();
-            let function = self.word("a function")?;
+            let function = self.function_name(&qualifier, "a function")?;
             return self.call(function);
         }
         let args = if self.is("(") { self.arguments()? } else { Vec::new() };
@@ -166,10 +168,11 @@ impl Parser {
                 {
                     return Err(fault);
                 }
-                let name = self.word("an expression")?;
-                if self.is("(") {
+                if self.is_ahead(1, "(") {
+                    let name = self.function_name("", "an expression")?;
                     return self.call(name);
                 }
+                let name = self.word("an expression")?;
                 if self.is("[") && ["list", "set", "map"].contains(&&*name.text) {
                     self.next();
                     return Ok(ExprKind::Variadic(name, self.list_until("]", Parser::expr)?));
@@ -195,7 +198,7 @@ impl Parser {
         self.expect("(")?;
         let list = self.list(|p| {
             if matches!(p.peek(), Token::Word(_)) {
-                let name = p.word("a function")?;
+                let name = p.function_name("", "a function")?;
                 if !(p.is(",") || p.is(")")) {
                     return Err(p.wanted("`)`"));
                 }
@@ -307,23 +310,23 @@ impl Parser {
             Ok(Pattern { span: start.to(p.last()), kind })
         })
     }
-}
 
-/// A template string: the text and the values, joined.
-fn template(pieces: Vec<Piece>, span: Span) -> Parse<ExprKind> {
-    let mut parts = Vec::new();
-    for piece in pieces {
-        parts.push(match piece {
-            Piece::Text(text) => Expr { span, kind: ExprKind::Str(text) },
-            Piece::Code(tokens) => {
-                let mut inner = Parser::new(tokens);
-                let expr = inner.expr()?;
-                if *inner.peek() != Token::End {
-                    return Err(inner.wanted("`$`"));
+    /// A template string: the text and the values, joined.
+    fn template(&self, pieces: Vec<Piece>, span: Span) -> Parse<ExprKind> {
+        let mut parts = Vec::new();
+        for piece in pieces {
+            parts.push(match piece {
+                Piece::Text(text) => Expr { span, kind: ExprKind::Str(text) },
+                Piece::Code(tokens) => {
+                    let mut inner = self.within(tokens);
+                    let expr = inner.expr()?;
+                    if *inner.peek() != Token::End {
+                        return Err(inner.wanted("`$`"));
+                    }
+                    expr
                 }
-                expr
-            }
-        });
+            });
+        }
+        Ok(ExprKind::Template(parts))
     }
-    Ok(ExprKind::Template(parts))
 }

@@ -5,7 +5,9 @@
 
 use super::ast::{Ident, Param, TypeUse};
 use super::lexer::Token;
+use super::modules::Modules;
 use crate::source::{Fault, Span};
+use std::rc::Rc;
 
 pub(super) type Parse<T> = Result<T, Fault>;
 
@@ -73,12 +75,22 @@ pub(super) struct Parser {
     tokens: Vec<(Token, Span)>,
     at: usize,
     depth: u32,
+    /// Which module a name belongs to, and the module at hand.
+    pub(super) modules: Rc<Modules>,
+    pub(super) module: Rc<str>,
 }
 
 impl Parser {
     /// The tokens end with [`Token::End`].
     pub(super) fn new(tokens: Vec<(Token, Span)>) -> Parser {
-        Parser { tokens, at: 0, depth: 0 }
+        let modules = Rc::new(Modules::of(&tokens));
+        Parser { tokens, at: 0, depth: 0, modules, module: "".into() }
+    }
+
+    /// A parser of some code within what this one parses.
+    pub(super) fn within(&self, tokens: Vec<(Token, Span)>) -> Parser {
+        let (modules, module) = (self.modules.clone(), self.module.clone());
+        Parser { tokens, at: 0, depth: self.depth, modules, module }
     }
 
     pub(super) fn peek(&self) -> &Token {
@@ -112,6 +124,15 @@ impl Parser {
 
     pub(super) fn back_to(&mut self, mark: usize) {
         self.at = mark;
+    }
+
+    /// The names and dots that were taken since.
+    pub(super) fn text_since(&self, mark: usize) -> String {
+        let part = |(token, _): &(Token, Span)| match token {
+            Token::Type(word) | Token::Word(word) => word.clone(),
+            _ => ".".into(),
+        };
+        self.tokens[mark..self.at].iter().map(part).collect()
     }
 
     pub(super) fn is(&self, text: &str) -> bool {
@@ -178,17 +199,28 @@ impl Parser {
         }
     }
 
-    /// A name with a capital first letter, possibly behind the names of modules, which are dropped.
+    /// A name with a capital first letter, possibly behind the name of a module.
     pub(super) fn type_name(&mut self, what: &str) -> Parse<Ident> {
+        let mut qualifier = String::new();
         loop {
             let Token::Type(word) = self.peek() else { return Err(self.wanted(what)) };
-            let text = word.as_str().into();
+            let word = word.clone();
             let span = self.next().1;
             if !(self.is(".") && matches!(self.ahead(1), Token::Type(_))) {
-                return Ok(Ident { text, span });
+                return Ok(Ident { text: self.modules.resolve(&word, &qualifier, &self.module), span });
             }
             self.next();
+            if !qualifier.is_empty() {
+                qualifier.push('.');
+            }
+            qualifier.push_str(&word);
         }
+    }
+
+    /// The name of a function or selector, behind the name of a module or nothing.
+    pub(super) fn function_name(&mut self, qualifier: &str, what: &str) -> Parse<Ident> {
+        let Ident { text, span } = self.word(what)?;
+        Ok(Ident { text: self.modules.resolve(&text, qualifier, &self.module), span })
     }
 
     pub(super) fn type_use(&mut self) -> Parse<TypeUse> {

@@ -134,7 +134,10 @@ fn wrong_programs_are_rejected_at_their_place() {
     rejects(&format!("{cell} {{ I i = new C(); Int x = i.m() + 2; }}"), 1, 98, "give its result to a variable first");
     rejects("data D = A; data D = B; { }", 1, 18, "already is a type `D`");
     rejects("{ Duration d = deadline(); }", 1, 16, "not supported: deadlines");
-    rejects("{ Int n = random(3); }", 1, 11, "not supported: `random`");
+    rejects("def Int f() = random(3); { Int n = f(); }", 1, 15, "not supported: `random` in a function");
+    rejects("{ await random(2) > 0; }", 1, 9, "not supported: `random`");
+    rejects("{ String s = readln(); }", 1, 14, "not supported: `readln`");
+    rejects("module A; import * from Elsewhere; { }", 1, 25, "there is no module `Elsewhere`");
 }
 
 #[test]

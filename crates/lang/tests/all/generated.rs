@@ -53,7 +53,7 @@ fn generate(seed: u64, waits: bool) -> String {
 
 fn statement(dice: &mut Dice, waits: bool, k: u64) -> String {
     let m = dice.roll(METHODS);
-    match dice.roll(if waits { 11 } else { 8 }) {
+    match dice.roll(if waits { 12 } else { 8 }) {
         0 => "f = f * 2;".into(),
         1 => "f = f + 3;".into(),
         2 => "g = g + 1;".into(),
@@ -64,6 +64,7 @@ fn statement(dice: &mut Dice, waits: bool, k: u64) -> String {
         7 => "if (f > 4) { g = f; }".into(),
         8 => "await f > 1;".into(),
         9 => format!("if (left > 0) {{ Fut<Int> h{k} = x!m{m}(this, left - 1); await h{k}?; g = g + 5; }}"),
+        10 => "f = f + random(2);".into(),
         _ => format!(
             "if (left > 0 && x != this) {{ Fut<Int> h{k} = x!m{m}(this, left - 1); Int v{k} = h{k}.get; f = f + v{k}; }}"
         ),
@@ -86,11 +87,15 @@ fn walk(machine: &mut AbsMachine, finals: &mut BTreeSet<u128>, executions: &mut 
     }
     let depth = machine.depth();
     for choice in choices {
-        machine.execute(choice).unwrap();
-        let on = walk(machine, finals, executions, most);
-        machine.rewind(depth);
-        if !on || *executions > most {
-            return false;
+        let mut next = Some(choice);
+        while let Some(choice) = next {
+            machine.execute(choice).unwrap();
+            next = machine.next_branch().map(|branch| Choice { branch, ..choice });
+            let on = walk(machine, finals, executions, most);
+            machine.rewind(depth);
+            if !on || *executions > most {
+                return false;
+            }
         }
     }
     true
@@ -133,6 +138,7 @@ impl Machine for Watch {
         enabled(&mut, out: &mut Vec<Choice>);
         execute(&mut, choice: Choice) -> Result<(), MachineError>;
         rewind(&mut, depth: usize);
+        next_branch(&) -> Option<whippet_model::Branch>;
         thread(&, what: Pending) -> Name;
         actor(&, what: Pending) -> ActorNo;
         find(&, thread: Name) -> Option<Pending>;

@@ -4,5 +4,7 @@ mod docs;
 mod examples;
 mod front_end;
 mod generated;
+mod modules;
+mod random;
 mod searches;
 mod selection;

@@ -1,0 +1,193 @@
+//! What a few executions tell of a program of native actors.
+//!
+//! The order `stable` and marks on messages ask what a program may still do. ABS has its text for that; a program of
+//! native actors is run a number of times instead, before the search begins, each time in another order. What is learnt is
+//!
+//! * who is sent to on a kind of message to an actor, directly and in the end, which tells the actors that nobody seems to send to any more;
+//! * which tracked fields a kind of message touches, which tells the messages that seem independent.
+//!
+//! A kind is a type of actor and a variant of its message. All this may be wrong of what no sample showed, so it orders
+//! a search, or leaves out what the user agreed to miss. It does not change after: a machine answers the same
+//! in the same configuration.
+
+use crate::fields::Touched;
+use crate::machine::ActorMachine;
+use rustc_hash::FxHashMap;
+use whippet_model::{Choice, Machine, Marks, Name};
+
+/// How many executions are looked at, and how many steps of each at most.
+const SAMPLES: u64 = 64;
+const STEPS: usize = 1_000;
+
+/// The weights of a message from which an actor is sent to at once, in the end, or of which nothing is known.
+const DIRECTLY: u64 = 10_000;
+const IN_THE_END: u64 = 100;
+const UNKNOWN: u64 = 1;
+
+/// A message of some kind to an actor.
+type Node = (Name, u64);
+
+#[derive(Debug, Default)]
+pub(crate) struct Knowledge {
+    /// Per message, who is sent to because of it, and whether directly.
+    reached: FxHashMap<Node, FxHashMap<Name, bool>>,
+    /// Per kind, what it touches, each field once; nothing where that is more than fields.
+    touched: FxHashMap<u64, Option<Touched>>,
+}
+
+impl Knowledge {
+    /// Runs the program a number of times, and takes all steps back.
+    pub(crate) fn learn(machine: &mut ActorMachine) -> Knowledge {
+        let mut knowledge = Knowledge::default();
+        let mut sends: FxHashMap<Node, Vec<Node>> = FxHashMap::default();
+        let mut dice = Name::ROOT;
+        for _ in 0..SAMPLES {
+            while machine.depth() < STEPS {
+                let mut enabled = Vec::new();
+                machine.enabled(&mut enabled);
+                dice = dice.mixed(enabled.len() as u64);
+                if enabled.is_empty() || machine.execute(enabled[dice.0 as usize % enabled.len()]).is_err() {
+                    break;
+                }
+                knowledge.note(machine, &mut sends);
+                // Of a step that can go several ways, one of them.
+                while let Some(branch) = machine.next_branch().filter(|_| dice.0 >> 32 & 1 == 0) {
+                    dice = dice.mixed(1);
+                    let what = machine.step(machine.depth() - 1).choice.what;
+                    machine.rewind(machine.depth() - 1);
+                    if machine.execute(Choice { what, branch }).is_err() {
+                        break;
+                    }
+                    knowledge.note(machine, &mut sends);
+                }
+            }
+            machine.rewind(0);
+        }
+        for &node in sends.keys() {
+            knowledge.reached.insert(node, reached(&sends, node));
+        }
+        knowledge
+    }
+
+    /// Takes in the newest step.
+    fn note(&mut self, machine: &ActorMachine, sends: &mut FxHashMap<Node, Vec<Node>>) {
+        let record = machine.records.last().expect("a step was taken");
+        let kind = machine.kind(record.choice.what.0);
+        let fields = machine.cells[record.actor as usize].fields();
+        let known = self.touched.entry(kind).or_insert_with(|| Some(Touched::new()));
+        match (known.as_mut(), fields) {
+            (Some(known), Some(fields)) => fields.iter().for_each(|&field| add(known, field)),
+            _ => *known = None,
+        }
+        let node = |what: u32| (machine.name_of_receiver(what), machine.kind(what));
+        let targets = sends.entry(node(record.choice.what.0)).or_default();
+        for target in machine.sent(machine.depth() - 1).map(node) {
+            if !targets.contains(&target) {
+                targets.push(target);
+            }
+        }
+    }
+
+    /// Whether two kinds of message to one actor seem to commute.
+    fn independent(&self, kind: u64, other: u64) -> bool {
+        let known = |kind| self.touched.get(&kind).and_then(Option::as_ref);
+        let (Some(one), Some(other)) = (known(kind), known(other)) else { return false };
+        !one.iter().any(|a| other.iter().any(|b| a.0 == b.0 && (a.1 || b.1)))
+    }
+}
+
+fn add(known: &mut Touched, (place, write): (usize, bool)) {
+    match known.iter_mut().find(|(other, _)| *other == place) {
+        Some((_, written)) => *written |= write,
+        None => known.push((place, write)),
+    }
+}
+
+/// Who is sent to because of a message, and whether directly.
+fn reached(sends: &FxHashMap<Node, Vec<Node>>, from: Node) -> FxHashMap<Name, bool> {
+    let (mut reached, mut seen, mut next) = (FxHashMap::default(), vec![from], 0);
+    while let Some(&node) = seen.get(next) {
+        for &target in sends.get(&node).into_iter().flatten() {
+            reached.entry(target.0).or_insert(next == 0);
+            if !seen.contains(&target) {
+                seen.push(target);
+            }
+        }
+        next += 1;
+    }
+    reached
+}
+
+impl ActorMachine {
+    /// See the module.
+    pub(crate) fn find_out(&mut self) {
+        if self.knowledge.is_none() {
+            self.knowledge = Some(Knowledge::learn(self));
+        }
+    }
+
+    /// How much may still be sent to an actor because of messages to others: see [`Machine::level`].
+    pub(crate) fn level_of(&self, actor: u32) -> Option<u64> {
+        let knowledge = self.knowledge.as_ref()?;
+        let engine = self.engine.borrow();
+        let name = engine.about[actor as usize].name;
+        let others = engine.pending().filter(|&what| engine.sent[what as usize].to != actor);
+        let weight = |what| match knowledge.reached.get(&(self.name_of_receiver(what), self.kind(what))) {
+            None => UNKNOWN,
+            Some(reached) => match reached.get(&name) {
+                None => 0,
+                Some(true) => DIRECTLY,
+                Some(false) => IN_THE_END,
+            },
+        };
+        Some(others.map(weight).sum())
+    }
+
+    /// Whether a message is marked: see [`Marks`]. Nothing is kept for it: the steps of its receiver tell.
+    pub(crate) fn is_marked(&self, what: u32) -> bool {
+        let (Some(marks), Some(knowledge)) = (self.marks, &self.knowledge) else { return false };
+        let (to, kind) = (self.engine.borrow().sent[what as usize].to, self.kind(what));
+        for record in self.records.iter().rev().filter(|record| record.actor == to) {
+            let before = record.choice.what.0;
+            if !knowledge.independent(self.kind(before), kind) {
+                return false;
+            }
+            if before < what && what < record.sent {
+                return true;
+            }
+            if marks == Marks::Literal {
+                return false;
+            }
+        }
+        false
+    }
+
+    /// What marks may miss, for the reader of the verdict.
+    pub(crate) fn missed_by_marks(&self) -> Option<String> {
+        self.marks?;
+        Some(format!(
+            "marks on messages may miss executions where an actor is taken to which others can still send, where actors \
+             wait, and where a message touches fields that {SAMPLES} sample executions did not show; `--tasks fields` does not"
+        ))
+    }
+
+    /// Says from what the order `stable` knows.
+    pub(crate) fn source_of_levels() -> String {
+        format!(
+            "stable: who may still send to whom is what {SAMPLES} sample executions showed; it orders the search, no more"
+        )
+    }
+
+    /// The kind of a message: the type of its receiver, and which variant it is.
+    fn kind(&self, what: u32) -> u64 {
+        let engine = self.engine.borrow();
+        let to = engine.sent[what as usize].to as usize;
+        let receiver = engine.about[to].kind.bytes().fold(Name::ROOT, |kind, byte| kind.mixed(u64::from(byte)));
+        receiver.mixed(self.cells[to].variant(&engine, what)).0
+    }
+
+    fn name_of_receiver(&self, what: u32) -> Name {
+        let engine = self.engine.borrow();
+        engine.about[engine.sent[what as usize].to as usize].name
+    }
+}

@@ -1,0 +1,88 @@
+//! Choosing native actors and messages by what sample executions have shown: the order `stable`, and marks.
+
+use whippet::model::{Marks, Tasks, Verdict};
+use whippet::prelude::*;
+
+/// A registry with a field for others and one for workers; workers register when they are told to.
+#[derive(Clone, Debug, Default)]
+struct Registry {
+    others: Tracked<u32>,
+    workers: Tracked<Vec<u32>>,
+}
+
+#[derive(Clone, Debug)]
+enum Register {
+    Other,
+    Worker(u32),
+}
+
+impl Actor for Registry {
+    type Msg = Register;
+    const FIELDS: bool = true;
+
+    async fn handle(&mut self, msg: Register, _cx: &mut Cx<Self>) {
+        match msg {
+            Register::Other => *self.others += 1,
+            Register::Worker(id) => self.workers.push(id),
+        }
+    }
+}
+
+#[derive(Clone, Debug)]
+struct Worker(u32);
+
+impl Actor for Worker {
+    type Msg = Addr<Registry>;
+
+    async fn handle(&mut self, registry: Addr<Registry>, cx: &mut Cx<Self>) {
+        cx.send(registry, Register::Worker(self.0));
+    }
+}
+
+fn workers(sys: &mut System) {
+    let registry = sys.spawn(Registry::default());
+    sys.send(registry, Register::Other);
+    for id in 0..3 {
+        let worker = sys.spawn(Worker(id));
+        sys.send(worker, registry);
+    }
+}
+
+fn explore(reduction: Reduction, order: Order, tasks: Tasks) -> Verdict {
+    Whippet::new("workers").reduction(reduction).order(order).tasks(tasks).explore(workers).unwrap()
+}
+
+#[test]
+fn stable_actors_go_first_and_marks_leave_out_what_commutes() {
+    for reduction in [Reduction::Persistent, Reduction::Transdpor, Reduction::Source, Reduction::Optimal] {
+        let count = |order, tasks| explore(reduction, order, tasks).counters.executions;
+        assert_eq!(count(Order::Stable, Tasks::Actors), 24, "4! orders at the registry, by {reduction}");
+        for marks in [Marks::Literal, Marks::Persisting] {
+            let marked = count(Order::Stable, Tasks::Marks(marks));
+            assert!((6..24).contains(&marked), "{marked} executions of {reduction} with {marks:?}");
+        }
+    }
+    assert_eq!(explore(Reduction::Optimal, Order::Own, Tasks::Fields).counters.executions, 6, "3! orders of one field");
+    assert_eq!(explore(Reduction::Udpor, Order::Own, Tasks::Fields).counters.executions, 6);
+}
+
+#[test]
+fn nobody_can_send_to_the_workers_but_they_can_to_the_registry() {
+    let stable = explore(Reduction::Persistent, Order::Stable, Tasks::Actors).counters;
+    assert_eq!(stable.unstable, Some(0), "a worker, and at the end the registry, is stable");
+    let registry_first = explore(Reduction::Persistent, Order::Fifo, Tasks::Actors).counters;
+    assert!(
+        stable.executions < registry_first.executions,
+        "{} against {}",
+        stable.executions,
+        registry_first.executions
+    );
+}
+
+#[test]
+fn the_reader_is_told_what_this_rests_on() {
+    let notes = explore(Reduction::Persistent, Order::Stable, Tasks::Marks(Marks::Literal)).notes.join("\n");
+    assert!(notes.contains("marks on messages may miss") && notes.contains("it orders the search, no more"), "{notes}");
+    let notes = explore(Reduction::Optimal, Order::Own, Tasks::Fields).notes.join("\n");
+    assert!(!notes.contains("sample"), "{notes}");
+}
