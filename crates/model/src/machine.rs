@@ -652,7 +652,7 @@ pub trait Program: Sync {
         Vec::new()
     }
 
-    /// What the reader of a verdict must know of this program: that its relation may hide something, say.
+    /// What a search of this program may miss even if it comes to its end: its relation hides something, say.
     ///
     /// ```
     /// use whippet_model::Program;
