@@ -496,8 +496,11 @@ impl Engine {
     }
 
     /// Forgets what futures and variables did in steps from `depth` on.
+    #[inline]
     pub(crate) fn rewind_sync(&mut self, depth: u32) {
-        self.shared.rewind(depth);
+        if !self.shared.is_empty() {
+            self.shared.rewind(depth);
+        }
         while self.failed.last().is_some_and(|&(_, step, _)| step != SET_UP && step >= depth) {
             self.failed.pop();
         }

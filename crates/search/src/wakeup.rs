@@ -210,7 +210,7 @@ impl Search {
     }
 
     fn forward<M: Machine>(&mut self, run: &mut Run<'_, M>, choice: Choice, tree: Vec<Node>) -> Result<(), Stop> {
-        let several = run.machine.relation() == Relation::Footprints && {
+        let several = run.machine.relation() == Relation::Footprints && !run.machine.one_choice_each() && {
             self.choices.clear();
             run.all_enabled(&mut self.choices);
             self.choices.iter().filter(|other| other.what == choice.what).count() > 1
