@@ -12,8 +12,8 @@
 //! Everything is the real thing but [`sync`] and [`thread`]: locks, condition variables, cells that are set once and
 //! atomics have the same names and do the same, and while a program is explored each of their operations is an event;
 //! threads are tasks then. Memory is
-//! sequentially consistent, whatever ordering is asked for. Atomics in statics begin anew with each execution; other
-//! statics keep what an earlier execution left in them.
+//! sequentially consistent, whatever ordering is asked for. Atomics and cells that are set once begin anew with each
+//! execution where they are statics; other statics keep what an earlier execution left in them.
 //!
 //! ```
 //! use whippet_std::sync::{Arc, Mutex, atomic::{AtomicU32, Ordering}};

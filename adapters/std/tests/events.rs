@@ -327,3 +327,20 @@ fn aborted_tasks_can_use_locks() {
         count.to_string()
     });
 }
+
+/// What an earlier execution left in them would make the next one another program.
+#[test]
+fn cells_in_statics_begin_anew() {
+    static SET: OnceLock<u32> = OnceLock::new();
+    static MADE: LazyLock<Mutex<u32>> = LazyLock::new(|| Mutex::new(5));
+    static BY_FUNCTION: LazyLock<Mutex<u32>> = LazyLock::new(Mutex::default);
+    outcomes(&["1 6 1", "2 6 1"], || async {
+        let [one, two] = [1, 2].map(|n| spawn(move || SET.set(n).unwrap_or_default()));
+        one.await;
+        two.await;
+        *MADE.lock().unwrap() += 1;
+        *BY_FUNCTION.lock().unwrap() += 1;
+        let (made, by_function) = (*MADE.lock().unwrap(), *BY_FUNCTION.lock().unwrap());
+        format!("{} {made} {by_function}", SET.get().unwrap())
+    });
+}

@@ -20,11 +20,6 @@ impl Spot {
         Spot { made, execution: real::AtomicU64::new(0), name: real::AtomicU64::new(0) }
     }
 
-    /// Whether it has been used in this execution.
-    pub(super) fn is_of_this_execution(&self) -> bool {
-        self.execution.load(Ordering::Relaxed) == execution_id()
-    }
-
     /// An event. The answer is what it touches, or `None` outside of executions. What an earlier execution has left
     /// behind is `reset`.
     pub(super) fn event(
