@@ -35,6 +35,8 @@ pub(crate) enum Command {
     Test(Test),
     /// Carry out the schedule of a finding again.
     Replay(Replay),
+    /// Run a program or an example once, on the stand-in for tokio.
+    Run(Run),
 }
 
 /// How to search.
@@ -73,18 +75,25 @@ pub(crate) struct Search {
     /// A point before every operation, also those whose order cannot matter to programs that share only tokio's types.
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub(crate) deep: Option<bool>,
-    /// Crates whose use of std::sync becomes events too: names, or `all` for every one that has tasks.
-    #[arg(long, value_name = "CRATES", value_delimiter = ',')]
-    pub(crate) hook: Vec<String>,
-    /// Leave the std::sync of your own crates alone: it is hooked otherwise.
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
-    pub(crate) no_hook: Option<bool>,
+    #[command(flatten)]
+    pub(crate) hooks: Hooks,
     /// Run each test in one order only, everybody in turn: whether it works on the stand-in at all.
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
     pub(crate) once: Option<bool>,
     /// Random executions beside each search [default: 1000 where memory is used that tokio does not see, else none].
     #[arg(long, value_name = "N")]
     pub(crate) random: Option<u64>,
+}
+
+/// Where shared memory is seen.
+#[derive(Args, Clone, Debug, Default)]
+pub(crate) struct Hooks {
+    /// Crates whose use of std::sync becomes events too: names, or `all` for every one that has tasks.
+    #[arg(long, value_name = "CRATES", value_delimiter = ',')]
+    pub(crate) hook: Vec<String>,
+    /// Leave the std::sync of your own crates alone: it is hooked otherwise.
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    pub(crate) no_hook: Option<bool>,
 }
 
 #[derive(Args)]
@@ -116,6 +125,22 @@ pub(crate) struct Replay {
     /// Cargo's own arguments.
     #[arg(skip)]
     pub(crate) cargo: Vec<String>,
+    /// Whippet's own arguments, as they stand.
+    #[arg(skip)]
+    pub(crate) own: Vec<String>,
+}
+
+#[derive(Args)]
+#[command(max_term_width = 110, override_usage = "cargo whippet run [OPTIONS] [CARGO OPTIONS] [-- ARGUMENTS]")]
+pub(crate) struct Run {
+    #[command(flatten)]
+    pub(crate) hooks: Hooks,
+    /// Cargo's own arguments.
+    #[arg(skip)]
+    pub(crate) cargo: Vec<String>,
+    /// What the program is told: what stands after `--`.
+    #[arg(skip)]
+    pub(crate) program: Vec<String>,
     /// Whippet's own arguments, as they stand.
     #[arg(skip)]
     pub(crate) own: Vec<String>,
@@ -181,7 +206,7 @@ struct Parts {
 pub(crate) fn parse(given: Vec<String>) -> Result<Command, String> {
     let start = vec!["cargo whippet".to_string()];
     let is = |name: &str| given.first().is_some_and(|word| word == name);
-    if !is("test") && !is("replay") {
+    if !["test", "replay", "run"].into_iter().any(is) {
         return Ok(Arguments::parse_from([start, given].concat()).command);
     }
     let replay = is("replay");
@@ -195,6 +220,7 @@ pub(crate) fn parse(given: Vec<String>) -> Result<Command, String> {
             replay.own = without_values(parts.own, &["--debug"], &replay.file);
             replay.cargo = parts.cargo;
         }
+        Command::Run(run) => (run.cargo, run.program, run.own) = (parts.cargo, parts.filter, parts.own),
     }
     Ok(command)
 }

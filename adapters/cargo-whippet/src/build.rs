@@ -10,9 +10,18 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-/// A test executable.
+/// What is built.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum What {
+    Tests,
+    Programs,
+}
+
+/// An executable.
 pub(crate) struct Binary {
     pub(crate) file: PathBuf,
+    /// What cargo calls it.
+    pub(crate) name: String,
     /// "src/lib.rs", "tests/bank.rs".
     pub(crate) source: String,
     /// Where its tests run.
@@ -33,44 +42,47 @@ enum Built {
 }
 
 impl Project {
-    /// Builds the tests, with the hooks that were asked for.
-    pub(crate) fn build(&mut self) -> Result<Vec<Binary>, String> {
+    /// Builds what was chosen, with the hooks that were asked for.
+    pub(crate) fn build(&mut self, what: What) -> Result<Vec<Binary>, String> {
         let mut named = BTreeSet::new();
         let mut mine = BTreeMap::new();
         for package in self.graph.own().cloned().collect::<Vec<_>>() {
             let search = self.settings(&self.real(&package.directory).join("Cargo.toml"))?;
-            named.extend(search.hook);
-            let wanted = search.no_hook != Some(true) && !package.in_compiler;
+            named.extend(search.hooks.hook);
+            let wanted = search.hooks.no_hook != Some(true) && !package.in_compiler;
             if wanted && !memory::uses(&package).is_empty() {
                 mine.insert(package.name.clone(), package);
             }
         }
         let copies = self.chosen(&named)?;
         if mine.is_empty() && copies.is_empty() {
-            return self.plain_build(None);
+            return self.plain_build(what, None);
         }
         self.hook(&mine, &copies)?;
-        let said = match self.attempt()? {
+        let said = match self.attempt(what)? {
             Built::Done(binaries) => return Ok(binaries),
             Built::Failed(said) => said,
         };
         if !copies.is_empty() {
             let names: Vec<&str> = copies.iter().map(|package| package.name.as_str()).collect();
             return Err(format!(
-                "{said}\nwith std::sync hooked in {}, the tests do not build: name fewer crates with --hook",
+                "{said}\nwith std::sync hooked in {}, it does not build: name fewer crates with --hook",
                 names.join(", ")
             ));
         }
         self.hook(&BTreeMap::new(), &[])?;
         let names: Vec<&str> = mine.keys().map(String::as_str).collect();
-        self.plain_build(Some(format!("std::sync could not be hooked in {}: it does not build so", names.join(", "))))
+        self.plain_build(
+            what,
+            Some(format!("std::sync could not be hooked in {}: it does not build so", names.join(", "))),
+        )
     }
 
-    fn plain_build(&mut self, note: Option<String>) -> Result<Vec<Binary>, String> {
+    fn plain_build(&mut self, what: What, note: Option<String>) -> Result<Vec<Binary>, String> {
         self.notes.extend(note);
-        match self.attempt()? {
+        match self.attempt(what)? {
             Built::Done(binaries) => Ok(binaries),
-            Built::Failed(said) => Err(format!("{said}\nthe tests do not build against the stand-in for tokio")),
+            Built::Failed(said) => Err(format!("{said}\nthis does not build against the stand-in for tokio")),
         }
     }
 
@@ -114,11 +126,18 @@ impl Project {
         self.lock()
     }
 
-    fn attempt(&self) -> Result<Built, String> {
-        let mut command = self.cargo("test");
+    fn attempt(&self, what: What) -> Result<Built, String> {
+        let mut command = match what {
+            What::Tests => {
+                let mut command = self.cargo("test");
+                command.arg("--no-run");
+                command
+            }
+            What::Programs => self.cargo("build"),
+        };
         let colour = std::io::stderr().is_terminal();
         let format = if colour { "json,json-diagnostic-rendered-ansi" } else { "json" };
-        command.args(["--no-run", "--message-format", format]);
+        command.args(["--message-format", format]);
         command.arg("--manifest-path").arg(self.manifest());
         command.arg("--target-dir").arg(self.home.join("build"));
         command.args(&self.arguments);
@@ -133,18 +152,24 @@ impl Project {
             return Ok(Built::Failed(texts.collect::<Vec<_>>().join("\n")));
         }
         let binaries: Result<Vec<Binary>, String> =
-            messages.iter().filter_map(|message| self.binary(message)).collect();
-        binaries.map(Built::Done)
+            messages.iter().filter_map(|message| self.binary(what, message)).collect();
+        let mut binaries = binaries?;
+        // Cargo builds them in any order.
+        binaries.sort_by(|a, b| (&a.directory, &a.source).cmp(&(&b.directory, &b.source)));
+        Ok(Built::Done(binaries))
     }
 
-    fn binary(&self, message: &Value) -> Option<Result<Binary, String>> {
-        let file = message["executable"].as_str().filter(|_| message["profile"]["test"] == true)?;
+    fn binary(&self, what: What, message: &Value) -> Option<Result<Binary, String>> {
+        let wanted = message["profile"]["test"] == (what == What::Tests);
+        let file = message["executable"].as_str().filter(|_| wanted)?;
+        let name = message["target"]["name"].as_str()?.to_string();
         let manifest = self.real(Path::new(message["manifest_path"].as_str()?));
         let directory = manifest.parent()?.to_path_buf();
         let source = self.real(Path::new(message["target"]["src_path"].as_str()?));
         let package = message["package_id"].as_str()?.to_string();
         Some(self.settings(&manifest).map(|search| Binary {
             file: file.into(),
+            name,
             source: source.strip_prefix(&directory).unwrap_or(&source).display().to_string(),
             directory,
             package,

@@ -15,6 +15,7 @@ mod lock;
 mod memory;
 mod paths;
 mod process;
+mod program;
 mod project;
 mod replay;
 mod settings;
@@ -31,11 +32,12 @@ fn main() -> ExitCode {
     // Cargo passes the subcommand's own name.
     let given = std::env::args().enumerate().filter(|(k, text)| *k > 0 && !(*k == 1 && text == "whippet"));
     let result = arguments::parse(given.map(|(_, text)| text).collect()).and_then(|command| match command {
-        Command::Test(arguments) => tests::run(&arguments),
-        Command::Replay(arguments) => replay::run(&arguments),
+        Command::Test(arguments) => tests::run(&arguments).map(Exit::code),
+        Command::Replay(arguments) => replay::run(&arguments).map(Exit::code),
+        Command::Run(arguments) => program::run(&arguments),
     });
     match result {
-        Ok(exit) => ExitCode::from(exit.code()),
+        Ok(code) => ExitCode::from(code),
         Err(text) => {
             eprintln!("error: {text}");
             ExitCode::from(Exit::NoVerdict.code())

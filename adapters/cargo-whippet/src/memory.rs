@@ -1,6 +1,6 @@
 //! Memory that the stand-in does not see.
 //!
-//! Tasks may share more than tokio's types: std's atomics and locks, and what other crates build on them. Unless these are
+//! Tasks may share more than tokio's types: std's atomics, locks and threads, and what other crates build on them. Unless these are
 //! hooked, their operations are no events, and orders that differ only in them are not told apart: "ok" does not cover
 //! them. So the sources of everything that runs in the tests are read, and who uses such memory is named with
 //! the verdict.
@@ -14,6 +14,9 @@ use std::path::{Path, PathBuf};
 /// What of `std::sync` only holds a value, or is nothing that can be changed.
 const HARMLESS: [&str; 9] =
     ["Arc", "Weak", "PoisonError", "LockResult", "TryLockError", "TryLockResult", "Exclusive", "self", "Ordering"];
+
+/// What of `std::thread` makes threads, or holds one up.
+const THREADS: [&str; 7] = ["spawn", "scope", "Builder", "sleep", "yield_now", "self", "*"];
 
 /// Crates that are memory to share.
 const CRATES: [&str; 17] = [
@@ -93,6 +96,8 @@ fn shared(path: &[String]) -> Option<String> {
         ["std", "sync", what, ..] if !HARMLESS.contains(what) && !what.ends_with("Guard") => {
             Some(format!("std::sync::{what}"))
         }
+        ["std", "thread"] => Some("std::thread".into()),
+        ["std", "thread", what, ..] if THREADS.contains(what) => Some("std::thread".into()),
         [name, what, ..] if CRATES.contains(&name.replace('_', "-").as_str()) || CRATES.contains(name) => {
             (what.starts_with(char::is_uppercase) || *what == "*").then(|| format!("{name}::{what}"))
         }

@@ -63,6 +63,9 @@ impl Drop for Place {
     }
 }
 
+/// How the text of a failure begins that is none of the test.
+const MISUSE: &str = "whippet: ";
+
 /// A test to run.
 pub(crate) struct Process<'a> {
     pub(crate) binary: &'a Binary,
@@ -146,7 +149,7 @@ impl Process<'_> {
         let report: Value = serde_json::from_str(report).unwrap_or_default();
         let nothing = report["findings"].as_array().is_none_or(Vec::is_empty);
         // A test that should panic must not pass because no verdict was reached.
-        let open = report["complete"] == false && nothing || failure.starts_with("whippet:");
+        let open = report["complete"] == false && nothing || failure.starts_with(MISUSE);
         let exit = match passed {
             _ if open => Exit::NoVerdict,
             true => Exit::Holds,
@@ -157,8 +160,10 @@ impl Process<'_> {
         } else {
             String::new()
         };
-        let text =
-            if failure.is_empty() { format!("{}{stderr}{crashed}", own_output(&stdout)) } else { failure.to_string() };
+        let text = match failure {
+            "" => format!("{}{stderr}{crashed}", own_output(&stdout)),
+            _ => failure.trim_start_matches(MISUSE).to_string(),
+        };
         Ended {
             exit: Some(exit),
             text,

@@ -65,7 +65,7 @@ mod tests {
         let package = json!({"whippet": {"limit-seconds": 5, "hook": ["a", "b"], "left-behind": true}});
         let search = merged(&Value::Null, &package, &["--limit-seconds".into(), "7".into()]).unwrap();
         assert_eq!((search.limit_seconds, search.left_behind), (Some(7.0), Some(true)));
-        assert_eq!(search.hook, ["a", "b"]);
+        assert_eq!(search.hooks.hook, ["a", "b"]);
     }
 
     #[test]

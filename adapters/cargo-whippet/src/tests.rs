@@ -1,7 +1,7 @@
 //! Runs tests, each in a process of its own, and says what came out.
 
 use crate::arguments::Test;
-use crate::build::Binary;
+use crate::build::{Binary, What};
 use crate::memory::{self, User};
 use crate::process::{Ended, Place, Process};
 use crate::project::Project;
@@ -28,7 +28,7 @@ struct Tally {
 
 pub(crate) fn run(arguments: &Test) -> Result<Exit, String> {
     let mut project = Project::open(&arguments.cargo, &arguments.own)?;
-    let mut binaries = project.build()?;
+    let mut binaries = project.build(What::Tests)?;
     let roots: BTreeSet<String> = binaries.iter().map(|binary| binary.package.clone()).collect();
     let users = memory::users(&project.graph, &roots);
     let unseen = users.iter().any(|user| user.tasks && !project.hooked.contains(&user.name));

@@ -78,7 +78,7 @@ pub(crate) fn test(tokens: TokenStream, item: TokenStream) -> syn::Result<TokenS
 }
 
 pub(crate) fn main(tokens: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
-    let Arguments { paused } = arguments(tokens)?;
+    arguments(tokens)?;
     let function = function(item)?;
     let result = output(&function);
     let ItemFn { attrs, vis, sig, block, .. } = &function;
@@ -86,7 +86,7 @@ pub(crate) fn main(tokens: TokenStream, item: TokenStream) -> syn::Result<TokenS
     Ok(quote! {
         #(#attrs)*
         #vis fn #name() #output {
-            ::tokio::whippet::main(#paused, async {
+            ::tokio::whippet::main(async {
                 let output: #result = async #block.await;
                 output
             })

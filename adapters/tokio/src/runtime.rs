@@ -161,7 +161,7 @@ fn block_on<F: Future>(future: F) -> F::Output {
         let output = whippet_tasks::block_on_here(future);
         return output.unwrap_or_else(|| panic!("the execution is over"));
     }
-    crate::whippet::run_once(false, future)
+    crate::whippet::main(future)
 }
 
 impl Handle {

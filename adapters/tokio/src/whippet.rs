@@ -56,8 +56,6 @@ fn settings(paused: bool) -> Settings {
     settings.left_behind = is_set("WHIPPET_LEFT_BEHIND");
     settings.untaken = is_set("WHIPPET_UNTAKEN");
     settings.deep = is_set("WHIPPET_DEEP");
-    // In one order, nothing is gained by a timer that fires early.
-    settings.paused |= is_set("WHIPPET_ONCE");
     settings
 }
 
@@ -79,11 +77,13 @@ fn options() -> Options {
 pub fn test<F: Future<Output = ()> + 'static>(path: &str, paused: bool, body: impl Fn() -> F + Send + Sync + 'static) {
     // The test harness leaves out the crate.
     let name = path.split_once("::").map_or(path, |(_, name)| name).to_string();
-    let program = Tasks::new(name.clone(), settings(paused), body);
+    // In one order, nothing is gained by a timer that fires early.
+    let only_once = std::env::var_os("WHIPPET_ONCE").is_some();
+    let program = Tasks::new(name.clone(), settings(paused || only_once), body);
     if let Some(file) = std::env::var_os("WHIPPET_REPLAY") {
         return replay(&program, &file);
     }
-    if std::env::var_os("WHIPPET_ONCE").is_some() {
+    if only_once {
         return once(&program);
     }
     let options = options();
@@ -217,15 +217,9 @@ fn replay(program: &Tasks, file: &std::ffi::OsStr) {
     }
 }
 
-/// Runs a main function in one order.
+/// Runs a future as the main task of one execution, in one order. Timers wait until nothing else can happen.
 #[track_caller]
-pub fn main<F: Future>(paused: bool, future: F) -> F::Output {
-    run_once(paused, future)
-}
-
-/// Runs a future as the main task of one execution, in one order.
-#[track_caller]
-pub(crate) fn run_once<F: Future>(paused: bool, future: F) -> F::Output {
+pub fn main<F: Future>(future: F) -> F::Output {
     note_one_order();
     struct Slot<T>(*mut T);
     unsafe impl<T> Send for Slot<T> {}
@@ -250,7 +244,7 @@ pub(crate) fn run_once<F: Future>(paused: bool, future: F) -> F::Output {
     // Borrows of the caller outlive the execution, which ends in here.
     let body: Box<dyn Fn() -> Pin<Box<dyn Future<Output = ()>>> + Send + Sync + '_> = Box::new(body);
     let body: Box<dyn Fn() -> Pin<Box<dyn Future<Output = ()>>> + Send + Sync> = unsafe { std::mem::transmute(body) };
-    let program = Tasks::new("main", settings(paused), body);
+    let program = Tasks::new("main", settings(true), body);
     let problems = program.run_once(usize::MAX).unwrap_or_else(|error| panic!("whippet: {error}"));
     match output {
         Some(output) => output,
