@@ -1,15 +1,24 @@
 #!/bin/sh
-# What a user sees: `cargo whippet`, installed from sources that are gone, in a workspace that must not change.
-# Usage: as_a_user.sh COMMAND, where COMMAND is the installed `cargo-whippet`.
+# What a user sees: `cargo whippet`, installed from a clone that is gone, in a workspace that must not change.
 set -eu
-whippet=$1
 here=$(cd "$(dirname "$0")" && pwd)
-# Kept between runs, so that dependencies are built once.
-export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$here/../target}/as-a-user"
+target=${CARGO_TARGET_DIR:-$here/../target}
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT
-cp -r "$here/user/." "$directory"
-cd "$directory"
+
+# Dependencies are those of the workspace's own tests: they are built already.
+mkdir "$directory/clone" "$directory/user"
+(cd "$here/.." && git ls-files -z | xargs -0 tar -c) | tar -x -C "$directory/clone"
+cargo install --quiet --debug --locked --path "$directory/clone/adapters/cargo-whippet" --root "$directory" \
+    --target-dir "$target"
+rm -rf "$directory/clone"
+PATH=$directory/bin:$PATH
+
+# Kept between runs, so that dependencies are built once.
+export CARGO_TARGET_DIR="$target/as-a-user"
+export CARGO_PROFILE_DEV_DEBUG=0
+cp -r "$here/user/." "$directory/user"
+cd "$directory/user"
 git init --quiet .
 cargo generate-lockfile --quiet
 git add --all
@@ -17,7 +26,7 @@ git -c user.name=user -c user.email=user@example.org commit --quiet --message st
 
 fail() {
     echo "as a user: $*" >&2
-    cat out err >&2
+    cat "$directory/out" "$directory/err" >&2
     exit 1
 }
 
@@ -25,48 +34,79 @@ fail() {
 run() {
     code=$1
     shift
-    set +e
-    "$whippet" whippet "$@" >out 2>err
-    found=$?
-    set -e
+    cargo whippet "$@" >"$directory/out" 2>"$directory/err" </dev/null && found=0 || found=$?
     [ "$found" = "$code" ] || fail "$* ended with $found, not with $code"
-    [ -z "$(git status --porcelain | grep -v -E ' (out|err)$')" ] || fail "$* changed the user's tree"
+    [ -z "$(git status --porcelain)" ] || fail "$* changed the user's tree"
 }
 
 # says TEXT: the last run said so, on either channel.
 says() {
-    grep -q -F -e "$1" out err || fail "this is not said: $1"
+    grep -q -F -e "$1" "$directory/out" "$directory/err" || fail "this is not said: $1"
 }
 
 run 1 test -p bank
 says "test first_come ... ok (6 executions"
 says "test full_both_ways ... FAILED"
 says "deadlock: nothing can happen any more, and the test is not over at bank/tests/bank.rs:"
-says "test ignored ... ignored"
+says "test nine_customers ... ignored"
 says "test in_one_order ... ok (one order only)"
 says "test one_customer ... ok (1 execution"
 says "test plain ... ok"
 says "panic: overdrawn: -60 at bank/tests/bank.rs:11"
 says "replay: cargo whippet replay "
-says "4 passed; 2 failed; 0 without a verdict; 1 ignored"
+says "test untidy ... ok"
+says "5 passed; 2 failed; 0 without a verdict; 2 ignored"
 
-schedule=$(sed -n 's/^ *replay: cargo whippet replay \([^ ]*two_customers-1.json\).*/\1/p' out)
+schedule=$(sed -n 's/^ *replay: cargo whippet replay \([^ ]*two_customers-1.json\).*/\1/p' "$directory/out")
 run 1 replay "$schedule"
 says "panic: overdrawn: -60"
+if command -v gdb >/dev/null; then
+    run 0 replay "$schedule" --debug
+else
+    run 2 replay "$schedule" --debug
+fi
+says "WHIPPET_REPLAY=$schedule"
 
+# What is asked for.
 run 0 test -p bank one_customer
+run 1 test -p bank --left-behind untidy
+says "left behind"
+run 1 test -p bank --untaken untidy
+says "a message sent to channel 1 is never taken"
+run 0 test -p bank --deep one_customer
+
+# Limits, on the command line and in a manifest.
 run 2 test -p bank --limit-executions 1 -- first_come
 says "test first_come ... NO VERDICT"
 says "no verdict after 1 execution: the limit on executions"
+run 2 test -p bank -- --ignored nine_customers
+says "no verdict after 1,000 executions: the limit on executions"
+
+# Ctrl-C: what is known so far.
+cargo-whippet whippet test -p bank --limit-executions 1000000000 -- --ignored nine_customers \
+    >"$directory/out" 2>"$directory/err" &
+until [ -n "$(find "$CARGO_TARGET_DIR/whippet" -name 'nine_customers.progress' -size +0)" ]; do sleep 0.1; done
+kill -INT $!
+wait $! && found=0 || found=$?
+[ "$found" = 2 ] || fail "an interrupted run ended with $found, not with 2"
+says "it was interrupted"
+
+# Misuse.
 run 2 test --reductoin optimal
 says 'there is no option `--reductoin`; is `--reduction` meant?'
 run 2 test --hook ractor -p bank
 says 'nothing here depends on a crate `ractor` to hook; there are: '
+run 2 replay nowhere.json
+says 'cannot read nowhere.json'
+run 2 run
+says 'there is no program here: name one with --bin or --example'
 
-run 1 test --manifest-path doors/Cargo.toml
+# What is not modelled.
+run 2 test --manifest-path doors/Cargo.toml
 says "test nothing_of_it ... ok"
+says "test thread ... ok"
 for item in net::TcpListener::bind net::TcpStream::connect fs::read_to_string process::Command signal::ctrl_c io::stdin; do
     says "whippet's stand-in does not model tokio's $item, used at doors/"
 done
-says "1 passed; 1 failed; 6 without a verdict"
+says "2 passed; 0 failed; 6 without a verdict"
 echo "as a user: all is well"

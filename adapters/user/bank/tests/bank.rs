@@ -66,3 +66,26 @@ fn plain() {
 #[tokio::test]
 #[ignore = "not today"]
 async fn ignored() {}
+
+/// 9! orders: long enough to look at how far it is, and to lose patience.
+#[tokio::test]
+#[ignore = "takes long"]
+async fn nine_customers() {
+    let (tx, mut rx) = mpsc::unbounded_channel();
+    for n in 0..9 {
+        let tx = tx.clone();
+        tokio::spawn(async move { tx.send(n).unwrap() });
+    }
+    drop(tx);
+    while rx.recv().await.is_some() {}
+}
+
+/// What somebody leaves lying around is no bug unless one asks for it.
+#[tokio::test]
+async fn untidy() {
+    let (tx, mut rx) = mpsc::unbounded_channel();
+    tx.send(1).unwrap();
+    tx.send(2).unwrap();
+    assert_eq!(rx.recv().await, Some(1));
+    tokio::spawn(std::future::pending::<()>());
+}

@@ -38,7 +38,7 @@ async fn stdin() {
     let _ = tokio::io::stdin();
 }
 
-/// Another thread: what it does is no event, and nobody may wait for it for ever.
+/// A thread of a crate that is hooked is one more task.
 #[tokio::test]
 async fn thread() {
     let (tx, rx) = tokio::sync::oneshot::channel();
