@@ -89,7 +89,7 @@ until [ -n "$(find "$CARGO_TARGET_DIR/whippet" -name 'nine_customers.progress' -
 kill -INT $!
 wait $! && found=0 || found=$?
 [ "$found" = 2 ] || fail "an interrupted run ended with $found, not with 2"
-says "it was interrupted"
+says ": an interruption"
 
 # Misuse.
 run 2 test --reductoin optimal
