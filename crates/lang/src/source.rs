@@ -172,7 +172,7 @@ impl fmt::Display for LangError {
         for fault in &self.faults {
             let (name, start, end) = self.source.file(fault.span.start);
             let source = NamedSource::new(name, self.source.text[start as usize..end as usize].to_string());
-            handler.render_report(f, &Shown { fault, start, source: &source })?;
+            handler.render_report(f, &Shown { fault, start, end, source: &source })?;
         }
         Ok(())
     }
@@ -182,8 +182,9 @@ impl fmt::Display for LangError {
 #[derive(Debug)]
 struct Shown<'a> {
     fault: &'a Fault,
-    /// Where its file starts.
+    /// Where its file starts and ends.
     start: u32,
+    end: u32,
     source: &'a NamedSource<String>,
 }
 
@@ -206,7 +207,8 @@ impl Diagnostic for Shown<'_> {
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
         let span = self.fault.span;
-        let length = (span.end.saturating_sub(span.start)) as usize;
+        // What began in one file may have ended in the next.
+        let length = span.end.min(self.end).saturating_sub(span.start) as usize;
         let label = LabeledSpan::new(Some(self.fault.label.clone()), (span.start - self.start) as usize, length);
         Some(Box::new(std::iter::once(label)))
     }

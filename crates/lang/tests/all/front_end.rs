@@ -1,5 +1,6 @@
 //! The front end: what it says about wrong programs, and that no input crashes or hangs it.
 
+use crate::modules::TWO;
 use whippet_lang::AbsProgram;
 use whippet_model::{Kind, Machine, Program};
 use whippet_search::{Options, explore};
@@ -192,12 +193,12 @@ fn mutated_programs_are_answered() {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) as usize % sides
     };
-    let bytes = PROGRAM.as_bytes();
+    let two = format!("{TWO} module Main; import f, K from Lib.B; import * from Else; {{ Int n = f(random(3)); }}");
     let bits =
         ["(", ")", "{", "}", "<", "!", "?", "case", "\"", "`", "$", "[", "await", "99999999999999999999", "é", "_"];
     let rounds = std::env::var("WHIPPET_FUZZ").ok().and_then(|n| n.parse().ok()).unwrap_or(600);
     for _ in 0..rounds {
-        let mut text = bytes.to_vec();
+        let mut text = [PROGRAM, &two][roll(2)].as_bytes().to_vec();
         for _ in 0..1 + roll(3) {
             let (from, length) = (roll(text.len()), roll(30));
             let to = (from + length).min(text.len());
@@ -212,10 +213,13 @@ fn mutated_programs_are_answered() {
             }
         }
         let text = String::from_utf8_lossy(&text);
-        match AbsProgram::parse("mutated.abs", &text) {
+        let other = ["module Else; data D = K; {", "module Else; def Int other() = 1;"][roll(2)];
+        let beside = || vec![("other.abs".to_string(), other.to_string())];
+        match AbsProgram::parse_with("mutated.abs", &text, beside) {
             Err(error) => assert!(!error.to_string().is_empty()),
             Ok(program) => run_to_an_end(&program.statements(1_000)),
         }
+        let _ = AbsProgram::parse("mutated.abs", &text).map_err(|error| error.to_string());
     }
 }
 

@@ -15,7 +15,7 @@ fn holds(text: &str) {
 }
 
 /// Two modules that declare the same function, data type, selector, interface and class.
-const TWO: &str = "
+pub(crate) const TWO: &str = "
     module A; export *;
     def Int f(Int x) = x + 1;
     data D = K(Int part) | None;
