@@ -169,12 +169,7 @@ impl<'a, M: Machine> Run<'a, M> {
 
     #[inline(always)]
     fn take(&mut self, choice: Choice, counts: u64) -> Result<(), Stop> {
-        if self.worker.asked() {
-            self.answer()?;
-        }
-        self.worker.watch.begin(&self.machine, choice);
-        self.machine.execute(choice)?;
-        self.worker.watch.leave();
+        self.try_out(choice)?;
         self.counters.transitions += counts;
         if self.follows {
             self.clocks.push(&self.machine);
@@ -188,6 +183,7 @@ impl<'a, M: Machine> Run<'a, M> {
 
     /// Takes a step to see what it does, away from the execution at hand: it is not counted, and the clocks do not
     /// learn of it.
+    #[inline(always)]
     pub(crate) fn try_out(&mut self, choice: Choice) -> Result<(), Stop> {
         if self.worker.asked() {
             self.answer()?;
