@@ -5,7 +5,7 @@
 
 use crate::clock::Clock;
 use crate::groups::{Groups, Learnt};
-use crate::object::{Action, Object, Part, Place};
+use crate::object::{Action, Object, Place};
 use crate::task::{Body, State, Task};
 use crate::waiting::{On, Ready};
 use rustc_hash::FxHashMap;
@@ -56,6 +56,8 @@ pub(crate) struct Execution {
     /// Whether something was learnt that `groups` lacks.
     pub(crate) grew: bool,
     numbers: Vec<(&'static str, u32)>,
+    /// How many objects were made before any task ran.
+    set_up: u32,
     /// How many objects without a creator were named, by their origin.
     late: FxHashMap<Name, u32>,
     /// Whether there is a point before every operation.
@@ -118,6 +120,7 @@ impl Execution {
             learnt,
             grew: false,
             numbers: Vec::new(),
+            set_up: 0,
             late: FxHashMap::default(),
             deep: false,
             keeps_untaken: false,
@@ -157,11 +160,25 @@ impl Execution {
         }
     }
 
+    /// Whether a leaf that is polled finds this ready.
+    pub(crate) fn finds_ready(&self, on: &On) -> bool {
+        match on {
+            On::Timer(at) => *at <= self.clock.now,
+            _ => self.is_ready(on),
+        }
+    }
+
     /// A leaf was asked in vain. That counts if the poll goes on to an event: another answer would have
     /// led elsewhere.
     pub(crate) fn probe(&mut self, on: &On) {
-        let looks = looks(on);
-        self.task().probes.extend(looks);
+        match on {
+            // Polled, a timer only sees what time it is.
+            On::Timer(_) => self.task().probes.push(Touch::read(CLOCK)),
+            _ => {
+                let looks = looks(on);
+                self.task().probes.extend(looks);
+            }
+        }
     }
 
     /// The poll has come to an event: what it asked in vain before counts.
@@ -171,6 +188,27 @@ impl Execution {
             self.touch(touch);
         }
         self.task().probes = probes;
+    }
+
+    /// The running step takes what was ready when a select began.
+    pub(crate) fn instead_of_begin(&mut self, action: Action) {
+        if self.record.action.is_some_and(|action| action.verb == BEGINS) {
+            self.record.action = Some(action);
+        }
+    }
+
+    /// Whether a task that waits could be let through by more than one thing.
+    pub(crate) fn waits_for_several(&self, at: usize) -> bool {
+        let task = &self.tasks[at];
+        // An abort ends the wait too.
+        self.groups.is_marked(task.name) && !task.in_poll || task.live_waits().nth(1).is_some()
+    }
+
+    /// The running step depends on what made this ready.
+    pub(crate) fn touch_item(&mut self, on: &On, ready: Ready) {
+        if ready.since != NONE && matches!(on, On::Source(..)) {
+            self.touch(Touch::read(ready.item));
+        }
     }
 
     /// The running step depends on whether this is ready.
@@ -189,6 +227,21 @@ impl Execution {
                 self.cause(step);
             }
             self.scratch = causes;
+        }
+    }
+
+    /// A branch of a select or join acts as soon as it is polled: it matters what was ready before, or who was asked
+    /// first.
+    fn mark_around(&mut self) {
+        let task = self.task();
+        if task.around.is_empty() {
+            return;
+        }
+        let asked = !task.probes.is_empty() || task.waits.iter().any(|wait| wait.poll == task.poll);
+        let around: SmallVec<[Place; 2]> =
+            task.around.iter().filter(|(_, any_first)| asked || *any_first).map(|(place, _)| *place).collect();
+        for place in around {
+            self.grew |= self.learnt.mark(&self.groups, place_name(place));
         }
     }
 
@@ -226,17 +279,22 @@ fn looks(on: &On) -> SmallVec<[Touch; 3]> {
             let mut watched = SmallVec::new();
             source.watched(*key, &mut watched);
             touches.extend(watched.into_iter().map(Touch::read));
-            touches.extend(source.contributed(*key).map(Touch::write));
         }
-        // It might have fired.
-        On::Timer(_) => touches.push(Touch::read(CLOCK)),
+        // It might have fired, or not yet.
+        On::Timer(_) => touches.extend([Touch::read(CLOCK), Touch::read(DUE)]),
         On::Yield => {}
     }
     touches
 }
 
+/// What a select or join does that has to begin with a step of its own.
+const BEGINS: &str = "begins to select";
+
 /// The name of the clock.
 pub(crate) const CLOCK: Name = Name(0x434c_4f43_4b00_0001);
+
+/// The name of all timers that wait: the one that is due first may fire.
+pub(crate) const DUE: Name = Name(0x434c_4f43_4b00_0002);
 
 pub(crate) fn new_object(kind: &'static str) -> Object {
     match running() {
@@ -245,6 +303,11 @@ pub(crate) fn new_object(kind: &'static str) -> Object {
             task.children += 1;
             let name = task.name.child(task.children);
             Object { name, kind, number: x.number(kind) }
+        }
+        // Made by what sets an execution up.
+        None if let Some(x) = current() => {
+            x.set_up += 1;
+            Object { name: Name::ROOT.mixed(0x5E7).child(x.set_up), kind, number: x.number(kind) }
         }
         // Made outside of any execution: there is one thread and one order.
         None => {
@@ -291,13 +354,7 @@ pub fn event(action: Action) {
     if x.muted || std::thread::panicking() {
         return;
     }
-    // It matters what was ready before, or who was asked first.
-    let probed = !x.task().probes.is_empty();
-    if let Some((place, _)) = x.task().around.filter(|(_, any_first)| probed || *any_first)
-        && x.learnt.mark(&x.groups, place_name(place))
-    {
-        x.grew = true;
-    }
+    x.mark_around();
     x.attach_probes();
     x.mark_dirty();
     x.task().state = State::Event(action);
@@ -352,28 +409,20 @@ pub fn cause(step: u32) {
 /// are waited for at the same time.
 pub fn enables(watched: Name, item: Name) {
     let Some(x) = current() else { return };
-    let Some((group, members)) = x.groups.of(watched) else { return };
-    let others: SmallVec<[Name; 6]> = members.iter().copied().filter(|&m| m != watched).collect();
-    x.touch(Touch::write(item));
-    if others.is_empty() {
-        return;
+    if x.groups.is_marked(watched) {
+        x.touch(Touch::write(item));
     }
-    x.touch(Touch::write(group));
-    for other in others {
-        x.touch(Touch::write(other.mixed(Part::Others as u64)));
+    if let Some(group) = x.groups.of(watched) {
+        x.touch(Touch::write(group));
     }
 }
 
-/// The running step ends waits for `watched` for good: like [`enables`], but it commutes with what enables
-/// `watched` itself.
-pub fn ends(watched: Name, item: Name) {
+/// The running step is one of those that make waits for `watched` ready together, in any order: the last one does.
+pub fn contributes(watched: Name, to: Name) {
     let Some(x) = current() else { return };
-    x.touch(Touch::write(item));
-    if let Some((group, members)) = x.groups.of(watched)
-        && members.len() > 1
-    {
-        x.touch(Touch::read(watched.mixed(Part::Others as u64)));
-        x.touch(Touch::write(group.mixed(Part::Ended as u64)));
+    x.touch(Touch::add(to));
+    if let Some(group) = x.groups.of(watched) {
+        x.touch(Touch::write(group));
     }
 }
 
@@ -420,12 +469,12 @@ pub fn begins(place: Place) -> bool {
     let Some(x) = running().filter(|x| !x.muted) else { return false };
     let acts = x.deep || x.groups.is_marked(place_name(place));
     if acts {
-        event(Action::plain("begins to select", place));
+        event(Action::plain(BEGINS, place));
     }
     acts
 }
 
-/// Marks everything polled while it lives as part of a `biased` select or a join.
+/// Marks everything polled while it lives as what is asked before others that act as soon as they are polled.
 pub struct Composite(());
 
 impl Composite {
@@ -439,21 +488,31 @@ impl Composite {
     }
 }
 
-/// Marks everything polled while it lives as part of a select or join.
-pub struct Around(Option<(Place, bool)>);
+/// Marks everything polled while it lives as part of a select or join that has just begun.
+pub struct Around(());
 
 impl Around {
-    /// From now on, for the one at `place`; `any_first` if it has just begun and may ask any of its branches first.
+    /// From now on, for the one at `place`; `any_first` if it may ask any of its branches first.
     #[must_use]
     pub fn enter(place: Place, any_first: bool) -> Around {
-        Around(running().and_then(|x| x.task().around.replace((place, any_first))))
+        if let Some(x) = running() {
+            x.task().around.push((place, any_first));
+        }
+        Around(())
+    }
+
+    /// What was polled is done at once.
+    pub fn done(&self) {
+        if let Some(x) = running() {
+            x.mark_around();
+        }
     }
 }
 
 impl Drop for Around {
     fn drop(&mut self) {
         if let Some(x) = running() {
-            x.task().around = self.0;
+            x.task().around.pop();
         }
     }
 }

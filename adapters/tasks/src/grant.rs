@@ -3,12 +3,12 @@
 //! Who waits is let through by what made it ready, which is a cause. Where a task waits for several things at once, and
 //! another one was ready before, the taking is a race with what made its own thing ready.
 
-use crate::execution::{CLOCK, Execution, NONE, waking};
+use crate::execution::{CLOCK, DUE, Execution, waking};
 use crate::object::{Action, Part};
 use crate::task::{self, State};
 use crate::waiting::{On, Ready, Wait};
 use smallvec::SmallVec;
-use whippet_model::{Name, Touch};
+use whippet_model::Touch;
 
 /// Finds out which timers may fire.
 pub(crate) fn refresh(x: &mut Execution, timers: u64) {
@@ -51,12 +51,11 @@ pub(crate) fn grant(x: &mut Execution, number: u32) -> Action {
     if x.groups.is_marked(x.tasks[at].name) && !x.tasks[at].in_poll {
         x.touch(Touch::read(abort));
     }
-    if let Some(step) = x.tasks[at].cancelled() {
-        if ready_waits(x, at).iter().any(|(_, ready)| ready.since == NONE || ready.since < step) {
-            x.touch(Touch::read(abort.mixed(1)));
-        } else {
-            x.cause(step);
-        }
+    // When it goes on, others may be the first who are due.
+    if x.tasks[at].live_waits().any(|wait| matches!(wait.on, On::Timer(_))) {
+        x.touch(Touch::add(DUE));
+    }
+    if x.tasks[at].cancelled().is_some() {
         return Action::plain("is cancelled", x.tasks[at].place);
     }
     let mut ready = ready_waits(x, at);
@@ -67,32 +66,18 @@ pub(crate) fn grant(x: &mut Execution, number: u32) -> Action {
     if ready.is_empty() {
         return Action::plain("is woken", x.tasks[at].place);
     }
-    let everything: SmallVec<[usize; 4]> = ready.iter().map(|(wait, _)| *wait).collect();
+    // Where a task waits for several things, whatever lets it through is in a race with what would make another one
+    // ready: it could have acted without.
+    let raced = x.waits_for_several(at) || woken.is_some();
+    wait_on(x, at, &mut ready);
     narrow(x, at, &mut ready);
     let (chosen, since) = (ready[0].0, ready[0].1);
     let wait = &x.tasks[at].waits[chosen];
     let (id, on, action) = (wait.id, wait.on.clone(), wait.action);
     x.tasks[at].grant = id;
-    // A race if the task could have acted without what made this one ready.
-    let earlier =
-        |ready: Option<Ready>| ready.is_some_and(|r| since.since != NONE && (r.since == NONE || r.since < since.since));
-    let waits = &x.tasks[at].waits;
-    let raced = everything.iter().any(|&k| k != chosen && earlier(x.ready(&waits[k].on)))
-        || woken.is_some_and(|step| since.since != NONE && step < since.since);
     match &on {
-        On::Source(source, key) => {
-            let mut causes = std::mem::take(&mut x.scratch);
-            source.causes(*key, &mut causes);
-            for step in causes.drain(..) {
-                if !(raced && step == since.since) {
-                    x.cause(step);
-                }
-            }
-            x.scratch = causes;
-            if raced {
-                x.touch(Touch::read(since.item));
-            }
-        }
+        On::Source(..) if raced => x.touch_item(&on, since),
+        On::Source(..) => x.take_causes(&on),
         On::Timer(due) => fire(x, *due),
         On::Yield => {}
     }
@@ -102,7 +87,7 @@ pub(crate) fn grant(x: &mut Execution, number: u32) -> Action {
 /// The waits that can end now, in the order in which the task asks.
 fn ready_waits(x: &Execution, at: usize) -> SmallVec<[(usize, Ready); 4]> {
     let task = &x.tasks[at];
-    let live = task.waits.iter().enumerate().filter(|(_, w)| w.poll == task.poll || w.foreign.is_some());
+    let live = task.waits.iter().enumerate().filter(|(_, wait)| task.is_live(wait));
     let mut ready: SmallVec<[(usize, Ready); 4]> =
         live.filter_map(|(k, wait)| x.ready(&wait.on).map(|ready| (k, ready))).collect();
     ready.sort_by_key(|(k, _)| task.waits[*k].order);
@@ -141,35 +126,54 @@ fn narrow(x: &mut Execution, at: usize, ready: &mut SmallVec<[(usize, Ready); 4]
 fn look_around(x: &mut Execution, at: usize, select: u32, level: usize, ready: &[(usize, Ready)]) {
     let task = &x.tasks[at];
     let in_select = |wait: &Wait| wait.path[level].0 == select;
-    let mut seen: SmallVec<[Name; 4]> = SmallVec::new();
     if task.live_waits().filter(|wait| in_select(wait)).count() < 2 {
         return;
     }
-    for (k, wait) in task.waits.iter().enumerate().filter(|(_, wait)| in_select(wait)) {
-        match ready.iter().find(|(r, _)| *r == k) {
-            Some((_, found)) if ready.len() > 1 && found.since != NONE => seen.push(found.item),
-            Some(_) => {}
-            None => {
-                if let On::Source(source, key) = &wait.on {
-                    let mut watched = SmallVec::new();
-                    source.watched(*key, &mut watched);
-                    seen.extend(watched);
-                }
-            }
-        }
-        // Whether a timer may fire depends on all others.
-        if matches!(wait.on, On::Timer(_)) {
-            seen.push(CLOCK);
+    let live = task.waits.iter().enumerate().filter(|(_, wait)| task.is_live(wait) && in_select(wait));
+    let seen: SmallVec<[(On, Option<Ready>); 4]> = live
+        .map(|(k, wait)| (wait.on.clone(), ready.iter().find(|(r, _)| *r == k).map(|(_, found)| *found)))
+        .collect();
+    for (on, found) in seen {
+        match (&on, found) {
+            (On::Source(..), Some(found)) => x.touch_item(&on, found),
+            _ => x.look_at(&on),
         }
     }
-    for name in seen {
-        x.touch(Touch::read(name));
+}
+
+/// A timer that is not due yet may fire first or let what comes after it go: the search chooses.
+fn wait_on(x: &mut Execution, at: usize, ready: &mut SmallVec<[(usize, Ready); 4]>) {
+    let in_select = |wait: &Wait| wait.path[0].0 != 0;
+    let first = x.tasks[at].waits[ready[0].0].order;
+    let early = |x: &Execution, wait: &Wait| matches!(wait.on, On::Timer(due) if due > x.clock.now);
+    let asked: SmallVec<[On; 2]> = (x.tasks[at].live_waits())
+        .filter(|wait| early(x, wait) && wait.order <= first && !in_select(wait))
+        .map(|wait| wait.on.clone())
+        .collect();
+    asked.iter().for_each(|on| x.look_at(on));
+    while ready.len() > 1 {
+        let wait = &x.tasks[at].waits[ready[0].0];
+        if !early(x, wait) || in_select(wait) || x.choose(2) == 0 {
+            break;
+        }
+        ready.remove(0);
     }
+    let wait = &x.tasks[at].waits[ready[0].0];
+    if !early(x, wait) || in_select(wait) {
+        return;
+    }
+    // It fires because, or although, nothing else was ready.
+    let others: SmallVec<[On; 4]> = (x.tasks[at].live_waits())
+        .filter(|other| other.id != wait.id)
+        .map(|wait| wait.on.clone())
+        .collect();
+    others.iter().for_each(|on| x.look_at(on));
 }
 
 /// A timer fires: time goes on to it.
 fn fire(x: &mut Execution, due: u64) {
     x.touch(Touch::write(CLOCK));
+    x.touch(Touch::read(DUE));
     if due <= x.clock.now {
         return;
     }

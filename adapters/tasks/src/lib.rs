@@ -36,7 +36,7 @@ mod time;
 mod waiting;
 
 pub use execution::{
-    Around, Composite, InBranch, begins, cause, choose, enables, ends, event, execution_id, is_learnt, is_live,
+    Around, Composite, InBranch, begins, cause, choose, contributes, enables, event, execution_id, is_learnt, is_live,
     is_over, learn, misuse, new_select, read, sent, taken, this_step, write,
 };
 pub use gate::{Acquiring, Gate, Shut};

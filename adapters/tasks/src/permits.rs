@@ -94,7 +94,7 @@ impl Permits {
         let id = self.next;
         self.next += 1;
         self.line.push_back(Want { id, need, given: None });
-        self.assign();
+        self.assign(None);
         Asked::Wait(id)
     }
 
@@ -112,17 +112,19 @@ impl Permits {
     pub fn release(&mut self, count: usize, step: u32) {
         if count > 0 {
             self.free.push_back((step, count));
-            self.assign();
+            self.assign(None);
         }
     }
 
-    fn assign(&mut self) {
+    /// Gives what is free to those who are next, because of a step that left the line if there is one.
+    fn assign(&mut self, left: Option<u32>) {
         while let Some(k) = self.line.iter().position(|want| want.given.is_none()) {
             let need = self.line[k].need;
             if self.available() < need {
                 return;
             }
-            let steps = self.draw(need);
+            let mut steps = self.draw(need);
+            steps.extend(left);
             self.line[k].given = Some(steps);
         }
     }
@@ -145,7 +147,8 @@ impl Permits {
             if want.given.is_some() {
                 self.release(want.need, step);
             } else {
-                self.assign();
+                // It may have kept others behind it from what is free.
+                self.assign(Some(step));
             }
         }
     }

@@ -52,8 +52,8 @@ pub(crate) struct Task {
     /// The wait that may take now; 0 for none.
     pub(crate) grant: u32,
     pub(crate) composite: u32,
-    /// The innermost select or join being polled, and whether any of its branches may be the first one asked.
-    pub(crate) around: Option<(Place, bool)>,
+    /// The selects and joins being polled for the first time, and whether any of their branches may be the first asked.
+    pub(crate) around: Vec<(Place, bool)>,
     pub(crate) path: Select,
     /// What the current poll has looked at in vain.
     pub(crate) probes: Vec<Touch>,
@@ -96,7 +96,7 @@ impl Task {
             poll: 0,
             grant: 0,
             composite: 0,
-            around: None,
+            around: Vec::new(),
             path: Select::default(),
             probes: Vec::new(),
             dirty: false,
@@ -135,7 +135,11 @@ impl Task {
 
     /// The waits that its last poll asked for, or that are asked for only when woken.
     pub(crate) fn live_waits(&self) -> impl Iterator<Item = &Wait> {
-        self.waits.iter().filter(|wait| wait.poll == self.poll || wait.foreign.is_some())
+        self.waits.iter().filter(|wait| self.is_live(wait))
+    }
+
+    pub(crate) fn is_live(&self, wait: &Wait) -> bool {
+        wait.poll == self.poll || wait.foreign.is_some()
     }
 }
 
@@ -285,9 +289,7 @@ fn run(body: Body) {
     x.task().waits.clear();
     if x.task().is_main() {
         x.main_done = true;
-        if x.clock.used {
-            execution::write(execution::CLOCK);
-        }
+        execution::write(execution::CLOCK);
     }
     let tail = end.object.part(Part::Tail);
     execution::write(tail);
@@ -387,24 +389,30 @@ fn block(x: &mut Execution) {
     let task = x.task();
     task.state = State::Blocked;
     let mut waits: SmallVec<[Name; 4]> = SmallVec::new();
-    let mut count = 0;
+    let (mut foreign, mut timers) = (0, false);
     let mut watched = SmallVec::new();
-    let (name, abort) = (task.name, task.name.mixed(Part::Abort as u64));
     for wait in task.live_waits() {
-        count += 1;
-        if let On::Source(source, key) = &wait.on {
-            watched.clear();
-            source.watched(*key, &mut watched);
-            waits.push(watched[0]);
+        foreign += usize::from(wait.foreign.is_some());
+        match &wait.on {
+            On::Source(source, key) => {
+                watched.clear();
+                source.watched(*key, &mut watched);
+                waits.push(watched[0]);
+            }
+            On::Timer(_) => timers = true,
+            On::Yield => {}
         }
     }
-    // An abort ends the wait too.
-    if x.groups.is_marked(name) && !x.task().in_poll {
-        waits.push(abort);
-        count += 1;
+    // Which timer is due first decides who may fire.
+    if timers {
+        x.touch(Touch::add(execution::DUE));
     }
-    if count > 1 && x.learnt.together(&x.groups, &waits) {
-        x.grew = true;
+    let at = x.running as usize;
+    if x.waits_for_several(at) {
+        // Futures that poll only what was woken go by the order of the wakes.
+        let together = foreign > 1 && x.learnt.together(&x.groups, &waits);
+        let marked = waits.iter().fold(false, |new, &name| x.learnt.mark(&x.groups, name) || new);
+        x.grew |= together || marked;
     }
 }
 

@@ -35,13 +35,6 @@ pub trait Source: Send + Sync {
     /// Appends what others write when they end the wait, the main thing first.
     fn watched(&self, key: u64, out: &mut SmallVec<[Name; 2]>);
 
-    /// What others contribute to in any order, if there is such a thing: only when all have done so does the wait end.
-    /// They read it; who looks writes it.
-    fn contributed(&self, key: u64) -> Option<Name> {
-        let _ = key;
-        None
-    }
-
     /// Appends the steps without which it would not be ready.
     fn causes(&self, key: u64, out: &mut Vec<u32>) {
         if let Some(ready) = self.ready(key)
@@ -124,16 +117,17 @@ impl Leaf {
             x.mark_dirty();
             return Poll::Ready(());
         }
-        let mut ready = x.is_ready(on);
-        // In a `biased` select or a join, what is polled after this leaf must not go first when this one is ready.
-        let strict = ready && x.task().composite > 0;
-        if first && (strict || x.deep) && matches!(on, On::Source(..)) {
+        if first && x.deep && matches!(on, On::Source(..)) {
             execution::event(action);
-            let Some(x) = execution::running().filter(|x| !x.muted) else { return Poll::Pending };
+        }
+        let Some(x) = execution::running().filter(|x| !x.muted) else { return Poll::Pending };
+        let ready = x.finds_ready(on);
+        // What is polled after this leaf must not act when this one is ready.
+        if (x.task().composite > 0 || first && x.deep) && matches!(on, On::Source(..)) {
             x.look_at(on);
-            ready = x.is_ready(on);
             if ready {
-                x.take_causes(on);
+                self.forget();
+                x_again().instead_of_begin(action);
                 return Poll::Ready(());
             }
         }

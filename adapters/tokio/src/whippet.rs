@@ -8,6 +8,7 @@
 //! `WHIPPET_SCHEDULES` a directory for the schedules of findings, `WHIPPET_OPTIONS` what a command that replays one has to be
 //! told, `WHIPPET_REPLAY` a schedule to replay instead of searching.
 
+use std::cell::Cell;
 use std::future::Future;
 use std::panic::Location;
 use std::path::PathBuf;
@@ -260,8 +261,8 @@ pub struct Selecting {
     place: Place,
     /// The number of an unbiased one.
     select: Option<u32>,
-    /// Whether a branch that is ready keeps the next ones from being polled at all.
-    strict: bool,
+    /// Whether a branch acts as soon as it is polled: then one that is ready keeps the next ones from being polled.
+    acts: bool,
     /// The branch that is asked first.
     start: usize,
     branches: usize,
@@ -276,7 +277,7 @@ impl Selecting {
         let acts = whippet_tasks::begins(place);
         let start = if biased || !acts { 0 } else { whippet_tasks::choose(branches as u32) as usize };
         let select = (!biased).then(whippet_tasks::new_select);
-        Selecting { place, select, strict: biased || acts, start, branches, polls: 0 }
+        Selecting { place, select, acts, start, branches, polls: 0 }
     }
 
     /// The branch whose turn it is.
@@ -287,29 +288,37 @@ impl Selecting {
 
     pub fn poll<F: Future>(&self, turn: usize, future: Pin<&mut F>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let (branch, last) = ((self.start + turn) % self.branches, turn + 1 == self.branches);
-        let _around = Around::enter(self.place, self.select.is_some() && self.polls == 1);
-        let _strict = (self.strict && !last).then(Composite::enter);
+        let begins = self.polls == 1;
+        let around = begins.then(|| Around::enter(self.place, self.select.is_some()));
+        let _strict = (begins && self.acts && !last).then(Composite::enter);
         let _branch = self.select.map(|select| InBranch::enter(select, branch as u32));
-        future.poll(cx)
+        let answer = future.poll(cx);
+        if let Some(around) = around.filter(|_| answer.is_ready()) {
+            around.done();
+        }
+        answer
     }
 }
 
 /// How `join!` asks its futures.
 pub struct Joining {
     place: Place,
+    acts: bool,
+    begins: Cell<bool>,
 }
 
 impl Joining {
     #[track_caller]
     pub fn new() -> Joining {
         let place = Location::caller();
-        whippet_tasks::begins(place);
-        Joining { place }
+        Joining { place, acts: whippet_tasks::begins(place), begins: Cell::new(true) }
     }
 
     pub fn poll<F: Future>(&self, last: bool, future: Pin<&mut Joined<F>>, cx: &mut Context<'_>) -> Poll<()> {
-        let _around = Around::enter(self.place, false);
-        let _strict = (!last).then(Composite::enter);
+        let begins = self.begins.get();
+        self.begins.set(begins && !last);
+        let _around = begins.then(|| Around::enter(self.place, false));
+        let _strict = (begins && self.acts && !last).then(Composite::enter);
         poll_joined(future, cx)
     }
 }

@@ -115,7 +115,7 @@ impl Choice {
     }
 }
 
-/// How an event touched an object. Two touches of one object conflict unless both are reads.
+/// How an event touched an object. Two touches of one object conflict unless both are reads, or both add to it.
 ///
 /// ```
 /// use whippet_model::{Access, Name, Touch};
@@ -127,6 +127,8 @@ pub enum Access {
     Read,
     /// The event changed it, or its order with others that did so matters.
     Write,
+    /// The event changed it in a way that commutes with others that did so: counting up or down, one of many ends.
+    Add,
 }
 
 /// One entry of a footprint: an object, by its stable name, and how it was touched.
@@ -141,6 +143,9 @@ pub enum Access {
 /// assert!(Touch::read(field).conflicts(Touch::write(field)));
 /// assert!(!Touch::read(field).conflicts(Touch::read(field)));
 /// assert!(!Touch::write(field).conflicts(Touch::write(Name::ROOT.child(1))));
+/// // Whoever counts up does not care who else does; whoever looks does.
+/// assert!(!Touch::add(field).conflicts(Touch::add(field)));
+/// assert!(Touch::add(field).conflicts(Touch::read(field)) && Touch::add(field).conflicts(Touch::write(field)));
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Touch {
@@ -163,10 +168,16 @@ impl Touch {
         Touch { object, access: Access::Write }
     }
 
+    /// A change of `object` that commutes with others of its kind.
+    #[must_use]
+    pub fn add(object: Name) -> Touch {
+        Touch { object, access: Access::Add }
+    }
+
     /// Whether two touches forbid their events to commute.
     #[must_use]
     pub fn conflicts(self, other: Touch) -> bool {
-        self.object == other.object && (self.access == Access::Write || other.access == Access::Write)
+        self.object == other.object && (self.access != other.access || self.access == Access::Write)
     }
 }
 

@@ -22,12 +22,22 @@ struct Touched {
     write: u32,
     /// The steps that read it since.
     reads: Vec<u32>,
+    /// The steps that added to it since.
+    adds: Vec<u32>,
+}
+
+impl Touched {
+    /// Whether nobody did.
+    fn is_nobody(&self) -> bool {
+        self.write == NONE && self.reads.is_empty() && self.adds.is_empty()
+    }
 }
 
 /// How to forget one touch again.
 #[derive(Clone, Debug)]
 enum Undo {
     Read(Name),
+    Add(Name),
     Write(Name, Touched),
 }
 
@@ -209,15 +219,16 @@ impl Clocks {
             self.conflicts.truncate(known.conflicts as usize);
             while self.undo.len() > known.undo as usize {
                 match self.undo.pop().expect("the loop checked") {
-                    Undo::Read(object) => {
+                    undo @ (Undo::Read(object) | Undo::Add(object)) => {
                         let known = self.objects.get_mut(&object).expect("it was touched");
-                        known.reads.pop();
-                        if known.write == NONE && known.reads.is_empty() {
+                        let list = if matches!(undo, Undo::Read(_)) { &mut known.reads } else { &mut known.adds };
+                        list.pop();
+                        if known.is_nobody() {
                             self.objects.remove(&object);
                         }
                     }
                     Undo::Write(object, was) => {
-                        if was.write == NONE && was.reads.is_empty() {
+                        if was.is_nobody() {
                             self.objects.remove(&object);
                         } else {
                             self.objects.insert(object, was);
@@ -324,33 +335,37 @@ impl Clocks {
     }
 
     fn touch(&mut self, at: u32, touch: Touch) {
-        let known = self.objects.entry(touch.object).or_insert_with(|| Touched { write: NONE, reads: Vec::new() });
-        // A write follows the reads since the last write, or that write if nobody has read.
-        let own_read = known.reads.last() == Some(&at);
+        let nobody = || Touched { write: NONE, reads: Vec::new(), adds: Vec::new() };
+        let known = self.objects.entry(touch.object).or_insert_with(nobody);
+        if known.write == at {
+            return;
+        }
+        // What came since the last write follows it: only if there is nothing to follow there, that write counts.
+        let mut follows = |list: &[u32]| {
+            self.conflicts.extend(list.iter().filter(|&&other| other != at));
+            list.iter().any(|&other| other != at)
+        };
+        let since = match touch.access {
+            Access::Read => follows(&known.adds),
+            Access::Add => follows(&known.reads),
+            Access::Write => follows(&known.reads) | follows(&known.adds),
+        };
+        if !since && known.write != NONE {
+            self.conflicts.push(known.write);
+        }
         match touch.access {
+            Access::Read if known.reads.last() == Some(&at) => {}
             Access::Read => {
-                if own_read || known.write == at {
-                    return;
-                }
-                if known.write != NONE {
-                    self.conflicts.push(known.write);
-                }
                 known.reads.push(at);
                 self.undo.push(Undo::Read(touch.object));
             }
+            Access::Add if known.adds.last() == Some(&at) => {}
+            Access::Add => {
+                known.adds.push(at);
+                self.undo.push(Undo::Add(touch.object));
+            }
             Access::Write => {
-                if known.write == at {
-                    return;
-                }
-                let others = known.reads.iter().filter(|&&r| r != at);
-                if known.reads.iter().all(|&r| r == at) {
-                    if known.write != NONE {
-                        self.conflicts.push(known.write);
-                    }
-                } else {
-                    self.conflicts.extend(others);
-                }
-                let was = std::mem::replace(known, Touched { write: at, reads: Vec::new() });
+                let was = std::mem::replace(known, Touched { write: at, ..nobody() });
                 self.undo.push(Undo::Write(touch.object, was));
             }
         }

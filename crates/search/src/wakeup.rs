@@ -51,6 +51,27 @@ pub(crate) struct Level {
 }
 
 impl Level {
+    /// Whether something that sleeps leads to `sequence`, or to something that it can be continued to.
+    fn leads_to(&self, sequence: &[Act], by_running: bool) -> bool {
+        let any = |thread| sequence.iter().any(|act| act.thread == thread);
+        let leads = |act: &Act| !by_running || any(act.thread) || self.all_ways(act.thread, sequence);
+        self.sleep.iter().any(|asleep| asleep.may_begin(sequence) && leads(asleep))
+    }
+
+    /// Whether all ways of a thread that `sequence` leaves alone are explored, or will be.
+    fn all_ways(&self, thread: Name, sequence: &[Act]) -> bool {
+        let leaves = self.tree.iter().filter(|node| node.children.is_empty()).map(|node| &node.act);
+        let known: Vec<&Act> = self.sleep.iter().chain(leaves).filter(|act| act.thread == thread).collect();
+        let mut branch = Some(Branch::FIRST);
+        while let Some(way) = branch {
+            match known.iter().find(|act| act.branch == way && act.may_begin(sequence)) {
+                Some(act) => branch = act.next,
+                None => return false,
+            }
+        }
+        true
+    }
+
     /// The first way, from `branch` on, of a thread that does not sleep.
     fn awake(&self, thread: Name, mut branch: Branch) -> Option<Branch> {
         let asleep = |branch| self.sleep.iter().find(|act| act.thread == thread && act.branch == branch);
@@ -79,6 +100,9 @@ struct Levels {
     /// Levels that were left, for their memory.
     spare: Vec<Level>,
     keep: Keep,
+    /// Whether threads have ways that are found only by running them. Then what is independent of one way of a thread
+    /// may still be followed by another one.
+    by_running: bool,
 }
 
 impl Sink for Levels {
@@ -98,8 +122,8 @@ impl Sink for Levels {
         let level = &mut self.levels[at];
         match self.keep {
             Keep::Everything => {
-                if !level.sleep.iter().any(|asleep| asleep.may_begin(&beginning)) {
-                    insert(&mut level.tree, beginning);
+                if !level.leads_to(&beginning, self.by_running) {
+                    insert(&mut level.tree, beginning, self.by_running);
                 }
             }
             Keep::First => {
@@ -112,8 +136,12 @@ impl Sink for Levels {
 }
 
 /// Puts a sequence into a tree, below the first branch that is compatible with it.
-fn insert(mut branches: &mut Vec<Node>, mut sequence: Vec<Act>) {
-    while let Some(k) = branches.iter().position(|node| node.act.may_begin(&sequence)) {
+fn insert(mut branches: &mut Vec<Node>, mut sequence: Vec<Act>, by_running: bool) {
+    let leads = |act: &Act, sequence: &[Act]| {
+        let only_way = !by_running || act.branch == Branch::FIRST && act.next.is_none();
+        if only_way { act.may_begin(sequence) } else { act.begins(sequence) }
+    };
+    while let Some(k) = branches.iter().position(|node| leads(&node.act, &sequence)) {
         let node = &mut branches[k];
         if let Some(k) = sequence.iter().position(|act| act.thread == node.act.thread) {
             sequence.remove(k);
@@ -132,7 +160,7 @@ fn insert(mut branches: &mut Vec<Node>, mut sequence: Vec<Act>) {
 pub(crate) fn explore<M: Machine>(run: &mut Run<'_, M>, keep: Keep) -> Result<(), Stop> {
     let orders = Orders::new(run.options.order, &run.machine, run.control)?;
     let record = Record::new(&run.machine);
-    let levels = Levels { levels: vec![Level::default()], spare: Vec::new(), keep };
+    let levels = Levels { levels: vec![Level::default()], spare: Vec::new(), keep, by_running: false };
     let reversals = Reversals::default();
     Search { levels, record, orders, reversals, examined: 0, choices: Vec::new() }.explore(run)
 }
@@ -221,6 +249,7 @@ impl Search {
         let level = self.levels.levels.last_mut().expect("we are somewhere");
         level.begun = true;
         let act = &self.record.steps[self.record.len() - 1].act;
+        self.levels.by_running |= act.next.is_some();
         let mut next = self.levels.spare.pop().unwrap_or_default();
         next.sleep.extend(level.sleep.iter().filter(|asleep| !asleep.depends_on(act)).cloned());
         next.tree = tree;

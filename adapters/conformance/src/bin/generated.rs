@@ -5,7 +5,7 @@
 
 #![expect(clippy::print_stdout, reason = "this is a command")]
 
-use conformance::generated::{Judged, Plan, judge, shrink};
+use conformance::generated::{Judged, Plan, commute, judge, shrink};
 use std::process::ExitCode;
 
 /// How many differences are told before the run gives up.
@@ -18,8 +18,22 @@ fn main() -> ExitCode {
     let mut next = seed;
     // Assertions of ours are told with the plan that they fail on.
     std::panic::set_hook(Box::new(|_| {}));
+    let check = std::env::var_os("CHECK").is_some();
     while compared < programs && differences < ENOUGH {
         let plan = Plan::new(next);
+        if check {
+            compared += 1;
+            if let Some(mut text) = commute(&plan, 800) {
+                let mut plan = plan;
+                while let Some((p, t)) = plan.smaller().into_iter().find_map(|p| commute(&p, 3000).map(|t| (p, t))) {
+                    (plan, text) = (p, t);
+                }
+                println!("seed {next}: {plan:?}\n  {text}");
+                differences += 1;
+            }
+            next += 1;
+            continue;
+        }
         match judge(&plan) {
             Judged::Same { optimal, exhaustive } => {
                 (few, all) = (few + optimal, all + exhaustive);
@@ -29,6 +43,7 @@ fn main() -> ExitCode {
             Judged::Different(_) => {
                 let (plan, difference) = shrink(&plan);
                 println!("seed {next}: {plan:?}\n  {difference:?}");
+                println!("  commute: {}", commute(&plan, 100_000).unwrap_or_default());
                 differences += 1;
             }
         }

@@ -4,9 +4,11 @@
 //! they share. [`task`] interprets it over the stand-in, so nothing is compiled per program. [`judge`] explores it
 //! twice, with `optimal` and with `exhaustive`, compares what was seen, and makes a plan that differs smaller.
 
+mod commute;
 mod judge;
 mod plan;
 mod task;
 
+pub use commute::commute;
 pub use judge::{Difference, Judged, judge, shrink};
 pub use plan::{Act, Leaf, Plan};

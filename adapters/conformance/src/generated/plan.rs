@@ -182,7 +182,7 @@ impl Plan {
     }
 
     /// Plans that are a little smaller.
-    pub(crate) fn smaller(&self) -> Vec<Plan> {
+    pub fn smaller(&self) -> Vec<Plan> {
         let mut found = Vec::new();
         for task in (0..self.0.len()).rev() {
             for act in 0..self.0[task].len() {

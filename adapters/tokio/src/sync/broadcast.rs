@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use whippet_model::Name;
 use whippet_tasks::{
-    Action, Leaf, Local, Object, On, Part, Place, Ready, Source, cause, event, read, this_step, write,
+    Action, Leaf, Local, Object, On, Part, Place, Ready, Source, contributes, event, read, this_step, write,
 };
 
 pub mod error {
@@ -64,10 +64,9 @@ struct State<T> {
     capacity: usize,
     senders: usize,
     drops: Vec<u32>,
-    /// How many weak senders were upgraded: the drop of another sender might have been the last.
-    upgrades: usize,
     receivers: usize,
-    closed: u32,
+    /// The steps in which receivers were dropped.
+    gone: Vec<u32>,
 }
 
 struct Chan<T> {
@@ -94,14 +93,15 @@ impl<T> Source for Chan<T> {
     fn ready(&self, next: u64) -> Option<Ready> {
         self.state.with(|s| {
             if next == CLOSED {
-                return (s.receivers == 0).then(|| Ready { since: s.closed, item: self.object.part(Part::Closed) });
+                let since = s.gone.iter().copied().max().unwrap_or(Ready::ALWAYS);
+                return (s.receivers == 0).then(|| Ready { since, item: self.object.part(Part::Members) });
             }
             let at = next.max(s.first);
             match s.kept.get((at - s.first) as usize) {
                 Some((since, _)) => Some(Ready { since: *since, item: self.item(at) }),
                 None if s.senders == 0 => {
                     let since = s.drops.iter().copied().max().unwrap_or(Ready::ALWAYS);
-                    Some(Ready { since, item: self.object.part(Part::Ended) })
+                    Some(Ready { since, item: self.object.part(Part::Drops) })
                 }
                 None => None,
             }
@@ -110,14 +110,19 @@ impl<T> Source for Chan<T> {
 
     fn watched(&self, key: u64, out: &mut smallvec::SmallVec<[Name; 2]>) {
         if key == CLOSED {
-            out.push(self.object.part(Part::Closed));
+            out.push(self.object.part(Part::Members));
         } else {
-            out.extend([self.object.part(Part::Tail), self.object.part(Part::Ended)]);
+            out.extend([self.object.part(Part::Tail), self.object.part(Part::Drops)]);
         }
     }
 
-    fn contributed(&self, key: u64) -> Option<Name> {
-        (key != CLOSED).then(|| self.object.part(Part::Drops))
+    fn causes(&self, key: u64, out: &mut Vec<u32>) {
+        let ready = self.ready(key);
+        self.state.with(|s| match ready {
+            _ if key == CLOSED => out.extend(&s.gone),
+            Some(ready) if ready.item == self.object.part(Part::Drops) => out.extend(&s.drops),
+            ready => out.extend(ready.map(|r| r.since).filter(|&since| since != Ready::ALWAYS)),
+        });
     }
 }
 
@@ -152,9 +157,8 @@ impl<T> Sender<T> {
             capacity: capacity.next_power_of_two(),
             senders: 1,
             drops: Vec::new(),
-            upgrades: 0,
             receivers: 0,
-            closed: Ready::ALWAYS,
+            gone: Vec::new(),
         };
         Sender { chan: Arc::new(Chan { object: Object::new("broadcast"), state: Local::new(state) }) }
     }
@@ -237,11 +241,10 @@ impl<T> WeakSender<T> {
     #[track_caller]
     pub fn upgrade(&self) -> Option<Sender<T>> {
         event(Action::new("upgrades a weak sender of", self.chan.object, Location::caller()));
-        read(self.chan.object.part(Part::Ended));
+        write(self.chan.object.part(Part::Drops));
         let any = self.chan.state.with(|s| {
             let any = s.senders > 0;
             s.senders += usize::from(any);
-            s.upgrades += usize::from(any);
             any
         });
         any.then(|| Sender { chan: self.chan.clone() })
@@ -268,16 +271,12 @@ impl<T> Drop for Sender<T> {
             return;
         }
         event(Action::new("drops a sender of", self.chan.object, Location::caller()));
-        read(self.chan.object.part(Part::Drops));
+        contributes(self.chan.object.part(Part::Tail), self.chan.object.part(Part::Drops));
         let step = this_step();
-        let last = self.chan.state.with(|s| {
+        self.chan.state.with(|s| {
             s.senders -= 1;
             s.drops.push(step);
-            s.senders <= s.upgrades
         });
-        if last {
-            whippet_tasks::ends(self.chan.object.part(Part::Tail), self.chan.object.part(Part::Ended));
-        }
     }
 }
 
@@ -288,15 +287,14 @@ impl<T: Clone> Receiver<T> {
         let chan = self.chan.clone();
         let (first, found) = chan.state.with(|s| {
             let at = next.max(s.first);
-            (s.first, s.kept.get((at - s.first) as usize).map(|(step, value)| (*step, value.clone())))
+            (s.first, s.kept.get((at - s.first) as usize).map(|(_, value)| value.clone()))
         });
         read(chan.item(next).mixed(1));
         if first > next {
             self.next = first;
             return Some(Err(first - next));
         }
-        let (step, value) = found?;
-        cause(step);
+        let value = found?;
         self.next += 1;
         Some(Ok(value))
     }
@@ -328,8 +326,7 @@ impl<T: Clone> Receiver<T> {
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         event(Action::of::<T>("tries to receive", "from", self.chan.object, Location::caller()));
         read(self.chan.object.part(Part::Tail));
-        read(self.chan.object.part(Part::Ended));
-        write(self.chan.object.part(Part::Drops));
+        read(self.chan.object.part(Part::Drops));
         match self.take() {
             Some(Ok(value)) => Ok(value),
             Some(Err(count)) => Err(TryRecvError::Lagged(count)),
@@ -369,13 +366,12 @@ impl<T> Drop for Receiver<T> {
             return;
         }
         event(Action::new("drops a receiver of", self.chan.object, Location::caller()));
-        write(self.chan.object.part(Part::Members));
-        let closed = self.chan.object.part(Part::Closed);
-        whippet_tasks::enables(closed, closed);
+        let members = self.chan.object.part(Part::Members);
+        contributes(members, members);
         let step = this_step();
         self.chan.state.with(|s| {
             s.receivers -= 1;
-            s.closed = step;
+            s.gone.push(step);
         });
     }
 }

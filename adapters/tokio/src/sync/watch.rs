@@ -6,7 +6,7 @@ use std::panic::Location;
 use std::sync::{Arc, RwLock, RwLockReadGuard};
 use std::task::ready;
 use whippet_model::Name;
-use whippet_tasks::{Action, Leaf, Local, Object, On, Part, Place, Ready, Source, event, read, this_step, write};
+use whippet_tasks::{Action, Leaf, Local, Object, On, Part, Place, Ready, Source, contributes, event, read, this_step, write};
 
 pub mod error {
     use std::fmt;
@@ -39,9 +39,11 @@ struct State {
     /// The steps of all versions after the first.
     steps: Vec<u32>,
     senders: usize,
-    ended: Option<u32>,
+    /// The steps in which senders were dropped.
+    drops: Vec<u32>,
     receivers: usize,
-    closed: Option<u32>,
+    /// The steps in which receivers were dropped.
+    gone: Vec<u32>,
 }
 
 struct Chan<T> {
@@ -88,21 +90,37 @@ impl<T> Source for Chan<T> {
     /// The key is the version that was seen.
     fn ready(&self, key: u64) -> Option<Ready> {
         self.state.with(|s| match key {
-            CLOSED => s.closed.map(|since| Ready { since, item: self.object.part(Part::Closed) }),
+            CLOSED if s.receivers > 0 => None,
+            CLOSED => Some(Ready { since: newest(&s.gone), item: self.object.part(Part::Members) }),
             seen if s.version > seen => {
                 Some(Ready { since: s.steps[seen as usize], item: self.object.part(Part::Item) })
             }
-            _ => s.ended.map(|since| Ready { since, item: self.object.part(Part::Ended) }),
+            _ if s.senders > 0 => None,
+            _ => Some(Ready { since: newest(&s.drops), item: self.object.part(Part::Drops) }),
         })
     }
 
     fn watched(&self, key: u64, out: &mut smallvec::SmallVec<[Name; 2]>) {
         if key == CLOSED {
-            out.push(self.object.part(Part::Closed));
+            out.push(self.object.part(Part::Members));
         } else {
-            out.extend([self.object.part(Part::Tail), self.object.part(Part::Ended)]);
+            out.extend([self.object.part(Part::Tail), self.object.part(Part::Drops)]);
         }
     }
+
+    fn causes(&self, key: u64, out: &mut Vec<u32>) {
+        let ready = self.ready(key);
+        self.state.with(|s| match ready {
+            _ if key == CLOSED => out.extend(&s.gone),
+            Some(ready) if ready.item == self.object.part(Part::Drops) => out.extend(&s.drops),
+            ready => out.extend(ready.map(|r| r.since).filter(|&since| since != Ready::ALWAYS)),
+        });
+    }
+}
+
+/// The newest of some steps.
+fn newest(steps: &[u32]) -> u32 {
+    steps.iter().copied().max().unwrap_or(Ready::ALWAYS)
 }
 
 pub struct Ref<'a, T> {
@@ -140,7 +158,7 @@ pub struct Receiver<T> {
 }
 
 pub fn channel<T>(value: T) -> (Sender<T>, Receiver<T>) {
-    let state = State { version: 0, steps: Vec::new(), senders: 1, ended: None, receivers: 1, closed: None };
+    let state = State { version: 0, steps: Vec::new(), senders: 1, drops: Vec::new(), receivers: 1, gone: Vec::new() };
     let chan = Arc::new(Chan { object: Object::new("watch"), state: Local::new(state), value: RwLock::new(value) });
     (Sender { chan: chan.clone() }, Receiver { chan, seen: 0, leaf: Leaf::new() })
 }
@@ -208,7 +226,6 @@ impl<T> Sender<T> {
         read(self.chan.object.part(Part::Tail));
         let seen = self.chan.state.with(|s| {
             s.receivers += 1;
-            s.closed = None;
             s.version
         });
         Receiver { chan: self.chan.clone(), seen, leaf: Leaf::new() }
@@ -252,17 +269,12 @@ impl<T> Drop for Sender<T> {
             return;
         }
         event(Action::new("drops a sender of", self.chan.object, Location::caller()));
+        contributes(self.chan.object.part(Part::Tail), self.chan.object.part(Part::Drops));
         let step = this_step();
-        let last = self.chan.state.with(|s| {
+        self.chan.state.with(|s| {
             s.senders -= 1;
-            if s.senders == 0 {
-                s.ended = Some(step);
-            }
-            s.senders == 0
+            s.drops.push(step);
         });
-        if last {
-            whippet_tasks::ends(self.chan.object.part(Part::Tail), self.chan.object.part(Part::Ended));
-        }
     }
 }
 
@@ -284,8 +296,8 @@ impl<T> Receiver<T> {
     #[track_caller]
     pub fn has_changed(&self) -> Result<bool, RecvError> {
         self.chan.look("looks at", Location::caller());
-        read(self.chan.object.part(Part::Ended));
-        self.chan.state.with(|s| if s.ended.is_some() { Err(RecvError(())) } else { Ok(s.version > self.seen) })
+        read(self.chan.object.part(Part::Drops));
+        self.chan.state.with(|s| if s.senders == 0 { Err(RecvError(())) } else { Ok(s.version > self.seen) })
     }
 
     pub fn mark_changed(&mut self) {
@@ -303,7 +315,7 @@ impl<T> Receiver<T> {
         poll_fn(move |cx| {
             let action = Action::new("sees a change of", self.chan.object, place);
             ready!(self.leaf.poll(cx, &self.chan.on(self.seen), action));
-            let (version, ended) = self.chan.state.with(|s| (s.version, s.ended.is_some()));
+            let (version, ended) = self.chan.state.with(|s| (s.version, s.senders == 0));
             if version == self.seen && ended {
                 return std::task::Poll::Ready(Err(RecvError(())));
             }
@@ -350,15 +362,12 @@ impl<T> Drop for Receiver<T> {
             return;
         }
         event(Action::new("drops a receiver of", self.chan.object, Location::caller()));
-        write(self.chan.object.part(Part::Members));
-        let closed = self.chan.object.part(Part::Closed);
-        whippet_tasks::enables(closed, closed);
+        let members = self.chan.object.part(Part::Members);
+        contributes(members, members);
         let step = this_step();
         self.chan.state.with(|s| {
             s.receivers -= 1;
-            if s.receivers == 0 {
-                s.closed = Some(step);
-            }
+            s.gone.push(step);
         });
     }
 }

@@ -71,8 +71,7 @@ impl<T> JoinSet<T> {
     }
 
     fn pop(&mut self) -> Option<(Id, Result<T, JoinError>)> {
-        let (step, number) = self.ends.queue.with(std::collections::VecDeque::pop_front)?;
-        whippet_tasks::cause(step);
+        let (_, number) = self.ends.queue.with(std::collections::VecDeque::pop_front)?;
         let handle = self.take(number);
         Some((handle.id(), handle.result()))
     }

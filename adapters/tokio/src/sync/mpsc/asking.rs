@@ -104,8 +104,10 @@ impl<T> Drop for Asking<T> {
             return;
         }
         event(Action::new("stops waiting for room in", self.chan.object, self.place));
+        let free = self.chan.object.part(Part::Free);
         write(self.chan.object.part(Part::Line));
-        write(self.chan.object.part(Part::Free));
+        write(free);
+        whippet_tasks::enables(free, free.mixed(1));
         let step = this_step();
         self.chan.state.with(|s| s.permits.as_mut().expect("it is bounded").give_up(id, step));
     }

@@ -7,7 +7,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use whippet_model::Name;
 use whippet_tasks::{
-    Action, Asked, Local, Object, On, Part, Permits, Place, Ready, Source, cause, event, is_learnt, learn, read,
+    Action, Asked, Local, Object, On, Part, Permits, Place, Ready, Source, contributes, event, is_learnt, learn, read,
     this_step, write,
 };
 
@@ -24,8 +24,6 @@ pub(super) struct State<T> {
     pub(super) weak: usize,
     /// The steps in which senders were dropped: `None` comes after all of them.
     pub(super) drops: Vec<u32>,
-    /// How many weak senders were upgraded: the drop of another sender might have been the last.
-    pub(super) upgrades: usize,
     pub(super) closed: Option<u32>,
 }
 
@@ -51,7 +49,6 @@ impl<T> Chan<T> {
             senders: 1,
             weak: 0,
             drops: Vec::new(),
-            upgrades: 0,
             closed: None,
         };
         Arc::new(Chan { object: Object::new("channel"), state: Local::new(state) })
@@ -91,8 +88,7 @@ impl<T> Chan<T> {
     /// The running step takes what is first, if anything is.
     pub(super) fn pop(&self) -> Option<T> {
         let (value, bounded) = self.state.with(|s| (s.queue.pop_front(), s.permits.is_some()));
-        let (step, value) = value?;
-        cause(step);
+        let (_, value) = value?;
         let number = self.state.with(|s| {
             s.taken += 1;
             s.taken - 1
@@ -140,25 +136,20 @@ impl<T> Chan<T> {
         if whippet_tasks::is_over() {
             return;
         }
-        read(self.object.part(Part::Drops));
+        contributes(self.object.part(Part::Tail), self.object.part(Part::Drops));
         let step = this_step();
-        let last = self.state.with(|s| {
+        self.state.with(|s| {
             s.senders -= 1;
             s.drops.push(step);
-            s.senders <= s.upgrades
         });
-        if last {
-            whippet_tasks::ends(self.object.part(Part::Tail), self.object.part(Part::Ended));
-        }
     }
 
     pub(super) fn upgrade(&self, place: Place) -> bool {
         event(Action::new("upgrades a weak sender of", self.object, place));
-        read(self.object.part(Part::Ended));
+        write(self.object.part(Part::Drops));
         self.state.with(|s| {
             let any = s.senders > 0;
             s.senders += usize::from(any);
-            s.upgrades += usize::from(any);
             any
         })
     }
@@ -210,7 +201,7 @@ impl<T> Source for Chan<T> {
                 Some((since, _)) => Some(Ready { since: *since, item: self.item(s.taken) }),
                 None if s.senders == 0 => {
                     let since = s.drops.iter().copied().max().unwrap_or(Ready::ALWAYS);
-                    Some(Ready { since, item: self.object.part(Part::Ended) })
+                    Some(Ready { since, item: self.object.part(Part::Drops) })
                 }
                 // A place that a sender holds may still bring something.
                 None if s.closed.is_some() && s.permits.as_ref().is_none_or(|p| p.available() >= s.capacity) => {
@@ -232,14 +223,10 @@ impl<T> Source for Chan<T> {
 
     fn watched(&self, key: u64, out: &mut smallvec::SmallVec<[Name; 2]>) {
         match key {
-            RECEIVE => out.extend([self.object.part(Part::Tail), self.object.part(Part::Ended)]),
+            RECEIVE => out.extend([self.object.part(Part::Tail), self.object.part(Part::Drops)]),
             CLOSED => out.push(self.object.part(Part::Closed)),
             _ => out.extend([self.object.part(Part::Free), self.object.part(Part::Closed)]),
         }
-    }
-
-    fn contributed(&self, key: u64) -> Option<Name> {
-        (key == RECEIVE).then(|| self.object.part(Part::Drops))
     }
 
     fn causes(&self, key: u64, out: &mut Vec<u32>) {

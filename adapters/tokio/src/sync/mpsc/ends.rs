@@ -5,7 +5,7 @@ use super::chan::{Chan, RECEIVE, State};
 use std::panic::Location;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use whippet_tasks::{Action, Leaf, Part, Place, Source, event, read, write};
+use whippet_tasks::{Action, Leaf, Part, Place, Source, event, read};
 
 /// The receiving half, of either kind.
 pub(super) struct Rx<T> {
@@ -57,8 +57,7 @@ impl<T> Rx<T> {
     /// The running step sees what was sent and which senders are gone.
     fn looks(&self) {
         read(self.chan.object.part(Part::Tail));
-        read(self.chan.object.part(Part::Ended));
-        write(self.chan.object.part(Part::Drops));
+        read(self.chan.object.part(Part::Drops));
     }
 
     pub(super) fn blocking_recv(&mut self, place: Place) -> Option<T> {
