@@ -293,6 +293,9 @@ const BEGINS: &str = "begins to select";
 /// The name of the clock.
 pub(crate) const CLOCK: Name = Name(0x434c_4f43_4b00_0001);
 
+/// The name of whatever happens, where a timer waits until nothing else can.
+pub(crate) const IDLE: Name = Name(0x434c_4f43_4b00_0003);
+
 /// The name of all timers that wait: the one that is due first may fire.
 pub(crate) const DUE: Name = Name(0x434c_4f43_4b00_0002);
 
@@ -405,8 +408,8 @@ pub fn cause(step: u32) {
     }
 }
 
-/// The running step makes waits for `watched` ready: dependent with whatever does so for other things that
-/// are waited for at the same time.
+/// The running step makes waits for `watched` ready, by `item`: whoever takes that and could have taken something else
+/// depends on it.
 pub fn enables(watched: Name, item: Name) {
     let Some(x) = current() else { return };
     if x.groups.is_marked(watched) {

@@ -1,9 +1,9 @@
 //! Who can go on, and what a waiting task takes when it does.
 //!
-//! Who waits is let through by what made it ready, which is a cause. Where a task waits for several things at once, and
-//! another one was ready before, the taking is a race with what made its own thing ready.
+//! Who waits is let through by what made it ready, which is a cause. Where a task waits for several things at once, the
+//! taking is in a race with what made its own thing ready: another one might have let it through.
 
-use crate::execution::{CLOCK, DUE, Execution, waking};
+use crate::execution::{CLOCK, DUE, Execution, IDLE, waking};
 use crate::object::{Action, Part};
 use crate::task::{self, State};
 use crate::waiting::{On, Ready, Wait};
@@ -130,9 +130,8 @@ fn look_around(x: &mut Execution, at: usize, select: u32, level: usize, ready: &
         return;
     }
     let live = task.waits.iter().enumerate().filter(|(_, wait)| task.is_live(wait) && in_select(wait));
-    let seen: SmallVec<[(On, Option<Ready>); 4]> = live
-        .map(|(k, wait)| (wait.on.clone(), ready.iter().find(|(r, _)| *r == k).map(|(_, found)| *found)))
-        .collect();
+    let seen: SmallVec<[(On, Option<Ready>); 4]> =
+        live.map(|(k, wait)| (wait.on.clone(), ready.iter().find(|(r, _)| *r == k).map(|(_, found)| *found))).collect();
     for (on, found) in seen {
         match (&on, found) {
             (On::Source(..), Some(found)) => x.touch_item(&on, found),
@@ -163,10 +162,8 @@ fn wait_on(x: &mut Execution, at: usize, ready: &mut SmallVec<[(usize, Ready); 4
         return;
     }
     // It fires because, or although, nothing else was ready.
-    let others: SmallVec<[On; 4]> = (x.tasks[at].live_waits())
-        .filter(|other| other.id != wait.id)
-        .map(|wait| wait.on.clone())
-        .collect();
+    let others: SmallVec<[On; 4]> =
+        (x.tasks[at].live_waits()).filter(|other| other.id != wait.id).map(|wait| wait.on.clone()).collect();
     others.iter().for_each(|on| x.look_at(on));
 }
 
@@ -179,12 +176,19 @@ fn fire(x: &mut Execution, due: u64) {
     }
     x.clock.fired += 1;
     x.clock.now = due;
-    if x.clock.idle {
-        // Nothing else could happen: everything so far comes before.
+    if !x.clock.idle {
+        return;
+    }
+    // Nothing else could happen: everything so far comes before.
+    if x.clock.paused {
         for number in 0..x.tasks.len() {
             let last = x.tasks[number].last_step;
             x.cause(last);
         }
+    } else {
+        // Without some of it, it might have been early.
+        x.grew |= x.learnt.mark(&x.groups, IDLE);
+        x.touch(Touch::read(IDLE));
     }
 }
 

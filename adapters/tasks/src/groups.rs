@@ -1,10 +1,11 @@
 //! What is learnt about a program while it runs.
 //!
-//! Two sends to different queues commute, unless one task waits for both queues at once: then their order
-//! decides what it takes. Which queues belong together is seen only when a task waits for them. So the
-//! groups are collected over all executions; a machine works with those known when it was made, and a search
-//! in which new ones turned up is begun again. The same holds for which tasks are ever aborted,
-//! and which selects and joins have branches that act as soon as they are polled.
+//! Which things a task waits for together, which tasks are ever aborted, and which selects and joins have
+//! branches that act as soon as they are polled, is seen only when it happens. So it is collected over all executions; a
+//! machine works with what was known when it was made, and a search in which something new turned up is begun again.
+//!
+//! Two sends to different queues commute, unless a future of another library waits for both and polls them in the order
+//! in which it was woken: such queues are a group.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{Arc, Mutex, MutexGuard};
@@ -16,7 +17,8 @@ pub(crate) struct Groups {
     /// The group of what is waited for.
     of: FxHashMap<Name, usize>,
     members: Vec<Vec<Name>>,
-    /// Tasks that are aborted, and places of selects and joins in which a branch acts when it is first polled.
+    /// What is waited for together with something else, tasks that are aborted, and places of selects and joins in which
+    /// a branch acts when it is first polled.
     marked: FxHashSet<Name>,
     version: u64,
 }
@@ -84,8 +86,7 @@ impl Learnt {
         true
     }
 
-    /// Marks a task that is aborted, or the place of a select whose branches act at once. The answer is whether
-    /// `known` lacks it.
+    /// Marks something by its name: see [`Groups`]. The answer is whether `known` lacks it.
     pub(crate) fn mark(&self, known: &Groups, name: Name) -> bool {
         if known.is_marked(name) {
             return false;

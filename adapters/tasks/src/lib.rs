@@ -16,8 +16,14 @@
 //!   step reads what was looked at. So a `biased` select that took from its second branch depends on
 //!   sends to its first.
 //! * With [`Settings::deep`] there is a point before every operation, also before looks in vain.
-//! * Things that one task waits for together are a group, learnt while the program runs; what makes one of them
-//!   ready is dependent with what makes another one so.
+//! * Senders are dropped in any order: each drop adds to the end of the channel, and only who looks whether all are
+//!   gone depends on them.
+//! * What a task takes that waits for one thing only comes after what made it ready. Where it waits for several,
+//!   the taking is in a race with that: without it, the task might have been let through by something else. Which things are
+//!   waited for together is learnt while the program runs.
+//! * The timer that is due first may fire: firing depends on every timer that begins or ceases to wait.
+//! * Branches of a select or join that act, or are done, as soon as they are polled: where there are such ones, which is
+//!   learnt too, the select begins with a step of its own, which looks at what is polled before them.
 
 mod clock;
 mod ending;

@@ -8,7 +8,7 @@
 //! Events are dependent by what they touch: the crate's documentation lists it.
 
 use crate::ending::{panic_problem, stuck, untaken};
-use crate::execution::{Execution, enter};
+use crate::execution::{Execution, IDLE, enter};
 use crate::grant::{forget_stale, grant, is_enabled, refresh, wake_granted};
 use crate::object::{Action, is_glue, place_text};
 use crate::panics::quietly;
@@ -205,6 +205,9 @@ impl TaskMachine {
         x.record.arities.clear();
         x.record.action = None;
         x.record.branch = choice.branch;
+        if x.groups.is_marked(IDLE) {
+            x.touch(Touch::add(IDLE));
+        }
         let task = &mut x.tasks[number as usize];
         task.steps += 1;
         let event = task.name.mixed(0x5354_4550).child(task.steps).going(choice.branch);

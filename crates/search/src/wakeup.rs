@@ -8,6 +8,9 @@
 //! woken up knows how to go on to a trace that is not explored yet. Where a tree is empty, nothing
 //! sleeps, and any enabled choice will do.
 //!
+//! Where threads have several ways, which are found only by running them, a sequence may be put in that another way
+//! would have led to: then some executions turn out to be blocked.
+//!
 //! With sequences of which only the first act is kept this is the search with source sets ([`crate::source`]): simpler,
 //! each trace once, but some executions turn out to be blocked on the way.
 
@@ -51,17 +54,21 @@ pub(crate) struct Level {
 }
 
 impl Level {
-    /// Whether something that sleeps leads to `sequence`, or to something that it can be continued to.
-    fn leads_to(&self, sequence: &[Act], by_running: bool) -> bool {
-        let any = |thread| sequence.iter().any(|act| act.thread == thread);
-        let leads = |act: &Act| !by_running || any(act.thread) || self.all_ways(act.thread, sequence);
-        self.sleep.iter().any(|asleep| asleep.may_begin(sequence) && leads(asleep))
+    /// Whether something that sleeps leads to `sequence`, or to all that it can be continued to.
+    fn covers(&self, sequence: &[Act], by_running: bool) -> bool {
+        if !by_running {
+            return self.sleep.iter().any(|asleep| asleep.may_begin(sequence));
+        }
+        // What `sequence` leaves alone can still go any of its ways.
+        let known = || self.sleep.iter().chain(self.tree.iter().map(|node| &node.act));
+        self.sleep.iter().any(|asleep| asleep.begins(sequence))
+            || known().any(|act| act.may_begin(sequence) && self.all_ways(act.thread, sequence))
     }
 
-    /// Whether all ways of a thread that `sequence` leaves alone are explored, or will be.
+    /// Whether all ways of a thread that `sequence` leaves alone are explored, or will be, and one is.
     fn all_ways(&self, thread: Name, sequence: &[Act]) -> bool {
-        let leaves = self.tree.iter().filter(|node| node.children.is_empty()).map(|node| &node.act);
-        let known: Vec<&Act> = self.sleep.iter().chain(leaves).filter(|act| act.thread == thread).collect();
+        let waiting = self.tree.iter().map(|node| &node.act);
+        let known: Vec<&Act> = self.sleep.iter().chain(waiting).filter(|act| act.thread == thread).collect();
         let mut branch = Some(Branch::FIRST);
         while let Some(way) = branch {
             match known.iter().find(|act| act.branch == way && act.may_begin(sequence)) {
@@ -69,7 +76,7 @@ impl Level {
                 None => return false,
             }
         }
-        true
+        known.len() > 1 || self.sleep.iter().any(|act| act.thread == thread)
     }
 
     /// The first way, from `branch` on, of a thread that does not sleep.
@@ -101,7 +108,8 @@ struct Levels {
     spare: Vec<Level>,
     keep: Keep,
     /// Whether threads have ways that are found only by running them. Then what is independent of one way of a thread
-    /// may still be followed by another one.
+    /// may still be followed by another one, of which it is not known what it touches: some executions turn out to
+    /// be blocked.
     by_running: bool,
 }
 
@@ -122,7 +130,7 @@ impl Sink for Levels {
         let level = &mut self.levels[at];
         match self.keep {
             Keep::Everything => {
-                if !level.leads_to(&beginning, self.by_running) {
+                if !level.covers(&beginning, self.by_running) {
                     insert(&mut level.tree, beginning, self.by_running);
                 }
             }
@@ -213,7 +221,7 @@ impl Search {
         let awake = |choice: &Choice| level.awake(machine.thread(choice.what), choice.branch);
         let first = self.orders.first(machine, &self.choices, |choice| awake(choice).is_some());
         let Some(actor) = first else {
-            let may_block = self.levels.keep == Keep::First || run.leaves_out();
+            let may_block = self.levels.keep == Keep::First || run.leaves_out() || self.levels.by_running;
             assert!(may_block, "our bug: the optimal search is blocked");
             run.blocked();
             self.reverse(run)?;

@@ -1,19 +1,20 @@
 //! Whether steps that touch nothing in common can really be exchanged: what every reduction counts on.
 
+use super::judge::settings;
 use super::plan::Plan;
 use super::task::{Logs, program};
 use std::collections::HashSet;
 use std::sync::Arc;
-use whippet_model::{Choice, Clocks, Machine, MachineError, Name, Program, Touch, conflict};
-use whippet_tasks::{Settings, TaskMachine, Tasks};
+use whippet_model::{Access, Branch, Choice, Clocks, Machine, MachineError, Name, Program, Touch, conflict};
+use whippet_tasks::{TaskMachine, Tasks};
 
 /// A step as it is compared: what it is, what it touches, what it comes after, and how it goes on.
 #[derive(PartialEq, Eq)]
 struct Seen {
     event: Name,
-    touches: Vec<(Name, whippet_model::Access)>,
+    touches: Vec<(Name, Access)>,
     causes: Vec<Name>,
-    next: Option<whippet_model::Branch>,
+    next: Option<Branch>,
 }
 
 /// Goes everywhere once.
@@ -44,7 +45,7 @@ impl Walk {
         self.machine.causes(at, &mut causes);
         let mut causes: Vec<Name> = causes.into_iter().map(|step| self.machine.step(step).event).collect();
         causes.sort_unstable();
-        let mut touches: Vec<(Name, whippet_model::Access)> = self.touches(at).iter().map(|t| (t.object, t.access)).collect();
+        let mut touches: Vec<(Name, Access)> = self.touches(at).iter().map(|t| (t.object, t.access)).collect();
         touches.sort_unstable();
         Seen { event: self.machine.step(at).event, touches, causes, next: self.machine.next_branch() }
     }
@@ -104,11 +105,10 @@ impl Walk {
                 if !dependent {
                     let (two, after, story) = (self.newest(), self.enabled(), self.story());
                     self.machine.rewind(depth - 1);
-                    self.compare(first, &one, second, &two, &after)
-                        .map_err(|what| match what {
-                            Stop::Wrong(what) => Stop::Wrong(format!("{what}{story}")),
-                            other => other,
-                        })?;
+                    self.compare(first, &one, second, &two, &after).map_err(|what| match what {
+                        Stop::Wrong(what) => Stop::Wrong(format!("{what}{story}")),
+                        other => other,
+                    })?;
                     self.machine.rewind(depth - 1);
                     self.machine.execute(first)?;
                 }
@@ -147,7 +147,9 @@ impl Walk {
 }
 
 fn difference(a: &Seen, b: &Seen) -> String {
-    let only = |x: &[(Name, whippet_model::Access)], y: &[(Name, whippet_model::Access)]| x.iter().filter(|t| !y.contains(t)).map(|t| format!("{:x} {:?}", t.0.0, t.1)).collect::<Vec<_>>();
+    let only = |x: &[(Name, Access)], y: &[(Name, Access)]| {
+        x.iter().filter(|t| !y.contains(t)).map(|t| format!("{:x} {:?}", t.0.0, t.1)).collect::<Vec<_>>()
+    };
     format!(
         "event {} touches -{:?} +{:?} causes {} ways {}",
         a.event == b.event,
@@ -158,15 +160,19 @@ fn difference(a: &Seen, b: &Seen) -> String {
     )
 }
 
-/// What is wrong with the relation on this plan, if anything; `None` also if it is too large.
-pub fn commute(plan: &Plan, most: usize) -> Option<String> {
+/// Configurations beyond this are not looked at.
+const MOST: usize = 1_000;
+
+/// What is wrong with what steps of this plan touch, if anything is.
+#[must_use]
+pub fn commute(plan: &Plan) -> Option<String> {
     let (plan, logs) = (Arc::new(plan.clone()), Logs::default());
-    let settings = Settings { timers: u64::MAX, ..Settings::default() };
+    let settings = settings(&plan);
     let tasks = Tasks::new("generated", settings, move || program(plan.clone(), logs.clone()));
     loop {
         let before = tasks.learnt();
         let machine = tasks.machine().ok()?;
-        let mut walk = Walk { machine, clocks: Clocks::new(), known: HashSet::new(), left: most };
+        let mut walk = Walk { machine, clocks: Clocks::new(), known: HashSet::new(), left: MOST };
         let end = walk.explore();
         drop(walk);
         if tasks.learnt() != before {

@@ -6,7 +6,9 @@ use std::panic::Location;
 use std::sync::{Arc, RwLock, RwLockReadGuard};
 use std::task::ready;
 use whippet_model::Name;
-use whippet_tasks::{Action, Leaf, Local, Object, On, Part, Place, Ready, Source, contributes, event, read, this_step, write};
+use whippet_tasks::{
+    Action, Leaf, Local, Object, On, Part, Place, Ready, Source, contributes, event, read, this_step, write,
+};
 
 pub mod error {
     use std::fmt;
