@@ -77,8 +77,6 @@ pub enum Part {
     Tail = 0x101,
     /// Where things are taken.
     Head,
-    /// That the last sender is gone.
-    Ended,
     /// The drops of senders, in any order.
     Drops,
     /// That the receiver is gone.
@@ -93,8 +91,6 @@ pub enum Part {
     Abort,
     /// One item of a queue; its number is mixed in.
     Item,
-    /// Everything in an object's group but the object itself.
-    Others,
 }
 
 /// What an event does, in words: `sends u32 to channel 1`.
