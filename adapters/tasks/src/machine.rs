@@ -369,6 +369,10 @@ impl Machine for TaskMachine {
         step.choice.branch.next(&step.ways)
     }
 
+    fn ways_differ(&self) -> bool {
+        true
+    }
+
     fn thread(&self, what: Pending) -> Name {
         self.present().get(what.0 as usize).map_or(Name::ROOT, |task| task.name)
     }

@@ -260,6 +260,12 @@ pub trait Machine {
         None
     }
 
+    /// Whether the ways of one step, found by running it, may touch quite different things. Then what is independent of
+    /// one way may still matter to another, and a search must not take one for all of them.
+    fn ways_differ(&self) -> bool {
+        false
+    }
+
     // ---- what is pending -------------------------------------------------------------------------
 
     /// The stable name of what acts: of the message, the process or the task. At most one pending thing

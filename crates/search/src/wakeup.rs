@@ -107,7 +107,7 @@ struct Levels {
     /// Levels that were left, for their memory.
     spare: Vec<Level>,
     keep: Keep,
-    /// Whether threads have ways that are found only by running them. Then what is independent of one way of a thread
+    /// Whether threads have ways that are found only by running them, and touch different things. Then what is independent of one way of a thread
     /// may still be followed by another one, of which it is not known what it touches: some executions turn out to
     /// be blocked.
     by_running: bool,
@@ -257,7 +257,7 @@ impl Search {
         let level = self.levels.levels.last_mut().expect("we are somewhere");
         level.begun = true;
         let act = &self.record.steps[self.record.len() - 1].act;
-        self.levels.by_running |= act.next.is_some();
+        self.levels.by_running |= act.next.is_some() && run.machine.ways_differ();
         let mut next = self.levels.spare.pop().unwrap_or_default();
         next.sleep.extend(level.sleep.iter().filter(|asleep| !asleep.depends_on(act)).cloned());
         next.tree = tree;

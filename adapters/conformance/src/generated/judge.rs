@@ -70,6 +70,9 @@ impl Machine for Ear {
     fn next_branch(&self) -> Option<Branch> {
         self.machine.next_branch()
     }
+    fn ways_differ(&self) -> bool {
+        self.machine.ways_differ()
+    }
     fn thread(&self, what: Pending) -> Name {
         self.machine.thread(what)
     }
