@@ -3,7 +3,7 @@
 use super::judge::settings;
 use super::plan::Plan;
 use super::task::{Logs, program};
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use whippet_model::{Access, Branch, Choice, Clocks, Machine, MachineError, Name, Program, Touch, conflict};
 use whippet_tasks::{TaskMachine, Tasks};
@@ -21,7 +21,7 @@ struct Seen {
 struct Walk {
     machine: TaskMachine,
     clocks: Clocks,
-    known: HashSet<u64>,
+    known: BTreeSet<u64>,
     left: usize,
 }
 
@@ -172,7 +172,7 @@ pub fn commute(plan: &Plan) -> Option<String> {
     loop {
         let before = tasks.learnt();
         let machine = tasks.machine().ok()?;
-        let mut walk = Walk { machine, clocks: Clocks::new(), known: HashSet::new(), left: MOST };
+        let mut walk = Walk { machine, clocks: Clocks::new(), known: BTreeSet::new(), left: MOST };
         let end = walk.explore();
         drop(walk);
         if tasks.learnt() != before {
