@@ -411,8 +411,10 @@ fn block(x: &mut Execution) {
     if x.waits_for_several(at) {
         // Futures that poll only what was woken go by the order of the wakes.
         let together = foreign > 1 && x.learnt.together(&x.groups, &waits);
-        let marked = waits.iter().fold(false, |new, &name| x.learnt.mark(&x.groups, name) || new);
-        x.grew |= together || marked;
+        x.grew |= together;
+        for &name in &waits {
+            x.grew |= x.learnt.mark(&x.groups, name);
+        }
     }
 }
 
