@@ -3,6 +3,8 @@
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 target=${CARGO_TARGET_DIR:-$here/../target}
+mkdir -p "$target"
+target=$(cd "$target" && pwd -P)
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT
 

@@ -1,7 +1,7 @@
 //! Generated programs: a sample, and those that ever showed something wrong, made smaller. All of it is the command
 //! `generated`.
 
-use conformance::generated::{Act, Judged, Leaf, Plan, commute, judge, shrink};
+use conformance::generated::{Act, Early, Judged, Leaf, Plan, commute, judge, shrink};
 
 fn select(biased: bool, first: Leaf, second: Leaf) -> Act {
     Act::Select { biased, first, second }
@@ -56,11 +56,11 @@ fn plans() -> impl Iterator<Item = Plan> {
 #[test]
 fn one_execution_per_trace_sees_what_every_order_sees() {
     let mut compared = 0;
-    for plan in plans() {
-        match judge(&plan) {
+    for (plan, early) in plans().flat_map(|plan| [(plan.clone(), Early::Always), (plan, Early::Seldom)]) {
+        match judge(&plan, early) {
             Judged::Same { .. } => compared += 1,
             Judged::TooLarge => {}
-            Judged::Different(_) => panic!("{:?}", shrink(&plan)),
+            Judged::Different(_) => panic!("{early:?} {:?}", shrink(&plan, early)),
         }
     }
     assert!(compared > once_wrong().len(), "most programs are too large: {compared}");

@@ -262,6 +262,14 @@ pub trait Machine {
 
     /// Whether the ways of one step, found by running it, may touch quite different things. Then what is independent of
     /// one way may still matter to another, and a search must not take one for all of them.
+    ///
+    /// ```
+    /// # use whippet_actors::{Inbox, Test};
+    /// use whippet_model::{Machine, Program};
+    /// # let program = Test::new("nothing", |_sys| {});
+    /// // Without tracked fields, a step touches its actor, whatever that one chooses.
+    /// assert!(!program.machine().unwrap().ways_differ());
+    /// ```
     fn ways_differ(&self) -> bool {
         false
     }

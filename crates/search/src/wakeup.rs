@@ -107,9 +107,9 @@ struct Levels {
     /// Levels that were left, for their memory.
     spare: Vec<Level>,
     keep: Keep,
-    /// Whether threads have ways that are found only by running them, and touch different things. Then what is independent of one way of a thread
-    /// may still be followed by another one, of which it is not known what it touches: some executions turn out to
-    /// be blocked.
+    /// Whether threads have ways that are found only by running them, and touch different things. Then what is
+    /// independent of one way of a thread may still be followed by another one, of which it is not known what it
+    /// touches: some executions turn out to be blocked.
     by_running: bool,
 }
 

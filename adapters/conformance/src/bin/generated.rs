@@ -1,12 +1,12 @@
-//! Compares `optimal` with `exhaustive` on generated programs: `generated [PROGRAMS] [SEED]`; or, with a third
-//! argument `commute`, exchanges steps of them that touch nothing in common.
+//! Compares `optimal` with `exhaustive` on generated programs: `generated [PROGRAMS] [SEED]`; with a third argument
+//! `bounded`, with a bound on early timers; or, with `commute`, exchanges steps that touch nothing in common.
 //!
 //! Programs that have too many executions for every order are left out of the number. Whatever differs is made
 //! smaller, told, and ends the run with exit code 1.
 
 #![expect(clippy::print_stdout, reason = "this is a command")]
 
-use conformance::generated::{Judged, Plan, commute, judge, shrink};
+use conformance::generated::{Early, Judged, Plan, commute, judge, shrink};
 use std::process::ExitCode;
 
 /// How many differences are told before the run gives up.
@@ -19,26 +19,27 @@ fn main() -> ExitCode {
     // Assertions of ours are told with the plan that they fail on.
     std::panic::set_hook(Box::new(|_| {}));
     let differences = match arguments.get(2).map(String::as_str) {
-        None => compare(programs, seed),
+        None => compare(programs, seed, Early::Always),
+        Some("bounded") => compare(programs, seed, Early::Seldom),
         Some("commute") => exchange(programs, seed),
-        Some(other) => panic!("{other}: only `commute` is known"),
+        Some(other) => panic!("{other}: only `bounded` and `commute` are known"),
     };
     ExitCode::from(u8::from(differences > 0))
 }
 
-fn compare(programs: u64, seed: u64) -> usize {
+fn compare(programs: u64, seed: u64, early: Early) -> usize {
     let (mut compared, mut too_large, mut few, mut lost, mut all, mut differences) = (0, 0, 0, 0, 0, 0);
     let mut next = seed;
     while compared < programs && differences < ENOUGH {
         let plan = Plan::new(next);
-        match judge(&plan) {
+        match judge(&plan, early) {
             Judged::Same { optimal, blocked, exhaustive } => {
                 (few, lost, all) = (few + optimal, lost + blocked, all + exhaustive);
                 compared += 1;
             }
             Judged::TooLarge => too_large += 1,
             Judged::Different(_) => {
-                let (plan, difference) = shrink(&plan);
+                let (plan, difference) = shrink(&plan, early);
                 println!("seed {next}: {plan:?}\n  {difference:?}");
                 differences += 1;
             }

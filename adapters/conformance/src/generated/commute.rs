@@ -1,6 +1,6 @@
 //! Whether steps that touch nothing in common can really be exchanged: what every reduction counts on.
 
-use super::judge::settings;
+use super::judge::{Early, settings};
 use super::plan::Plan;
 use super::task::{Logs, program};
 use std::collections::BTreeSet;
@@ -167,7 +167,7 @@ const MOST: usize = 1_000;
 #[must_use]
 pub fn commute(plan: &Plan) -> Option<String> {
     let (plan, logs) = (Arc::new(plan.clone()), Logs::default());
-    let settings = settings(&plan);
+    let settings = settings(&plan, Early::Seldom);
     let tasks = Tasks::new("generated", settings, move || program(plan.clone(), logs.clone()));
     loop {
         let before = tasks.learnt();

@@ -134,9 +134,9 @@ struct Seen {
 }
 
 /// Explores a plan; `None` if that takes too many executions.
-fn see(plan: &Arc<Plan>, reduction: Reduction) -> Result<Option<Seen>, String> {
+fn see(plan: &Arc<Plan>, early: Early, reduction: Reduction) -> Result<Option<Seen>, String> {
     // Our own assertions are differences too: they are made smaller like others.
-    std::panic::catch_unwind(|| look(plan, reduction))
+    std::panic::catch_unwind(|| look(plan, early, reduction))
         .map_err(|panic| {
             let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
             text.unwrap_or("a panic").to_string()
@@ -144,16 +144,26 @@ fn see(plan: &Arc<Plan>, reduction: Reduction) -> Result<Option<Seen>, String> {
         .map_err(|error| error.to_string())
 }
 
-/// How a plan is run: many without a bound on early timers, others with one that matters.
-pub(crate) fn settings(plan: &Plan) -> Settings {
-    let acts: usize = plan.0.iter().map(Vec::len).sum();
-    Settings { timers: [u64::MAX, 1, 2][acts % 3], ..Settings::default() }
+/// How often timers may fire early.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Early {
+    /// As often as time allows.
+    Always,
+    /// Up to a bound that matters, in most programs: then whether one may fire depends on everything.
+    Seldom,
 }
 
-fn look(plan: &Arc<Plan>, reduction: Reduction) -> Result<Option<Seen>, SearchError> {
+/// How a plan is run.
+pub(crate) fn settings(plan: &Plan, early: Early) -> Settings {
+    let acts: usize = plan.0.iter().map(Vec::len).sum();
+    let bounds = if early == Early::Seldom { [u64::MAX, 1, 2] } else { [u64::MAX; 3] };
+    Settings { timers: bounds[acts % 3], ..Settings::default() }
+}
+
+fn look(plan: &Arc<Plan>, early: Early, reduction: Reduction) -> Result<Option<Seen>, SearchError> {
     let (logs, seen) = (Logs::default(), Arc::<Mutex<Outcomes>>::default());
     let (plan, to) = (plan.clone(), logs.clone());
-    let settings = settings(&plan);
+    let settings = settings(&plan, early);
     let tasks = Tasks::new("generated", settings, move || program(plan.clone(), to.clone()));
     let overheard = Arc::new(Overheard { tasks, logs, seen: seen.clone() });
     let mut options = Options { reduction, ..Options::default() };
@@ -207,11 +217,11 @@ pub struct Difference {
 }
 
 /// Compares the outcomes of a plan.
-pub fn judge(plan: &Plan) -> Judged {
+pub fn judge(plan: &Plan, early: Early) -> Judged {
     let plan = Arc::new(plan.clone());
-    let both = see(&plan, Reduction::Optimal).and_then(|few| {
+    let both = see(&plan, early, Reduction::Optimal).and_then(|few| {
         // Where one per trace is too much, all of them are.
-        if few.is_none() { Ok((None, None)) } else { Ok((few, see(&plan, Reduction::Exhaustive)?)) }
+        if few.is_none() { Ok((None, None)) } else { Ok((few, see(&plan, early, Reduction::Exhaustive)?)) }
     });
     let (few, all) = match both {
         Ok((Some(few), Some(all))) => (few, all),
@@ -232,11 +242,11 @@ pub fn judge(plan: &Plan) -> Judged {
 
 /// The smallest plan like this one on which the two still differ.
 #[must_use]
-pub fn shrink(plan: &Plan) -> (Plan, Difference) {
-    let Judged::Different(mut difference) = judge(plan) else { panic!("only plans that differ can be shrunk") };
+pub fn shrink(plan: &Plan, early: Early) -> (Plan, Difference) {
+    let Judged::Different(mut difference) = judge(plan, early) else { panic!("only plans that differ can be shrunk") };
     let mut plan = plan.clone();
     loop {
-        let smaller = plan.smaller().into_iter().find_map(|plan| match judge(&plan) {
+        let smaller = plan.smaller().into_iter().find_map(|plan| match judge(&plan, early) {
             Judged::Different(difference) => Some((plan, difference)),
             _ => None,
         });

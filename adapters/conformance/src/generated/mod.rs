@@ -10,5 +10,5 @@ mod plan;
 mod task;
 
 pub use commute::commute;
-pub use judge::{Difference, Judged, judge, shrink};
+pub use judge::{Difference, Early, Judged, judge, shrink};
 pub use plan::{Act, Leaf, Plan};
