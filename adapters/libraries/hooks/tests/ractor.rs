@@ -12,12 +12,12 @@ impl Actor for Server {
     }
 }
 
-/// The status is an atomic of ractor's.
+/// Whether a server that is told to stop has begun to do so is an atomic of ractor's.
 #[tokio::test]
-async fn a_server_goes_on_when_it_is_told_to_stop() {
+async fn a_server_takes_its_time_to_stop() {
     let (server, handle) = Actor::spawn(None, Server, ()).await.unwrap();
     server.stop(None);
     let status = server.get_status();
     handle.await.unwrap();
-    assert_eq!(status, ActorStatus::Running);
+    assert!(status < ActorStatus::Stopping, "it has begun to stop");
 }
