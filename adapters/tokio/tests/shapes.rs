@@ -6,7 +6,7 @@ use common::{explore, explore_with};
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{Mutex, Notify, RwLock, Semaphore, broadcast, mpsc, oneshot, watch};
+use tokio::sync::{Mutex, MutexGuard, Notify, RwLock, Semaphore, broadcast, mpsc, oneshot, watch};
 use whippet_model::Kind;
 use whippet_search::Reduction;
 use whippet_tasks::Settings;
@@ -510,5 +510,39 @@ fn a_writer_becomes_a_reader() {
         let read = tokio::spawn(async move { *reader.read().await }).await.unwrap();
         writer.await.unwrap();
         format!("{seen} {read}")
+    });
+}
+
+#[test]
+fn a_guard_of_a_part_keeps_the_whole_locked() {
+    outcomes(&["1", "2"], || async {
+        let value = Arc::new(Mutex::new((1, Some(1))));
+        let other = value.clone();
+        let doubles = tokio::spawn(async move {
+            let part = MutexGuard::try_map(other.lock().await, |(_, number)| number.as_mut());
+            let mut part = part.unwrap_or_else(|_| unreachable!("there is a number"));
+            *part *= 2;
+        });
+        let whole = MutexGuard::try_map(value.lock().await, |_| None::<&mut i32>).unwrap_err();
+        let seen = whole.1.unwrap();
+        drop(whole);
+        doubles.await.unwrap();
+        seen.to_string()
+    });
+}
+
+#[test]
+fn results_of_a_set_with_their_tasks() {
+    outcomes(&["1", "none yet"], || async {
+        let mut set = tokio::task::JoinSet::new();
+        let task = set.spawn(async { 1 });
+        match set.try_join_next_with_id() {
+            Some(result) => {
+                let (id, value) = result.unwrap();
+                assert_eq!(id, task.id());
+                value.to_string()
+            }
+            None => "none yet".into(),
+        }
     });
 }

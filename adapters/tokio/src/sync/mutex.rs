@@ -142,8 +142,23 @@ impl<'a, T: ?Sized> MutexGuard<'a, T> {
 
     pub fn map<U: ?Sized>(this: Self, f: impl FnOnce(&mut T) -> &mut U) -> MappedMutexGuard<'a, U> {
         let value = std::ptr::from_mut(f(unsafe { &mut *this.lock.value.get() }));
-        let core = this.lock.core().clone();
-        std::mem::forget(this);
+        this.narrowed(value)
+    }
+
+    pub fn try_map<U: ?Sized>(
+        this: Self,
+        f: impl FnOnce(&mut T) -> Option<&mut U>,
+    ) -> Result<MappedMutexGuard<'a, U>, Self> {
+        match f(unsafe { &mut *this.lock.value.get() }).map(std::ptr::from_mut) {
+            Some(value) => Ok(this.narrowed(value)),
+            None => Err(this),
+        }
+    }
+
+    /// The lock stays held, for a part of its value.
+    fn narrowed<U: ?Sized>(self, value: *mut U) -> MappedMutexGuard<'a, U> {
+        let core = self.lock.core().clone();
+        std::mem::forget(self);
         MappedMutexGuard { core, value, marker: PhantomData }
     }
 }
@@ -175,6 +190,18 @@ impl<T: ?Sized> Deref for MappedMutexGuard<'_, T> {
 impl<T: ?Sized> DerefMut for MappedMutexGuard<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
         unsafe { &mut *self.value }
+    }
+}
+
+impl<T: ?Sized + fmt::Debug> fmt::Debug for MappedMutexGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
+    }
+}
+
+impl<T: ?Sized + fmt::Display> fmt::Display for MappedMutexGuard<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        (**self).fmt(f)
     }
 }
 

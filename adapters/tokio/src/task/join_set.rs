@@ -90,14 +90,25 @@ impl<T> JoinSet<T> {
 
     #[track_caller]
     pub fn try_join_next(&mut self) -> Option<Result<T, JoinError>> {
+        self.try_join_next_with_id().map(|result| result.map(|(_, value)| value))
+    }
+
+    #[track_caller]
+    pub fn try_join_next_with_id(&mut self) -> Option<Result<(Id, T), JoinError>> {
         event(Action::new("looks at", self.ends.object, Location::caller()));
         read(self.ends.object.part(Part::Tail));
-        self.pop().map(|(_, result)| result)
+        self.pop().map(|(id, result)| result.map(|value| (id, value)))
     }
 
     #[track_caller]
     pub fn poll_join_next(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<T, JoinError>>> {
         self.poll(cx, Location::caller()).map(|found| found.map(|(_, result)| result))
+    }
+
+    #[track_caller]
+    pub fn poll_join_next_with_id(&mut self, cx: &mut Context<'_>) -> Poll<Option<Result<(Id, T), JoinError>>> {
+        let found = self.poll(cx, Location::caller());
+        found.map(|found| found.map(|(id, result)| result.map(|value| (id, value))))
     }
 
     #[track_caller]
