@@ -392,7 +392,7 @@ fn actors_and_tasks_are_selected() {
         let (report, code) = json(&["explore", running, "-r", "persistent", "--order", "stable", "--tasks", tasks]);
         let counted = (&report["executions"], &report["unstable"], code);
         assert_eq!(counted, (&executions.into(), &0.into(), 0), "{tasks}");
-        assert_eq!(report["doubtful"], tasks != "actors", "{}", report["notes"]);
+        assert_eq!(report["may_miss"], tasks != "actors", "{}", report["notes"]);
     }
     assert_eq!(json(&["explore", running]).0["executions"], 2);
     let marks = whippet(&["explore", running, "--tasks", "marks"]);

@@ -198,7 +198,7 @@ pub struct Verdict {
     /// What the reader must know about how the answer was found: the algorithm chosen, what an unsound rule may miss.
     pub notes: Vec<String>,
     /// Whether, by one of the notes, something may have been missed even if everything was covered.
-    pub doubtful: bool,
+    pub may_miss: bool,
     /// How much there may be in all, where not everything was covered.
     pub estimate: Option<Estimate>,
     /// Wall time.

@@ -18,7 +18,7 @@ const STORIES: usize = 3;
 /// use whippet_model::{Counters, Verdict};
 /// let verdict = Verdict {
 ///     counters: Counters { executions: 6, ..Counters::default() },
-///     findings: vec![], warnings: vec![], complete: true, limits: vec![], notes: vec![], doubtful: false, estimate: None,
+///     findings: vec![], warnings: vec![], complete: true, limits: vec![], notes: vec![], may_miss: false, estimate: None,
 ///     time: std::time::Duration::ZERO,
 /// };
 /// assert_eq!(whippet_report::failure(&verdict, false, &[]), None);

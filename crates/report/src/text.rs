@@ -109,7 +109,7 @@ fn conclusion(run: &Run, verdict: &Verdict) -> String {
     let executions = count(verdict.counters.executions, "execution");
     let (style, line) = match Exit::of(verdict) {
         Exit::Found => (BAD, format!("{} in {executions}.", count(verdict.findings.len() as u64, "finding"))),
-        Exit::Holds if verdict.doubtful => {
+        Exit::Holds if verdict.may_miss => {
             (DOUBT, format!("Nothing found, in {executions}; a note above says what may have been missed."))
         }
         Exit::Holds => (GOOD, format!("Nothing found: every order was covered, in {executions}.")),

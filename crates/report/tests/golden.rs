@@ -67,7 +67,7 @@ fn verdict(findings: Vec<Finding>) -> Verdict {
         complete: true,
         limits: vec![],
         notes: vec![],
-        doubtful: false,
+        may_miss: false,
         estimate: None,
         time: Duration::from_millis(120),
     }
@@ -149,7 +149,7 @@ fn a_search_cut_short_on_the_terminal() {
     verdict.counters.states = Some(35);
     verdict.estimate = Some(Estimate { total: 362_880.0, error: 20_123.0, seen: None });
     verdict.notes = vec!["rule table1 may miss orders where an actor refuses messages".into()];
-    verdict.doubtful = true;
+    verdict.may_miss = true;
     check_text(
         &run,
         &verdict,
@@ -312,7 +312,7 @@ fn json_has_every_field_of_the_contract() {
           "complete": true,
           "limits": [],
           "notes": [],
-          "doubtful": false,
+          "may_miss": false,
           "estimate": null,
           "seconds": 0.12,
           "cpu_seconds": 0.25,

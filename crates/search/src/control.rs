@@ -34,7 +34,7 @@ pub(crate) struct Control {
     pub(crate) collector: Mutex<Collector>,
     first: Mutex<Option<Vec<Taken>>>,
     notes: Mutex<Vec<String>>,
-    doubtful: AtomicBool,
+    may_miss: AtomicBool,
     estimate: Mutex<Option<Estimate>>,
     /// See [`Counters::unstable`].
     unstable: OnceLock<Arc<AtomicU64>>,
@@ -52,7 +52,7 @@ impl Control {
             collector: Mutex::new(Collector::new(limits.findings)),
             first: Mutex::default(),
             notes: Mutex::default(),
-            doubtful: AtomicBool::new(false),
+            may_miss: AtomicBool::new(false),
             estimate: Mutex::default(),
             unstable: OnceLock::new(),
         }
@@ -192,13 +192,13 @@ impl Control {
     }
 
     /// The same of what the search may miss even if it comes to its end.
-    pub(crate) fn doubt(&self, text: impl Into<String>) {
+    pub(crate) fn note_missing(&self, text: impl Into<String>) {
         self.note(text);
-        self.doubtful.store(true, Ordering::Relaxed);
+        self.may_miss.store(true, Ordering::Relaxed);
     }
 
-    pub(crate) fn is_doubtful(&self) -> bool {
-        self.doubtful.load(Ordering::Relaxed)
+    pub(crate) fn may_miss(&self) -> bool {
+        self.may_miss.load(Ordering::Relaxed)
     }
 
     /// Where configurations without a stable actor are counted.

@@ -62,7 +62,7 @@ impl<'a, M: Machine> Run<'a, M> {
         }
         let leaves_out = machine.leaves_out();
         if let Some(missed) = &leaves_out {
-            control.doubt(missed.as_str());
+            control.note_missing(missed.as_str());
         }
         let mut run = Run {
             leaves_out: leaves_out.is_some(),

@@ -44,7 +44,7 @@ pub(crate) fn settle<P: Program>(
         }
     }
     if reduces && findings.iter().any(|finding| finding.kind == Kind::Race) {
-        control.doubt(UNJUSTIFIED);
+        control.note_missing(UNJUSTIFIED);
     }
     if let Some(stuck) = stuck {
         findings.push(endless(program, options, &stuck)?);
@@ -55,7 +55,7 @@ pub(crate) fn settle<P: Program>(
             options.limits.findings
         ));
     }
-    program.caveats().into_iter().for_each(|caveat| control.doubt(caveat));
+    program.caveats().into_iter().for_each(|caveat| control.note_missing(caveat));
     let order = |f: &Finding| (f.kind, f.schedule.decisions.len(), f.message.clone(), f.key);
     findings.sort_by_cached_key(order);
     warnings.sort_by_cached_key(order);
@@ -67,7 +67,7 @@ pub(crate) fn settle<P: Program>(
         complete: covered,
         limits: control.limits_hit(),
         notes: control.notes(),
-        doubtful: control.is_doubtful(),
+        may_miss: control.may_miss(),
         estimate: estimate.filter(|_| !covered),
         time: control.elapsed(),
     })

@@ -29,12 +29,12 @@ pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
     only_same_actor(run, "transdpor")?;
     let (rule, sleep) = (run.options.rule, run.options.sleep);
     match rule {
-        Rule::Table1 | Rule::Table2 => run.control.doubt(format!(
+        Rule::Table1 | Rule::Table2 => run.control.note_missing(format!(
             "the rule `{rule}` of transdpor may miss executions where actors refuse messages or stop; `sound` does not"
         )),
-        Rule::Figure2 if sleep => run
-            .control
-            .doubt("the rule `figure2` of transdpor may miss executions when used with sleep sets; `sound` does not"),
+        Rule::Figure2 if sleep => run.control.note_missing(
+            "the rule `figure2` of transdpor may miss executions when used with sleep sets; `sound` does not",
+        ),
         Rule::Figure2 | Rule::Sound => {}
     }
     let mut pending = Vec::new();

@@ -60,15 +60,13 @@ impl Level {
             return self.sleep.iter().any(|asleep| asleep.may_begin(sequence));
         }
         // What `sequence` leaves alone can still go any of its ways.
-        let known = || self.sleep.iter().chain(self.tree.iter().map(|node| &node.act));
         self.sleep.iter().any(|asleep| asleep.begins(sequence))
-            || known().any(|act| act.may_begin(sequence) && self.all_ways(act.thread, sequence))
+            || self.known().any(|act| act.may_begin(sequence) && self.all_ways(act.thread, sequence))
     }
 
     /// Whether all ways of a thread that `sequence` leaves alone are explored, or will be, and one is.
     fn all_ways(&self, thread: Name, sequence: &[Act]) -> bool {
-        let waiting = self.tree.iter().map(|node| &node.act);
-        let known: Vec<&Act> = self.sleep.iter().chain(waiting).filter(|act| act.thread == thread).collect();
+        let known: Vec<&Act> = self.known().filter(|act| act.thread == thread).collect();
         let mut branch = Some(Branch::FIRST);
         while let Some(way) = branch {
             match known.iter().find(|act| act.branch == way && act.may_begin(sequence)) {
@@ -91,8 +89,12 @@ impl Level {
     /// Whether something that is explored here, or will be, can begin this sequence.
     #[inline]
     pub(crate) fn leads_to<'a>(&self, sequence: impl IntoIterator<Item = &'a Act> + Clone) -> bool {
-        let mut known = self.sleep.iter().chain(self.tree.iter().map(|node| &node.act));
-        known.any(|act| act.begins(sequence.clone()))
+        self.known().any(|act| act.begins(sequence.clone()))
+    }
+
+    /// What is explored here, or will be.
+    fn known(&self) -> impl Iterator<Item = &Act> {
+        self.sleep.iter().chain(self.tree.iter().map(|node| &node.act))
     }
 
     /// Has one more act explored here.
