@@ -13,24 +13,12 @@
 use crate::forget::Budget;
 use crate::op::{Answer, NOWHERE, Op};
 use crate::panics;
-use crate::task::{Asked, Link, Reply};
+use crate::process::{Asked, Link, Reply, Start};
 use rustc_hash::FxHashMap;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
 use whippet_model::{MachineError, Name};
-
-/// Makes the future of a process, as often as needed.
-pub(crate) type Start = Rc<dyn Fn() -> Pin<Box<dyn Future<Output = ()>>>>;
-
-/// An async function as one to start with, again and again.
-pub(crate) fn start(body: impl AsyncFn() + 'static) -> Start {
-    let body = Rc::new(body);
-    Rc::new(move || {
-        let body = body.clone();
-        Box::pin(async move { body().await })
-    })
-}
 
 /// The code of one process.
 pub(crate) enum Body {

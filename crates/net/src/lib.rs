@@ -27,31 +27,35 @@
 //!     socrates waits for mutex left, which plato has and did not unlock");
 //! ```
 
+mod communication;
 mod forget;
 mod history;
 mod machine;
+mod mailbox;
 pub mod mpi;
+mod mutex;
 mod net;
 mod op;
 mod panics;
 mod port;
+mod port_end;
+mod process;
 mod relation;
 mod reproduce;
 mod script;
 mod state;
 mod subjects;
-mod task;
 mod text;
 mod unfold;
 mod words;
 
+pub use communication::{Communication, Receiving, Sending, test_any, wait_all, wait_any};
 pub use machine::NetMachine;
+pub use mailbox::Mailbox;
+pub use mutex::{Mutex, Request, mutex_test_any, mutex_wait_any};
 pub use net::{Dependence, Net, SetUp};
+pub use process::{create, step};
 pub use reproduce::{Row, interleavings, reproduce};
 pub use script::{Action, Script, ScriptError};
 pub use subjects::{Processes, Subject, subjects};
-pub use task::{
-    Communication, Mailbox, Mutex, Receiving, Request, Sending, create, mutex_test_any, mutex_wait_any, step, test_any,
-    wait_all, wait_any,
-};
 pub use text::TextError;

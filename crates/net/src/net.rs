@@ -1,11 +1,13 @@
 //! Programs of processes, mailboxes and mutexes.
 
-use crate::history::{Body, Histories, Start, start};
+use crate::history::{Body, Histories};
 use crate::machine::NetMachine;
+use crate::mailbox::Mailbox;
+use crate::mutex::Mutex;
+use crate::port_end::PortEnd;
+use crate::process::{Start, start};
 use crate::script::Script;
-use crate::task::{Mailbox, Mutex, Rank};
 use crate::text::{self, TextError};
-use std::marker::PhantomData;
 use std::sync::Arc;
 use whippet_model::{MachineError, Name, Program};
 
@@ -74,13 +76,13 @@ impl SetUp {
     /// A new mailbox, with what it is called in reports.
     pub fn mailbox<T>(&mut self, label: impl Into<String>) -> Mailbox<T> {
         self.mailboxes.push(label.into());
-        Mailbox { no: self.mailboxes.len() as u32 - 1, of: PhantomData }
+        Mailbox::numbered(self.mailboxes.len() as u32 - 1)
     }
 
     /// A new mutex, with what it is called in reports.
     pub fn mutex(&mut self, label: impl Into<String>) -> Mutex {
         self.mutexes.push(label.into());
-        Mutex { no: self.mutexes.len() as u32 - 1 }
+        Mutex::numbered(self.mutexes.len() as u32 - 1)
     }
 
     /// A new process. Its function may be called again, to rebuild it from what it has been answered: it
@@ -90,10 +92,10 @@ impl SetUp {
     }
 
     /// A new process that has a port.
-    pub(crate) fn rank(&mut self, label: String, body: impl FnOnce(Rank) -> Start) {
-        let rank = Rank { no: self.ports as u32, process: self.next_name() };
+    pub(crate) fn rank(&mut self, label: String, body: impl FnOnce(PortEnd) -> Start) {
+        let end = PortEnd::new(self.ports as u32, self.next_name());
         self.ports += 1;
-        self.body(label, Body::Async { start: body(rank), live: None });
+        self.body(label, Body::Async { start: body(end), live: None });
     }
 
     fn next_name(&self) -> Name {

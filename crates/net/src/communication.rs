@@ -1,0 +1,309 @@
+//! Communications: sends and receives that were begun, and waiting for them.
+
+use crate::op::{Answer, Op};
+use crate::process::{Asked, ask};
+use std::any::Any;
+use std::cell::RefCell;
+use std::fmt::Debug;
+use std::rc::Rc;
+use whippet_model::Name;
+
+/// A communication of this process, to wait for alone or among others.
+///
+/// ```
+/// use whippet_net::{Communication, Net, wait_any};
+/// let net = Net::new("either", |net| {
+///     let (a, b) = (net.mailbox::<u32>("a"), net.mailbox::<u32>("b"));
+///     net.process("one", async move || { a.send_async(1).await; });
+///     net.process("two", async move || { b.send_async(2).await; });
+///     net.process("reader", async move || {
+///         let (x, y) = (a.receive_async().await, b.receive_async().await);
+///         let all: [&dyn Communication; 2] = [&x, &y];
+///         match wait_any(&all).await {
+///             0 => assert_eq!(x.value(), 1),
+///             _ => assert_eq!(y.value(), 2),
+///         }
+///     });
+/// });
+/// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+/// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+/// ```
+pub trait Communication {
+    #[doc(hidden)]
+    fn id(&self) -> (Name, u32);
+    #[doc(hidden)]
+    fn bring(&self, value: Option<Rc<dyn Any>>);
+}
+
+/// A send that may not have met its receive yet.
+///
+/// ```
+/// use whippet_net::{Net, Sending};
+/// let net = Net::new("pair", |net| {
+///     let door = net.mailbox::<u32>("door");
+///     net.process("guest", async move || {
+///         let sending: Sending = door.send_async(1).await;
+///         sending.wait().await;
+///     });
+///     net.process("host", async move || assert_eq!(door.receive().await, 1));
+/// });
+/// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+/// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Sending {
+    of: Name,
+    index: u32,
+}
+
+impl Communication for Sending {
+    fn id(&self) -> (Name, u32) {
+        (self.of, self.index)
+    }
+
+    fn bring(&self, _: Option<Rc<dyn Any>>) {}
+}
+
+impl Sending {
+    /// The send that the `index`-th operation of process `of` began.
+    pub(crate) fn new((of, index): (Name, u32)) -> Sending {
+        Sending { of, index }
+    }
+
+    /// Waits until it has been received.
+    ///
+    /// ```
+    /// use whippet_net::Net;
+    /// let net = Net::new("pair", |net| {
+    ///     let door = net.mailbox::<u32>("door");
+    ///     net.process("guest", async move || {
+    ///         let sending = door.send_async(1).await;
+    ///         sending.wait().await;
+    ///     });
+    ///     net.process("host", async move || assert_eq!(door.receive().await, 1));
+    /// });
+    /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    /// ```
+    pub async fn wait(&self) {
+        wait_any(&[self]).await;
+    }
+
+    /// Whether it has been received by now.
+    ///
+    /// ```
+    /// use whippet_net::Net;
+    /// // Nobody receives.
+    /// let net = Net::new("alone", |net| {
+    ///     let door = net.mailbox::<u32>("door");
+    ///     net.process("guest", async move || {
+    ///         let sending = door.send_async(1).await;
+    ///         assert!(!sending.test().await);
+    ///     });
+    /// });
+    /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    /// ```
+    pub async fn test(&self) -> bool {
+        test_any(&[self]).await.is_some()
+    }
+}
+
+/// A receive that may not have met its send yet.
+///
+/// ```
+/// use whippet_net::{Net, Receiving};
+/// let net = Net::new("pair", |net| {
+///     let door = net.mailbox::<u32>("door");
+///     net.process("guest", async move || door.send(1).await);
+///     net.process("host", async move || {
+///         let letter: Receiving<u32> = door.receive_async().await;
+///         assert_eq!(letter.wait().await, 1);
+///     });
+/// });
+/// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+/// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+/// ```
+#[derive(Clone, Debug)]
+pub struct Receiving<T> {
+    of: Name,
+    index: u32,
+    value: Rc<RefCell<Option<T>>>,
+}
+
+impl<T: Clone + 'static> Communication for Receiving<T> {
+    fn id(&self) -> (Name, u32) {
+        (self.of, self.index)
+    }
+
+    fn bring(&self, value: Option<Rc<dyn Any>>) {
+        let value = value.expect("a receive brings a value");
+        let value = value.downcast_ref::<T>().expect("mailboxes are typed: our own error if not");
+        self.value.replace(Some(value.clone()));
+    }
+}
+
+impl<T> Receiving<T> {
+    /// The receive that the `index`-th operation of process `of` began.
+    pub(crate) fn new((of, index): (Name, u32)) -> Receiving<T> {
+        Receiving { of, index, value: Rc::default() }
+    }
+}
+
+impl<T: Clone + 'static> Receiving<T> {
+    /// Waits for the value.
+    ///
+    /// ```
+    /// use whippet_net::Net;
+    /// let net = Net::new("pair", |net| {
+    ///     let door = net.mailbox::<u32>("door");
+    ///     net.process("guest", async move || door.send(1).await);
+    ///     net.process("host", async move || {
+    ///         let letter = door.receive_async().await;
+    ///         assert_eq!(letter.wait().await, 1);
+    ///     });
+    /// });
+    /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    /// ```
+    pub async fn wait(&self) -> T {
+        wait_any(&[self]).await;
+        self.value()
+    }
+
+    /// The value, if it is there by now.
+    ///
+    /// ```
+    /// use whippet_net::Net;
+    /// let net = Net::new("pair", |net| {
+    ///     let door = net.mailbox::<u32>("door");
+    ///     net.process("guest", async move || { door.send_async(1).await; });
+    ///     net.process("host", async move || {
+    ///         let letter = door.receive_async().await;
+    ///         // Early or late: both are explored.
+    ///         assert!(matches!(letter.test().await, None | Some(1)));
+    ///     });
+    /// });
+    /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    /// ```
+    pub async fn test(&self) -> Option<T> {
+        test_any(&[self]).await.map(|_| self.value())
+    }
+
+    /// The value, after a wait or test that said that this one is complete.
+    ///
+    /// # Panics
+    /// If no wait or test said so.
+    ///
+    /// ```
+    /// use whippet_net::{Net, wait_any};
+    /// let net = Net::new("either", |net| {
+    ///     let (a, b) = (net.mailbox::<u32>("a"), net.mailbox::<u32>("b"));
+    ///     net.process("one", async move || { a.send_async(1).await; });
+    ///     net.process("two", async move || { b.send_async(2).await; });
+    ///     net.process("reader", async move || {
+    ///         let (x, y) = (a.receive_async().await, b.receive_async().await);
+    ///         match wait_any(&[&x, &y]).await {
+    ///             0 => assert_eq!(x.value(), 1),
+    ///             _ => assert_eq!(y.value(), 2),
+    ///         }
+    ///     });
+    /// });
+    /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    /// ```
+    #[must_use]
+    pub fn value(&self) -> T {
+        self.value.borrow().clone().expect("wait for a communication, or test it, before you take its value")
+    }
+}
+
+/// Waits for one of them, or looks whether one is complete, and takes what it brought.
+async fn complete(all: &[&dyn Communication], test: bool) -> Option<usize> {
+    let reply = ask(|link| {
+        if all.iter().any(|c| c.id().0 != link.process()) {
+            link.blame(
+                "a process waits for a communication of another process: only the one that sent or received may wait for it",
+            );
+        }
+        if all.is_empty() {
+            link.blame("a process waits for no communication at all: that would never end");
+        }
+        Asked::Op(Op::Wait { of: all.iter().map(|c| c.id().1).collect(), test })
+    })
+    .await;
+    match reply.answer {
+        Answer::Ready { k, .. } => {
+            all[k as usize].bring(reply.value.map(|value| value.any));
+            Some(k as usize)
+        }
+        _ => None,
+    }
+}
+
+/// WaitAny: waits until one of the communications is complete, and says which; where several are, each is
+/// explored.
+///
+/// ```
+/// use whippet_net::{Net, wait_any};
+/// let net = Net::new("either", |net| {
+///     let (a, b) = (net.mailbox::<u32>("a"), net.mailbox::<u32>("b"));
+///     net.process("one", async move || { a.send_async(1).await; });
+///     net.process("two", async move || { b.send_async(2).await; });
+///     net.process("reader", async move || {
+///         let (x, y) = (a.receive_async().await, b.receive_async().await);
+///         let first = wait_any(&[&x, &y]).await;
+///         assert!(first < 2);
+///     });
+/// });
+/// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+/// assert!(verdict.counters.executions > 1, "either may be first");
+/// ```
+pub async fn wait_any(all: &[&dyn Communication]) -> usize {
+    complete(all, false).await.expect("a wait ends with something")
+}
+
+/// TestAny: which communication is complete, if any is.
+///
+/// ```
+/// use whippet_net::{Net, test_any};
+/// let net = Net::new("either", |net| {
+///     let (a, b) = (net.mailbox::<u32>("a"), net.mailbox::<u32>("b"));
+///     net.process("one", async move || { a.send_async(1).await; });
+///     net.process("two", async move || { b.send_async(2).await; });
+///     net.process("reader", async move || {
+///         let (x, y) = (a.receive_async().await, b.receive_async().await);
+///         let done = test_any(&[&x, &y]).await;
+///         assert!(matches!(done, None | Some(0 | 1)));
+///     });
+/// });
+/// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+/// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+/// ```
+pub async fn test_any(all: &[&dyn Communication]) -> Option<usize> {
+    complete(all, true).await
+}
+
+/// Waits for all, one after the other.
+///
+/// ```
+/// use whippet_net::{Net, wait_all};
+/// let net = Net::new("either", |net| {
+///     let (a, b) = (net.mailbox::<u32>("a"), net.mailbox::<u32>("b"));
+///     net.process("one", async move || { a.send_async(1).await; });
+///     net.process("two", async move || { b.send_async(2).await; });
+///     net.process("reader", async move || {
+///         let (x, y) = (a.receive_async().await, b.receive_async().await);
+///         wait_all(&[&x, &y]).await;
+///         assert_eq!(x.value() + y.value(), 3);
+///     });
+/// });
+/// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+/// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+/// ```
+pub async fn wait_all(all: &[&dyn Communication]) {
+    for one in all {
+        wait_any(&[*one]).await;
+    }
+}

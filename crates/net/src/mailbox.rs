@@ -1,0 +1,116 @@
+//! Mailboxes, as processes hold them.
+
+use crate::communication::{Receiving, Sending};
+use crate::op::{Op, Value};
+use crate::process::begin;
+use std::fmt::Debug;
+use std::marker::PhantomData;
+
+/// A rendez-vous point: the k-th send on it meets the k-th receive.
+///
+/// ```
+/// use whippet_net::Net;
+/// let net = Net::new("pair", |net| {
+///     let door = net.mailbox::<u32>("door");
+///     net.process("guest", async move || door.send(1).await);
+///     net.process("host", async move || assert_eq!(door.receive().await, 1));
+/// });
+/// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+/// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+/// ```
+pub struct Mailbox<T> {
+    no: u32,
+    of: PhantomData<fn(T) -> T>,
+}
+
+impl<T> Clone for Mailbox<T> {
+    fn clone(&self) -> Mailbox<T> {
+        *self
+    }
+}
+
+impl<T> Copy for Mailbox<T> {}
+
+impl<T> Debug for Mailbox<T> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Mailbox({})", self.no)
+    }
+}
+
+impl<T> Mailbox<T> {
+    /// The mailbox of that number.
+    pub(crate) fn numbered(no: u32) -> Mailbox<T> {
+        Mailbox { no, of: PhantomData }
+    }
+}
+
+impl<T: Clone + Debug + 'static> Mailbox<T> {
+    /// AsyncSend: the value is captured now and handed over when the receiver's wait or test succeeds.
+    ///
+    /// ```
+    /// use whippet_net::Net;
+    /// let net = Net::new("pair", |net| {
+    ///     let door = net.mailbox::<u32>("door");
+    ///     net.process("guest", async move || { door.send_async(1).await; });
+    ///     net.process("host", async move || assert_eq!(door.receive().await, 1));
+    /// });
+    /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    /// ```
+    pub async fn send_async(self, value: T) -> Sending {
+        let text = format!("{value:?}");
+        let value = Some(Value::new(value, text));
+        Sending::new(begin(Op::Send { mailbox: self.no, value }).await)
+    }
+
+    /// AsyncReceive: a communication to wait for.
+    ///
+    /// ```
+    /// use whippet_net::Net;
+    /// let net = Net::new("pair", |net| {
+    ///     let door = net.mailbox::<u32>("door");
+    ///     net.process("guest", async move || door.send(1).await);
+    ///     net.process("host", async move || {
+    ///         let letter = door.receive_async().await;
+    ///         assert_eq!(letter.wait().await, 1);
+    ///     });
+    /// });
+    /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    /// ```
+    pub async fn receive_async(self) -> Receiving<T> {
+        Receiving::new(begin(Op::Receive { mailbox: self.no }).await)
+    }
+
+    /// Sends and waits until somebody has received: a rendez-vous.
+    ///
+    /// ```
+    /// use whippet_net::Net;
+    /// let net = Net::new("pair", |net| {
+    ///     let door = net.mailbox::<u32>("door");
+    ///     net.process("guest", async move || door.send(1).await);
+    ///     net.process("host", async move || assert_eq!(door.receive().await, 1));
+    /// });
+    /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    /// ```
+    pub async fn send(self, value: T) {
+        self.send_async(value).await.wait().await;
+    }
+
+    /// Receives and waits for the value.
+    ///
+    /// ```
+    /// use whippet_net::Net;
+    /// let net = Net::new("pair", |net| {
+    ///     let door = net.mailbox::<u32>("door");
+    ///     net.process("guest", async move || door.send(1).await);
+    ///     net.process("host", async move || assert_eq!(door.receive().await, 1));
+    /// });
+    /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    /// ```
+    pub async fn receive(self) -> T {
+        self.receive_async().await.wait().await
+    }
+}

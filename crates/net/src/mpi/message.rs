@@ -1,0 +1,82 @@
+//! Messages: what a receive asks for, and what it gets.
+
+/// Where a message may come from. A number of a rank becomes one by `into`.
+///
+/// ```
+/// use whippet_net::mpi::{Source, World};
+/// let net = World::new(2).program("two", async |mpi| {
+///     if mpi.rank() == 0 {
+///         mpi.send(1, 0, 42).await;
+///     } else {
+///         assert_eq!(mpi.recv(Source::Rank(0), 0).await.value, 42);
+///     }
+/// });
+/// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+/// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+/// ```
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Source {
+    /// From this rank only.
+    Rank(usize),
+    /// From whoever is first.
+    Any,
+}
+
+impl From<usize> for Source {
+    fn from(rank: usize) -> Source {
+        Source::Rank(rank)
+    }
+}
+
+/// With which tag a message may come. A number becomes one by `into`.
+///
+/// ```
+/// use whippet_net::mpi::{Tag, World};
+/// let net = World::new(2).program("whatever the tag", async |mpi| {
+///     if mpi.rank() == 0 {
+///         mpi.send(1, 7, "hello").await;
+///     } else {
+///         assert_eq!(mpi.recv(0, Tag::Any).await.tag, 7);
+///     }
+/// });
+/// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+/// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+/// ```
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Tag {
+    /// With this one only.
+    Is(u32),
+    /// With any.
+    Any,
+}
+
+impl From<u32> for Tag {
+    fn from(tag: u32) -> Tag {
+        Tag::Is(tag)
+    }
+}
+
+/// A message that was received.
+///
+/// ```
+/// use whippet_net::mpi::{Received, Source, World};
+/// let net = World::new(2).program("two", async |mpi| {
+///     if mpi.rank() == 0 {
+///         mpi.send(1, 0, 42).await;
+///     } else {
+///         let Received { source, value, .. } = mpi.recv(Source::Rank(0), 0).await;
+///         assert_eq!((source, value), (0, 42));
+///     }
+/// });
+/// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+/// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Received<T> {
+    /// Who sent it.
+    pub source: usize,
+    /// With which tag.
+    pub tag: u32,
+    /// What was sent.
+    pub value: T,
+}
