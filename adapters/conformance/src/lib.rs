@@ -3,6 +3,9 @@
 //! `programs` are written once and compiled twice, against the real tokio and against the stand-in: what the real one
 //! does must be among what the stand-in can do. [`generated`] programs are explored with and without reduction.
 
+// The programs are compiled twice on purpose.
+#![allow(clippy::duplicate_mod)]
+
 extern crate stand_in as tokio;
 
 pub mod generated;

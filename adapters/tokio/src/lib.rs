@@ -12,6 +12,8 @@
 #[macro_use]
 mod macros;
 pub mod runtime;
+/// Streams are in a crate of their own, as the real ones.
+pub mod stream {}
 pub mod sync;
 pub mod task;
 pub mod time;

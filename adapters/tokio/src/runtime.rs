@@ -1,20 +1,46 @@
 //! Runtimes. Inside an exploration they are all the one that is explored; outside, `block_on` runs one order.
 
 use crate::task::JoinHandle;
+use crate::unmodelled::not_modelled;
 use std::future::Future;
+use std::panic::Location;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// A runtime: there is only one, whoever made it.
 #[derive(Debug)]
-pub struct Runtime(());
+pub struct Runtime {
+    handle: Handle,
+}
 
 /// A runtime whose tasks need not be `Send`. Here none has to be.
 #[derive(Debug)]
-pub struct LocalRuntime(());
+pub struct LocalRuntime {
+    handle: Handle,
+}
 
 /// A runtime, from inside.
-#[derive(Debug, Clone)]
-pub struct Handle(());
+#[derive(Debug, Clone, Default)]
+pub struct Handle {
+    name: Option<Arc<str>>,
+}
+
+/// Which runtime, or which `LocalSet`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Id(u32);
+
+impl Id {
+    pub(crate) fn of_local_set(number: u32) -> Id {
+        // The first is the runtime's.
+        Id(number + 1)
+    }
+}
+
+impl std::fmt::Display for Id {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        self.0.fmt(f)
+    }
+}
 
 #[derive(Debug)]
 pub struct EnterGuard<'a>(std::marker::PhantomData<&'a ()>);
@@ -50,9 +76,29 @@ impl std::error::Error for TryCurrentError {}
 #[non_exhaustive]
 pub struct LocalOptions {}
 
+/// What a panic that nobody sees does. Here it is a finding.
+#[derive(Debug, Clone)]
+#[non_exhaustive]
+pub enum UnhandledPanic {
+    Ignore,
+    ShutdownRuntime,
+}
+
+/// Where the order of a real runtime begins; here all orders are tried.
+#[derive(Debug, Clone)]
+pub struct RngSeed(());
+
+impl RngSeed {
+    pub fn from_bytes(_: &[u8]) -> RngSeed {
+        RngSeed(())
+    }
+}
+
 /// Settings of runtimes make no difference to which orders are possible.
-#[derive(Debug)]
-pub struct Builder(());
+#[derive(Debug, Default)]
+pub struct Builder {
+    name: Option<Arc<str>>,
+}
 
 macro_rules! settings {
     ($($name:ident($($argument:ty),*)),* $(,)?) => {$(
@@ -64,10 +110,17 @@ macro_rules! settings {
 
 impl Builder {
     pub fn new_current_thread() -> Builder {
-        Builder(())
+        Builder::default()
     }
     pub fn new_multi_thread() -> Builder {
-        Builder(())
+        Builder::default()
+    }
+    #[track_caller]
+    pub fn name(&mut self, name: impl Into<String>) -> &mut Builder {
+        let name: String = name.into();
+        assert!(!name.trim().is_empty(), "runtime name shouldn't be empty");
+        self.name = Some(name.into());
+        self
     }
     settings!(
         enable_all(),
@@ -87,13 +140,23 @@ impl Builder {
         on_thread_unpark(impl Fn() + Send + Sync + 'static),
         thread_name_fn(impl Fn() -> String + Send + Sync + 'static),
         max_io_events_per_tick(usize),
+        max_io_events_per_busy_tick(usize),
+        // The real one has these only with `tokio_unstable`.
         disable_lifo_slot(),
+        enable_alt_timer(),
+        enable_eager_driver_handoff(),
+        enable_sharded_blocking_queue(),
+        rng_seed(RngSeed),
+        unhandled_panic(UnhandledPanic),
     );
+    fn handle(&self) -> Handle {
+        Handle { name: self.name.clone() }
+    }
     pub fn build(&mut self) -> std::io::Result<Runtime> {
-        Runtime::new()
+        Ok(Runtime { handle: self.handle() })
     }
     pub fn build_local(&mut self, _: LocalOptions) -> std::io::Result<LocalRuntime> {
-        LocalRuntime::new()
+        Ok(LocalRuntime { handle: self.handle() })
     }
 }
 
@@ -124,6 +187,10 @@ macro_rules! runs_tasks {
                 crate::task::spawn_blocking(work)
             }
 
+            pub fn metrics(&self) -> RuntimeMetrics {
+                RuntimeMetrics(())
+            }
+
             pub fn enter(&self) -> EnterGuard<'_> {
                 EnterGuard(std::marker::PhantomData)
             }
@@ -137,10 +204,10 @@ macro_rules! is_owned {
     ($($name:ident),*) => {$(
         impl $name {
             pub fn new() -> std::io::Result<$name> {
-                Ok($name(()))
+                Ok($name { handle: Handle::default() })
             }
             pub fn handle(&self) -> &Handle {
-                &Handle(())
+                &self.handle
             }
             pub fn shutdown_background(self) {}
             pub fn shutdown_timeout(self, _: Duration) {}
@@ -179,10 +246,55 @@ impl Handle {
     }
 
     pub fn try_current() -> Result<Handle, TryCurrentError> {
-        whippet_tasks::task_name().map(|_| Handle(())).ok_or(TryCurrentError(()))
+        whippet_tasks::task_name().map(|_| Handle::default()).ok_or(TryCurrentError(()))
     }
 
     pub fn runtime_flavor(&self) -> RuntimeFlavor {
         RuntimeFlavor::MultiThread
+    }
+
+    pub fn id(&self) -> Id {
+        Id(1)
+    }
+
+    pub fn name(&self) -> Option<&str> {
+        self.name.as_deref()
+    }
+}
+
+/// The number of the thread that runs this: there is one.
+pub fn worker_index() -> Option<usize> {
+    whippet_tasks::task_name().map(|_| 0)
+}
+
+/// Whether I/O failed because its runtime is gone: there is no I/O.
+pub fn is_rt_shutdown_err(_: &std::io::Error) -> bool {
+    false
+}
+
+/// What is measured of a runtime. What depends on how fast it is has no meaning here: asking for it is an error.
+#[derive(Debug, Clone)]
+pub struct RuntimeMetrics(());
+
+macro_rules! not_measured {
+    ($($name:ident($($argument:ty),*) -> $result:ty;)*) => {$(
+        #[track_caller]
+        pub fn $name(&self $(, _: $argument)*) -> $result {
+            not_modelled(concat!("runtime::RuntimeMetrics::", stringify!($name)), Location::caller())
+        }
+    )*};
+}
+
+impl RuntimeMetrics {
+    pub fn num_workers(&self) -> usize {
+        1
+    }
+
+    not_measured! {
+        num_alive_tasks() -> usize;
+        global_queue_depth() -> usize;
+        worker_park_count(usize) -> u64;
+        worker_park_unpark_count(usize) -> u64;
+        worker_total_busy_duration(usize) -> Duration;
     }
 }

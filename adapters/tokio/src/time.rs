@@ -20,6 +20,47 @@ pub mod error {
         }
     }
     impl std::error::Error for Elapsed {}
+
+    /// What is wrong with a timer: nothing ever is, here.
+    #[derive(Debug, Clone, Copy)]
+    pub struct Error(Wrong);
+    #[derive(Debug, Clone, Copy, PartialEq)]
+    enum Wrong {
+        Shutdown,
+        AtCapacity,
+        Invalid,
+    }
+    impl Error {
+        pub fn shutdown() -> Error {
+            Error(Wrong::Shutdown)
+        }
+        pub fn is_shutdown(&self) -> bool {
+            self.0 == Wrong::Shutdown
+        }
+        pub fn at_capacity() -> Error {
+            Error(Wrong::AtCapacity)
+        }
+        pub fn is_at_capacity(&self) -> bool {
+            self.0 == Wrong::AtCapacity
+        }
+        pub fn invalid() -> Error {
+            Error(Wrong::Invalid)
+        }
+        pub fn is_invalid(&self) -> bool {
+            self.0 == Wrong::Invalid
+        }
+    }
+    impl fmt::Display for Error {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(match self.0 {
+                Wrong::Shutdown => "the timer is shutdown, must be called from the context of Tokio runtime",
+                Wrong::AtCapacity => "timer is at capacity and cannot create a new entry",
+                Wrong::Invalid => "timer duration exceeds maximum duration",
+            })
+        }
+    }
+    impl std::error::Error for Error {}
+
     impl From<Elapsed> for std::io::Error {
         fn from(_: Elapsed) -> std::io::Error {
             std::io::ErrorKind::TimedOut.into()

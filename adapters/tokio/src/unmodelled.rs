@@ -12,7 +12,8 @@ use std::task::{Context, Poll};
 #[derive(Debug, Clone, Copy)]
 pub enum Never {}
 
-fn not_modelled(item: &str, place: whippet_tasks::Place) -> ! {
+/// An error that says what and where.
+pub(crate) fn not_modelled(item: &str, place: whippet_tasks::Place) -> ! {
     whippet_tasks::misuse(format!(
         "whippet's stand-in does not model tokio's {item}, used at {}:{}: keep it out of the tests that are explored",
         place.file(),

@@ -366,14 +366,3 @@ fn poll_joined<F: Future>(future: Pin<&mut Joined<F>>, cx: &mut Context<'_>) -> 
     let Joined::Waiting(waiting) = this else { return Poll::Ready(()) };
     unsafe { Pin::new_unchecked(waiting) }.poll(cx).map(|output| *this = Joined::Done(output))
 }
-
-/// What the stand-in does not model is an error that says where.
-#[track_caller]
-pub fn not_modelled(item: &str) -> ! {
-    let place = Location::caller();
-    whippet_tasks::misuse(format!(
-        "whippet's stand-in does not model {item}, used at {}:{}: keep it out of the tests that are explored",
-        place.file(),
-        place.line()
-    ))
-}

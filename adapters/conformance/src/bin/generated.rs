@@ -45,7 +45,7 @@ fn compare(programs: u64, seed: u64, early: Early) -> usize {
             }
         }
         next += 1;
-        if next % 500 == 0 {
+        if next.is_multiple_of(500) {
             println!("up to seed {next}: {compared} compared, {differences} differ, {too_large} too large");
         }
     }

@@ -39,6 +39,14 @@ programs!(
     watch_many
     watch_for
     watch_unheard
+    counted
+    cast_counted
+    cast_kept
+    cast_gives_up_what_all_have_seen
+    watch_counted
+    watch_marked
+    many_places
+    places_know_their_channel
 );
 
 async fn order() -> String {
@@ -351,4 +359,132 @@ async fn watch_unheard() -> String {
     tx.closed().await;
     let refused = tx.send(1);
     format!("{refused:?} {} {}", tx.is_closed(), *tx.borrow())
+}
+
+async fn counted() -> String {
+    let (tx, mut rx) = mpsc::channel::<()>(1);
+    let (other, weak) = (tx.clone(), tx.downgrade());
+    let again = weak.clone();
+    let before = format!("{} {} {}", tx.strong_count(), tx.weak_count(), rx.sender_weak_count());
+    let task = spawn(async move {
+        let third = other.clone();
+        drop(again);
+        drop(other);
+        third.send(()).await.unwrap();
+    });
+    // The other task may have cloned its sender by now, or dropped it, or both.
+    let between = weak.strong_count();
+    rx.recv().await;
+    task.await.unwrap();
+    format!("{before} {between} {} {}", rx.sender_strong_count(), weak.weak_count())
+}
+
+async fn cast_counted() -> String {
+    let (tx, rx) = broadcast::channel::<u32>(2);
+    let (other, weak) = (tx.clone(), tx.downgrade());
+    let before = format!("{} {} {} {}", tx.strong_count(), tx.weak_count(), weak.strong_count(), weak.weak_count());
+    let task = spawn(async move {
+        let third = other.clone();
+        drop(other);
+        third
+    });
+    let between = rx.sender_strong_count();
+    drop(task.await.unwrap());
+    drop(tx);
+    let open = rx.is_closed();
+    format!("{before} {between} {open} {} {} {}", weak.upgrade().is_none(), rx.sender_weak_count(), rx.is_closed())
+}
+
+async fn cast_kept() -> String {
+    let (tx, mut rx) = broadcast::channel(4);
+    let mut other = tx.subscribe();
+    for n in 0..3 {
+        tx.send(n).unwrap();
+    }
+    let all = (tx.len(), tx.is_empty());
+    let task = spawn(async move { other.recv().await.unwrap() });
+    rx.recv().await.unwrap();
+    // The other one may have seen the first, or be gone.
+    let between = tx.len();
+    task.await.unwrap();
+    let then = tx.len();
+    drop(rx);
+    format!("{all:?} {between} {then} {}", tx.is_empty())
+}
+
+async fn cast_gives_up_what_all_have_seen() -> String {
+    let (tx, mut rx) = broadcast::channel(4);
+    let mut other = tx.subscribe();
+    let (reply, mut answers) = mpsc::channel::<u32>(4);
+    tx.send(reply).unwrap();
+    let task = spawn(async move { other.recv().await.unwrap().send(1).await.is_ok() });
+    let mine = rx.recv().await.unwrap().send(2).await.is_ok();
+    let theirs = task.await.unwrap();
+    let mut sum = 0;
+    // It ends, because nobody keeps the message.
+    while let Some(n) = answers.recv().await {
+        sum += n;
+    }
+    format!("{mine} {theirs} {sum} {}", tx.len())
+}
+
+async fn watch_counted() -> String {
+    let tx = watch::Sender::new(0);
+    let alone = (tx.receiver_count(), tx.sender_count(), tx.is_closed(), tx.send(1).is_err());
+    let rx = tx.subscribe();
+    let other = tx.clone();
+    let same = other.same_channel(&tx);
+    let task = spawn(async move {
+        let second = rx.clone();
+        drop(rx);
+        drop(other);
+        second
+    });
+    let between = (1..=2).contains(&tx.receiver_count()) && (1..=2).contains(&tx.sender_count());
+    let second = task.await.unwrap();
+    let open = second.is_closed();
+    drop(tx);
+    format!("{alone:?} {same} {between} {open} {}", second.is_closed())
+}
+
+async fn watch_marked() -> String {
+    let (tx, mut rx) = watch::channel(1);
+    let fresh = rx.has_changed().unwrap();
+    rx.mark_changed();
+    let marked = rx.has_changed().unwrap();
+    rx.changed().await.unwrap();
+    let seen = rx.borrow().has_changed();
+    tx.send(2).unwrap();
+    rx.mark_unchanged();
+    let task = spawn(async move {
+        tx.send(3).unwrap();
+    });
+    rx.changed().await.unwrap();
+    task.await.unwrap();
+    format!("{fresh} {marked} {seen} {} {:?}", *rx.borrow(), rx.has_changed().is_err())
+}
+
+async fn many_places() -> String {
+    let (tx, mut rx) = mpsc::channel(3);
+    let more = tx.try_reserve_many(4).map(|_| ()).unwrap_err();
+    let mut places = tx.try_reserve_many(2).unwrap();
+    let full = tx.try_reserve_many(2).map(|_| ()).unwrap_err();
+    places.next().unwrap().send(1);
+    let (left, room) = (places.len(), tx.capacity());
+    drop(places);
+    let none = tx.try_reserve_many(0).unwrap().len();
+    rx.recv().await.unwrap();
+    drop(rx);
+    let closed = tx.try_reserve_many(0).map(|_| ()).unwrap_err();
+    let late = tx.reserve_many(0).await.map(|_| ()).is_err();
+    format!("{more} {full} {left} {room} {} {none} {closed} {late}", tx.capacity())
+}
+
+async fn places_know_their_channel() -> String {
+    let (tx, _rx) = mpsc::channel::<u32>(2);
+    let (other, _other) = mpsc::channel::<u32>(2);
+    let (one, two) = (tx.clone().reserve_owned().await.unwrap(), tx.clone().reserve_owned().await.unwrap());
+    let third = other.clone().reserve_owned().await.unwrap();
+    let text = format!("{} {}", one.same_channel(&two), one.same_channel(&third));
+    format!("{text} {} {}", two.same_channel_as_sender(&tx), two.same_channel_as_sender(&other))
 }

@@ -2,7 +2,11 @@
 
 use super::tokio;
 use std::sync::Arc;
-use tokio::sync::{Barrier, Mutex, Notify, OnceCell, RwLock, Semaphore, SetOnce};
+use tokio::sync::{
+    Barrier, MappedMutexGuard, Mutex, MutexGuard, Notify, OnceCell, OwnedMappedMutexGuard, OwnedMutexGuard,
+    OwnedRwLockMappedWriteGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock, RwLockMappedWriteGuard,
+    RwLockReadGuard, RwLockWriteGuard, Semaphore, SetOnce,
+};
 use tokio::task::{spawn, yield_now};
 
 programs!(
@@ -26,6 +30,13 @@ programs!(
     made_at_the_second_try
     set_once
     barrier_in_rounds
+    parts_of_a_mutex
+    parts_of_a_lock
+    owned_parts_of_a_lock
+    a_writer_reads_a_part
+    readers_are_limited
+    permits_without_a_task
+    cells_of_constants
 );
 
 async fn notified() -> String {
@@ -255,4 +266,130 @@ async fn barrier_in_rounds() -> String {
     let mine = (barrier.wait().await.is_leader(), barrier.wait().await.is_leader());
     let theirs = task.await.unwrap();
     format!("{}", mine.0 != theirs.0 && mine.1 != theirs.1)
+}
+
+/// Pairs of a value that may be there and one that is.
+type Pair = (Option<u32>, [u32; 2]);
+
+async fn parts_of_a_mutex() -> String {
+    let lock = Arc::new(Mutex::<Pair>::new((None, [1, 2])));
+    let Err(whole) = MutexGuard::try_map(lock.lock().await, |pair| pair.0.as_mut()) else { return "there".into() };
+    let part: MappedMutexGuard<'_, [u32; 2]> = MutexGuard::map(whole, |pair| &mut pair.1);
+    let mut part = MappedMutexGuard::map(part, |array| &mut array[1]);
+    *part += 1;
+    let shown = format!("{part} {part:?} {}", lock.try_lock().is_err());
+    drop(part);
+    let whole = lock.clone().lock_owned().await;
+    let Err(whole) = OwnedMutexGuard::try_map(whole, |pair| pair.0.as_mut()) else { return "there".into() };
+    let same = Arc::ptr_eq(OwnedMutexGuard::mutex(&whole), &lock);
+    let part: OwnedMappedMutexGuard<Pair, [u32; 2]> = OwnedMutexGuard::map(whole, |pair| &mut pair.1);
+    let Ok(mut part) = OwnedMappedMutexGuard::try_map(part, |array| array.first_mut()) else { return "not".into() };
+    *part = 7;
+    // It goes with the part.
+    let task = spawn(async move { *part });
+    format!("{shown} {same} {} {:?}", task.await.unwrap(), lock.lock().await)
+}
+
+async fn parts_of_a_lock() -> String {
+    let lock = RwLock::<Pair>::new((None, [1, 2]));
+    let Err(whole) = RwLockReadGuard::try_map(lock.read().await, |pair| pair.0.as_ref()) else { return "there".into() };
+    let part = RwLockReadGuard::map(whole, |pair| &pair.1);
+    let read = format!("{part:?} {} {}", lock.try_write().is_err(), lock.try_read().is_ok());
+    drop(part);
+    let Err(whole) = RwLockWriteGuard::try_map(lock.write().await, |pair| pair.0.as_mut()) else {
+        return "there".into();
+    };
+    let part: RwLockMappedWriteGuard<'_, [u32; 2]> = RwLockWriteGuard::map(whole, |pair| &mut pair.1);
+    let Ok(mut part) = RwLockMappedWriteGuard::try_map(part, |array| array.get_mut(1)) else { return "not".into() };
+    *part = 9;
+    let written = format!("{part} {}", lock.try_read().is_err());
+    drop(part);
+    let mut all = RwLockWriteGuard::into_mapped(lock.write().await);
+    all.0 = Some(3);
+    drop(all);
+    format!("{read} {written} {:?}", lock.read().await)
+}
+
+async fn owned_parts_of_a_lock() -> String {
+    let lock = Arc::new(RwLock::<Pair>::new((Some(1), [1, 2])));
+    let whole = lock.clone().write_owned().await;
+    let part: OwnedRwLockMappedWriteGuard<Pair, [u32; 2]> = OwnedRwLockWriteGuard::map(whole, |pair| &mut pair.1);
+    let same = Arc::ptr_eq(OwnedRwLockMappedWriteGuard::rwlock(&part), &lock);
+    let mut part = OwnedRwLockMappedWriteGuard::map(part, |array| &mut array[0]);
+    let writer = spawn(async move { *part += 4 });
+    let whole = lock.clone().read_owned().await;
+    let part = OwnedRwLockReadGuard::map(whole, |pair| &pair.1);
+    let same = same && Arc::ptr_eq(OwnedRwLockReadGuard::rwlock(&part), &lock);
+    let Ok(part) = OwnedRwLockReadGuard::try_map(part, |array| array.first()) else { return "not".into() };
+    writer.await.unwrap();
+    format!("{same} {part} {}", lock.try_write().is_err())
+}
+
+async fn a_writer_reads_a_part() -> String {
+    let lock = Arc::new(RwLock::<Pair>::new((None, [1, 2])));
+    let other = lock.clone();
+    let whole = lock.write().await;
+    let reader = spawn(async move { other.read().await.1[0] });
+    let Err(mut whole) = RwLockWriteGuard::try_downgrade_map(whole, |pair| pair.0.as_ref()) else {
+        return "there".into();
+    };
+    whole.1[0] = 5;
+    let part = RwLockWriteGuard::downgrade_map(whole, |pair| &pair.1);
+    // The other reader is let in, a writer is not.
+    let seen = reader.await.unwrap();
+    let busy = lock.try_write().is_err();
+    drop(part);
+    let whole = lock.clone().write_owned().await;
+    let Err(whole) = OwnedRwLockWriteGuard::try_downgrade_map(whole, |pair| pair.0.as_ref()) else {
+        return "there".into();
+    };
+    let part = OwnedRwLockWriteGuard::downgrade_map(whole, |pair| &pair.1);
+    format!("{seen} {busy} {part:?} {}", lock.try_read().is_ok())
+}
+
+async fn readers_are_limited() -> String {
+    let lock = Arc::new(RwLock::with_max_readers(1, 2));
+    let (one, two) = (lock.read().await, lock.read().await);
+    let other = lock.clone();
+    let third = spawn(async move { *other.read().await });
+    let full = lock.try_read().is_err();
+    let sum = *one + *two;
+    drop(one);
+    let third = third.await.unwrap();
+    drop(two);
+    *lock.write().await += 1;
+    static LOCK: RwLock<u32> = RwLock::const_with_max_readers(3, 1);
+    let only = LOCK.read().await;
+    format!("{full} {sum} {third} {only} {}", LOCK.try_read().is_err())
+}
+
+async fn permits_without_a_task() -> String {
+    let gate = Arc::new(Semaphore::new(2));
+    let both = gate.clone().acquire_many_owned(2).await.unwrap();
+    let other = gate.clone();
+    let blocked = tokio::task::spawn_blocking(move || {
+        let one = other.blocking_acquire().unwrap();
+        let same = std::ptr::eq(one.semaphore(), &*other);
+        let two = other.clone().blocking_acquire_owned().unwrap();
+        let text = format!("{same} {}", other.available_permits());
+        drop((one, two));
+        let mut all = other.blocking_acquire_many(1).unwrap();
+        all.merge(other.blocking_acquire_many(1).unwrap());
+        let all = all.num_permits();
+        other.close();
+        format!(
+            "{text} {all} {:?}",
+            other.clone().blocking_acquire_many_owned(1).map(|_| ()).map_err(|e| e.to_string())
+        )
+    });
+    drop(both);
+    blocked.await.unwrap()
+}
+
+async fn cells_of_constants() -> String {
+    static CELL: OnceCell<u32> = OnceCell::const_new_with(4);
+    static SET: SetOnce<u32> = SetOnce::const_new_with(5);
+    let made = *CELL.get_or_init(|| async { 6 }).await;
+    let eq = OnceCell::new_with(Some(1)) == OnceCell::from(1) && SetOnce::new_with(Some(1)) == SetOnce::from(1);
+    format!("{made} {:?} {} {} {:?} {eq}", CELL.get(), CELL.set(7).is_err(), SET.wait().await, SET.set(8).is_err())
 }

@@ -2,7 +2,7 @@
 
 use super::tokio;
 use tokio::sync::mpsc;
-use tokio::task::{JoinSet, spawn, yield_now};
+use tokio::task::{JoinSet, LocalSet, spawn, spawn_blocking, yield_now};
 
 programs!(
     panics
@@ -23,6 +23,11 @@ programs!(
     task_locals
     names_of_tasks
     handles_of_the_runtime
+    a_set_grows
+    a_set_of_local_tasks
+    the_runtime_is_one
+    what_panics_do_not_break
+    budgets
 );
 
 struct Tells(mpsc::UnboundedSender<&'static str>, &'static str);
@@ -236,4 +241,72 @@ async fn names_of_tasks() -> String {
 async fn handles_of_the_runtime() -> String {
     let handle = tokio::runtime::Handle::current();
     format!("{}", handle.spawn(async { 3 }).await.unwrap())
+}
+
+async fn a_set_grows() -> String {
+    let mut set = JoinSet::new();
+    set.extend((1..3).map(|n| async move { n }));
+    set.spawn_blocking_on(|| 10, &tokio::runtime::Handle::current());
+    let mut sum = 0;
+    while let Some(n) = set.join_next().await {
+        sum += n.unwrap();
+    }
+    format!("{sum} {}", set.is_empty())
+}
+
+async fn a_set_of_local_tasks() -> String {
+    let handle = tokio::runtime::Handle::current();
+    let work = spawn_blocking(move || {
+        let (local, other) = (LocalSet::new(), LocalSet::new());
+        let ids = local.id() == local.id() && local.id() != other.id() && local.id() != handle.id();
+        let mut set = JoinSet::new();
+        let shared = std::rc::Rc::new(2);
+        set.spawn_local_on(async move { *shared }, &local);
+        let sum = handle.block_on(local.run_until(async move { set.join_next().await.unwrap().unwrap() }));
+        format!("{ids} {sum}")
+    });
+    work.await.unwrap()
+}
+
+async fn the_runtime_is_one() -> String {
+    let handle = tokio::runtime::Handle::current();
+    let other = spawn(async { tokio::runtime::Handle::current().id() }).await.unwrap();
+    let workers = handle.metrics().num_workers();
+    let error = std::io::Error::other("no");
+    format!(
+        "{} {:?} {} {} {}",
+        other == handle.id(),
+        handle.name(),
+        workers > 0,
+        tokio::runtime::worker_index().is_some_and(|index| index < workers),
+        tokio::runtime::is_rt_shutdown_err(&error)
+    )
+}
+
+async fn what_panics_do_not_break() -> String {
+    fn unbroken<T: std::panic::UnwindSafe + std::panic::RefUnwindSafe>(_: &T) {}
+    let (tx, rx) = mpsc::channel::<std::cell::Cell<u32>>(1);
+    let (unbounded, _rx) = mpsc::unbounded_channel::<std::cell::Cell<u32>>();
+    let task = spawn(async {});
+    unbroken(&tx);
+    unbroken(&rx);
+    unbroken(&tx.downgrade());
+    unbroken(&unbounded);
+    unbroken(&task.abort_handle());
+    unbroken(&task);
+    unbroken(&tokio::sync::Notify::new());
+    unbroken(&tokio::runtime::Handle::current());
+    let permit = tx.reserve().await.unwrap();
+    unbroken(&permit);
+    format!("{permit:?}").chars().take(6).collect()
+}
+
+async fn budgets() -> String {
+    use tokio::task::coop;
+    let one: coop::Unconstrained<_> = coop::unconstrained(async { 1 });
+    let two: coop::Coop<_> = coop::cooperative(async { 2 });
+    coop::consume_budget().await;
+    let errors = [tokio::time::error::Error::shutdown(), tokio::time::error::Error::invalid()];
+    let told = errors.map(|error| format!("{error} {} {}", error.is_shutdown(), error.is_at_capacity()));
+    format!("{} {} {} {told:?}", one.await, two.await, coop::has_budget_remaining())
 }

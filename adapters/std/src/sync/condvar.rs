@@ -10,8 +10,8 @@ use std::sync::{Arc, LockResult, OnceLock};
 use std::time::Duration;
 use whippet_model::Name;
 use whippet_tasks::{
-    Action, Local, Object, On, Part, Place, Ready, Source, choose, enables, event, execution_id, is_live, read,
-    this_step, wait_here, write,
+    Action, Object, On, Part, Place, Ready, Renewed, Source, choose, enables, event, is_live, read, this_step,
+    wait_here, write,
 };
 
 struct Waiter {
@@ -21,31 +21,19 @@ struct Waiter {
 
 #[derive(Default)]
 struct State {
-    execution: u64,
-    object: Option<Object>,
     line: Vec<Waiter>,
     next: u64,
 }
 
-struct Core(Local<State>, Place);
+struct Core(Renewed<State>);
 
 impl Core {
     /// Says what happens as an event, and names the object by its first use.
     fn event(&self, verb: &'static str, place: Place) -> Object {
         event(Action { verb, what: "a Condvar", link: "", object: None, place });
-        let now = execution_id();
-        if !self.0.is_mine() || self.0.with(|s| s.execution != now) {
-            let object = Object::late("condvar", Some(self.1));
-            self.0.adopt();
-            self.0.with(|s| *s = State { execution: now, object: Some(object), ..State::default() });
-        }
-        let object = self.object();
+        let object = self.0.named();
         write(object.part(Part::Tail));
         object
-    }
-
-    fn object(&self) -> Object {
-        self.0.with(|s| s.object.expect("it was named by its first use"))
     }
 
     fn join(&self) -> u64 {
@@ -80,12 +68,12 @@ impl Core {
 
 impl Source for Core {
     fn ready(&self, id: u64) -> Option<Ready> {
-        let item = self.object().part(Part::Item);
+        let item = self.0.object().part(Part::Item);
         self.0.with(|s| s.line.iter().find(|w| w.id == id)?.told.map(|since| Ready { since, item }))
     }
 
     fn watched(&self, _: u64, out: &mut smallvec::SmallVec<[Name; 2]>) {
-        out.push(self.object().part(Part::Tail));
+        out.push(self.0.object().part(Part::Tail));
     }
 }
 
@@ -117,7 +105,7 @@ impl Condvar {
     }
 
     fn core(&self) -> &Arc<Core> {
-        self.core.get_or_init(|| Arc::new(Core(Local::new(State::default()), self.made)))
+        self.core.get_or_init(|| Arc::new(Core(Renewed::new("condvar", Some(self.made)))))
     }
 
     /// Tells one of those who wait.

@@ -1,7 +1,7 @@
 //! `OnceLock` and `LazyLock`: set once, and read from then on.
 //!
-//! In statics they begin anew with each execution. Who has a reference to an old value may keep it: such values are never
-//! dropped. What was set before the first execution stays set, and reading it is no event.
+//! In statics they begin anew with each execution, see [`Once`]. What was set before the first execution stays set, and
+//! reading it is no event.
 
 use super::Mutex;
 use super::atomic::Spot;
@@ -10,18 +10,11 @@ use std::fmt;
 use std::ops::Deref;
 use std::panic::Location;
 use std::sync::PoisonError;
-use std::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
-use whippet_tasks::{Place, execution_id, read, write};
-
-type Real<T> = std::sync::OnceLock<T>;
+use whippet_tasks::{Once, Place, read, write};
 
 /// Like `std::sync::OnceLock`; its operations are events.
 pub struct OnceLock<T> {
-    first: Real<T>,
-    /// The one of this execution, if an earlier one has set the first.
-    later: AtomicPtr<Real<T>>,
-    /// The execution that has set it; 0 for none.
-    set_in: AtomicU64,
+    value: Once<T>,
     spot: Spot,
     /// Held by whoever makes the value.
     making: Mutex<()>,
@@ -32,52 +25,23 @@ impl<T> OnceLock<T> {
     #[must_use]
     #[track_caller]
     pub const fn new() -> OnceLock<T> {
-        OnceLock {
-            first: Real::new(),
-            later: AtomicPtr::new(std::ptr::null_mut()),
-            set_in: AtomicU64::new(0),
-            spot: Spot::new(Location::caller()),
-            making: Mutex::new(()),
-        }
-    }
-
-    fn real(&self) -> &Real<T> {
-        // What is put there is freed only with the whole.
-        unsafe { self.later.load(Ordering::Acquire).as_ref() }.unwrap_or(&self.first)
-    }
-
-    fn real_mut(&mut self) -> &mut Real<T> {
-        // As above, and nobody else has it.
-        unsafe { self.later.get_mut().as_mut() }.unwrap_or(&mut self.first)
-    }
-
-    /// An earlier execution has set it: this one has not.
-    fn renew(&self) {
-        let set_in = self.set_in.load(Ordering::Relaxed);
-        if set_in != 0 && set_in != execution_id() {
-            self.set_in.store(0, Ordering::Relaxed);
-            self.later.store(Box::into_raw(Box::new(Real::new())), Ordering::Release);
-        }
+        OnceLock { value: Once::new(), spot: Spot::new(Location::caller()), making: Mutex::new(()) }
     }
 
     fn look(&self, place: Place) -> Option<&T> {
-        let settled = self.real().get().is_some() && self.set_in.load(Ordering::Relaxed) == 0;
-        if !settled && let Some(name) = self.spot.event("looks at a", "OnceLock", place, || self.renew()) {
+        if !self.value.is_settled()
+            && let Some(name) = self.spot.event("looks at a", "OnceLock", place, || ())
+        {
             read(name);
         }
-        self.real().get()
+        self.value.get()
     }
 
     fn put(&self, value: T, place: Place) -> Result<(), T> {
-        let name = self.spot.event("sets a", "OnceLock", place, || self.renew());
-        let done = self.real().set(value);
+        let name = self.spot.event("sets a", "OnceLock", place, || ());
+        let done = self.value.set(value);
         if let Some(name) = name {
-            if done.is_ok() {
-                self.set_in.store(execution_id(), Ordering::Relaxed);
-                write(name);
-            } else {
-                read(name);
-            }
+            if done.is_ok() { write(name) } else { read(name) }
         }
         done
     }
@@ -90,7 +54,7 @@ impl<T> OnceLock<T> {
 
     /// The value of an exclusive owner.
     pub fn get_mut(&mut self) -> Option<&mut T> {
-        self.real_mut().get_mut()
+        self.value.get_mut()
     }
 
     /// Sets it, if nobody has.
@@ -109,7 +73,7 @@ impl<T> OnceLock<T> {
                 let _ = self.put(make(), place);
             }
         }
-        self.real().get().expect("it was set")
+        self.value.get().expect("it was set")
     }
 
     /// The value.
@@ -119,17 +83,7 @@ impl<T> OnceLock<T> {
 
     /// The value; the cell is as new.
     pub fn take(&mut self) -> Option<T> {
-        self.real_mut().take()
-    }
-}
-
-impl<T> Drop for OnceLock<T> {
-    fn drop(&mut self) {
-        let later = *self.later.get_mut();
-        if !later.is_null() {
-            // It came out of a box, and nobody has it any more.
-            drop(unsafe { Box::from_raw(later) });
-        }
+        self.value.take()
     }
 }
 
@@ -143,21 +97,19 @@ impl<T> Default for OnceLock<T> {
 impl<T> From<T> for OnceLock<T> {
     #[track_caller]
     fn from(value: T) -> OnceLock<T> {
-        let cell = OnceLock::new();
-        let _ = cell.first.set(value);
-        cell
+        OnceLock { value: Once::with(Some(value)), ..OnceLock::new() }
     }
 }
 
 impl<T: Clone> Clone for OnceLock<T> {
     fn clone(&self) -> OnceLock<T> {
-        self.real().get().cloned().map_or_else(OnceLock::new, OnceLock::from)
+        self.value.get().cloned().map_or_else(OnceLock::new, OnceLock::from)
     }
 }
 
 impl<T: PartialEq> PartialEq for OnceLock<T> {
     fn eq(&self, other: &OnceLock<T>) -> bool {
-        self.real() == other.real()
+        self.value.get() == other.value.get()
     }
 }
 
@@ -165,7 +117,12 @@ impl<T: Eq> Eq for OnceLock<T> {}
 
 impl<T: fmt::Debug> fmt::Debug for OnceLock<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.real().fmt(f)
+        let mut tuple = f.debug_tuple("OnceLock");
+        match self.value.get() {
+            Some(value) => tuple.field(value),
+            None => tuple.field(&format_args!("<uninit>")),
+        };
+        tuple.finish()
     }
 }
 
@@ -224,6 +181,6 @@ impl<T: Default> Default for LazyLock<T> {
 
 impl<T: fmt::Debug, F> fmt::Debug for LazyLock<T, F> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("LazyLock").field(&self.cell.real().get()).finish()
+        f.debug_tuple("LazyLock").field(&self.cell.value.get()).finish()
     }
 }

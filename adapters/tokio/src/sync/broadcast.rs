@@ -1,14 +1,13 @@
 //! `broadcast`: every receiver sees every message, unless it lags by more than the capacity.
 
+use super::hub::{Hub, News};
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::panic::Location;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use whippet_model::Name;
-use whippet_tasks::{
-    Action, Leaf, Local, Object, On, Part, Place, Ready, Source, contributes, event, read, this_step, write,
-};
+use whippet_tasks::{Action, Leaf, Local, Object, Part, Place, Ready, event, is_learnt, learn, read, this_step, write};
 
 pub mod error {
     use std::fmt;
@@ -57,72 +56,69 @@ pub mod error {
 pub use error::SendError;
 use error::{RecvError, TryRecvError};
 
+/// A message that is kept for those who have not seen it.
+struct Kept<T> {
+    step: u32,
+    /// Gone when nobody is to see it any more.
+    value: Option<Arc<T>>,
+    /// How many receivers have not seen it.
+    left: usize,
+}
+
 struct State<T> {
-    /// The newest messages with their steps; the first has number `first`.
-    kept: VecDeque<(u32, T)>,
+    /// The newest messages; the first has number `first`.
+    kept: VecDeque<Kept<T>>,
     first: u64,
     capacity: usize,
-    senders: usize,
-    drops: Vec<u32>,
-    receivers: usize,
-    /// The steps in which receivers were dropped.
-    gone: Vec<u32>,
 }
 
-struct Chan<T> {
-    object: Object,
-    state: Local<State<T>>,
-}
-
-/// The wait for no receivers; other keys are numbers of messages.
-const CLOSED: u64 = u64::MAX;
-
-impl<T> Chan<T> {
-    fn on(self: &Arc<Self>, key: u64) -> On {
-        let source: Arc<dyn Source + '_> = self.clone();
-        // Messages may borrow. A wait is forgotten when its future is dropped, which is before that borrow ends.
-        On::Source(unsafe { std::mem::transmute::<Arc<dyn Source + '_>, Arc<dyn Source + 'static>>(source) }, key)
+impl<T> State<T> {
+    /// The number of the next message.
+    fn next(&self) -> u64 {
+        self.first + self.kept.len() as u64
     }
 
-    fn item(&self, number: u64) -> Name {
-        self.object.part(Part::Item).mixed(number)
+    /// Somebody has seen message `number`, or never will: what is to be dropped now.
+    fn seen(&mut self, number: u64) -> Option<Arc<T>> {
+        let kept = self.kept.get_mut(number.checked_sub(self.first)? as usize)?;
+        kept.left -= 1;
+        if kept.left == 0 { kept.value.take() } else { None }
     }
 }
 
-impl<T> Source for Chan<T> {
-    fn ready(&self, next: u64) -> Option<Ready> {
-        self.state.with(|s| {
-            if next == CLOSED {
-                let since = s.gone.iter().copied().max().unwrap_or(Ready::ALWAYS);
-                return (s.receivers == 0).then(|| Ready { since, item: self.object.part(Part::Members) });
-            }
+type Chan<T> = Hub<Local<State<T>>>;
+
+fn item(object: Object, number: u64) -> Name {
+    object.part(Part::Item).mixed(number)
+}
+
+impl<T> News for Local<State<T>> {
+    fn after(&self, object: Object, next: u64) -> Option<Ready> {
+        self.with(|s| {
             let at = next.max(s.first);
-            match s.kept.get((at - s.first) as usize) {
-                Some((since, _)) => Some(Ready { since: *since, item: self.item(at) }),
-                None if s.senders == 0 => {
-                    let since = s.drops.iter().copied().max().unwrap_or(Ready::ALWAYS);
-                    Some(Ready { since, item: self.object.part(Part::Drops) })
-                }
-                None => None,
-            }
+            let kept = s.kept.get((at - s.first) as usize)?;
+            Some(Ready { since: kept.step, item: item(object, at) })
         })
     }
+}
 
-    fn watched(&self, key: u64, out: &mut smallvec::SmallVec<[Name; 2]>) {
-        if key == CLOSED {
-            out.push(self.object.part(Part::Members));
-        } else {
-            out.extend([self.object.part(Part::Tail), self.object.part(Part::Drops)]);
+impl<T> Chan<T> {
+    /// The running step takes a message: who was the last to do so matters where dropping messages does something, and
+    /// where somebody looks at how many are kept.
+    fn takes(&self) {
+        let head = self.object.part(Part::Head);
+        if is_learnt(head) {
+            write(head);
         }
     }
 
-    fn causes(&self, key: u64, out: &mut Vec<u32>) {
-        let ready = self.ready(key);
-        self.state.with(|s| match ready {
-            _ if key == CLOSED => out.extend(&s.gone),
-            Some(ready) if ready.item == self.object.part(Part::Drops) => out.extend(&s.drops),
-            ready => out.extend(ready.map(|r| r.since).filter(|&since| since != Ready::ALWAYS)),
-        });
+    /// Drops what nobody is to see any more.
+    fn drop_seen(&self, value: impl Sized) {
+        let step = this_step();
+        drop(value);
+        if step != this_step() {
+            learn(self.object.part(Part::Head));
+        }
     }
 }
 
@@ -142,52 +138,49 @@ pub struct Receiver<T> {
 
 #[track_caller]
 pub fn channel<T: Clone>(capacity: usize) -> (Sender<T>, Receiver<T>) {
-    assert!(capacity > 0, "broadcast channel capacity cannot be zero");
-    let sender = Sender::new(capacity);
-    let receiver = sender.subscribe();
-    (sender, receiver)
+    let sender = Sender::with_receivers(capacity, 1);
+    let chan = sender.chan.clone();
+    (sender, Receiver { chan, next: 0, leaf: Leaf::new() })
 }
 
 impl<T> Sender<T> {
+    #[track_caller]
     pub fn new(capacity: usize) -> Sender<T> {
-        let state = State {
-            kept: VecDeque::new(),
-            first: 0,
-            // As in tokio, which rounds up.
-            capacity: capacity.next_power_of_two(),
-            senders: 1,
-            drops: Vec::new(),
-            receivers: 0,
-            gone: Vec::new(),
-        };
-        Sender { chan: Arc::new(Chan { object: Object::new("broadcast"), state: Local::new(state) }) }
+        Sender::with_receivers(capacity, 0)
+    }
+
+    #[track_caller]
+    fn with_receivers(capacity: usize, receivers: usize) -> Sender<T> {
+        assert!(capacity > 0, "broadcast channel capacity cannot be zero");
+        // As in tokio, which rounds up.
+        let state = State { kept: VecDeque::new(), first: 0, capacity: capacity.next_power_of_two() };
+        Sender { chan: Hub::new("broadcast", receivers, Local::new(state)) }
     }
 
     #[track_caller]
     pub fn send(&self, value: T) -> Result<usize, SendError<T>> {
         let chan = &self.chan;
         event(Action::of::<T>("sends", "to", chan.object, Location::caller()));
-        read(chan.object.part(Part::Members));
-        let receivers = chan.state.with(|s| s.receivers);
+        read(chan.receivers.part());
+        let receivers = chan.receivers.left();
         if receivers == 0 {
             return Err(SendError(value));
         }
-        let tail = chan.object.part(Part::Tail);
+        let tail = chan.tail();
         write(tail);
         let step = this_step();
-        let (number, gone) = chan.state.with(|s| {
-            s.kept.push_back((step, value));
-            let number = s.first + s.kept.len() as u64 - 1;
+        let (number, gone) = chan.news.with(|s| {
+            s.kept.push_back(Kept { step, value: Some(Arc::new(value)), left: receivers });
             let gone = if s.kept.len() > s.capacity { s.kept.pop_front() } else { None };
             s.first += u64::from(gone.is_some());
-            (number, gone)
+            (s.next() - 1, gone)
         });
         if gone.is_some() {
             // Whoever has not taken it yet lags now.
-            write(chan.item(number - chan.state.with(|s| s.capacity) as u64).mixed(1));
+            write(item(chan.object, number - chan.news.with(|s| s.capacity) as u64).mixed(1));
         }
+        whippet_tasks::enables(tail, item(chan.object, number));
         drop(gone);
-        whippet_tasks::enables(tail, chan.item(number));
         Ok(receivers)
     }
 
@@ -196,70 +189,95 @@ impl<T> Sender<T> {
         subscribe(&self.chan, Location::caller())
     }
 
-    fn look<R>(&self, place: Place, work: impl FnOnce(&State<T>) -> R) -> R {
-        event(Action::new("looks at", self.chan.object, place));
-        read(self.chan.object.part(Part::Members));
-        read(self.chan.object.part(Part::Tail));
-        self.chan.state.with(|s| work(s))
+    #[track_caller]
+    pub fn receiver_count(&self) -> usize {
+        self.chan.receivers.strong_count(Location::caller())
+    }
+
+    /// How many messages are kept for somebody.
+    #[track_caller]
+    pub fn len(&self) -> usize {
+        let head = self.chan.object.part(Part::Head);
+        learn(head);
+        event(Action::new("looks at", self.chan.object, Location::caller()));
+        for part in [self.chan.tail(), self.chan.receivers.part(), head] {
+            read(part);
+        }
+        self.chan.news.with(|s| s.kept.iter().filter(|kept| kept.left > 0).count())
     }
 
     #[track_caller]
-    pub fn receiver_count(&self) -> usize {
-        self.look(Location::caller(), |s| s.receivers)
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    #[track_caller]
+    pub fn strong_count(&self) -> usize {
+        self.chan.senders.strong_count(Location::caller())
+    }
+
+    #[track_caller]
+    pub fn weak_count(&self) -> usize {
+        self.chan.senders.weak_count(Location::caller())
     }
 
     pub fn same_channel(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.chan, &other.chan)
     }
 
+    #[track_caller]
     pub fn downgrade(&self) -> WeakSender<T> {
+        self.chan.senders.clone_weak(Location::caller());
         WeakSender { chan: self.chan.clone() }
     }
 
     #[track_caller]
     pub fn closed(&self) -> impl Future<Output = ()> + use<'_, T> {
-        let place = Location::caller();
-        let mut leaf = Leaf::new();
-        poll_fn(move |cx| {
-            leaf.poll(cx, &self.chan.on(CLOSED), Action::new("waits for the end of", self.chan.object, place))
-        })
+        self.chan.closed(Location::caller())
     }
 }
 
 fn subscribe<T>(chan: &Arc<Chan<T>>, place: Place) -> Receiver<T> {
-    event(Action::new("subscribes to", chan.object, place));
-    write(chan.object.part(Part::Members));
-    read(chan.object.part(Part::Tail));
-    let next = chan.state.with(|s| {
-        s.receivers += 1;
-        s.first + s.kept.len() as u64
-    });
-    Receiver { chan: chan.clone(), next, leaf: Leaf::new() }
+    chan.subscribe(place);
+    Receiver { chan: chan.clone(), next: chan.news.with(|s| s.next()), leaf: Leaf::new() }
 }
 
 impl<T> WeakSender<T> {
     #[track_caller]
     pub fn upgrade(&self) -> Option<Sender<T>> {
-        event(Action::new("upgrades a weak sender of", self.chan.object, Location::caller()));
-        write(self.chan.object.part(Part::Drops));
-        let any = self.chan.state.with(|s| {
-            let any = s.senders > 0;
-            s.senders += usize::from(any);
-            any
-        });
-        any.then(|| Sender { chan: self.chan.clone() })
+        self.chan.senders.upgrade(Location::caller()).then(|| Sender { chan: self.chan.clone() })
+    }
+
+    #[track_caller]
+    pub fn strong_count(&self) -> usize {
+        self.chan.senders.strong_count(Location::caller())
+    }
+
+    #[track_caller]
+    pub fn weak_count(&self) -> usize {
+        self.chan.senders.weak_count(Location::caller())
     }
 }
 
 impl<T> Clone for WeakSender<T> {
+    #[track_caller]
     fn clone(&self) -> WeakSender<T> {
+        self.chan.senders.clone_weak(Location::caller());
         WeakSender { chan: self.chan.clone() }
     }
 }
 
+impl<T> Drop for WeakSender<T> {
+    #[track_caller]
+    fn drop(&mut self) {
+        self.chan.senders.drop_weak(Location::caller());
+    }
+}
+
 impl<T> Clone for Sender<T> {
+    #[track_caller]
     fn clone(&self) -> Sender<T> {
-        self.chan.state.with(|s| s.senders += 1);
+        self.chan.senders.clone_one(Location::caller());
         Sender { chan: self.chan.clone() }
     }
 }
@@ -267,41 +285,33 @@ impl<T> Clone for Sender<T> {
 impl<T> Drop for Sender<T> {
     #[track_caller]
     fn drop(&mut self) {
-        if whippet_tasks::is_over() || !self.chan.state.is_mine() {
-            return;
-        }
-        event(Action::new("drops a sender of", self.chan.object, Location::caller()));
-        contributes(self.chan.object.part(Part::Tail), self.chan.object.part(Part::Drops));
-        let step = this_step();
-        self.chan.state.with(|s| {
-            s.senders -= 1;
-            s.drops.push(step);
-        });
+        self.chan.senders.drop_one(Location::caller());
     }
 }
 
 impl<T: Clone> Receiver<T> {
     /// The running step takes the next message, or finds out that it is gone.
     fn take(&mut self) -> Option<Result<T, u64>> {
-        let next = self.next;
-        let chan = self.chan.clone();
-        let (first, found) = chan.state.with(|s| {
-            let at = next.max(s.first);
-            (s.first, s.kept.get((at - s.first) as usize).map(|(_, value)| value.clone()))
-        });
-        read(chan.item(next).mixed(1));
+        let (next, chan) = (self.next, self.chan.clone());
+        read(item(chan.object, next).mixed(1));
+        let first = chan.news.with(|s| s.first);
         if first > next {
             self.next = first;
             return Some(Err(first - next));
         }
-        let value = found?;
+        // Copies are made, and dropped, where others may use the channel.
+        let kept = chan.news.with(|s| s.kept.get((next - first) as usize).and_then(|kept| kept.value.clone()))?;
+        chan.takes();
         self.next += 1;
+        let value = T::clone(&kept);
+        let seen = chan.news.with(|s| s.seen(next));
+        chan.drop_seen((kept, seen));
         Some(Ok(value))
     }
 
     fn poll(&mut self, cx: &mut Context<'_>, place: Place) -> Poll<Result<T, RecvError>> {
         let action = Action::of::<T>("receives", "from", self.chan.object, place);
-        let on = self.chan.on(self.next);
+        let on = self.chan.after(self.next);
         ready!(self.leaf.poll(cx, &on, action));
         Poll::Ready(match self.take() {
             Some(Ok(value)) => Ok(value),
@@ -325,12 +335,12 @@ impl<T: Clone> Receiver<T> {
     #[track_caller]
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         event(Action::of::<T>("tries to receive", "from", self.chan.object, Location::caller()));
-        read(self.chan.object.part(Part::Tail));
-        read(self.chan.object.part(Part::Drops));
+        read(self.chan.tail());
+        read(self.chan.senders.part());
         match self.take() {
             Some(Ok(value)) => Ok(value),
             Some(Err(count)) => Err(TryRecvError::Lagged(count)),
-            None if self.chan.state.with(|s| s.senders == 0) => Err(TryRecvError::Closed),
+            None if self.chan.senders.left() == 0 => Err(TryRecvError::Closed),
             None => Err(TryRecvError::Empty),
         }
     }
@@ -345,13 +355,28 @@ impl<T> Receiver<T> {
     #[track_caller]
     pub fn len(&self) -> usize {
         event(Action::new("looks at", self.chan.object, Location::caller()));
-        read(self.chan.object.part(Part::Tail));
-        self.chan.state.with(|s| (s.first + s.kept.len() as u64).saturating_sub(self.next) as usize)
+        read(self.chan.tail());
+        self.chan.news.with(|s| s.next().saturating_sub(self.next) as usize)
     }
 
     #[track_caller]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
+    }
+
+    #[track_caller]
+    pub fn is_closed(&self) -> bool {
+        self.chan.senders.are_gone(Location::caller())
+    }
+
+    #[track_caller]
+    pub fn sender_strong_count(&self) -> usize {
+        self.chan.senders.strong_count(Location::caller())
+    }
+
+    #[track_caller]
+    pub fn sender_weak_count(&self) -> usize {
+        self.chan.senders.weak_count(Location::caller())
     }
 
     pub fn same_channel(&self, other: &Self) -> bool {
@@ -362,27 +387,16 @@ impl<T> Receiver<T> {
 impl<T> Drop for Receiver<T> {
     #[track_caller]
     fn drop(&mut self) {
-        if whippet_tasks::is_over() || !self.chan.state.is_mine() {
+        if !self.chan.news.is_mine() {
             return;
         }
-        event(Action::new("drops a receiver of", self.chan.object, Location::caller()));
-        let members = self.chan.object.part(Part::Members);
-        contributes(members, members);
-        let step = this_step();
-        self.chan.state.with(|s| {
-            s.receivers -= 1;
-            s.gone.push(step);
-        });
+        self.chan.receivers.drop_one(Location::caller());
+        self.chan.takes();
+        // What it has not seen it never will.
+        let unseen: Vec<_> =
+            self.chan.news.with(|s| (self.next.max(s.first)..s.next()).filter_map(|number| s.seen(number)).collect());
+        self.chan.drop_seen(unseen);
     }
 }
 
-macro_rules! debug {
-    ($($name:ident)*) => {$(
-        impl<T> std::fmt::Debug for $name<T> {
-            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-                f.debug_struct(stringify!($name)).finish_non_exhaustive()
-            }
-        }
-    )*};
-}
-debug!(Sender WeakSender Receiver);
+opaque!(Sender WeakSender Receiver);

@@ -1,7 +1,24 @@
 //! Channels, locks and signals between tasks.
 
+/// Handles that show nothing of what is behind them, and break with no panic.
+macro_rules! opaque {
+    ($($name:ident)*) => {$(
+        impl<T> std::fmt::Debug for $name<T> {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.debug_struct(stringify!($name)).finish_non_exhaustive()
+            }
+        }
+        impl<T> std::panic::UnwindSafe for $name<T> {}
+        impl<T> std::panic::RefUnwindSafe for $name<T> {}
+    )*};
+}
+
+#[macro_use]
+mod guard;
 mod barrier;
 pub mod broadcast;
+mod handles;
+mod hub;
 pub mod mpsc;
 mod mutex;
 mod notify;
@@ -13,13 +30,26 @@ mod set_once;
 pub mod watch;
 
 pub use barrier::{Barrier, BarrierWaitResult};
-pub use mutex::{MappedMutexGuard, Mutex, MutexGuard, OwnedMutexGuard, TryLockError};
+pub use mutex::{MappedMutexGuard, Mutex, MutexGuard, OwnedMappedMutexGuard, OwnedMutexGuard, TryLockError};
 pub use notify::{Notify, OwnedNotified};
 pub use once_cell::{OnceCell, SetError};
-pub use rwlock::{OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock, RwLockReadGuard, RwLockWriteGuard};
+pub use rwlock::{
+    OwnedRwLockMappedWriteGuard, OwnedRwLockReadGuard, OwnedRwLockWriteGuard, RwLock, RwLockMappedWriteGuard,
+    RwLockReadGuard, RwLockWriteGuard,
+};
 pub use semaphore::{AcquireError, OwnedSemaphorePermit, Semaphore, SemaphorePermit, TryAcquireError};
 pub use set_once::{SetOnce, SetOnceError};
 
+use std::sync::Arc;
+use whippet_tasks::{On, Source};
+
 pub mod futures {
     pub use super::notify::{Notified, OwnedNotified};
+}
+
+/// The wait for something of a channel.
+fn on<'a, S: Source + 'a>(source: &Arc<S>, key: u64) -> On {
+    let source: Arc<dyn Source + 'a> = source.clone();
+    // Messages may borrow. A wait is forgotten when its future is dropped, which is before that borrow ends.
+    On::Source(unsafe { std::mem::transmute::<Arc<dyn Source + 'a>, Arc<dyn Source + 'static>>(source) }, key)
 }

@@ -1,10 +1,10 @@
 //! `Mutex` and its guards.
 
+use super::guard::{Guarded, Held};
 use std::cell::UnsafeCell;
 use std::fmt;
 use std::future::{Future, poll_fn};
 use std::marker::PhantomData;
-use std::ops::{Deref, DerefMut};
 use std::panic::Location;
 use std::sync::{Arc, OnceLock};
 use whippet_tasks::{Acquiring, Gate, Place};
@@ -67,6 +67,11 @@ impl<T: ?Sized> Mutex<T> {
         self.core.get_or_init(|| Arc::new(Gate::new("mutex", 1)))
     }
 
+    /// The lock is held from now on.
+    fn guarded(&self) -> Guarded<T> {
+        Guarded { value: self.value.get(), held: Held::new(self.core(), 1) }
+    }
+
     fn asking(&self, place: Place) -> Acquiring {
         Acquiring::new(self.core().clone(), 1, "asks for", place)
     }
@@ -76,14 +81,14 @@ impl<T: ?Sized> Mutex<T> {
         let mut wait = self.asking(Location::caller());
         async move {
             let _ = poll_fn(move |cx| wait.poll(cx)).await;
-            MutexGuard { lock: self }
+            MutexGuard { guarded: self.guarded(), lock: self }
         }
     }
 
     #[track_caller]
     pub fn blocking_lock(&self) -> MutexGuard<'_, T> {
         let _ = self.asking(Location::caller()).here();
-        MutexGuard { lock: self }
+        MutexGuard { guarded: self.guarded(), lock: self }
     }
 
     #[track_caller]
@@ -91,20 +96,20 @@ impl<T: ?Sized> Mutex<T> {
         let mut wait = self.asking(Location::caller());
         async move {
             let _ = poll_fn(move |cx| wait.poll(cx)).await;
-            OwnedMutexGuard { lock: self }
+            OwnedMutexGuard { guarded: self.guarded(), lock: self }
         }
     }
 
     #[track_caller]
     pub fn blocking_lock_owned(self: Arc<Self>) -> OwnedMutexGuard<T> {
         let _ = self.asking(Location::caller()).here();
-        OwnedMutexGuard { lock: self }
+        OwnedMutexGuard { guarded: self.guarded(), lock: self }
     }
 
     #[track_caller]
     pub fn try_lock(&self) -> Result<MutexGuard<'_, T>, TryLockError> {
         match self.core().try_acquire(1, "tries to lock", Location::caller()) {
-            Some(true) => Ok(MutexGuard { lock: self }),
+            Some(true) => Ok(MutexGuard { guarded: self.guarded(), lock: self }),
             _ => Err(TryLockError(())),
         }
     }
@@ -112,7 +117,7 @@ impl<T: ?Sized> Mutex<T> {
     #[track_caller]
     pub fn try_lock_owned(self: Arc<Self>) -> Result<OwnedMutexGuard<T>, TryLockError> {
         match self.core().try_acquire(1, "tries to lock", Location::caller()) {
-            Some(true) => Ok(OwnedMutexGuard { lock: self }),
+            Some(true) => Ok(OwnedMutexGuard { guarded: self.guarded(), lock: self }),
             _ => Err(TryLockError(())),
         }
     }
@@ -124,125 +129,53 @@ impl<T: ?Sized> Mutex<T> {
 
 #[must_use]
 pub struct MutexGuard<'a, T: ?Sized> {
+    guarded: Guarded<T>,
     lock: &'a Mutex<T>,
 }
 
 #[must_use]
 pub struct OwnedMutexGuard<T: ?Sized> {
+    guarded: Guarded<T>,
     lock: Arc<Mutex<T>>,
 }
 
-unsafe impl<T: ?Sized + Sync> Sync for MutexGuard<'_, T> {}
-unsafe impl<T: ?Sized + Sync> Sync for OwnedMutexGuard<T> {}
+#[must_use]
+pub struct MappedMutexGuard<'a, T: ?Sized> {
+    guarded: Guarded<T>,
+    lock: PhantomData<&'a mut T>,
+}
+
+#[must_use]
+pub struct OwnedMappedMutexGuard<T: ?Sized, U: ?Sized = T> {
+    guarded: Guarded<U>,
+    lock: Arc<Mutex<T>>,
+}
+
+guard!(mut ['a, T: ?Sized] MutexGuard<'a, T>, T; Send: T: Send; Sync: T);
+guard!(mut [T: ?Sized] OwnedMutexGuard<T>, T; Send: T: Send; Sync: T);
+guard!(mut ['a, T: ?Sized] MappedMutexGuard<'a, T>, T; Send: T: Send; Sync: T);
+guard!(mut [T: ?Sized, U: ?Sized] OwnedMappedMutexGuard<T, U>, U; Send: T: Send, U: Send; Sync: T, U);
 
 impl<'a, T: ?Sized> MutexGuard<'a, T> {
     pub fn mutex(this: &Self) -> &'a Mutex<T> {
         this.lock
     }
 
-    pub fn map<U: ?Sized>(this: Self, f: impl FnOnce(&mut T) -> &mut U) -> MappedMutexGuard<'a, U> {
-        let value = std::ptr::from_mut(f(unsafe { &mut *this.lock.value.get() }));
-        this.narrowed(value)
-    }
-
-    pub fn try_map<U: ?Sized>(
-        this: Self,
-        f: impl FnOnce(&mut T) -> Option<&mut U>,
-    ) -> Result<MappedMutexGuard<'a, U>, Self> {
-        match f(unsafe { &mut *this.lock.value.get() }).map(std::ptr::from_mut) {
-            Some(value) => Ok(this.narrowed(value)),
-            None => Err(this),
-        }
-    }
-
-    /// The lock stays held, for a part of its value.
-    fn narrowed<U: ?Sized>(self, value: *mut U) -> MappedMutexGuard<'a, U> {
-        let core = self.lock.core().clone();
-        std::mem::forget(self);
-        MappedMutexGuard { core, value, marker: PhantomData }
-    }
+    maps!(mut map, try_map<V, F>: T => MappedMutexGuard<'a, V>, |this| PhantomData, MappedMutexGuard);
 }
 
 impl<T: ?Sized> OwnedMutexGuard<T> {
     pub fn mutex(this: &Self) -> &Arc<Mutex<T>> {
         &this.lock
     }
+
+    maps!(mut map, try_map<V, F>: T => OwnedMappedMutexGuard<T, V>, |this| this.lock, OwnedMappedMutexGuard);
 }
 
-#[must_use]
-pub struct MappedMutexGuard<'a, T: ?Sized> {
-    core: Arc<Gate>,
-    value: *mut T,
-    marker: PhantomData<&'a mut T>,
+impl<'a, T: ?Sized> MappedMutexGuard<'a, T> {
+    maps!(mut map, try_map<V, F>: T => MappedMutexGuard<'a, V>, |this| PhantomData, MappedMutexGuard);
 }
 
-unsafe impl<T: ?Sized + Send> Send for MappedMutexGuard<'_, T> {}
-unsafe impl<T: ?Sized + Sync> Sync for MappedMutexGuard<'_, T> {}
-
-impl<T: ?Sized> Deref for MappedMutexGuard<'_, T> {
-    type Target = T;
-    fn deref(&self) -> &T {
-        // The lock is held while the guard lives.
-        unsafe { &*self.value }
-    }
+impl<T: ?Sized, U: ?Sized> OwnedMappedMutexGuard<T, U> {
+    maps!(mut map, try_map<V, F>: U => OwnedMappedMutexGuard<T, V>, |this| this.lock, OwnedMappedMutexGuard);
 }
-
-impl<T: ?Sized> DerefMut for MappedMutexGuard<'_, T> {
-    fn deref_mut(&mut self) -> &mut T {
-        unsafe { &mut *self.value }
-    }
-}
-
-impl<T: ?Sized + fmt::Debug> fmt::Debug for MappedMutexGuard<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
-
-impl<T: ?Sized + fmt::Display> fmt::Display for MappedMutexGuard<'_, T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        (**self).fmt(f)
-    }
-}
-
-impl<T: ?Sized> Drop for MappedMutexGuard<'_, T> {
-    #[track_caller]
-    fn drop(&mut self) {
-        self.core.release(1, "unlocks", Location::caller());
-    }
-}
-
-macro_rules! guard {
-    ($($name:tt)*) => {
-        impl<T: ?Sized> Deref for $($name)* {
-            type Target = T;
-            fn deref(&self) -> &T {
-                // The lock is held while the guard lives.
-                unsafe { &*self.lock.value.get() }
-            }
-        }
-        impl<T: ?Sized> DerefMut for $($name)* {
-            fn deref_mut(&mut self) -> &mut T {
-                unsafe { &mut *self.lock.value.get() }
-            }
-        }
-        impl<T: ?Sized> Drop for $($name)* {
-            #[track_caller]
-            fn drop(&mut self) {
-                self.lock.core().release(1, "unlocks", Location::caller());
-            }
-        }
-        impl<T: ?Sized + fmt::Debug> fmt::Debug for $($name)* {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                fmt::Debug::fmt(&**self, f)
-            }
-        }
-        impl<T: ?Sized + fmt::Display> fmt::Display for $($name)* {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                fmt::Display::fmt(&**self, f)
-            }
-        }
-    };
-}
-guard!(MutexGuard<'_, T>);
-guard!(OwnedMutexGuard<T>);

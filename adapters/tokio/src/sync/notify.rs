@@ -10,16 +10,15 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 use whippet_model::Name;
-use whippet_tasks::{Action, Leaf, Local, Object, On, Part, Place, Ready, Source, event, this_step, write};
+use whippet_tasks::{Action, Leaf, Object, On, Part, Place, Ready, Renewed, Source, event, this_step, write};
 
 struct Waiter {
     id: u64,
     told: Option<(u32, bool)>,
 }
 
+#[derive(Default)]
 struct State {
-    execution: u64,
-    object: Option<Object>,
     permit: Option<u32>,
     line: VecDeque<Waiter>,
     /// Calls of `notify_waiters`, by step.
@@ -28,35 +27,20 @@ struct State {
 }
 
 struct Core {
-    state: Local<State>,
+    state: Renewed<State>,
 }
 
 impl Core {
     fn new() -> Core {
-        let state =
-            State { execution: u64::MAX, object: None, permit: None, line: VecDeque::new(), all: Vec::new(), next: 1 };
-        Core { state: Local::new(state) }
+        Core { state: Renewed::new("notify", None) }
     }
 
-    /// Works on the state, made new if it is of an earlier execution.
     fn with<R>(&self, work: impl FnOnce(&mut State) -> R) -> R {
-        let now = whippet_tasks::execution_id();
-        let fresh =
-            !self.state.is_mine() || self.state.with(|s| s.object.is_none() || (s.execution != now && now != 0));
-        if fresh {
-            let object = Object::new("notify");
-            self.state.adopt();
-            self.state.with(|s| {
-                (s.execution, s.object, s.permit) = (now, Some(object), None);
-                s.line.clear();
-                s.all.clear();
-            });
-        }
         self.state.with(work)
     }
 
     fn object(&self) -> Object {
-        self.with(|s| s.object.expect("it was made"))
+        self.state.object()
     }
 
     fn tell_one(&self, last: bool, step: u32) {
@@ -92,6 +76,9 @@ impl std::fmt::Debug for Notify {
     }
 }
 
+impl std::panic::UnwindSafe for Notify {}
+impl std::panic::RefUnwindSafe for Notify {}
+
 impl Default for Notify {
     fn default() -> Notify {
         Notify::new()
@@ -114,7 +101,7 @@ impl Notify {
     }
 
     fn tell(&self, verb: &'static str, place: Place) -> u32 {
-        let object = self.core().object();
+        let object = self.core().state.used(&[Part::Tail], place);
         event(Action::new(verb, object, place));
         write(object.part(Part::Tail));
         whippet_tasks::enables(object.part(Part::Tail), object.part(Part::Item));
@@ -167,7 +154,7 @@ struct Waiting {
 
 impl Waiting {
     fn new(core: &Arc<Core>, place: Place) -> Waiting {
-        let object = core.object();
+        let object = core.state.used(&[Part::Tail], place);
         event(Action::new("begins to listen to", object, place));
         write(object.part(Part::Tail));
         let seen = core.with(|s| s.all.len());
@@ -279,5 +266,11 @@ impl Future for OwnedNotified {
 impl std::fmt::Debug for Notified<'_> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Notified").finish_non_exhaustive()
+    }
+}
+
+impl std::fmt::Debug for OwnedNotified {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("OwnedNotified").finish_non_exhaustive()
     }
 }

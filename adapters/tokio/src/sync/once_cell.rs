@@ -3,12 +3,12 @@
 use super::Semaphore;
 use std::fmt;
 use std::future::Future;
-use std::sync::OnceLock;
+use whippet_tasks::Once;
 
 /// Stand-in for `tokio::sync::OnceCell`.
 pub struct OnceCell<T> {
     turn: Semaphore,
-    value: OnceLock<T>,
+    value: Once<T>,
 }
 
 #[derive(PartialEq, Eq)]
@@ -46,19 +46,19 @@ impl<T> Default for OnceCell<T> {
 
 impl<T> OnceCell<T> {
     pub fn new() -> OnceCell<T> {
-        OnceCell { turn: Semaphore::new(1), value: OnceLock::new() }
+        OnceCell { turn: Semaphore::new(1), value: Once::new() }
     }
 
     pub const fn const_new() -> OnceCell<T> {
-        OnceCell { turn: Semaphore::const_new(1), value: OnceLock::new() }
+        OnceCell { turn: Semaphore::const_new(1), value: Once::new() }
+    }
+
+    pub const fn const_new_with(value: T) -> OnceCell<T> {
+        OnceCell { turn: Semaphore::const_new(1), value: Once::with(Some(value)) }
     }
 
     pub fn new_with(value: Option<T>) -> OnceCell<T> {
-        let cell = OnceCell::new();
-        if let Some(value) = value {
-            let _ = cell.value.set(value);
-        }
-        cell
+        OnceCell { turn: Semaphore::new(1), value: Once::with(value) }
     }
 
     #[track_caller]
@@ -69,7 +69,9 @@ impl<T> OnceCell<T> {
     #[track_caller]
     pub fn get(&self) -> Option<&T> {
         // Whether somebody has set it by now is an answer that others can change.
-        self.turn.available_permits();
+        if !self.value.is_settled() {
+            self.turn.available_permits();
+        }
         self.value.get()
     }
 
@@ -107,8 +109,8 @@ impl<T> OnceCell<T> {
         Ok(self.value.get().expect("it is set"))
     }
 
-    pub fn into_inner(self) -> Option<T> {
-        self.value.into_inner()
+    pub fn into_inner(mut self) -> Option<T> {
+        self.take()
     }
 
     pub fn take(&mut self) -> Option<T> {
@@ -133,6 +135,8 @@ impl<T: fmt::Debug> fmt::Debug for OnceCell<T> {
         f.debug_struct("OnceCell").field("value", &self.value.get()).finish()
     }
 }
+
+impl<T: Eq> Eq for OnceCell<T> {}
 
 impl<T: PartialEq> PartialEq for OnceCell<T> {
     fn eq(&self, other: &OnceCell<T>) -> bool {

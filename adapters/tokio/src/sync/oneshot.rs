@@ -1,6 +1,5 @@
 //! `oneshot`: one value, or none.
 
-use std::fmt;
 use std::future::{Future, poll_fn};
 use std::panic::Location;
 use std::pin::Pin;
@@ -26,9 +25,7 @@ const CLOSED: u64 = 1;
 
 impl<T> Chan<T> {
     fn on(self: &Arc<Self>, key: u64) -> On {
-        let source: Arc<dyn Source + '_> = self.clone();
-        // Values may borrow. A wait is forgotten when its future is dropped, which is before that borrow ends.
-        On::Source(unsafe { std::mem::transmute::<Arc<dyn Source + '_>, Arc<dyn Source + 'static>>(source) }, key)
+        super::on(self, key)
     }
 
     /// The running step is the sender's last.
@@ -259,14 +256,4 @@ impl<T> Drop for Receiver<T> {
     }
 }
 
-impl<T> fmt::Debug for Sender<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Sender").finish_non_exhaustive()
-    }
-}
-
-impl<T> fmt::Debug for Receiver<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Receiver").finish_non_exhaustive()
-    }
-}
+opaque!(Sender Receiver);

@@ -1,19 +1,22 @@
 //! `RwLock`: a reader holds one permit, a writer all of them.
 
+use super::guard::{Guarded, Held};
 use super::mutex::TryLockError;
 use std::cell::UnsafeCell;
 use std::fmt;
 use std::future::{Future, poll_fn};
-use std::ops::{Deref, DerefMut};
+use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::{Arc, OnceLock};
 use whippet_tasks::{Acquiring, Gate};
 
-const ALL: usize = u32::MAX as usize >> 3;
+/// How many readers there may be unless told.
+const MOST: u32 = u32::MAX >> 3;
 
 /// Stand-in for `tokio::sync::RwLock`.
 pub struct RwLock<T: ?Sized> {
     core: OnceLock<Arc<Gate>>,
+    readers: u32,
     value: UnsafeCell<T>,
 }
 
@@ -40,13 +43,25 @@ impl<T> From<T> for RwLock<T> {
 
 impl<T> RwLock<T> {
     pub fn new(value: T) -> RwLock<T> {
-        let lock = RwLock::const_new(value);
+        RwLock::with_max_readers(value, MOST)
+    }
+
+    #[track_caller]
+    pub fn with_max_readers(value: T, readers: u32) -> RwLock<T> {
+        let lock = RwLock::const_with_max_readers(value, readers);
         lock.core().object();
         lock
     }
 
     pub const fn const_new(value: T) -> RwLock<T> {
-        RwLock { core: OnceLock::new(), value: UnsafeCell::new(value) }
+        RwLock::const_with_max_readers(value, MOST)
+    }
+
+    #[track_caller]
+    pub const fn const_with_max_readers(value: T, readers: u32) -> RwLock<T> {
+        assert!(readers != 0, "a RwLock may not be created with 0 readers");
+        assert!(readers <= MOST, "a RwLock may not be created with more than 536870911 readers");
+        RwLock { core: OnceLock::new(), readers, value: UnsafeCell::new(value) }
     }
 
     pub fn into_inner(self) -> T {
@@ -54,40 +69,49 @@ impl<T> RwLock<T> {
     }
 }
 
+/// The ways to a lock, by the names of the functions, of its guards, and how many permits one of them holds.
 macro_rules! lock {
-    ($guard:ident, $owned:ident, $need:expr, $asks:literal, $lock:ident, $lock_owned:ident, $try:ident, $try_owned:ident, $blocking:ident) => {
+    (
+        $asks:literal, |$this:ident| $need:expr, $guard:ident, $owned:ident,
+        $lock:ident, $lock_owned:ident, $try:ident, $try_owned:ident, $blocking:ident
+    ) => {
         #[track_caller]
         pub fn $lock(&self) -> impl Future<Output = $guard<'_, T>> + use<'_, T> {
-            let mut wait = Acquiring::new(self.core().clone(), $need, $asks, Location::caller());
+            let $this = self;
+            let mut wait = Acquiring::new($this.core().clone(), $need, $asks, Location::caller());
             async move {
                 let _ = poll_fn(move |cx| wait.poll(cx)).await;
-                $guard { lock: self }
+                $guard { guarded: $this.guarded($need), lock: PhantomData }
             }
         }
         #[track_caller]
         pub fn $lock_owned(self: Arc<Self>) -> impl Future<Output = $owned<T>> {
-            let mut wait = Acquiring::new(self.core().clone(), $need, $asks, Location::caller());
+            let $this = self;
+            let mut wait = Acquiring::new($this.core().clone(), $need, $asks, Location::caller());
             async move {
                 let _ = poll_fn(move |cx| wait.poll(cx)).await;
-                $owned { lock: self }
+                $owned { guarded: $this.guarded($need), lock: $this }
             }
         }
         #[track_caller]
         pub fn $blocking(&self) -> $guard<'_, T> {
-            let _ = Acquiring::new(self.core().clone(), $need, $asks, Location::caller()).here();
-            $guard { lock: self }
+            let $this = self;
+            let _ = Acquiring::new($this.core().clone(), $need, $asks, Location::caller()).here();
+            $guard { guarded: $this.guarded($need), lock: PhantomData }
         }
         #[track_caller]
         pub fn $try(&self) -> Result<$guard<'_, T>, TryLockError> {
-            match self.core().try_acquire($need, $asks, Location::caller()) {
-                Some(true) => Ok($guard { lock: self }),
+            let $this = self;
+            match $this.core().try_acquire($need, $asks, Location::caller()) {
+                Some(true) => Ok($guard { guarded: $this.guarded($need), lock: PhantomData }),
                 _ => Err(TryLockError(())),
             }
         }
         #[track_caller]
         pub fn $try_owned(self: Arc<Self>) -> Result<$owned<T>, TryLockError> {
-            match self.core().try_acquire($need, $asks, Location::caller()) {
-                Some(true) => Ok($owned { lock: self }),
+            let $this = self;
+            match $this.core().try_acquire($need, $asks, Location::caller()) {
+                Some(true) => Ok($owned { guarded: $this.guarded($need), lock: $this }),
                 _ => Err(TryLockError(())),
             }
         }
@@ -96,14 +120,19 @@ macro_rules! lock {
 
 impl<T: ?Sized> RwLock<T> {
     fn core(&self) -> &Arc<Gate> {
-        self.core.get_or_init(|| Arc::new(Gate::new("rwlock", ALL)))
+        self.core.get_or_init(|| Arc::new(Gate::new("rwlock", self.readers as usize)))
+    }
+
+    /// As many permits are held from now on.
+    fn guarded(&self, count: usize) -> Guarded<T> {
+        Guarded { value: self.value.get(), held: Held::new(self.core(), count) }
     }
 
     lock!(
+        "asks to read",
+        |this| 1,
         RwLockReadGuard,
         OwnedRwLockReadGuard,
-        1,
-        "asks to read",
         read,
         read_owned,
         try_read,
@@ -111,10 +140,10 @@ impl<T: ?Sized> RwLock<T> {
         blocking_read
     );
     lock!(
+        "asks to write",
+        |this| this.readers as usize,
         RwLockWriteGuard,
         OwnedRwLockWriteGuard,
-        ALL,
-        "asks to write",
         write,
         write_owned,
         try_write,
@@ -127,69 +156,115 @@ impl<T: ?Sized> RwLock<T> {
     }
 }
 
-macro_rules! guard {
-    ($need:expr, $owner:ty, [$($name:tt)*], $ident:ident, [$($life:tt)*]) => {
-        #[must_use]
-        pub struct $ident<$($life)* T: ?Sized> {
-            lock: $owner,
-        }
-        unsafe impl<T: ?Sized + Sync> Sync for $($name)* {}
-        impl<T: ?Sized> Deref for $($name)* {
-            type Target = T;
-            fn deref(&self) -> &T {
-                // The lock is held while the guard lives.
-                unsafe { &*self.lock.value.get() }
-            }
-        }
-        impl<T: ?Sized> Drop for $($name)* {
-            #[track_caller]
-            fn drop(&mut self) {
-                self.lock.core().release($need, "unlocks", Location::caller());
-            }
-        }
-        impl<T: ?Sized + fmt::Debug> fmt::Debug for $($name)* {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                fmt::Debug::fmt(&**self, f)
-            }
-        }
-    };
+#[must_use]
+pub struct RwLockReadGuard<'a, T: ?Sized> {
+    guarded: Guarded<T>,
+    lock: PhantomData<&'a T>,
 }
-guard!(1, &'a RwLock<T>, [RwLockReadGuard<'_, T>], RwLockReadGuard, ['a,]);
-guard!(ALL, &'a RwLock<T>, [RwLockWriteGuard<'_, T>], RwLockWriteGuard, ['a,]);
-guard!(1, Arc<RwLock<T>>, [OwnedRwLockReadGuard<T>], OwnedRwLockReadGuard, []);
-guard!(ALL, Arc<RwLock<T>>, [OwnedRwLockWriteGuard<T>], OwnedRwLockWriteGuard, []);
 
-impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
-    fn deref_mut(&mut self) -> &mut T {
-        unsafe { &mut *self.lock.value.get() }
+#[must_use]
+pub struct RwLockWriteGuard<'a, T: ?Sized> {
+    guarded: Guarded<T>,
+    lock: PhantomData<&'a mut T>,
+}
+
+#[must_use]
+pub struct RwLockMappedWriteGuard<'a, T: ?Sized> {
+    guarded: Guarded<T>,
+    lock: PhantomData<&'a mut T>,
+}
+
+#[must_use]
+pub struct OwnedRwLockReadGuard<T: ?Sized, U: ?Sized = T> {
+    guarded: Guarded<U>,
+    lock: Arc<RwLock<T>>,
+}
+
+#[must_use]
+pub struct OwnedRwLockWriteGuard<T: ?Sized> {
+    guarded: Guarded<T>,
+    lock: Arc<RwLock<T>>,
+}
+
+#[must_use]
+pub struct OwnedRwLockMappedWriteGuard<T: ?Sized, U: ?Sized = T> {
+    guarded: Guarded<U>,
+    lock: Arc<RwLock<T>>,
+}
+
+guard!(ref ['a, T: ?Sized] RwLockReadGuard<'a, T>, T; Send: T: Sync; Sync: T);
+guard!(mut ['a, T: ?Sized] RwLockWriteGuard<'a, T>, T; Send: T: Send, T: Sync; Sync: T);
+guard!(mut ['a, T: ?Sized] RwLockMappedWriteGuard<'a, T>, T; Send: T: Send, T: Sync; Sync: T);
+guard!(ref [T: ?Sized, U: ?Sized] OwnedRwLockReadGuard<T, U>, U; Send: T: Send, T: Sync, U: Sync; Sync: T, U);
+guard!(mut [T: ?Sized] OwnedRwLockWriteGuard<T>, T; Send: T: Send, T: Sync; Sync: T);
+guard!(mut [T: ?Sized, U: ?Sized] OwnedRwLockMappedWriteGuard<T, U>, U; Send: T: Send, T: Sync, U: Send, U: Sync; Sync: T, U);
+
+impl<'a, T: ?Sized> RwLockReadGuard<'a, T> {
+    maps!(ref map, try_map<F, V>: T => RwLockReadGuard<'a, V>, |this| PhantomData, RwLockReadGuard);
+}
+
+impl<T: ?Sized, U: ?Sized> OwnedRwLockReadGuard<T, U> {
+    maps!(ref map, try_map<F, V>: U => OwnedRwLockReadGuard<T, V>, |this| this.lock, OwnedRwLockReadGuard);
+
+    pub fn rwlock(this: &Self) -> &Arc<RwLock<T>> {
+        &this.lock
     }
 }
 
-impl<T: ?Sized> DerefMut for OwnedRwLockWriteGuard<T> {
-    fn deref_mut(&mut self) -> &mut T {
-        unsafe { &mut *self.lock.value.get() }
+impl<'a, T: ?Sized> RwLockMappedWriteGuard<'a, T> {
+    maps!(mut map, try_map<F, V>: T => RwLockMappedWriteGuard<'a, V>, |this| PhantomData, RwLockMappedWriteGuard);
+}
+
+impl<T: ?Sized, U: ?Sized> OwnedRwLockMappedWriteGuard<T, U> {
+    maps!(mut map, try_map<F, V>: U => OwnedRwLockMappedWriteGuard<T, V>, |this| this.lock, OwnedRwLockMappedWriteGuard);
+
+    pub fn rwlock(this: &Self) -> &Arc<RwLock<T>> {
+        &this.lock
     }
+}
+
+/// The lock of a writer who goes on reading: other readers are let in.
+macro_rules! reading {
+    ($this:ident, $lock:expr) => {{
+        $this.guarded.held.keep_one(Location::caller());
+        $lock
+    }};
 }
 
 impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
-    /// Lets other readers in.
+    maps!(mut map, try_map<F, V>: T => RwLockMappedWriteGuard<'a, V>, |this| PhantomData, RwLockMappedWriteGuard);
+    maps!(
+        ref downgrade_map, try_downgrade_map<F, V>: T => RwLockReadGuard<'a, V>,
+        |this| reading!(this, PhantomData), RwLockReadGuard
+    );
+
     #[track_caller]
     pub fn downgrade(self) -> RwLockReadGuard<'a, T> {
-        let lock = self.lock;
-        std::mem::forget(self);
-        lock.core().release(ALL - 1, "goes on reading", Location::caller());
-        RwLockReadGuard { lock }
+        RwLockWriteGuard::downgrade_map(self, |value| value)
+    }
+
+    pub fn into_mapped(this: Self) -> RwLockMappedWriteGuard<'a, T> {
+        RwLockWriteGuard::map(this, |value| value)
     }
 }
 
 impl<T: ?Sized> OwnedRwLockWriteGuard<T> {
-    /// Lets other readers in.
+    maps!(mut map, try_map<F, V>: T => OwnedRwLockMappedWriteGuard<T, V>, |this| this.lock, OwnedRwLockMappedWriteGuard);
+    maps!(
+        ref downgrade_map, try_downgrade_map<F, V>: T => OwnedRwLockReadGuard<T, V>,
+        |this| reading!(this, this.lock), OwnedRwLockReadGuard
+    );
+
     #[track_caller]
     pub fn downgrade(self) -> OwnedRwLockReadGuard<T> {
-        // The guard is forgotten, its lock is not.
-        let lock = unsafe { std::ptr::read(&self.lock) };
-        std::mem::forget(self);
-        lock.core().release(ALL - 1, "goes on reading", Location::caller());
-        OwnedRwLockReadGuard { lock }
+        OwnedRwLockWriteGuard::downgrade_map(self, |value| value)
+    }
+
+    pub fn into_mapped(this: Self) -> OwnedRwLockMappedWriteGuard<T> {
+        OwnedRwLockWriteGuard::map(this, |value| value)
+    }
+
+    pub fn rwlock(this: &Self) -> &Arc<RwLock<T>> {
+        &this.lock
     }
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::future::Future;
+use std::panic::Location;
 use std::sync::Arc;
 use whippet_tasks::{Acquiring, Gate, Place};
 
@@ -65,27 +66,27 @@ impl Semaphore {
 
     #[track_caller]
     pub fn available_permits(&self) -> usize {
-        self.core().available(std::panic::Location::caller())
+        self.core().available(Location::caller())
     }
 
     #[track_caller]
     pub fn add_permits(&self, count: usize) {
-        self.core().release(count, "adds permits to", std::panic::Location::caller());
+        self.core().release(count, "adds permits to", Location::caller());
     }
 
     #[track_caller]
     pub fn forget_permits(&self, count: usize) -> usize {
-        self.core().forget(count, std::panic::Location::caller())
+        self.core().forget(count, Location::caller())
     }
 
     #[track_caller]
     pub fn close(&self) {
-        self.core().close(std::panic::Location::caller());
+        self.core().close(Location::caller());
     }
 
     #[track_caller]
     pub fn is_closed(&self) -> bool {
-        self.core().is_closed(std::panic::Location::caller())
+        self.core().is_closed(Location::caller())
     }
 
     fn acquiring(&self, count: u32, place: Place) -> Acquiring {
@@ -102,7 +103,7 @@ impl Semaphore {
         &self,
         count: u32,
     ) -> impl Future<Output = Result<SemaphorePermit<'_>, AcquireError>> + use<'_> {
-        let mut wait = self.acquiring(count, std::panic::Location::caller());
+        let mut wait = self.acquiring(count, Location::caller());
         async move {
             std::future::poll_fn(move |cx| wait.poll(cx)).await.map_err(|_| AcquireError(()))?;
             Ok(SemaphorePermit { semaphore: self, permits: count })
@@ -119,11 +120,33 @@ impl Semaphore {
         self: Arc<Self>,
         count: u32,
     ) -> impl Future<Output = Result<OwnedSemaphorePermit, AcquireError>> {
-        let mut wait = self.acquiring(count, std::panic::Location::caller());
+        let mut wait = self.acquiring(count, Location::caller());
         async move {
             std::future::poll_fn(move |cx| wait.poll(cx)).await.map_err(|_| AcquireError(()))?;
             Ok(OwnedSemaphorePermit { semaphore: self, permits: count })
         }
+    }
+
+    #[track_caller]
+    pub fn blocking_acquire(&self) -> Result<SemaphorePermit<'_>, AcquireError> {
+        self.blocking_acquire_many(1)
+    }
+
+    #[track_caller]
+    pub fn blocking_acquire_many(&self, count: u32) -> Result<SemaphorePermit<'_>, AcquireError> {
+        self.acquiring(count, Location::caller()).here().map_err(|_| AcquireError(()))?;
+        Ok(SemaphorePermit { semaphore: self, permits: count })
+    }
+
+    #[track_caller]
+    pub fn blocking_acquire_owned(self: Arc<Self>) -> Result<OwnedSemaphorePermit, AcquireError> {
+        self.blocking_acquire_many_owned(1)
+    }
+
+    #[track_caller]
+    pub fn blocking_acquire_many_owned(self: Arc<Self>, count: u32) -> Result<OwnedSemaphorePermit, AcquireError> {
+        self.acquiring(count, Location::caller()).here().map_err(|_| AcquireError(()))?;
+        Ok(OwnedSemaphorePermit { semaphore: self, permits: count })
     }
 
     fn try_now(&self, count: u32, place: Place) -> Result<(), TryAcquireError> {
@@ -141,7 +164,7 @@ impl Semaphore {
 
     #[track_caller]
     pub fn try_acquire_many(&self, count: u32) -> Result<SemaphorePermit<'_>, TryAcquireError> {
-        self.try_now(count, std::panic::Location::caller())?;
+        self.try_now(count, Location::caller())?;
         Ok(SemaphorePermit { semaphore: self, permits: count })
     }
 
@@ -152,7 +175,7 @@ impl Semaphore {
 
     #[track_caller]
     pub fn try_acquire_many_owned(self: Arc<Self>, count: u32) -> Result<OwnedSemaphorePermit, TryAcquireError> {
-        self.try_now(count, std::panic::Location::caller())?;
+        self.try_now(count, Location::caller())?;
         Ok(OwnedSemaphorePermit { semaphore: self, permits: count })
     }
 }
@@ -171,52 +194,44 @@ pub struct OwnedSemaphorePermit {
     permits: u32,
 }
 
+/// A permit, by what it has of its semaphore.
 macro_rules! permit {
-    ($name:ty) => {
-        pub fn forget(mut self) {
-            self.permits = 0;
+    ([$($generics:tt)*] $permit:ident, $permit_type:ty, $semaphore:ty) => {
+        impl<$($generics)*> $permit_type {
+            pub fn forget(mut self) {
+                self.permits = 0;
+            }
+
+            pub fn num_permits(&self) -> usize {
+                self.permits as usize
+            }
+
+            #[track_caller]
+            pub fn merge(&mut self, mut other: Self) {
+                let same = std::ptr::eq::<Semaphore>(&*self.semaphore, &*other.semaphore);
+                assert!(same, "merging permits from different semaphore instances");
+                self.permits += std::mem::take(&mut other.permits);
+            }
+
+            pub fn split(&mut self, n: usize) -> Option<Self> {
+                let n = u32::try_from(n).ok().filter(|&n| n <= self.permits)?;
+                self.permits -= n;
+                Some($permit { semaphore: self.semaphore.clone(), permits: n })
+            }
+
+            pub fn semaphore(&self) -> $semaphore {
+                &self.semaphore
+            }
         }
-        pub fn num_permits(&self) -> usize {
-            self.permits as usize
-        }
-        #[track_caller]
-        pub fn merge(&mut self, mut other: Self) {
-            self.permits += std::mem::take(&mut other.permits);
+
+        impl<$($generics)*> Drop for $permit_type {
+            #[track_caller]
+            fn drop(&mut self) {
+                let place = Location::caller();
+                self.semaphore.core().release(self.permits as usize, "returns a permit of", place);
+            }
         }
     };
 }
-
-impl<'a> SemaphorePermit<'a> {
-    permit!(SemaphorePermit<'a>);
-    pub fn split(&mut self, n: usize) -> Option<Self> {
-        let n = u32::try_from(n).ok().filter(|&n| n <= self.permits)?;
-        self.permits -= n;
-        Some(SemaphorePermit { semaphore: self.semaphore, permits: n })
-    }
-}
-
-impl OwnedSemaphorePermit {
-    permit!(OwnedSemaphorePermit);
-    pub fn split(&mut self, n: usize) -> Option<Self> {
-        let n = u32::try_from(n).ok().filter(|&n| n <= self.permits)?;
-        self.permits -= n;
-        Some(OwnedSemaphorePermit { semaphore: self.semaphore.clone(), permits: n })
-    }
-    pub fn semaphore(&self) -> &Arc<Semaphore> {
-        &self.semaphore
-    }
-}
-
-impl Drop for SemaphorePermit<'_> {
-    #[track_caller]
-    fn drop(&mut self) {
-        self.semaphore.core().release(self.permits as usize, "returns a permit of", std::panic::Location::caller());
-    }
-}
-
-impl Drop for OwnedSemaphorePermit {
-    #[track_caller]
-    fn drop(&mut self) {
-        self.semaphore.core().release(self.permits as usize, "returns a permit of", std::panic::Location::caller());
-    }
-}
+permit!(['a] SemaphorePermit, SemaphorePermit<'a>, &Semaphore);
+permit!([] OwnedSemaphorePermit, OwnedSemaphorePermit, &Arc<Semaphore>);

@@ -5,27 +5,28 @@ use std::future::{Future, poll_fn};
 use std::panic::Location;
 use std::sync::{Arc, OnceLock};
 use whippet_model::Name;
-use whippet_tasks::{Action, Leaf, Local, Object, On, Part, Ready, Source, event, read, this_step, write};
+use whippet_tasks::{
+    Action, Leaf, Object, On, Once, Part, Place, Ready, Renewed, Source, event, read, this_step, write,
+};
 
-struct Core {
-    object: Object,
-    set: Local<Option<u32>>,
-}
+/// The step that has set it.
+struct Setting(Renewed<Option<u32>>);
 
-impl Source for Core {
+impl Source for Setting {
     fn ready(&self, _: u64) -> Option<Ready> {
-        self.set.with(|s| s.map(|since| Ready { since, item: self.object.part(Part::Item) }))
+        let item = self.0.object().part(Part::Item);
+        self.0.with(|set| set.map(|since| Ready { since, item }))
     }
 
     fn watched(&self, _: u64, out: &mut smallvec::SmallVec<[Name; 2]>) {
-        out.push(self.object.part(Part::Tail));
+        out.push(self.0.object().part(Part::Tail));
     }
 }
 
 /// Stand-in for `tokio::sync::SetOnce`.
 pub struct SetOnce<T> {
-    core: OnceLock<Arc<Core>>,
-    value: OnceLock<T>,
+    setting: OnceLock<Arc<Setting>>,
+    value: Once<T>,
 }
 
 #[derive(PartialEq, Eq)]
@@ -51,46 +52,52 @@ impl<T> Default for SetOnce<T> {
 
 impl<T> SetOnce<T> {
     pub fn new() -> SetOnce<T> {
-        let once = SetOnce::const_new();
-        once.core();
-        once
+        SetOnce::new_with(None)
     }
 
     pub const fn const_new() -> SetOnce<T> {
-        SetOnce { core: OnceLock::new(), value: OnceLock::new() }
+        SetOnce { setting: OnceLock::new(), value: Once::new() }
+    }
+
+    pub const fn const_new_with(value: T) -> SetOnce<T> {
+        SetOnce { setting: OnceLock::new(), value: Once::with(Some(value)) }
     }
 
     pub fn new_with(value: Option<T>) -> SetOnce<T> {
-        let once = SetOnce::new();
-        if let Some(value) = value {
-            let _ = once.value.set(value);
-            once.core().set.with(|s| *s = Some(Ready::ALWAYS));
-        }
+        let once = SetOnce { setting: OnceLock::new(), value: Once::with(value) };
+        once.setting().0.object();
         once
     }
 
-    fn core(&self) -> &Arc<Core> {
-        self.core.get_or_init(|| Arc::new(Core { object: Object::new("set-once"), set: Local::new(None) }))
+    fn setting(&self) -> &Arc<Setting> {
+        self.setting.get_or_init(|| Arc::new(Setting(Renewed::new("set-once", None))))
+    }
+
+    /// It as an object.
+    fn object(&self, place: Place) -> Object {
+        self.setting().0.used(&[Part::Tail], place)
     }
 
     #[track_caller]
     pub fn set(&self, value: T) -> Result<(), SetOnceError<T>> {
-        let core = self.core();
-        event(Action::of::<T>("sets", "in", core.object, Location::caller()));
-        let tail = core.object.part(Part::Tail);
+        let object = self.object(Location::caller());
+        event(Action::of::<T>("sets", "in", object, Location::caller()));
+        let tail = object.part(Part::Tail);
         write(tail);
-        whippet_tasks::enables(tail, core.object.part(Part::Item));
+        whippet_tasks::enables(tail, object.part(Part::Item));
         self.value.set(value).map_err(SetOnceError)?;
         let step = this_step();
-        core.set.with(|s| *s = Some(step));
+        self.setting().0.with(|set| *set = Some(step));
         Ok(())
     }
 
     #[track_caller]
     pub fn get(&self) -> Option<&T> {
-        let core = self.core();
-        event(Action::new("looks at", core.object, Location::caller()));
-        read(core.object.part(Part::Tail));
+        if !self.value.is_settled() {
+            let object = self.object(Location::caller());
+            event(Action::new("looks at", object, Location::caller()));
+            read(object.part(Part::Tail));
+        }
         self.value.get()
     }
 
@@ -104,17 +111,26 @@ impl<T> SetOnce<T> {
         let place = Location::caller();
         let mut leaf = Leaf::new();
         poll_fn(move |cx| {
-            let core = self.core();
-            let action = Action::new("waits for", core.object, place);
-            std::task::ready!(leaf.poll(cx, &On::Source(core.clone(), 0), action));
+            if !self.value.is_settled() {
+                let action = Action::new("waits for", self.object(place), place);
+                std::task::ready!(leaf.poll(cx, &On::Source(self.setting().clone(), 0), action));
+            }
             std::task::Poll::Ready(self.value.get().expect("it is set"))
         })
     }
 
-    pub fn into_inner(self) -> Option<T> {
-        self.value.into_inner()
+    pub fn into_inner(mut self) -> Option<T> {
+        self.value.take()
     }
 }
+
+impl<T: PartialEq> PartialEq for SetOnce<T> {
+    fn eq(&self, other: &SetOnce<T>) -> bool {
+        self.value.get() == other.value.get()
+    }
+}
+
+impl<T: Eq> Eq for SetOnce<T> {}
 
 impl<T> From<T> for SetOnce<T> {
     fn from(value: T) -> SetOnce<T> {

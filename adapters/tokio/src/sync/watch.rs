@@ -1,14 +1,12 @@
 //! `watch`: the newest value. Looking at it is an event.
 
+use super::hub::{Hub, News};
 use std::future::{Future, poll_fn};
 use std::ops::Deref;
 use std::panic::Location;
-use std::sync::{Arc, RwLock, RwLockReadGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::task::ready;
-use whippet_model::Name;
-use whippet_tasks::{
-    Action, Leaf, Local, Object, On, Part, Place, Ready, Source, contributes, event, read, this_step, write,
-};
+use whippet_tasks::{Action, Leaf, Local, Object, Part, Place, Ready, event, read, this_step, write};
 
 pub mod error {
     use std::fmt;
@@ -37,92 +35,72 @@ pub mod error {
 use error::{RecvError, SendError};
 
 struct State {
+    /// Counted from 1, so that a receiver can say that it has seen none.
     version: u64,
     /// The steps of all versions after the first.
     steps: Vec<u32>,
-    senders: usize,
-    /// The steps in which senders were dropped.
-    drops: Vec<u32>,
-    receivers: usize,
-    /// The steps in which receivers were dropped.
-    gone: Vec<u32>,
 }
 
-struct Chan<T> {
-    object: Object,
+/// The value and which version it is.
+struct Newest<T> {
     state: Local<State>,
     value: RwLock<T>,
 }
 
 // All tasks of an execution run on one thread.
-unsafe impl<T> Send for Chan<T> {}
-unsafe impl<T> Sync for Chan<T> {}
+unsafe impl<T> Send for Newest<T> {}
+unsafe impl<T> Sync for Newest<T> {}
 
-const CLOSED: u64 = u64::MAX;
+impl<T> News for Newest<T> {
+    fn after(&self, object: Object, seen: u64) -> Option<Ready> {
+        self.state.with(|s| {
+            // Nobody made the first.
+            let since = match seen {
+                0 => Ready::ALWAYS,
+                _ => *s.steps.get(seen as usize - 1)?,
+            };
+            Some(Ready { since, item: object.part(Part::Item) })
+        })
+    }
+}
+
+type Chan<T> = Hub<Newest<T>>;
 
 impl<T> Chan<T> {
-    fn on(self: &Arc<Self>, key: u64) -> On {
-        let source: Arc<dyn Source + '_> = self.clone();
-        // Values may borrow. A wait is forgotten when its future is dropped, which is before that borrow ends.
-        On::Source(unsafe { std::mem::transmute::<Arc<dyn Source + '_>, Arc<dyn Source + 'static>>(source) }, key)
-    }
-
     fn look(&self, verb: &'static str, place: Place) {
         event(Action::new(verb, self.object, place));
-        read(self.object.part(Part::Tail));
+        read(self.tail());
+    }
+
+    fn version(&self) -> u64 {
+        self.news.state.with(|s| s.version)
+    }
+
+    /// The running step sets a value.
+    fn replace(&self, value: T) -> T {
+        let old = std::mem::replace(&mut *self.write(), value);
+        self.changed();
+        old
+    }
+
+    fn write(&self) -> RwLockWriteGuard<'_, T> {
+        self.news.value.write().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn changed(&self) {
-        let tail = self.object.part(Part::Tail);
-        write(tail);
-        whippet_tasks::enables(tail, self.object.part(Part::Item));
+        write(self.tail());
+        whippet_tasks::enables(self.tail(), self.object.part(Part::Item));
         let step = this_step();
-        self.state.with(|s| {
+        self.news.state.with(|s| {
             s.version += 1;
             s.steps.push(step);
         });
     }
 
-    fn borrow(&self) -> Ref<'_, T> {
-        Ref { guard: self.value.read().unwrap_or_else(std::sync::PoisonError::into_inner), changed: false }
+    fn borrow(&self, seen: u64) -> Ref<'_, T> {
+        let guard = self.news.value.read().unwrap_or_else(PoisonError::into_inner);
+        Ref { guard, changed: self.version() > seen }
     }
-}
-
-impl<T> Source for Chan<T> {
-    /// The key is the version that was seen.
-    fn ready(&self, key: u64) -> Option<Ready> {
-        self.state.with(|s| match key {
-            CLOSED if s.receivers > 0 => None,
-            CLOSED => Some(Ready { since: newest(&s.gone), item: self.object.part(Part::Members) }),
-            seen if s.version > seen => {
-                Some(Ready { since: s.steps[seen as usize], item: self.object.part(Part::Item) })
-            }
-            _ if s.senders > 0 => None,
-            _ => Some(Ready { since: newest(&s.drops), item: self.object.part(Part::Drops) }),
-        })
-    }
-
-    fn watched(&self, key: u64, out: &mut smallvec::SmallVec<[Name; 2]>) {
-        if key == CLOSED {
-            out.push(self.object.part(Part::Members));
-        } else {
-            out.extend([self.object.part(Part::Tail), self.object.part(Part::Drops)]);
-        }
-    }
-
-    fn causes(&self, key: u64, out: &mut Vec<u32>) {
-        let ready = self.ready(key);
-        self.state.with(|s| match ready {
-            _ if key == CLOSED => out.extend(&s.gone),
-            Some(ready) if ready.item == self.object.part(Part::Drops) => out.extend(&s.drops),
-            ready => out.extend(ready.map(|r| r.since).filter(|&since| since != Ready::ALWAYS)),
-        });
-    }
-}
-
-/// The newest of some steps.
-fn newest(steps: &[u32]) -> u32 {
-    steps.iter().copied().max().unwrap_or(Ready::ALWAYS)
 }
 
 pub struct Ref<'a, T> {
@@ -159,39 +137,36 @@ pub struct Receiver<T> {
     leaf: Leaf,
 }
 
+fn hub<T>(value: T, receivers: usize) -> Arc<Chan<T>> {
+    let state = Local::new(State { version: 1, steps: Vec::new() });
+    Hub::new("watch", receivers, Newest { state, value: RwLock::new(value) })
+}
+
 pub fn channel<T>(value: T) -> (Sender<T>, Receiver<T>) {
-    let state = State { version: 0, steps: Vec::new(), senders: 1, drops: Vec::new(), receivers: 1, gone: Vec::new() };
-    let chan = Arc::new(Chan { object: Object::new("watch"), state: Local::new(state), value: RwLock::new(value) });
-    (Sender { chan: chan.clone() }, Receiver { chan, seen: 0, leaf: Leaf::new() })
+    let chan = hub(value, 1);
+    (Sender { chan: chan.clone() }, Receiver { chan, seen: 1, leaf: Leaf::new() })
 }
 
 impl<T> Sender<T> {
     pub fn new(value: T) -> Sender<T> {
-        channel(value).0
+        Sender { chan: hub(value, 0) }
     }
 
     #[track_caller]
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
-        let place = Location::caller();
-        event(Action::of::<T>("sends", "to", self.chan.object, place));
-        read(self.chan.object.part(Part::Members));
-        if self.chan.state.with(|s| s.receivers == 0) {
+        event(Action::of::<T>("sends", "to", self.chan.object, Location::caller()));
+        read(self.chan.receivers.part());
+        if self.chan.receivers.left() == 0 {
             return Err(SendError(value));
         }
-        let old =
-            std::mem::replace(&mut *self.chan.value.write().unwrap_or_else(std::sync::PoisonError::into_inner), value);
-        self.chan.changed();
-        drop(old);
+        self.chan.replace(value);
         Ok(())
     }
 
     #[track_caller]
     pub fn send_replace(&self, value: T) -> T {
         event(Action::of::<T>("sends", "to", self.chan.object, Location::caller()));
-        let old =
-            std::mem::replace(&mut *self.chan.value.write().unwrap_or_else(std::sync::PoisonError::into_inner), value);
-        self.chan.changed();
-        old
+        self.chan.replace(value)
     }
 
     #[track_caller]
@@ -209,8 +184,8 @@ impl<T> Sender<T> {
 
     fn send_if_modified_at(&self, place: Place, modify: impl FnOnce(&mut T) -> bool) -> bool {
         event(Action::of::<T>("changes", "in", self.chan.object, place));
-        write(self.chan.object.part(Part::Tail));
-        let changed = modify(&mut self.chan.value.write().unwrap_or_else(std::sync::PoisonError::into_inner));
+        write(self.chan.tail());
+        let changed = modify(&mut self.chan.write());
         if changed {
             self.chan.changed();
         }
@@ -220,46 +195,45 @@ impl<T> Sender<T> {
     #[track_caller]
     pub fn borrow(&self) -> Ref<'_, T> {
         self.chan.look("reads", Location::caller());
-        self.chan.borrow()
+        // A sender has seen everything.
+        self.chan.borrow(u64::MAX)
     }
 
+    #[track_caller]
     pub fn subscribe(&self) -> Receiver<T> {
-        write(self.chan.object.part(Part::Members));
-        read(self.chan.object.part(Part::Tail));
-        let seen = self.chan.state.with(|s| {
-            s.receivers += 1;
-            s.version
-        });
-        Receiver { chan: self.chan.clone(), seen, leaf: Leaf::new() }
+        self.chan.subscribe(Location::caller());
+        Receiver { chan: self.chan.clone(), seen: self.chan.version(), leaf: Leaf::new() }
     }
 
     #[track_caller]
     pub fn is_closed(&self) -> bool {
-        event(Action::new("looks at", self.chan.object, Location::caller()));
-        read(self.chan.object.part(Part::Members));
-        self.chan.state.with(|s| s.receivers == 0)
+        self.chan.receivers.are_gone(Location::caller())
     }
 
     #[track_caller]
     pub fn receiver_count(&self) -> usize {
-        event(Action::new("looks at", self.chan.object, Location::caller()));
-        read(self.chan.object.part(Part::Members));
-        self.chan.state.with(|s| s.receivers)
+        self.chan.receivers.strong_count(Location::caller())
+    }
+
+    #[track_caller]
+    pub fn sender_count(&self) -> usize {
+        self.chan.senders.strong_count(Location::caller())
     }
 
     #[track_caller]
     pub fn closed(&self) -> impl Future<Output = ()> + use<'_, T> {
-        let place = Location::caller();
-        let mut leaf = Leaf::new();
-        poll_fn(move |cx| {
-            leaf.poll(cx, &self.chan.on(CLOSED), Action::new("waits for the end of", self.chan.object, place))
-        })
+        self.chan.closed(Location::caller())
+    }
+
+    pub fn same_channel(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.chan, &other.chan)
     }
 }
 
 impl<T> Clone for Sender<T> {
+    #[track_caller]
     fn clone(&self) -> Sender<T> {
-        self.chan.state.with(|s| s.senders += 1);
+        self.chan.senders.clone_one(Location::caller());
         Sender { chan: self.chan.clone() }
     }
 }
@@ -267,16 +241,7 @@ impl<T> Clone for Sender<T> {
 impl<T> Drop for Sender<T> {
     #[track_caller]
     fn drop(&mut self) {
-        if whippet_tasks::is_over() || !self.chan.state.is_mine() {
-            return;
-        }
-        event(Action::new("drops a sender of", self.chan.object, Location::caller()));
-        contributes(self.chan.object.part(Part::Tail), self.chan.object.part(Part::Drops));
-        let step = this_step();
-        self.chan.state.with(|s| {
-            s.senders -= 1;
-            s.drops.push(step);
-        });
+        self.chan.senders.drop_one(Location::caller());
     }
 }
 
@@ -284,22 +249,26 @@ impl<T> Receiver<T> {
     #[track_caller]
     pub fn borrow(&self) -> Ref<'_, T> {
         self.chan.look("reads", Location::caller());
-        Ref { changed: self.chan.state.with(|s| s.version > self.seen), ..self.chan.borrow() }
+        self.chan.borrow(self.seen)
     }
 
     #[track_caller]
     pub fn borrow_and_update(&mut self) -> Ref<'_, T> {
         self.chan.look("reads", Location::caller());
-        let version = self.chan.state.with(|s| s.version);
-        let changed = version > std::mem::replace(&mut self.seen, version);
-        Ref { changed, ..self.chan.borrow() }
+        let seen = std::mem::replace(&mut self.seen, self.chan.version());
+        self.chan.borrow(seen)
     }
 
     #[track_caller]
     pub fn has_changed(&self) -> Result<bool, RecvError> {
         self.chan.look("looks at", Location::caller());
-        read(self.chan.object.part(Part::Drops));
-        self.chan.state.with(|s| if s.senders == 0 { Err(RecvError(())) } else { Ok(s.version > self.seen) })
+        read(self.chan.senders.part());
+        if self.chan.senders.left() == 0 { Err(RecvError(())) } else { Ok(self.chan.version() > self.seen) }
+    }
+
+    #[track_caller]
+    pub fn is_closed(&self) -> bool {
+        self.chan.senders.are_gone(Location::caller())
     }
 
     pub fn mark_changed(&mut self) {
@@ -307,8 +276,8 @@ impl<T> Receiver<T> {
     }
 
     pub fn mark_unchanged(&mut self) {
-        read(self.chan.object.part(Part::Tail));
-        self.seen = self.chan.state.with(|s| s.version);
+        read(self.chan.tail());
+        self.seen = self.chan.version();
     }
 
     #[track_caller]
@@ -316,12 +285,12 @@ impl<T> Receiver<T> {
         let place = Location::caller();
         poll_fn(move |cx| {
             let action = Action::new("sees a change of", self.chan.object, place);
-            ready!(self.leaf.poll(cx, &self.chan.on(self.seen), action));
-            let (version, ended) = self.chan.state.with(|s| (s.version, s.senders == 0));
-            if version == self.seen && ended {
+            ready!(self.leaf.poll(cx, &self.chan.after(self.seen), action));
+            let version = self.chan.version();
+            if version == self.seen && self.chan.senders.left() == 0 {
                 return std::task::Poll::Ready(Err(RecvError(())));
             }
-            read(self.chan.object.part(Part::Tail));
+            read(self.chan.tail());
             self.seen = version;
             std::task::Poll::Ready(Ok(()))
         })
@@ -336,9 +305,9 @@ impl<T> Receiver<T> {
         async move {
             loop {
                 self.chan.look("reads", place);
-                self.seen = self.chan.state.with(|s| s.version);
-                if holds(&self.chan.borrow()) {
-                    return Ok(self.chan.borrow());
+                let seen = std::mem::replace(&mut self.seen, self.chan.version());
+                if holds(&self.chan.borrow(seen)) {
+                    return Ok(self.chan.borrow(seen));
                 }
                 self.changed().await?;
             }
@@ -351,8 +320,9 @@ impl<T> Receiver<T> {
 }
 
 impl<T> Clone for Receiver<T> {
+    #[track_caller]
     fn clone(&self) -> Receiver<T> {
-        self.chan.state.with(|s| s.receivers += 1);
+        self.chan.receivers.clone_one(Location::caller());
         Receiver { chan: self.chan.clone(), seen: self.seen, leaf: Leaf::new() }
     }
 }
@@ -360,17 +330,7 @@ impl<T> Clone for Receiver<T> {
 impl<T> Drop for Receiver<T> {
     #[track_caller]
     fn drop(&mut self) {
-        if whippet_tasks::is_over() || !self.chan.state.is_mine() {
-            return;
-        }
-        event(Action::new("drops a receiver of", self.chan.object, Location::caller()));
-        let members = self.chan.object.part(Part::Members);
-        contributes(members, members);
-        let step = this_step();
-        self.chan.state.with(|s| {
-            s.receivers -= 1;
-            s.gone.push(step);
-        });
+        self.chan.receivers.drop_one(Location::caller());
     }
 }
 
@@ -380,14 +340,4 @@ impl<T: Default> Default for Sender<T> {
     }
 }
 
-impl<T> std::fmt::Debug for Sender<T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Sender").finish_non_exhaustive()
-    }
-}
-
-impl<T> std::fmt::Debug for Receiver<T> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Receiver").finish_non_exhaustive()
-    }
-}
+opaque!(Sender Receiver);

@@ -1,6 +1,7 @@
 //! Cooperative budgets: tasks always have some left.
 
 use std::future::Future;
+use std::pin::Pin;
 use std::task::{Context, Poll};
 
 /// What [`poll_proceed`] gives.
@@ -22,10 +23,24 @@ pub fn has_budget_remaining() -> bool {
 
 pub async fn consume_budget() {}
 
-pub fn unconstrained<F: Future>(future: F) -> F {
-    future
-}
+macro_rules! same_future {
+    ($($name:ident: $make:ident;)*) => {$(
+        /// The future itself.
+        #[derive(Debug)]
+        #[must_use = "futures do nothing unless polled"]
+        pub struct $name<F>(F);
 
-pub fn cooperative<F: Future>(future: F) -> F {
-    future
+        pub fn $make<F: Future>(future: F) -> $name<F> {
+            $name(future)
+        }
+
+        impl<F: Future> Future for $name<F> {
+            type Output = F::Output;
+            fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
+                // It is pinned with us.
+                unsafe { self.map_unchecked_mut(|this| &mut this.0) }.poll(cx)
+            }
+        }
+    )*};
 }
+same_future! { Unconstrained: unconstrained; Coop: cooperative; }

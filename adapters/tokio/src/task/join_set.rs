@@ -1,7 +1,9 @@
 //! `JoinSet`: results in the order in which tasks end.
 
-use super::{AbortHandle, Id, JoinError, JoinHandle, start};
+use super::{AbortHandle, Id, JoinError, JoinHandle, LocalSet, start};
+use crate::runtime::Handle;
 use std::future::{Future, poll_fn};
+use std::io;
 use std::panic::Location;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -170,15 +172,11 @@ impl<T: 'static> JoinSet<T> {
     }
 
     #[track_caller]
-    pub fn spawn_on<F: Future<Output = T> + Send + 'static>(
-        &mut self,
-        task: F,
-        _: &crate::runtime::Handle,
-    ) -> AbortHandle
+    pub fn spawn_on<F: Future<Output = T> + Send + 'static>(&mut self, task: F, _: &Handle) -> AbortHandle
     where
         T: Send,
     {
-        self.add("task", task, Location::caller())
+        self.spawn(task)
     }
 
     #[track_caller]
@@ -187,11 +185,86 @@ impl<T: 'static> JoinSet<T> {
     }
 
     #[track_caller]
+    pub fn spawn_local_on<F: Future<Output = T> + 'static>(&mut self, task: F, set: &LocalSet) -> AbortHandle {
+        let abort = self.spawn_local(task);
+        set.adopt(&abort);
+        abort
+    }
+
+    #[track_caller]
     pub fn spawn_blocking<F: FnOnce() -> T + Send + 'static>(&mut self, work: F) -> AbortHandle
     where
         T: Send,
     {
         self.add("blocking task", async move { work() }, Location::caller())
+    }
+
+    #[track_caller]
+    pub fn spawn_blocking_on<F: FnOnce() -> T + Send + 'static>(&mut self, work: F, _: &Handle) -> AbortHandle
+    where
+        T: Send,
+    {
+        self.spawn_blocking(work)
+    }
+
+    /// The real one has it only with `tokio_unstable`.
+    pub fn build_task(&mut self) -> Builder<'_, T> {
+        Builder { set: self }
+    }
+}
+
+/// Stand-in for `tokio::task::join_set::Builder`. What tasks are called makes no difference.
+#[must_use]
+#[derive(Debug)]
+pub struct Builder<'a, T> {
+    set: &'a mut JoinSet<T>,
+}
+
+impl<'a, T: 'static> Builder<'a, T> {
+    pub fn name(self, _: &'a str) -> Builder<'a, T> {
+        self
+    }
+
+    #[track_caller]
+    pub fn spawn<F: Future<Output = T> + Send + 'static>(self, task: F) -> io::Result<AbortHandle>
+    where
+        T: Send,
+    {
+        Ok(self.set.spawn(task))
+    }
+
+    #[track_caller]
+    pub fn spawn_on<F: Future<Output = T> + Send + 'static>(self, task: F, on: &Handle) -> io::Result<AbortHandle>
+    where
+        T: Send,
+    {
+        Ok(self.set.spawn_on(task, on))
+    }
+
+    #[track_caller]
+    pub fn spawn_local<F: Future<Output = T> + 'static>(self, task: F) -> io::Result<AbortHandle> {
+        Ok(self.set.spawn_local(task))
+    }
+
+    #[track_caller]
+    pub fn spawn_local_on<F: Future<Output = T> + 'static>(self, task: F, on: &LocalSet) -> io::Result<AbortHandle> {
+        Ok(self.set.spawn_local_on(task, on))
+    }
+
+    #[track_caller]
+    pub fn spawn_blocking<F: FnOnce() -> T + Send + 'static>(self, work: F) -> io::Result<AbortHandle>
+    where
+        T: Send,
+    {
+        Ok(self.set.spawn_blocking(work))
+    }
+
+    #[track_caller]
+    pub fn spawn_blocking_on<F: FnOnce() -> T + Send + 'static>(self, work: F, on: &Handle) -> io::Result<AbortHandle>
+    where
+        T: Send,
+    {
+        Ok(self.set.spawn_blocking_on(work, on))
     }
 }
 
@@ -212,9 +285,16 @@ impl<T: Send + 'static, F: Future<Output = T> + Send + 'static> FromIterator<F> 
     #[track_caller]
     fn from_iter<I: IntoIterator<Item = F>>(tasks: I) -> JoinSet<T> {
         let mut set = JoinSet::new();
-        for task in tasks {
-            set.spawn(task);
-        }
+        set.extend(tasks);
         set
+    }
+}
+
+impl<T: Send + 'static, F: Future<Output = T> + Send + 'static> Extend<F> for JoinSet<T> {
+    #[track_caller]
+    fn extend<I: IntoIterator<Item = F>>(&mut self, tasks: I) {
+        for task in tasks {
+            self.spawn(task);
+        }
     }
 }

@@ -1,12 +1,13 @@
 //! `LocalSet`: tasks that need not be `Send`. Here all tasks run on one thread anyway.
 
-use super::{JoinHandle, start};
+use super::{AbortHandle, JoinHandle, start};
+use crate::runtime;
 use std::future::Future;
 use std::panic::Location;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use whippet_tasks::{Action, Handle, Leaf, Local, On};
+use whippet_tasks::{Action, Handle, Leaf, Local, Object, On};
 
 #[track_caller]
 pub fn spawn_local<F>(future: F) -> JoinHandle<F::Output>
@@ -19,11 +20,13 @@ where
 
 /// Stand-in for `tokio::task::LocalSet`. Its tasks run whether or not it is polled.
 pub struct LocalSet {
+    id: runtime::Id,
     tasks: Arc<Local<Vec<Handle>>>,
     leaf: Leaf,
 }
 
 /// See [`LocalSet::enter`].
+#[derive(Debug)]
 pub struct LocalEnterGuard(());
 
 impl Default for LocalSet {
@@ -40,7 +43,22 @@ impl std::fmt::Debug for LocalSet {
 
 impl LocalSet {
     pub fn new() -> LocalSet {
-        LocalSet { tasks: Arc::new(Local::new(Vec::new())), leaf: Leaf::new() }
+        let id = runtime::Id::of_local_set(Object::new("local set").number);
+        LocalSet { id, tasks: Arc::new(Local::new(Vec::new())), leaf: Leaf::new() }
+    }
+
+    pub fn id(&self) -> runtime::Id {
+        self.id
+    }
+
+    /// The real one has it only with `tokio_unstable`. A panic that nobody sees is a finding anyway.
+    pub fn unhandled_panic(&mut self, _: runtime::UnhandledPanic) -> &mut LocalSet {
+        self
+    }
+
+    /// One more task belongs to it.
+    pub(super) fn adopt(&self, task: &AbortHandle) {
+        self.tasks.with(|tasks| tasks.push(task.handle.clone()));
     }
 
     #[track_caller]
@@ -50,7 +68,7 @@ impl LocalSet {
         F::Output: 'static,
     {
         let handle = start("task", future, Location::caller(), None);
-        self.tasks.with(|tasks| tasks.push(handle.handle.clone()));
+        self.adopt(&handle.abort_handle());
         handle
     }
 
@@ -59,7 +77,7 @@ impl LocalSet {
     }
 
     #[track_caller]
-    pub fn block_on<F: Future>(&self, runtime: &crate::runtime::Runtime, future: F) -> F::Output {
+    pub fn block_on<F: Future>(&self, runtime: &runtime::Runtime, future: F) -> F::Output {
         runtime.block_on(future)
     }
 

@@ -1,10 +1,12 @@
 //! Tasks: spawning, joining, aborting.
 
+mod builder;
 pub mod coop;
-mod join_set;
+pub mod join_set;
 mod local;
 mod task_local;
 
+pub use builder::Builder;
 pub use join_set::JoinSet;
 pub use local::{LocalEnterGuard, LocalSet, spawn_local};
 pub use task_local::{AccessError, LocalKey, TaskLocalFuture};
@@ -12,7 +14,7 @@ pub use task_local::{AccessError, LocalKey, TaskLocalFuture};
 use std::any::Any;
 use std::fmt;
 use std::future::Future;
-use std::panic::Location;
+use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -109,6 +111,8 @@ pub struct JoinHandle<T> {
 }
 
 impl<T> Unpin for JoinHandle<T> {}
+impl<T> UnwindSafe for JoinHandle<T> {}
+impl<T> RefUnwindSafe for JoinHandle<T> {}
 
 /// Runs a future, drops it, and keeps its result.
 struct Keeping<F: Future> {
@@ -238,6 +242,9 @@ impl<T> fmt::Debug for JoinHandle<T> {
 pub struct AbortHandle {
     pub(crate) handle: Handle,
 }
+
+impl UnwindSafe for AbortHandle {}
+impl RefUnwindSafe for AbortHandle {}
 
 impl AbortHandle {
     #[track_caller]

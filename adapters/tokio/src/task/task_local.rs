@@ -120,6 +120,12 @@ impl<T: 'static, F: Future> Future for TaskLocalFuture<T, F> {
     }
 }
 
+impl<T: fmt::Debug + 'static, F> fmt::Debug for TaskLocalFuture<T, F> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TaskLocalFuture").field("value", &self.value).finish_non_exhaustive()
+    }
+}
+
 impl<T: 'static> fmt::Debug for LocalKey<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("LocalKey").finish_non_exhaustive()

@@ -51,7 +51,7 @@ macro_rules! channel_kind {
             }
             #[track_caller]
             pub fn is_closed(&self) -> bool {
-                self.0.look(Location::caller(), |s| s.closed.is_some() || s.senders == 0)
+                self.0.look(Location::caller(), |s| s.closed.is_some()) || self.0.chan.senders.left() == 0
             }
             #[track_caller]
             pub fn is_empty(&self) -> bool {
@@ -63,38 +63,25 @@ macro_rules! channel_kind {
             }
             #[track_caller]
             pub fn sender_strong_count(&self) -> usize {
-                self.0.look(Location::caller(), |s| s.senders)
+                self.0.chan.senders.strong_count(Location::caller())
             }
             #[track_caller]
             pub fn sender_weak_count(&self) -> usize {
-                self.0.look(Location::caller(), |s| s.weak)
+                self.0.chan.senders.weak_count(Location::caller())
             }
         }
-        impl<T> fmt::Debug for $name<T> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.debug_struct(stringify!($name)).finish_non_exhaustive()
-            }
-        }
-        impl<T> fmt::Debug for $sender<T> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.debug_struct(stringify!($sender)).finish_non_exhaustive()
-            }
-        }
-        impl<T> fmt::Debug for $weak<T> {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.debug_struct(stringify!($weak)).finish_non_exhaustive()
-            }
-        }
+        opaque!($name $sender $weak);
         impl<T> Clone for $sender<T> {
+            #[track_caller]
             fn clone(&self) -> $sender<T> {
-                self.chan.state.with(|s| s.senders += 1);
+                self.chan.senders.clone_one(Location::caller());
                 $sender { chan: self.chan.clone() }
             }
         }
         impl<T> Drop for $sender<T> {
             #[track_caller]
             fn drop(&mut self) {
-                self.chan.drop_sender(Location::caller());
+                self.chan.senders.drop_one(Location::caller());
             }
         }
         impl<T> $sender<T> {
@@ -116,40 +103,45 @@ macro_rules! channel_kind {
             pub fn same_channel(&self, other: &Self) -> bool {
                 Arc::ptr_eq(&self.chan, &other.chan)
             }
+            #[track_caller]
             pub fn downgrade(&self) -> $weak<T> {
-                self.chan.state.with(|s| s.weak += 1);
+                self.chan.senders.clone_weak(Location::caller());
                 $weak { chan: self.chan.clone() }
             }
+            #[track_caller]
             pub fn strong_count(&self) -> usize {
-                self.chan.state.with(|s| s.senders)
+                self.chan.senders.strong_count(Location::caller())
             }
+            #[track_caller]
             pub fn weak_count(&self) -> usize {
-                self.chan.state.with(|s| s.weak)
+                self.chan.senders.weak_count(Location::caller())
             }
         }
         impl<T> $weak<T> {
             #[track_caller]
             pub fn upgrade(&self) -> Option<$sender<T>> {
-                self.chan.upgrade(Location::caller()).then(|| $sender { chan: self.chan.clone() })
+                self.chan.senders.upgrade(Location::caller()).then(|| $sender { chan: self.chan.clone() })
             }
+            #[track_caller]
             pub fn strong_count(&self) -> usize {
-                self.chan.state.with(|s| s.senders)
+                self.chan.senders.strong_count(Location::caller())
             }
+            #[track_caller]
             pub fn weak_count(&self) -> usize {
-                self.chan.state.with(|s| s.weak)
+                self.chan.senders.weak_count(Location::caller())
             }
         }
         impl<T> Clone for $weak<T> {
+            #[track_caller]
             fn clone(&self) -> $weak<T> {
-                self.chan.state.with(|s| s.weak += 1);
+                self.chan.senders.clone_weak(Location::caller());
                 $weak { chan: self.chan.clone() }
             }
         }
         impl<T> Drop for $weak<T> {
+            #[track_caller]
             fn drop(&mut self) {
-                if self.chan.state.is_mine() {
-                    self.chan.state.with(|s| s.weak -= 1);
-                }
+                self.chan.senders.drop_weak(Location::caller());
             }
         }
     };

@@ -5,7 +5,6 @@ use super::chan::{CLOSED, Chan};
 use super::ends::Rx;
 use super::permit::{OwnedPermit, Permit, PermitIterator};
 use super::{SendError, SendTimeoutError, TryRecvError, TrySendError};
-use std::fmt;
 use std::future::{Future, poll_fn};
 use std::panic::Location;
 use std::sync::Arc;
@@ -113,9 +112,7 @@ impl<T> Sender<T> {
             if asking.chan.state.with(|s| s.capacity) < count {
                 return Err(SendError(()));
             }
-            if count > 0 {
-                poll_fn(move |cx| asking.poll(cx)).await.map_err(|_| SendError(()))?;
-            }
+            poll_fn(move |cx| asking.poll(cx)).await.map_err(|_| SendError(()))?;
             Ok(PermitIterator { chan: &self.chan, left: count })
         }
     }
@@ -133,6 +130,15 @@ impl<T> Sender<T> {
     pub fn try_reserve(&self) -> Result<Permit<'_, T>, TrySendError<()>> {
         self.try_place(1, Location::caller(), "tries to reserve a place for")?;
         Ok(Permit { chan: &self.chan, sent: false })
+    }
+
+    #[track_caller]
+    pub fn try_reserve_many(&self, count: usize) -> Result<PermitIterator<'_, T>, TrySendError<()>> {
+        if self.max_capacity() < count {
+            return Err(TrySendError::Full(()));
+        }
+        self.try_place(count, Location::caller(), "tries to reserve places for")?;
+        Ok(PermitIterator { chan: &self.chan, left: count })
     }
 
     #[track_caller]

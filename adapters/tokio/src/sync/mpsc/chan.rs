@@ -3,12 +3,13 @@
 //! A send writes the end of the queue; a receive happens after the send it takes from; the drop of the last
 //! sender happens before the `None`. Bounded channels have permits, see [`Permits`].
 
+use crate::sync::handles::Handles;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use whippet_model::Name;
 use whippet_tasks::{
-    Action, Asked, Local, Object, On, Part, Permits, Place, Ready, Source, contributes, event, is_learnt, learn, read,
-    this_step, write,
+    Action, Asked, Local, Object, On, Part, Permits, Place, Ready, Source, event, is_learnt, learn, read, this_step,
+    write,
 };
 
 pub(super) struct State<T> {
@@ -20,15 +21,12 @@ pub(super) struct State<T> {
     pub(super) asked: usize,
     pub(super) permits: Option<Permits>,
     pub(super) capacity: usize,
-    pub(super) senders: usize,
-    pub(super) weak: usize,
-    /// The steps in which senders were dropped: `None` comes after all of them.
-    pub(super) drops: Vec<u32>,
     pub(super) closed: Option<u32>,
 }
 
 pub(super) struct Chan<T> {
     pub(super) object: Object,
+    pub(super) senders: Handles,
     pub(super) state: Local<State<T>>,
 }
 
@@ -46,18 +44,14 @@ impl<T> Chan<T> {
             asked: 0,
             permits: capacity.map(Permits::with),
             capacity: capacity.unwrap_or(usize::MAX),
-            senders: 1,
-            weak: 0,
-            drops: Vec::new(),
             closed: None,
         };
-        Arc::new(Chan { object: Object::new("channel"), state: Local::new(state) })
+        let object = Object::new("channel");
+        Arc::new(Chan { object, senders: Handles::senders(object), state: Local::new(state) })
     }
 
     pub(super) fn on(self: &Arc<Self>, key: u64) -> On {
-        let source: Arc<dyn Source + '_> = self.clone();
-        // Messages may borrow. A wait is forgotten when its future is dropped, which is before that borrow ends.
-        On::Source(unsafe { std::mem::transmute::<Arc<dyn Source + '_>, Arc<dyn Source + 'static>>(source) }, key)
+        crate::sync::on(self, key)
     }
 
     pub(super) fn item(&self, number: u64) -> Name {
@@ -128,32 +122,6 @@ impl<T> Chan<T> {
         });
     }
 
-    pub(super) fn drop_sender(&self, place: Place) {
-        if whippet_tasks::is_over() || !self.state.is_mine() {
-            return;
-        }
-        event(Action::new("drops a sender of", self.object, place));
-        if whippet_tasks::is_over() {
-            return;
-        }
-        contributes(self.object.part(Part::Tail), self.object.part(Part::Drops));
-        let step = this_step();
-        self.state.with(|s| {
-            s.senders -= 1;
-            s.drops.push(step);
-        });
-    }
-
-    pub(super) fn upgrade(&self, place: Place) -> bool {
-        event(Action::new("upgrades a weak sender of", self.object, place));
-        write(self.object.part(Part::Drops));
-        self.state.with(|s| {
-            let any = s.senders > 0;
-            s.senders += usize::from(any);
-            any
-        })
-    }
-
     /// How many places are free. Who asks wants to know whether there are none: an event only where the places may
     /// run out, i.e. some execution asked for all of them.
     pub(super) fn room(&self, place: Place) -> usize {
@@ -199,10 +167,7 @@ impl<T> Source for Chan<T> {
         self.state.with(|s| match key {
             RECEIVE => match s.queue.front() {
                 Some((since, _)) => Some(Ready { since: *since, item: self.item(s.taken) }),
-                None if s.senders == 0 => {
-                    let since = s.drops.iter().copied().max().unwrap_or(Ready::ALWAYS);
-                    Some(Ready { since, item: self.object.part(Part::Drops) })
-                }
+                None if self.senders.left() == 0 => self.senders.gone(),
                 // A place that a sender holds may still bring something.
                 None if s.closed.is_some() && s.permits.as_ref().is_none_or(|p| p.available() >= s.capacity) => {
                     Some(Ready { since: s.closed.expect("just seen"), item: closed })
@@ -223,7 +188,7 @@ impl<T> Source for Chan<T> {
 
     fn watched(&self, key: u64, out: &mut smallvec::SmallVec<[Name; 2]>) {
         match key {
-            RECEIVE => out.extend([self.object.part(Part::Tail), self.object.part(Part::Drops)]),
+            RECEIVE => out.extend([self.object.part(Part::Tail), self.senders.part()]),
             CLOSED => out.push(self.object.part(Part::Closed)),
             _ => out.extend([self.object.part(Part::Free), self.object.part(Part::Closed)]),
         }
@@ -232,7 +197,7 @@ impl<T> Source for Chan<T> {
     fn causes(&self, key: u64, out: &mut Vec<u32>) {
         let ready = self.ready(key);
         self.state.with(|s| match key {
-            RECEIVE if s.queue.is_empty() && s.senders == 0 => out.extend(&s.drops),
+            RECEIVE if s.queue.is_empty() && self.senders.left() == 0 => self.senders.causes(out),
             RECEIVE | CLOSED => out.extend(ready.map(|r| r.since)),
             id => match s.permits.as_ref().and_then(|p| p.ready(id)) {
                 Some(steps) => out.extend(steps),

@@ -57,7 +57,7 @@ impl<T> Rx<T> {
     /// The running step sees what was sent and which senders are gone.
     fn looks(&self) {
         read(self.chan.object.part(Part::Tail));
-        read(self.chan.object.part(Part::Drops));
+        read(self.chan.senders.part());
     }
 
     pub(super) fn blocking_recv(&mut self, place: Place) -> Option<T> {

@@ -63,6 +63,18 @@ impl<'a, T> Iterator for PermitIterator<'a, T> {
 }
 
 impl<T> ExactSizeIterator for PermitIterator<'_, T> {}
+impl<T> std::iter::FusedIterator for PermitIterator<'_, T> {}
+
+impl<T> fmt::Debug for PermitIterator<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PermitIterator").field("capacity", &self.left).finish_non_exhaustive()
+    }
+}
+
+impl<T> std::panic::UnwindSafe for Permit<'_, T> {}
+impl<T> std::panic::RefUnwindSafe for Permit<'_, T> {}
+impl<T> std::panic::UnwindSafe for PermitIterator<'_, T> {}
+impl<T> std::panic::RefUnwindSafe for PermitIterator<'_, T> {}
 
 impl<T> Drop for PermitIterator<'_, T> {
     #[track_caller]
@@ -86,6 +98,18 @@ impl<T> OwnedPermit<T> {
         sender
     }
 
+    fn chan(&self) -> Option<&Arc<Chan<T>>> {
+        self.sender.as_ref().map(|sender| &sender.chan)
+    }
+
+    pub fn same_channel(&self, other: &OwnedPermit<T>) -> bool {
+        self.chan().zip(other.chan()).is_some_and(|(one, two)| Arc::ptr_eq(one, two))
+    }
+
+    pub fn same_channel_as_sender(&self, sender: &Sender<T>) -> bool {
+        self.chan().is_some_and(|chan| Arc::ptr_eq(chan, &sender.chan))
+    }
+
     #[track_caller]
     pub fn release(mut self) -> Sender<T> {
         let sender = self.sender.take().expect("it is used once");
@@ -103,8 +127,4 @@ impl<T> Drop for OwnedPermit<T> {
     }
 }
 
-impl<T> fmt::Debug for OwnedPermit<T> {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("OwnedPermit").finish_non_exhaustive()
-    }
-}
+opaque!(OwnedPermit);

@@ -3,7 +3,6 @@
 use super::chan::{CLOSED, Chan};
 use super::ends::Rx;
 use super::{SendError, TryRecvError};
-use std::fmt;
 use std::future::{Future, poll_fn};
 use std::panic::Location;
 use std::sync::Arc;

@@ -1,0 +1,156 @@
+//! Who holds an end of a channel: how many senders, or receivers, there are, and when some were dropped.
+//!
+//! Each drop is an event, in any order with others: only who looks whether all are gone depends on them. What changes nothing
+//! but a count, a clone or a weak sender, is an event only where some execution looks at counts.
+
+use whippet_model::Name;
+use whippet_tasks::{
+    Action, Local, Object, Part, Place, Ready, contributes, event, is_learnt, is_over, learn, read, this_step, write,
+};
+
+/// What handles are called, and what they touch.
+struct Kind {
+    drops: &'static str,
+    clones: &'static str,
+    /// Drops are added here.
+    part: Part,
+    /// What those look at who wait for all to be gone.
+    watched: Part,
+}
+
+const SENDERS: Kind =
+    Kind { drops: "drops a sender of", clones: "clones a sender of", part: Part::Drops, watched: Part::Tail };
+const RECEIVERS: Kind =
+    Kind { drops: "drops a receiver of", clones: "clones a receiver of", part: Part::Members, watched: Part::Members };
+
+struct State {
+    strong: usize,
+    weak: usize,
+    /// The steps in which some were dropped.
+    drops: Vec<u32>,
+}
+
+/// The senders, or the receivers, of a channel.
+pub(super) struct Handles {
+    object: Object,
+    kind: Kind,
+    state: Local<State>,
+}
+
+impl Handles {
+    pub(super) fn senders(object: Object) -> Handles {
+        Handles { object, kind: SENDERS, state: Local::new(State { strong: 1, weak: 0, drops: Vec::new() }) }
+    }
+
+    pub(super) fn receivers(object: Object, count: usize) -> Handles {
+        Handles { object, kind: RECEIVERS, state: Local::new(State { strong: count, weak: 0, drops: Vec::new() }) }
+    }
+
+    /// What those touch who are counted.
+    pub(super) fn part(&self) -> Name {
+        self.object.part(self.kind.part)
+    }
+
+    fn counted(&self) -> Name {
+        self.part().mixed(1)
+    }
+
+    /// The running step sees how many there are.
+    pub(super) fn left(&self) -> usize {
+        self.state.with(|s| s.strong)
+    }
+
+    /// There is one more; how that comes is for others to say.
+    pub(super) fn join(&self) {
+        self.state.with(|s| s.strong += 1);
+    }
+
+    /// A change of a count.
+    fn recount(&self, verb: &'static str, place: Place, change: impl FnOnce(&mut State)) {
+        if !self.state.is_mine() {
+            return;
+        }
+        let counted = self.counted();
+        if is_learnt(counted) {
+            event(Action::new(verb, self.object, place));
+            contributes(counted, counted);
+        }
+        self.state.with(change);
+    }
+
+    pub(super) fn clone_one(&self, place: Place) {
+        self.recount(self.kind.clones, place, |s| s.strong += 1);
+    }
+
+    pub(super) fn clone_weak(&self, place: Place) {
+        self.recount("makes a weak sender of", place, |s| s.weak += 1);
+    }
+
+    pub(super) fn drop_weak(&self, place: Place) {
+        self.recount("drops a weak sender of", place, |s| s.weak -= 1);
+    }
+
+    pub(super) fn drop_one(&self, place: Place) {
+        if is_over() || !self.state.is_mine() {
+            return;
+        }
+        event(Action::new(self.kind.drops, self.object, place));
+        if is_over() {
+            return;
+        }
+        contributes(self.object.part(self.kind.watched), self.part());
+        let step = this_step();
+        self.state.with(|s| {
+            s.strong -= 1;
+            s.drops.push(step);
+        });
+    }
+
+    /// Whether a weak one could be made a real one.
+    pub(super) fn upgrade(&self, place: Place) -> bool {
+        event(Action::new("upgrades a weak sender of", self.object, place));
+        write(self.part());
+        self.state.with(|s| {
+            let any = s.strong > 0;
+            s.strong += usize::from(any);
+            any
+        })
+    }
+
+    fn look(&self, place: Place) {
+        learn(self.counted());
+        event(Action::new("looks at", self.object, place));
+        read(self.part());
+        read(self.counted());
+    }
+
+    pub(super) fn strong_count(&self, place: Place) -> usize {
+        self.look(place);
+        self.left()
+    }
+
+    pub(super) fn weak_count(&self, place: Place) -> usize {
+        self.look(place);
+        self.state.with(|s| s.weak)
+    }
+
+    /// Whether there are none any more.
+    pub(super) fn are_gone(&self, place: Place) -> bool {
+        event(Action::new("looks at", self.object, place));
+        read(self.part());
+        self.left() == 0
+    }
+
+    /// As [`whippet_tasks::Source::ready`], for the wait for all to be gone.
+    pub(super) fn gone(&self) -> Option<Ready> {
+        self.state.with(|s| {
+            let since = s.drops.iter().copied().max().unwrap_or(Ready::ALWAYS);
+            (s.strong == 0).then(|| Ready { since, item: self.part() })
+        })
+    }
+
+    /// As [`whippet_tasks::Source::causes`], for the same wait.
+    pub(super) fn causes(&self, out: &mut Vec<u32>) {
+        self.state.with(|s| out.extend(&s.drops));
+    }
+}
