@@ -2,36 +2,13 @@
 
 mod common;
 
-use common::{explore, explore_with};
-use std::future::Future;
+use common::{explore, explore_with, outcomes};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Mutex, MutexGuard, Notify, RwLock, Semaphore, broadcast, mpsc, oneshot, watch};
 use whippet_model::Kind;
 use whippet_search::Reduction;
 use whippet_tasks::Settings;
-
-/// Both searches must give exactly these outcomes, and none of the executions may end badly.
-fn outcomes<F>(expected: &[&str], body: impl Fn() -> F + Clone + Send + Sync + 'static)
-where
-    F: Future<Output = String> + 'static,
-{
-    for reduction in [Reduction::Exhaustive, Reduction::Optimal] {
-        let (verdict, seen) = explore(reduction, body.clone());
-        let seen: Vec<&str> = seen.iter().map(String::as_str).collect();
-        assert!(verdict.findings.is_empty(), "{reduction}: {:?}", verdict.findings);
-        if reduction == Reduction::Exhaustive && !verdict.complete {
-            // Too many orders for a test: those seen must be expected ones.
-            assert!(seen.iter().all(|text| expected.contains(text)), "{seen:?}");
-            continue;
-        }
-        assert!(verdict.complete, "{reduction}: cut short");
-        assert_eq!(seen, expected, "{reduction}, {} executions", verdict.counters.executions);
-        if reduction == Reduction::Optimal {
-            assert_eq!(verdict.counters.blocked, 0, "an optimal search is never blocked");
-        }
-    }
-}
 
 #[test]
 fn two_senders_to_two_channels() {

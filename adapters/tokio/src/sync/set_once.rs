@@ -132,6 +132,8 @@ impl<T: PartialEq> PartialEq for SetOnce<T> {
 
 impl<T: Eq> Eq for SetOnce<T> {}
 
+impl<T: std::panic::UnwindSafe> std::panic::UnwindSafe for SetOnce<T> {}
+
 impl<T> From<T> for SetOnce<T> {
     fn from(value: T) -> SetOnce<T> {
         SetOnce::new_with(Some(value))

@@ -1,5 +1,8 @@
 //! What the tests share.
 
+// Not every test uses all of it.
+#![allow(dead_code)]
+
 use std::collections::BTreeSet;
 use std::future::Future;
 use std::sync::{Arc, Mutex};
@@ -38,4 +41,26 @@ where
     let verdict = program.explore(&options, &()).unwrap();
     let seen = seen.lock().unwrap().clone();
     (verdict, seen)
+}
+
+/// Both searches must give exactly these outcomes, and none of the executions may end badly.
+pub fn outcomes<F>(expected: &[&str], body: impl Fn() -> F + Clone + Send + Sync + 'static)
+where
+    F: Future<Output = String> + 'static,
+{
+    for reduction in [Reduction::Exhaustive, Reduction::Optimal] {
+        let (verdict, seen) = explore(reduction, body.clone());
+        let seen: Vec<&str> = seen.iter().map(String::as_str).collect();
+        assert!(verdict.findings.is_empty(), "{reduction}: {:?}", verdict.findings);
+        if reduction == Reduction::Exhaustive && !verdict.complete {
+            // Too many orders for a test: those seen must be expected ones.
+            assert!(seen.iter().all(|text| expected.contains(text)), "{seen:?}");
+            continue;
+        }
+        assert!(verdict.complete, "{reduction}: cut short");
+        assert_eq!(seen, expected, "{reduction}, {} executions", verdict.counters.executions);
+        if reduction == Reduction::Optimal {
+            assert_eq!(verdict.counters.blocked, 0, "an optimal search is never blocked");
+        }
+    }
 }
