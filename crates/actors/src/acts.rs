@@ -169,7 +169,7 @@ macro_rules! acts {
         /// ```
         #[must_use]
         pub fn choose(&mut self, n: u32) -> u32 {
-            self.hands.engine.borrow_mut().choose(n)
+            self.hands.engine.borrow_mut().now.choose(n)
         }
 
         /// Runs a body beside the actor and gives a handle to its result: see [`Future`](crate::Future).

@@ -7,8 +7,10 @@
 use crate::Message;
 use crate::cell::{Cell, Polled, Status, Trouble, awaited, drop_muted, poll};
 use crate::cx::Hands;
-use crate::engine::{Content, Engine, On};
+use crate::engine::Engine;
 use crate::inbox::{Filter, Inbox};
+use crate::mail::Content;
+use crate::now::On;
 use crate::remember::Memory;
 use crate::words;
 use rustc_hash::FxHasher;
@@ -122,7 +124,7 @@ impl<M: Message, F: AsyncFn(&mut Inbox<M>) + 'static> BodyCell<M, F> {
         self.live = Some(self.code());
         {
             let mut engine = self.hands.engine.borrow_mut();
-            engine.begin(self.beginning(), Branch::FIRST);
+            engine.now.begin(self.beginning(), Branch::FIRST);
             engine.now.muted = true;
             engine.now.forced.extend(&self.first_choices);
             engine.now.feed.extend(&self.received);
@@ -190,12 +192,12 @@ impl<M: Message, F: AsyncFn(&mut Inbox<M>) + 'static> Cell for BodyCell<M, F> {
 
     fn accepts(&self, position: usize, engine: &Engine, what: u32) -> bool {
         let Status::Waiting(wait) = self.status(position) else { return false };
-        let content = engine.sent[what as usize].content;
+        let content = engine.mail[what].content;
         awaited(wait, content)
             && match (&wait.on, content) {
                 (On::Message(Some(filter)), Content::Message(place)) => {
                     let filter = filter.downcast_ref::<Filter<M>>().expect("a body filters its own messages");
-                    filter(engine.message::<M>(self.hands.me.slot, place))
+                    filter(engine.mail.message::<M>(self.hands.me.slot, place))
                 }
                 _ => true,
             }
@@ -208,7 +210,7 @@ impl<M: Message, F: AsyncFn(&mut Inbox<M>) + 'static> Cell for BodyCell<M, F> {
         for (&(what, branch), &created) in self.received.iter().zip(&self.created) {
             hasher.write_u64(self.hash_message(engine, what)?);
             hasher.write_u64(branch.0);
-            hasher.write_u64(if created { engine.sent[what as usize].name.0 } else { 0 });
+            hasher.write_u64(if created { engine.mail[what].name.0 } else { 0 });
         }
         Some(hasher.finish())
     }

@@ -1,7 +1,10 @@
 //! Cells: what runs one actor, forward and back.
 
-use crate::engine::{Content, Engine, EngineRef, Now, On, Wait};
+use crate::engine::{Engine, EngineRef};
+use crate::mail::Content;
+use crate::now::{Now, On, Wait};
 use crate::panics::{self, Panic};
+use smallvec::SmallVec;
 use std::any::Any;
 use std::future::Future;
 use std::pin::Pin;
@@ -70,13 +73,9 @@ pub(crate) trait Cell {
 
     /// The same for any kind of actor.
     fn reopen_one_by_one(&self, slot: u32, engine: &mut Engine) {
-        let mut open = 0;
-        for what in engine.pending_of(slot) {
-            let accepted = self.accepts_now(engine, what);
-            engine.sent[what as usize].open = accepted;
-            open += u32::from(accepted);
-        }
-        engine.opened(slot, open);
+        let accepts = |what| self.accepts_now(engine, what);
+        let accepted: SmallVec<[bool; 16]> = engine.mail.pending_of(slot).into_iter().map(accepts).collect();
+        engine.mail.reopen(slot, accepted);
     }
 
     /// Whether what has been received and done counts as the same to the actor: a hash of its state at present.

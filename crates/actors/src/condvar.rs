@@ -84,7 +84,7 @@ impl Service for CondvarActor {
                     0 => {}
                     1 => self.notify(0),
                     n => {
-                        let place = engine.choose(n) as usize;
+                        let place = engine.now.choose(n) as usize;
                         self.notify(place);
                     }
                 }
@@ -110,7 +110,7 @@ impl Service for CondvarActor {
 
 impl Hands {
     pub(crate) fn new_condvar(&self) -> Condvar {
-        Condvar(self.spawn_helper("condvar", CondvarActor::default()))
+        Condvar(self.spawn_service("condvar", CondvarActor::default()))
     }
 
     pub(crate) async fn wait_on(&self, condvar: Condvar, guard: Guard, site: &'static Location<'static>) -> Guard {

@@ -4,9 +4,11 @@ use crate::acts::acts;
 use crate::address::{Addr, Raw, Recipient, Reply};
 use crate::body::BodyCell;
 use crate::cell::Cell;
-use crate::engine::{Content, EngineRef, On, Wait};
+use crate::engine::EngineRef;
 use crate::handler::HandlerCell;
 use crate::inbox::Inbox;
+use crate::mail::Content;
+use crate::now::{On, Wait};
 use crate::service::{Service, ServiceCell};
 use crate::words::type_label;
 use crate::{Actor, Message};
@@ -98,7 +100,7 @@ impl Hands {
     }
 
     /// Creates an actor that is part of the machinery: a lock or the like.
-    pub(crate) fn spawn_helper<S: Service>(&self, kind: &str, state: S) -> Recipient<S::Msg> {
+    pub(crate) fn spawn_service<S: Service>(&self, kind: &str, state: S) -> Recipient<S::Msg> {
         let mut engine = self.engine.borrow_mut();
         let cell = |raw: Raw| Box::new(ServiceCell::new(state, raw.slot, self.engine.clone())) as Box<dyn Cell>;
         let raw = engine.create::<S::Msg>(kind.into(), cell);
@@ -107,7 +109,7 @@ impl Hands {
     }
 
     /// The same with explicit receive: a future or the like.
-    pub(crate) fn spawn_service<M, F>(&self, kind: &str, body: F) -> Recipient<M>
+    pub(crate) fn spawn_service_fn<M, F>(&self, kind: &str, body: F) -> Recipient<M>
     where
         M: Message,
         F: AsyncFn(&mut Inbox<M>) + 'static,
@@ -123,7 +125,7 @@ impl Hands {
         request: impl FnOnce(Reply<T>) -> M,
         site: &'static Location<'static>,
     ) -> Call<'_, T> {
-        let call = self.engine.borrow().coming_name();
+        let call = self.engine.borrow().now.coming_name();
         let message = request(Reply::new(call, self.me));
         self.engine.borrow_mut().send(to.into().raw, message, site);
         Call { hands: self, call, site, of: PhantomData }
@@ -217,10 +219,10 @@ impl<T: Clone + 'static> Future for Call<'_, T> {
             engine.now.wait = Some(Wait { on: On::Reply(self.call), site: self.site });
             return Poll::Pending;
         };
-        let Content::Reply(place, _) = engine.sent[what as usize].content else {
+        let Content::Reply(place, _) = engine.mail[what].content else {
             unreachable!("a caller takes nothing but the reply")
         };
-        let value: &dyn Any = &**engine.reply_value(place);
+        let value: &dyn Any = &**engine.mail.reply(place);
         Poll::Ready(value.downcast_ref::<T>().expect("a reply is typed by its handle").clone())
     }
 }

@@ -2,9 +2,11 @@
 
 use crate::address::with_labels;
 use crate::cell::Status;
-use crate::engine::{Content, Engine, On, PENDING, SET_UP};
+use crate::engine::Engine;
 use crate::lock::LockActor;
 use crate::machine::{ActorMachine, ended};
+use crate::mail::{Content, PENDING};
+use crate::now::{On, SET_UP};
 use crate::rwlock::RwLockActor;
 use crate::semaphore::SemaphoreActor;
 use crate::words;
@@ -57,7 +59,7 @@ impl ActorMachine {
         let closed = self.environment == Environment::Closed;
         if stuck.is_empty()
             && !closed
-            && engine.is_quiet()
+            && engine.mail.is_quiet()
             && engine.failed.is_empty()
             && self.at_end.is_empty()
             && self.at_start.is_none()
@@ -92,10 +94,10 @@ impl ActorMachine {
         for (actor, cell) in self.cells.iter().enumerate() {
             if let Status::Waiting(wait) = cell.present()
                 && let On::Reply(call) = wait.on
-                && let Some(request) = engine.sent.iter().position(|sent| sent.name == call)
+                && let Some(request) = engine.mail.all().iter().position(|sent| sent.name == call)
                 && !self.answered(engine, call)
             {
-                let on = engine.sent[request].to;
+                let on = engine.mail[request as u32].to;
                 let next = self.holder(engine, on).unwrap_or(on);
                 stuck.push(Stuck { actor: actor as u32, next, on, request: request as u32, site: wait.site });
             }
@@ -110,7 +112,7 @@ impl ActorMachine {
 
     /// Whether the reply to a call is there: where a story ends before its program does, somebody may still take one.
     fn answered(&self, engine: &Engine, call: Name) -> bool {
-        let mut replies = engine.pending().map(|p| engine.sent[p as usize].content);
+        let mut replies = engine.mail.pending().map(|p| engine.mail[p].content);
         replies.any(|content| matches!(content, Content::Reply(_, answers) if answers == call))
     }
 
@@ -163,7 +165,7 @@ impl ActorMachine {
             if engine.about[end as usize].service {
                 return None;
             }
-            match self.cells[end as usize].status(usize::MAX) {
+            match self.cells[end as usize].present() {
                 Status::Waiting(wait) if matches!(wait.on, On::Message(_)) => Some((chain, (end, wait.site))),
                 _ => None,
             }
@@ -184,7 +186,7 @@ impl ActorMachine {
         };
         let holders: Vec<u32> = names.into_iter().filter_map(|name| engine.slot_of(name)).collect();
         let waits = |&&actor: &&u32| {
-            let status = self.cells[actor as usize].status(usize::MAX);
+            let status = self.cells[actor as usize].present();
             matches!(status, Status::Waiting(wait) if matches!(wait.on, On::Reply(_)))
         };
         holders.iter().find(waits).or(holders.first()).copied()
@@ -200,8 +202,8 @@ impl ActorMachine {
         if engine.about[one.on as usize].service {
             return format!("{actor} waits for {on} (at {place})");
         }
-        let pending = engine.sent[one.request as usize].delivered == PENDING;
-        let why = match (pending, self.cells[one.on as usize].status(usize::MAX)) {
+        let pending = engine.mail[one.request].delivered == PENDING;
+        let why = match (pending, self.cells[one.on as usize].present()) {
             (_, Status::Stopped) => ", which has stopped",
             (_, Status::Failed) => ", which has panicked",
             (true, Status::Waiting(_)) => ", which waits itself",
@@ -214,9 +216,9 @@ impl ActorMachine {
 
     fn undeliverable(&self, engine: &Engine, labels: &[String], out: &mut Vec<Problem>) {
         // Several of one key are all told: which has the shortest story is for the collector to say.
-        for p in engine.pending() {
-            let sent = engine.sent[p as usize];
-            let why = match (self.cells[sent.to as usize].status(usize::MAX), sent.content) {
+        for p in engine.mail.pending() {
+            let sent = engine.mail[p];
+            let why = match (self.cells[sent.to as usize].present(), sent.content) {
                 (Status::Stopped, _) => "has stopped",
                 (Status::Failed, _) => "has panicked",
                 (Status::Rest, Content::Message(_)) => "refuses it for ever",
@@ -253,7 +255,7 @@ impl ActorMachine {
     /// Futures whose body panicked, and nobody waited for them.
     fn failed_futures(&self, engine: &Engine, labels: &[String], out: &mut Vec<Problem>) {
         for (actor, step, failure) in &engine.failed {
-            let awaited = engine.sent.iter().any(|sent| sent.to == *actor && sent.delivered != PENDING);
+            let awaited = engine.mail.all().iter().any(|sent| sent.to == *actor && sent.delivered != PENDING);
             if !awaited {
                 let key = failure.place.as_deref().unwrap_or(&failure.message);
                 out.push(Problem {
@@ -273,7 +275,7 @@ impl ActorMachine {
 
     fn unstopped(&self, engine: &Engine, labels: &[String], out: &mut Vec<Problem>) {
         let running: Vec<u32> = (1..self.cells.len() as u32)
-            .filter(|&a| !ended(self.cells[a as usize].status(usize::MAX)) && !engine.about[a as usize].service)
+            .filter(|&a| !ended(self.cells[a as usize].present()) && !engine.about[a as usize].service)
             .collect();
         if running.is_empty() {
             return;

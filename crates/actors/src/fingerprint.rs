@@ -99,14 +99,14 @@ impl Fingerprints {
             self.actors.push(part);
             add(&mut self.sums, part);
         }
-        for what in messages..present.engine.sent.len() {
+        for what in messages..present.engine.mail.len() as usize {
             let part = present.message(what as u32)?;
             self.messages.push(part);
             add(&mut self.sums, part);
         }
         // Of what was there before, only the receivers of the steps since are different.
         let Some(from) = from else {
-            let delivered = present.engine.sent.iter().zip(&self.messages).filter(|(sent, _)| !sent.is_pending());
+            let delivered = present.engine.mail.all().iter().zip(&self.messages).filter(|(sent, _)| !sent.is_pending());
             delivered.for_each(|(_, &part)| take(&mut self.sums, part));
             return Ok(());
         };
@@ -132,7 +132,7 @@ impl Present<'_> {
     }
 
     fn message(self, what: u32) -> Result<Sums, MachineError> {
-        let to = self.engine.sent[what as usize].to as usize;
+        let to = self.engine.mail[what].to as usize;
         let about = &self.engine.about[to];
         let hash = self.cells[to].hash_message(self.engine, what).ok_or_else(|| no_hash(&about.kind))?;
         Ok(part(about.name.mixed(3).mixed(hash)))
@@ -147,8 +147,8 @@ fn ordered(present: Present<'_>) -> Result<Sums, MachineError> {
         let hash = present.cells[slot].hash(engine).ok_or_else(|| no_hash(&engine.about[slot].kind))?;
         add(&mut sums, part(Name(slot as u64).mixed(hash)));
     }
-    for (k, p) in engine.pending().enumerate() {
-        let to = engine.sent[p as usize].to;
+    for (k, p) in engine.mail.pending().enumerate() {
+        let to = engine.mail[p].to;
         let hash = present.cells[to as usize].hash_message(engine, p);
         let hash = hash.ok_or_else(|| no_hash(&engine.about[to as usize].kind))?;
         add(&mut sums, part(Name(k as u64).mixed(u64::from(to)).mixed(hash)));

@@ -273,7 +273,7 @@ impl<T: Message> Future<T> {
     }
 
     fn select_with(hands: &Hands, futures: Vec<Future<T>>) -> Future<(usize, T)> {
-        let first = hands.spawn_service("select", async move |inbox: &mut Inbox<Msg<(usize, T)>>| {
+        let first = hands.spawn_service_fn("select", async move |inbox: &mut Inbox<Msg<(usize, T)>>| {
             let first = inbox.receive_if(|msg| matches!(msg, Msg::First(_))).await;
             let Msg::First(result) = first else { unreachable!("the filter lets nothing else through") };
             answer(inbox, result).await;
@@ -303,7 +303,7 @@ impl Hands {
         T: Message,
         F: AsyncFn(&mut Task) -> T + 'static,
     {
-        let recipient = self.spawn_service(kind, async move |inbox: &mut Inbox<Msg<T>>| {
+        let recipient = self.spawn_service_fn(kind, async move |inbox: &mut Inbox<Msg<T>>| {
             let mut task = Task { hands: inbox.hands.clone() };
             let result = Caught(Box::pin(body(&mut task))).await.map_err(|panic| {
                 let failure = Failure { message: panic.message, place: panic.place };
@@ -339,7 +339,7 @@ impl Hands {
         future: Future<T>,
         site: &'static Location<'static>,
     ) -> Option<T> {
-        let in_time = self.engine.borrow_mut().choose(2) == 0;
+        let in_time = self.engine.borrow_mut().now.choose(2) == 0;
         if in_time { Some(self.wait(future, site).await) } else { None }
     }
 

@@ -7,8 +7,9 @@
 
 use crate::cell::{Cell, Polled, Status, Trouble, awaited, drop_muted, poll};
 use crate::cx::{Cx, Hands};
-use crate::engine::{Content, Engine, EngineRef};
+use crate::engine::{Engine, EngineRef};
 use crate::fields::{self, Touched};
+use crate::mail::Content;
 use crate::pace::Pace;
 use crate::remember::Memory;
 use crate::{Actor, words};
@@ -170,10 +171,10 @@ impl<A: Actor + Clone> HandlerCell<A> {
     fn start(&mut self, what: u32, branch: Branch) -> Result<(), Trouble> {
         let message = {
             let engine = self.engine.borrow();
-            let Content::Message(place) = engine.sent[what as usize].content else {
+            let Content::Message(place) = engine.mail[what].content else {
                 unreachable!("an actor at rest takes no reply")
             };
-            engine.message::<A::Msg>(self.cx.hands.me.slot, place).clone()
+            engine.mail.message::<A::Msg>(self.cx.hands.me.slot, place).clone()
         };
         self.runs += 1;
         if self.waits && !A::FIELDS {
@@ -252,13 +253,13 @@ impl<A: Actor + Clone> HandlerCell<A> {
         let (what, branch) = self.received[self.began];
         let message = {
             let mut engine = self.engine.borrow_mut();
-            let sent = engine.sent[what as usize];
-            engine.begin(sent.name, branch);
+            let sent = engine.mail[what];
+            engine.now.begin(sent.name, branch);
             engine.now.muted = true;
             engine.now.feed.extend(&self.received[self.began + 1..]);
             engine.shared.run_again(sent.to, Some(sent.delivered));
             let Content::Message(place) = sent.content else { unreachable!("handlers begin with a message") };
-            engine.message::<A::Msg>(sent.to, place).clone()
+            engine.mail.message::<A::Msg>(sent.to, place).clone()
         };
         let mut state = self.state.clone();
         let mut cx = Cx::new(self.cx.hands.clone());
@@ -341,10 +342,10 @@ impl<A: Actor + Clone> Cell for HandlerCell<A> {
     }
 
     fn accepts(&self, position: usize, engine: &Engine, what: u32) -> bool {
-        let content = engine.sent[what as usize].content;
+        let content = engine.mail[what].content;
         match (self.status(position), content) {
             (Status::Rest, Content::Message(place)) => {
-                self.state_at(position).accepts(engine.message::<A::Msg>(self.cx.hands.me.slot, place))
+                self.state_at(position).accepts(engine.mail.message::<A::Msg>(self.cx.hands.me.slot, place))
             }
             (Status::Waiting(wait), content) => awaited(wait, content),
             _ => false,
@@ -360,9 +361,9 @@ impl<A: Actor + Clone> Cell for HandlerCell<A> {
             assert!(!several, "an actor with tracked fields may look at one field to accept a message, not at several");
             return accepts;
         }
-        match (&self.status, engine.sent[what as usize].content) {
+        match (&self.status, engine.mail[what].content) {
             (Status::Rest, Content::Message(place)) => {
-                self.state.accepts(engine.message::<A::Msg>(self.cx.hands.me.slot, place))
+                self.state.accepts(engine.mail.message::<A::Msg>(self.cx.hands.me.slot, place))
             }
             (Status::Waiting(wait), content) => awaited(wait, content),
             _ => false,
@@ -373,20 +374,11 @@ impl<A: Actor + Clone> Cell for HandlerCell<A> {
         if A::FIELDS {
             return self.reopen_one_by_one(slot, engine);
         }
-        let Engine { sent, mailboxes, links, .. } = engine;
-        let mailbox = &mailboxes[slot as usize];
-        let messages = mailbox.messages::<A::Msg>();
-        let mut open = 0;
-        for what in mailbox.line.iter(links) {
-            let sent = &mut sent[what as usize];
-            sent.open = match (&self.status, sent.content) {
-                (Status::Rest, Content::Message(place)) => self.state.accepts(&messages[place as usize]),
-                (Status::Waiting(wait), content) => awaited(wait, content),
-                _ => false,
-            };
-            open += u32::from(sent.open);
-        }
-        engine.opened(slot, open);
+        engine.mail.reopen_by_content::<A::Msg>(slot, |content, messages| match (&self.status, content) {
+            (Status::Rest, Content::Message(place)) => self.state.accepts(&messages[place as usize]),
+            (Status::Waiting(wait), content) => awaited(wait, content),
+            _ => false,
+        });
     }
 
     fn hash(&self, engine: &Engine) -> Option<u64> {
@@ -411,9 +403,9 @@ impl<A: Actor + Clone> Cell for HandlerCell<A> {
     fn hash_message(&self, engine: &Engine, what: u32) -> Option<u64> {
         let functions = A::HASHES.functions?;
         let mut hasher = FxHasher::default();
-        match engine.sent[what as usize].content {
+        match engine.mail[what].content {
             Content::Message(place) => {
-                (functions.message)(engine.message::<A::Msg>(self.cx.hands.me.slot, place), &mut hasher);
+                (functions.message)(engine.mail.message::<A::Msg>(self.cx.hands.me.slot, place), &mut hasher);
             }
             Content::Reply(place, call) => words::hash_reply(engine, place, call, &mut hasher),
         }

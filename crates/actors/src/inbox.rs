@@ -4,7 +4,8 @@ use crate::Message;
 use crate::acts::acts;
 use crate::address::Recipient;
 use crate::cx::Hands;
-use crate::engine::{Content, On, Wait};
+use crate::mail::Content;
+use crate::now::{On, Wait};
 use std::any::Any;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -132,9 +133,9 @@ impl<M: Message> Future for Receive<'_, M> {
             engine.now.wait = Some(Wait { on: On::Message(filter), site: this.site });
             return Poll::Pending;
         };
-        let sent = engine.sent[what as usize];
+        let sent = engine.mail[what];
         let Content::Message(place) = sent.content else { unreachable!("a receiver takes no reply") };
-        Poll::Ready(engine.message::<M>(sent.to, place).clone())
+        Poll::Ready(engine.mail.message::<M>(sent.to, place).clone())
     }
 }
 

@@ -131,7 +131,7 @@ impl ActorMachine {
         let knowledge = self.knowledge.as_ref()?;
         let engine = self.engine.borrow();
         let name = engine.about[actor as usize].name;
-        let others = engine.pending().filter(|&what| engine.sent[what as usize].to != actor);
+        let others = engine.mail.pending().filter(|&what| engine.mail[what].to != actor);
         let weight = |what| match knowledge.reached.get(&(self.name_of_receiver(what), self.kind(what))) {
             None => UNKNOWN,
             Some(reached) => match reached.get(&name) {
@@ -146,7 +146,7 @@ impl ActorMachine {
     /// Whether a message is marked: see [`Marks`]. Nothing is kept for it: the steps of its receiver tell.
     pub(crate) fn is_marked(&self, what: u32) -> bool {
         let (Some(marks), Some(knowledge)) = (self.marks, &self.knowledge) else { return false };
-        let (to, kind) = (self.engine.borrow().sent[what as usize].to, self.kind(what));
+        let (to, kind) = (self.engine.borrow().mail[what].to, self.kind(what));
         for record in self.records.iter().rev().filter(|record| record.actor == to) {
             let before = record.choice.what.0;
             if !knowledge.independent(self.kind(before), kind) {
@@ -181,13 +181,13 @@ impl ActorMachine {
     /// The kind of a message: the type of its receiver, and which variant it is.
     fn kind(&self, what: u32) -> u64 {
         let engine = self.engine.borrow();
-        let to = engine.sent[what as usize].to as usize;
+        let to = engine.mail[what].to as usize;
         let receiver = engine.about[to].kind.bytes().fold(Name::ROOT, |kind, byte| kind.mixed(u64::from(byte)));
         receiver.mixed(self.cells[to].variant(&engine, what)).0
     }
 
     fn name_of_receiver(&self, what: u32) -> Name {
         let engine = self.engine.borrow();
-        engine.about[engine.sent[what as usize].to as usize].name
+        engine.about[engine.mail[what].to as usize].name
     }
 }

@@ -30,6 +30,8 @@ mod knowledge;
 mod line;
 mod lock;
 mod machine;
+mod mail;
+mod now;
 mod pace;
 mod panics;
 mod past;

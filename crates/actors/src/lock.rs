@@ -177,22 +177,56 @@ impl Service for LockActor {
     }
 }
 
+/// The locks that running and suspended code holds.
+#[derive(Default)]
+pub(crate) struct HeldLocks {
+    /// Actor, lock, how often.
+    held: Vec<(u32, Name, u32)>,
+}
+
+impl HeldLocks {
+    /// How often an actor holds a lock.
+    fn times(&self, actor: u32, lock: Name) -> u32 {
+        let held = self.held.iter().find(|&&(by, held, _)| (by, held) == (actor, lock));
+        held.map_or(0, |&(_, _, times)| times)
+    }
+
+    fn hold(&mut self, actor: u32, lock: Name) {
+        match self.held.iter_mut().find(|(by, held, _)| (*by, *held) == (actor, lock)) {
+            Some((_, _, times)) => *times += 1,
+            None => self.held.push((actor, lock, 1)),
+        }
+    }
+
+    /// Whether this was the last time that the actor held the lock.
+    fn let_go(&mut self, actor: u32, lock: Name) -> bool {
+        let place = self.held.iter().position(|&(by, held, _)| (by, held) == (actor, lock));
+        let place = place.expect("a guard exists as long as its lock is held");
+        self.held[place].2 -= 1;
+        let last = self.held[place].2 == 0;
+        if last {
+            self.held.swap_remove(place);
+        }
+        last
+    }
+}
+
 impl Hands {
     pub(crate) fn new_lock(&self) -> Lock {
-        Lock(self.spawn_helper("lock", LockActor { owner: None }))
+        Lock(self.spawn_service("lock", LockActor { owner: None }))
     }
 
     pub(crate) fn new_mutex(&self) -> Mutex {
-        Mutex(self.spawn_helper("mutex", LockActor { owner: None }))
+        Mutex(self.spawn_service("mutex", LockActor { owner: None }))
     }
 
     pub(crate) async fn lock(&self, lock: impl Lockable, site: &'static Location<'static>) -> Guard {
         let (lock, re_entrant) = lock.parts();
-        let held = re_entrant && self.engine.borrow().holds(self.me.slot, lock.raw.name);
+        let held = re_entrant && self.engine.borrow().held.times(self.me.slot, lock.raw.name) > 0;
         if !held {
             self.call(lock, LockMsg::Lock, site).await;
         }
-        self.engine.borrow_mut().hold(self.me.slot, lock.raw.name);
+        self.engine.borrow_mut().held.hold(self.me.slot, lock.raw.name);
         Guard { hands: self.clone(), lock: lock.raw }
     }
 }
@@ -200,7 +234,7 @@ impl Hands {
 impl Guard {
     /// How often its actor holds the lock.
     pub(crate) fn times(&self) -> u32 {
-        self.hands.engine.borrow().times_held(self.hands.me.slot, self.lock.name)
+        self.hands.engine.borrow().held.times(self.hands.me.slot, self.lock.name)
     }
 
     /// What it guards. Whoever has let go of it does not hold it, so that re-entrance makes no difference.
@@ -214,7 +248,7 @@ impl Drop for Guard {
     fn drop(&mut self) {
         let me = self.hands.me;
         let mut engine = self.hands.engine.borrow_mut();
-        if engine.let_go(me.slot, self.lock.name) {
+        if engine.held.let_go(me.slot, self.lock.name) {
             let free = LockMsg::Free(Owner(Recipient::new(me)));
             engine.send(self.lock, free, Location::caller());
         }

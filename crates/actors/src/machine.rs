@@ -4,9 +4,11 @@ use crate::cell::{Cell, Status, Trouble};
 use crate::checks::Check;
 use crate::delivery::Delivery;
 use crate::ending::Environment;
-use crate::engine::{Content, Engine, EngineRef, LONG_AGO, PENDING, SET_UP, Sent};
+use crate::engine::{Engine, EngineRef};
 use crate::fingerprint::{Fingerprints, Present};
 use crate::knowledge::Knowledge;
+use crate::mail::{Content, LONG_AGO, PENDING, Sent};
+use crate::now::SET_UP;
 use crate::panics::{self, Panic};
 use smallvec::SmallVec;
 use std::cell::Ref;
@@ -169,29 +171,18 @@ impl ActorMachine {
             }
         }
         self.forget_steps();
-        self.settled = self.engine.borrow().sent.len() as u32;
+        self.settled = self.engine.borrow().mail.len();
         Ok(())
     }
 
     /// What has happened so far is not explored, nor taken back.
     pub(crate) fn forget_steps(&mut self) {
-        let mut engine = self.engine.borrow_mut();
-        for sent in &mut engine.sent {
-            sent.by = SET_UP;
-            if sent.delivered != PENDING {
-                sent.delivered = LONG_AGO;
-            }
-        }
-        for about in &mut engine.about {
-            about.by = SET_UP;
-            about.steps = 0;
-        }
+        self.engine.borrow_mut().settle();
         for cell in &mut self.cells {
             cell.settle();
         }
         self.records.clear();
         self.touches.clear();
-        engine.shared.settle();
         self.clocks = (self.delivery == Delivery::Causal).then(Clocks::new);
     }
 
@@ -200,7 +191,7 @@ impl ActorMachine {
         self.forget_steps();
         {
             let engine = self.engine.borrow();
-            self.set_up_sends = engine.sent.iter().map(|s| (ActorNo(s.from), ActorNo(s.to))).collect();
+            self.set_up_sends = engine.mail.all().iter().map(|s| (ActorNo(s.from), ActorNo(s.to))).collect();
         }
         for (k, check) in self.always.iter().enumerate() {
             for &slot in &check.slots {
@@ -346,7 +337,7 @@ impl ActorMachine {
     /// The engine, after it was found out again what may be delivered to actors that something happened to.
     #[inline]
     fn refreshed(&mut self) -> Ref<'_, Engine> {
-        let dirty = self.engine.borrow_mut().next_dirty().is_some();
+        let dirty = self.engine.borrow_mut().mail.next_dirty().is_some();
         if dirty {
             self.refresh();
         }
@@ -358,12 +349,12 @@ impl ActorMachine {
         let engine = &mut *self.engine.borrow_mut();
         let orderly = self.orderly();
         let result = panics::catch(|| {
-            while let Some(actor) = engine.next_dirty() {
+            while let Some(actor) = engine.mail.next_dirty() {
                 self.cells[actor as usize].reopen(actor, engine);
                 if self.delivery != Delivery::Unordered {
                     hold_back(engine, actor, &orderly);
                 }
-                engine.clean();
+                engine.mail.clean(actor);
             }
         });
         let panicked = result.err().map(|panic| refused_to_say(engine, panic));
@@ -382,11 +373,8 @@ impl ActorMachine {
 /// An actor panicked when it was asked what it accepts: it accepts nothing.
 #[cold]
 fn refused_to_say(engine: &mut Engine, panic: Panic) -> MachineError {
-    let actor = *engine.dirty.last().expect("somebody was asked");
-    for p in engine.pending_of(actor) {
-        engine.sent[p as usize].open = false;
-    }
-    engine.opened(actor, 0);
+    let actor = engine.mail.next_dirty().expect("somebody was asked");
+    engine.mail.reopen(actor, std::iter::repeat(false));
     MachineError::Misuse(format!(
         "deciding what an actor accepts must not panic, but it did: {} {}",
         panic.message,
@@ -396,24 +384,19 @@ fn refused_to_say(engine: &mut Engine, panic: Panic) -> MachineError {
 
 /// Closes messages that must come after another one which could be delivered as well.
 fn hold_back(engine: &mut Engine, actor: u32, orderly: &Orderly<'_>) {
-    let pending = engine.pending_of(actor);
-    let mut open = 0;
-    // From the newest on, so that a message that is held back still holds back younger ones.
-    for (k, &p) in pending.iter().enumerate().rev() {
-        if engine.sent[p as usize].open {
-            let older = |&&q: &&u32| engine.sent[q as usize].open && orderly.precedes(engine, q, p);
-            let held = pending[..k].iter().find(older).is_some();
-            engine.sent[p as usize].open = !held;
-            open += u32::from(!held);
-        }
-    }
-    engine.opened(actor, open);
+    let pending = engine.mail.pending_of(actor);
+    let open = |what: u32| engine.mail[what].open;
+    // A message that is held back still holds back younger ones.
+    let held = |k: usize, p: u32| pending[..k].iter().any(|&q| open(q) && orderly.precedes(engine, q, p));
+    let can_be = |(k, &p): (usize, &u32)| open(p) && !held(k, p);
+    let can_be: SmallVec<[bool; 16]> = pending.iter().enumerate().map(can_be).collect();
+    engine.mail.reopen(actor, can_be);
 }
 
 impl Orderly<'_> {
     /// Whether `q` must be delivered before `p`, both to the same actor, if it can be.
     fn precedes(&self, engine: &Engine, q: u32, p: u32) -> bool {
-        let (older, newer) = (&engine.sent[q as usize], &engine.sent[p as usize]);
+        let (older, newer) = (&engine.mail[q], &engine.mail[p]);
         let messages = matches!((older.content, newer.content), (Content::Message(_), Content::Message(_)));
         if q >= p || !messages {
             return false;
@@ -428,13 +411,13 @@ impl Orderly<'_> {
     /// Whether the sending of `q` happened before that of `p`: the sender did something later that the other
     /// sending depends on. What the same step sent before `q` does not count.
     fn sent_before(&self, engine: &Engine, q: u32, p: u32) -> bool {
-        let (older, newer) = (&engine.sent[q as usize], &engine.sent[p as usize]);
+        let (older, newer) = (&engine.mail[q], &engine.mail[p]);
         if older.by == newer.by || q < self.settled {
             return true;
         }
         let (Some(clocks), true) = (self.clocks, newer.by != SET_UP) else { return false };
         let known = |step: usize| step <= newer.by as usize && clocks.before(step, newer.by as usize);
-        let same_step = engine.sent[q as usize..].iter().take_while(|sent| sent.by == older.by);
+        let same_step = engine.mail.all()[q as usize..].iter().take_while(|sent| sent.by == older.by);
         let mut delivered = same_step.filter(|sent| sent.delivered < LONG_AGO).map(|sent| sent.delivered as usize);
         let next = || {
             let from = if older.by == SET_UP { self.records.len() } else { older.by as usize + 1 };
@@ -461,33 +444,14 @@ impl Machine for ActorMachine {
 
     fn enabled(&mut self, out: &mut Vec<Choice>) {
         let engine = self.refreshed();
-        let open = engine.pending().filter(|&p| engine.is_open(p));
-        out.extend(open.map(|p| Choice::first(Pending(p))));
+        out.extend(engine.mail.open().map(|what| Choice::first(Pending(what))));
     }
 
     #[inline]
     fn enabled_of_first(&mut self, rank: impl Fn(ActorNo) -> u32, out: &mut Vec<Choice>) {
         let engine = self.refreshed();
-        let (mut first, mut lowest) = (usize::MAX, u32::MAX);
-        'all: for (k, &word) in engine.busy.words().iter().enumerate() {
-            let mut bits = word;
-            while bits != 0 {
-                let actor = k * 64 + bits.trailing_zeros() as usize;
-                let rank = rank(ActorNo(actor as u32));
-                if rank < lowest || first == usize::MAX {
-                    (first, lowest) = (actor, rank);
-                    if rank == 0 {
-                        break 'all;
-                    }
-                }
-                bits &= bits - 1;
-            }
-        }
-        let Some(mailbox) = engine.mailboxes.get(first) else { return };
-        for what in mailbox.line.iter(&engine.links) {
-            if mailbox.all_open || engine.sent[what as usize].open {
-                out.push(Choice::first(Pending(what)));
-            }
+        if let Some(first) = engine.mail.first_busy(|actor| rank(ActorNo(actor))) {
+            out.extend(engine.mail.open_of(first).map(|what| Choice::first(Pending(what))));
         }
     }
 
@@ -500,19 +464,19 @@ impl Machine for ActorMachine {
         let actor = {
             let engine = &mut *self.engine.borrow_mut();
             let all_open = engine.deliver(what, step);
-            let &Sent { name, to, origin, .. } = &engine.sent[what as usize];
+            let &Sent { name, to, origin, .. } = &engine.mail[what];
             let now = &mut engine.now;
             now.actor = to;
             now.step = step;
             now.stop = false;
             now.muted = false;
-            engine.begin(name, choice.branch);
+            engine.now.begin(name, choice.branch);
             let about = &mut engine.about[to as usize];
             self.records.push(Record {
                 choice,
                 actor: to,
                 position: about.steps,
-                sent: engine.sent.len() as u32,
+                sent: engine.mail.len(),
                 actors: self.cells.len() as u32,
                 touches: self.touches.len() as u32,
                 history: about.history,
@@ -538,11 +502,11 @@ impl Machine for ActorMachine {
                 self.past_runs += self.cells.pop().map_or(0, |cell| cell.runs());
             }
             let engine = &mut *self.engine.borrow_mut();
-            engine.unsend(record.sent);
+            engine.mail.unsend(record.sent);
             if engine.about.len() > record.actors as usize {
                 engine.uncreate(record.actors);
             }
-            engine.undeliver(record.choice.what.0, record.all_open);
+            engine.mail.undeliver(record.choice.what.0, record.all_open);
             let about = &mut engine.about[record.actor as usize];
             about.history = record.history;
             about.steps -= 1;
@@ -564,22 +528,22 @@ impl Machine for ActorMachine {
 
     #[inline]
     fn thread(&self, what: Pending) -> Name {
-        self.engine.borrow().sent[what.0 as usize].name
+        self.engine.borrow().mail[what.0].name
     }
 
     #[inline]
     fn actor(&self, what: Pending) -> ActorNo {
-        ActorNo(self.engine.borrow().sent[what.0 as usize].to)
+        ActorNo(self.engine.borrow().mail[what.0].to)
     }
 
     #[inline]
     fn find(&self, thread: Name) -> Option<Pending> {
         let engine = self.engine.borrow();
-        engine.pending().find(|&p| engine.sent[p as usize].name == thread).map(Pending)
+        engine.mail.pending().find(|&p| engine.mail[p].name == thread).map(Pending)
     }
 
     fn pending(&self, out: &mut Vec<Pending>) {
-        out.extend(self.engine.borrow().pending().map(Pending));
+        out.extend(self.engine.borrow().mail.pending().map(Pending));
     }
 
     #[inline]
@@ -595,14 +559,14 @@ impl Machine for ActorMachine {
         let engine = self.engine.borrow();
         let record = &self.records[at];
         let (cell, position) = (&self.cells[record.actor as usize], record.position as usize);
-        debug_assert_eq!(engine.sent[what.0 as usize].to, record.actor, "asked of a step of the same actor");
+        debug_assert_eq!(engine.mail[what.0].to, record.actor, "asked of a step of the same actor");
         let accepts = |p: u32| panics::catch(|| cell.accepts(position, &engine, p)).unwrap_or(false);
         if !accepts(what.0) {
             return false;
         }
         self.delivery == Delivery::Unordered
             || !(0..what.0).any(|q| {
-                let older = &engine.sent[q as usize];
+                let older = &engine.mail[q];
                 let waiting =
                     older.delivered == PENDING || older.delivered != LONG_AGO && older.delivered as usize >= at;
                 older.to == record.actor && waiting && self.orderly().precedes(&engine, q, what.0) && accepts(q)
@@ -612,7 +576,7 @@ impl Machine for ActorMachine {
     #[inline]
     fn step(&self, at: usize) -> Step {
         let record = &self.records[at];
-        let thread = self.engine.borrow().sent[record.choice.what.0 as usize].name;
+        let thread = self.engine.borrow().mail[record.choice.what.0].name;
         let event = if record.arities().is_empty() { thread } else { thread.going(record.choice.branch) };
         Step { choice: record.choice, thread, event, actor: ActorNo(record.actor) }
     }
@@ -621,8 +585,8 @@ impl Machine for ActorMachine {
     fn delivered(&self, at: usize) -> Delivered {
         let record = &self.records[at];
         let engine = self.engine.borrow();
-        let by = engine.sent[record.choice.what.0 as usize].by;
-        let to = self.records.get(at + 1).map_or(engine.sent.len() as u32, |next| next.sent);
+        let by = engine.mail[record.choice.what.0].by;
+        let to = self.records.get(at + 1).map_or(engine.mail.len(), |next| next.sent);
         let by = if by == SET_UP { None } else { Some(by as usize) };
         Delivered { choice: record.choice, actor: ActorNo(record.actor), by, sent: record.sent..to }
     }
@@ -630,7 +594,7 @@ impl Machine for ActorMachine {
     #[inline]
     fn causes(&self, at: usize, out: &mut Vec<usize>) {
         let record = &self.records[at];
-        let by = self.engine.borrow().sent[record.choice.what.0 as usize].by;
+        let by = self.engine.borrow().mail[record.choice.what.0].by;
         if by != SET_UP {
             out.push(by as usize);
         }
@@ -638,7 +602,7 @@ impl Machine for ActorMachine {
 
     #[inline]
     fn sent(&self, at: usize) -> Range<u32> {
-        let to = self.records.get(at + 1).map_or_else(|| self.engine.borrow().sent.len() as u32, |next| next.sent);
+        let to = self.records.get(at + 1).map_or_else(|| self.engine.borrow().mail.len(), |next| next.sent);
         self.records[at].sent..to
     }
 
@@ -656,7 +620,7 @@ impl Machine for ActorMachine {
     /// Whether a message is accepted is up to its receiver, and to what the receiver has taken before.
     fn awaited(&mut self, what: Pending, out: &mut Vec<Touch>) {
         let engine = self.engine.borrow();
-        out.push(Touch::write(engine.about[engine.sent[what.0 as usize].to as usize].name));
+        out.push(Touch::write(engine.about[engine.mail[what.0].to as usize].name));
     }
 
     #[inline]

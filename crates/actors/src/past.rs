@@ -10,7 +10,7 @@
 //! Clocks need not be kept before there is anything to order: all that leads from one thing to a later one comes after
 //! the first.
 
-use crate::engine::SET_UP;
+use crate::now::SET_UP;
 use std::rc::Rc;
 
 /// A vector clock: an entry for each actor; missing ones are 0.

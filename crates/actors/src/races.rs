@@ -1,8 +1,10 @@
 //! Data races as problems: both accesses, what their actors were doing, and why it matters.
 
 use crate::address::with_labels;
-use crate::engine::{Content, Engine, SET_UP};
+use crate::engine::Engine;
 use crate::machine::ActorMachine;
+use crate::mail::Content;
+use crate::now::SET_UP;
 use crate::shared::{Access, DataRace};
 use crate::words;
 use whippet_model::{Kind, Name, Problem};
@@ -60,7 +62,7 @@ impl ActorMachine {
             return ", as it begins,".to_owned();
         }
         let what = record.choice.what.0;
-        let sent = engine.sent[what as usize];
+        let sent = engine.mail[what];
         let (text, from) = (self.cells[sent.to as usize].show_message(engine, what), &labels[sent.from as usize]);
         match sent.content {
             Content::Message(_) => format!(", handling {text} from {from},"),

@@ -135,7 +135,7 @@ impl Service for RwLockActor {
 
 impl Hands {
     pub(crate) fn new_rwlock(&self) -> RwLock {
-        RwLock(self.spawn_helper("rwlock", RwLockActor::default()))
+        RwLock(self.spawn_service("rwlock", RwLockActor::default()))
     }
 
     pub(crate) async fn read_lock(&self, lock: RwLock, site: &'static Location<'static>) -> ReadGuard {

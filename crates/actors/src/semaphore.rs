@@ -122,7 +122,7 @@ impl Service for SemaphoreActor {
 
 impl Hands {
     pub(crate) fn new_semaphore(&self, permits: u32) -> Semaphore {
-        Semaphore(self.spawn_helper("semaphore", SemaphoreActor { permits, holders: Vec::new() }))
+        Semaphore(self.spawn_service("semaphore", SemaphoreActor { permits, holders: Vec::new() }))
     }
 
     pub(crate) async fn acquire(&self, semaphore: Semaphore, site: &'static Location<'static>) -> Permit {

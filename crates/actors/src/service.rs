@@ -6,7 +6,8 @@
 use crate::Message;
 use crate::address::Reply;
 use crate::cell::{Cell, Status, Trouble};
-use crate::engine::{Content, Engine, EngineRef};
+use crate::engine::{Engine, EngineRef};
+use crate::mail::Content;
 use crate::words;
 use rustc_hash::FxHasher;
 use std::any::Any;
@@ -66,10 +67,8 @@ impl<S: Service> Cell for ServiceCell<S> {
 
     fn deliver(&mut self, what: u32, _branch: Branch) -> Result<(), Trouble> {
         let engine = &mut *self.engine.borrow_mut();
-        let Content::Message(place) = engine.sent[what as usize].content else {
-            unreachable!("a service calls nobody")
-        };
-        let msg = *engine.message::<S::Msg>(self.slot, place);
+        let Content::Message(place) = engine.mail[what].content else { unreachable!("a service calls nobody") };
+        let msg = *engine.mail.message::<S::Msg>(self.slot, place);
         self.saved.push(self.state.clone());
         self.state.take(msg, engine);
         Ok(())
@@ -92,26 +91,17 @@ impl<S: Service> Cell for ServiceCell<S> {
     }
 
     fn accepts(&self, position: usize, engine: &Engine, what: u32) -> bool {
-        match engine.sent[what as usize].content {
-            Content::Message(place) => self.state_at(position).accepts(engine.message::<S::Msg>(self.slot, place)),
+        match engine.mail[what].content {
+            Content::Message(place) => self.state_at(position).accepts(engine.mail.message::<S::Msg>(self.slot, place)),
             Content::Reply(..) => false,
         }
     }
 
     fn reopen(&self, slot: u32, engine: &mut Engine) {
-        let Engine { sent, mailboxes, links, .. } = engine;
-        let mailbox = &mailboxes[slot as usize];
-        let messages = mailbox.messages::<S::Msg>();
-        let mut open = 0;
-        for what in mailbox.line.iter(links) {
-            let sent = &mut sent[what as usize];
-            sent.open = match sent.content {
-                Content::Message(place) => self.state.accepts(&messages[place as usize]),
-                Content::Reply(..) => false,
-            };
-            open += u32::from(sent.open);
-        }
-        engine.opened(slot, open);
+        engine.mail.reopen_by_content::<S::Msg>(slot, |content, messages| match content {
+            Content::Message(place) => self.state.accepts(&messages[place as usize]),
+            Content::Reply(..) => false,
+        });
     }
 
     fn hash(&self, _engine: &Engine) -> Option<u64> {
@@ -121,9 +111,9 @@ impl<S: Service> Cell for ServiceCell<S> {
     }
 
     fn hash_message(&self, engine: &Engine, what: u32) -> Option<u64> {
-        let Content::Message(place) = engine.sent[what as usize].content else { return None };
+        let Content::Message(place) = engine.mail[what].content else { return None };
         let mut hasher = FxHasher::default();
-        engine.message::<S::Msg>(self.slot, place).hash(&mut hasher);
+        engine.mail.message::<S::Msg>(self.slot, place).hash(&mut hasher);
         Some(hasher.finish())
     }
 

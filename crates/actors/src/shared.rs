@@ -15,7 +15,8 @@
 
 use crate::Message;
 use crate::cx::Hands;
-use crate::engine::{Engine, SET_UP};
+use crate::engine::Engine;
+use crate::now::SET_UP;
 use crate::past::{Clock, Pasts, entry};
 use rustc_hash::FxHashMap;
 use std::any::Any;
@@ -23,7 +24,7 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::panic::Location;
 use std::rc::Rc;
-use whippet_model::{MachineError, Name};
+use whippet_model::Name;
 
 /// A variable that several actors and futures read and write.
 ///
@@ -272,13 +273,13 @@ impl Written {
 impl Engine {
     /// The running step makes a variable; the answer is its name and number.
     fn make_variable(&mut self, value: Rc<dyn Any>) -> (Name, u32) {
-        let name = self.next_name().mixed(VARIABLE);
+        let name = self.now.next_name().mixed(VARIABLE);
         if self.now.muted {
             let number = self.shared.by_name.get(&name).expect("what is run again makes what it made before");
             return (name, *number);
         }
         if let Some(why) = self.shared.closed {
-            self.now.error.get_or_insert_with(|| MachineError::Misuse(why.to_owned()));
+            self.now.misuse(|| why.to_owned());
         }
         // It cannot be made again from a record.
         self.now.record = None;

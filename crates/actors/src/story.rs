@@ -1,8 +1,10 @@
 //! One step of an execution in words.
 
 use crate::cell::Status;
-use crate::engine::{Content, Engine, On, SET_UP, Sent, TEST};
+use crate::engine::Engine;
 use crate::machine::{ActorMachine, ended};
+use crate::mail::{Content, Sent};
+use crate::now::{On, SET_UP, TEST};
 use crate::words;
 use whippet_model::StepText;
 
@@ -11,7 +13,7 @@ pub(crate) fn step(machine: &ActorMachine, engine: &Engine, labels: &[String], a
     let record = &machine.records[at];
     let cell = &machine.cells[record.actor as usize];
     let what = record.choice.what.0;
-    let sent = engine.sent[what as usize];
+    let sent = engine.mail[what];
     let text = cell.show_message(engine, what);
     let from = if sent.from == TEST { "the test" } else { &labels[sent.from as usize] };
     let action = match sent.content {
@@ -52,13 +54,13 @@ fn effects(machine: &ActorMachine, engine: &Engine, labels: &[String], at: usize
     for what in whippet_model::Machine::sent(machine, at) {
         let sending = words::sending(engine, &machine.cells, labels, what);
         // A body that was created in this step acts at once.
-        let by = engine.sent[what as usize].from;
+        let by = engine.mail[what].from;
         effects.push(if by == record.actor { sending } else { format!("{} {sending}", labels[by as usize]) });
     }
     match machine.cells[record.actor as usize].status(record.position as usize + 1) {
         Status::Waiting(wait) => {
             if let On::Reply(call) = wait.on
-                && let Some(request) = engine.sent.iter().find(|sent| sent.name == call)
+                && let Some(request) = engine.mail.all().iter().find(|sent| sent.name == call)
             {
                 effects.push(format!("waits for the reply of {}", labels[request.to as usize]));
             }

@@ -6,11 +6,12 @@ use crate::condvar::Condvar;
 use crate::cx::Hands;
 use crate::delivery::Delivery;
 use crate::ending::Environment;
-use crate::engine::{Engine, SET_UP, TEST};
+use crate::engine::Engine;
 use crate::future::{Acts, Future, HandsOf, Task};
 use crate::inbox::Inbox;
 use crate::lock::{Lock, Mutex};
 use crate::machine::ActorMachine;
+use crate::now::TEST;
 use crate::rwlock::RwLock;
 use crate::semaphore::Semaphore;
 use crate::shared::Shared;
@@ -18,7 +19,7 @@ use crate::{Actor, Message};
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
-use whippet_model::{MachineError, Name, Program, Tasks};
+use whippet_model::{MachineError, Program, Tasks};
 
 /// What the body of a test works with: creates actors, sends the first messages, says what must hold.
 ///
@@ -71,12 +72,12 @@ impl System {
     }
 
     fn adopt(&mut self) {
-        self.hands.engine.borrow_mut().leave_test();
+        self.hands.engine.borrow_mut().now.leave_test();
         if let Err(error) = self.machine.adopt() {
             self.error.get_or_insert(error);
         }
         // Bodies act under their own names; what follows is the test's again.
-        self.hands.engine.borrow_mut().back_to_test();
+        self.hands.engine.borrow_mut().now.back_to_test();
     }
 
     /// Creates an actor.
@@ -314,13 +315,13 @@ impl System {
     /// assert_eq!((verdict.counters.executions, verdict.counters.transitions), (1, 1));
     /// ```
     pub fn settle(&mut self) {
-        self.hands.engine.borrow_mut().leave_test();
+        self.hands.engine.borrow_mut().now.leave_test();
         if self.error.is_none()
             && let Err(error) = self.machine.settle(SET_UP_MESSAGES)
         {
             self.error = Some(error);
         }
-        self.hands.engine.borrow_mut().back_to_test();
+        self.hands.engine.borrow_mut().now.back_to_test();
     }
 
     /// Checks the states of the named actors after every step of one of them.
@@ -562,19 +563,5 @@ impl Engine {
         let raw = self.create::<()>("the test".into(), |_| Box::new(crate::idle::Idle::default()));
         assert_eq!(raw.slot, TEST, "the test comes first");
         raw
-    }
-
-    /// Remembers how far the test has come while something else acts.
-    fn leave_test(&mut self) {
-        self.now.test_effects = self.now.effects;
-    }
-
-    /// What is done from here on, outside of steps, is done by the test.
-    fn back_to_test(&mut self) {
-        self.now.handled = Name::ROOT;
-        self.now.effects = self.now.test_effects;
-        self.now.actor = TEST;
-        self.now.step = SET_UP;
-        self.now.history = Name::ROOT.0;
     }
 }

@@ -1,7 +1,8 @@
 //! Actors, messages and steps in words.
 
 use crate::cell::Cell;
-use crate::engine::{Content, Engine};
+use crate::engine::Engine;
+use crate::mail::Content;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::fmt::Debug;
 use std::hash::{Hash, Hasher};
@@ -43,16 +44,16 @@ pub(crate) fn labels(engine: &Engine) -> Vec<String> {
 
 /// A message or reply as text.
 pub(crate) fn content<M: Debug + 'static>(engine: &Engine, what: u32) -> String {
-    let sent = engine.sent[what as usize];
+    let sent = engine.mail[what];
     match sent.content {
-        Content::Message(place) => format!("{:?}", engine.message::<M>(sent.to, place)),
-        Content::Reply(place, _) => format!("{:?}", engine.reply_value(place)),
+        Content::Message(place) => format!("{:?}", engine.mail.message::<M>(sent.to, place)),
+        Content::Reply(place, _) => format!("{:?}", engine.mail.reply(place)),
     }
 }
 
 /// A hash of a reply: of what it shows, and of the call that it answers.
 pub(crate) fn hash_reply(engine: &Engine, place: u32, call: Name, hasher: &mut FxHasher) {
-    hasher.write(format!("{:?}", engine.reply_value(place)).as_bytes());
+    hasher.write(format!("{:?}", engine.mail.reply(place)).as_bytes());
     hasher.write_u64(call.0);
 }
 
@@ -64,7 +65,7 @@ pub(crate) fn variant(text: &str) -> &str {
 
 /// A message with its receiver, for a list of effects.
 pub(crate) fn sending(engine: &Engine, cells: &[Box<dyn Cell>], labels: &[String], what: u32) -> String {
-    let sent = engine.sent[what as usize];
+    let sent = engine.mail[what];
     let text = cells[sent.to as usize].show_message(engine, what);
     let to = &labels[sent.to as usize];
     match sent.content {
@@ -122,10 +123,10 @@ fn fields(text: &str) -> Option<Vec<(&str, &str)>> {
 
 /// Which variant of its type a message is. Answers are of one kind.
 pub(crate) fn variant_of<M: 'static>(engine: &Engine, what: u32) -> u64 {
-    let sent = &engine.sent[what as usize];
+    let sent = &engine.mail[what];
     let Content::Message(place) = sent.content else { return u64::MAX };
     let mut hasher = FxHasher::default();
-    std::mem::discriminant(engine.message::<M>(sent.to, place)).hash(&mut hasher);
+    std::mem::discriminant(engine.mail.message::<M>(sent.to, place)).hash(&mut hasher);
     hasher.finish()
 }
 
