@@ -24,6 +24,13 @@ pub(crate) enum Status {
     Failed,
 }
 
+impl Status {
+    /// Whether the actor takes no message any more.
+    pub(crate) fn is_end(&self) -> bool {
+        matches!(self, Status::Stopped | Status::Failed)
+    }
+}
+
 /// What went wrong in a step.
 pub(crate) enum Trouble {
     /// The user's code panicked.

@@ -17,16 +17,14 @@ mod checks;
 mod condvar;
 mod cx;
 mod delivery;
-mod ending;
 mod engine;
+mod environment;
 mod fields;
-mod fingerprint;
 mod future;
 mod handler;
 mod hashes;
 mod idle;
 mod inbox;
-mod knowledge;
 mod line;
 mod lock;
 mod machine;
@@ -35,14 +33,13 @@ mod now;
 mod pace;
 mod panics;
 mod past;
-mod races;
 mod remember;
 mod rwlock;
 mod semaphore;
 mod service;
 mod shared;
-mod story;
 mod system;
+mod test;
 mod words;
 
 pub use actor::{Actor, Message};
@@ -51,7 +48,7 @@ pub use checks::{States, Who};
 pub use condvar::Condvar;
 pub use cx::{Call, Cx};
 pub use delivery::Delivery;
-pub use ending::Environment;
+pub use environment::Environment;
 pub use fields::Tracked;
 pub use future::{Acts, Failure, Future, Task};
 pub use hashes::Hashes;
@@ -61,4 +58,10 @@ pub use machine::ActorMachine;
 pub use rwlock::{ReadGuard, RwLock, WriteGuard};
 pub use semaphore::{Permit, Semaphore};
 pub use shared::Shared;
-pub use system::{System, Test};
+pub use system::System;
+pub use test::Test;
+
+/// The folder of this crate's sources, as places in them begin.
+fn sources() -> &'static str {
+    file!().trim_end_matches("lib.rs")
+}

@@ -82,6 +82,16 @@ impl Now {
         }
     }
 
+    /// A step of an actor begins, who has this history with it.
+    #[inline]
+    pub(crate) fn begin_step(&mut self, step: u32, actor: u32, history: u64) {
+        self.step = step;
+        self.actor = actor;
+        self.history = history;
+        self.stop = false;
+        self.muted = false;
+    }
+
     /// From here on, effects belong to the handling of this message.
     #[inline]
     pub(crate) fn begin(&mut self, handled: Name, branch: Branch) {

@@ -2,6 +2,7 @@
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
+use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Once;
 
@@ -55,5 +56,12 @@ impl Panic {
     /// own it does not.
     pub(crate) fn is_assertion(&self) -> bool {
         self.message.starts_with("assertion ")
+    }
+}
+
+impl fmt::Display for Panic {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        self.place.iter().try_for_each(|place| write!(f, " at {place}"))
     }
 }

@@ -1,13 +1,14 @@
-//! A test: what it sets up, and the program that it makes.
+//! What the body of a test works with.
 
 use crate::address::{Addr, Recipient};
 use crate::checks::{Check, Who};
 use crate::condvar::Condvar;
 use crate::cx::Hands;
 use crate::delivery::Delivery;
-use crate::ending::Environment;
 use crate::engine::Engine;
+use crate::environment::Environment;
 use crate::future::{Acts, Future, HandsOf, Task};
+use crate::idle::Idle;
 use crate::inbox::Inbox;
 use crate::lock::{Lock, Mutex};
 use crate::machine::ActorMachine;
@@ -18,8 +19,7 @@ use crate::shared::Shared;
 use crate::{Actor, Message};
 use std::cell::RefCell;
 use std::rc::Rc;
-use std::sync::Arc;
-use whippet_model::{MachineError, Program, Tasks};
+use whippet_model::MachineError;
 
 /// What the body of a test works with: creates actors, sends the first messages, says what must hold.
 ///
@@ -55,10 +55,11 @@ pub struct System {
 const SET_UP_MESSAGES: usize = 100_000;
 
 impl System {
-    fn new(delivery: Delivery, environment: Environment) -> System {
+    pub(crate) fn new(delivery: Delivery, environment: Environment) -> System {
         let engine = Rc::new(RefCell::new(Engine::new()));
         let machine = ActorMachine::new(engine.clone(), delivery, environment);
-        let me = engine.borrow_mut().found_test();
+        let me = engine.borrow_mut().create::<()>("the test".into(), |_| Box::new(Idle::default()));
+        assert_eq!(me.slot, TEST, "the test comes first");
         let hands = Hands { me, engine };
         let mut system = System { machine, hands, error: None };
         system.adopt();
@@ -71,6 +72,15 @@ impl System {
         System::new(Delivery::Unordered, Environment::Open)
     }
 
+    /// The machine of what was set up, unless something was wrong with that.
+    pub(crate) fn into_machine(self) -> Result<ActorMachine, MachineError> {
+        match self.error {
+            Some(error) => Err(error),
+            None => Ok(self.machine),
+        }
+    }
+
+    /// Takes in what was created.
     fn adopt(&mut self) {
         self.hands.engine.borrow_mut().now.leave_test();
         if let Err(error) = self.machine.adopt() {
@@ -343,7 +353,7 @@ impl System {
     /// assert!(story.starts_with("assertion: always: overdrawn"));
     /// ```
     pub fn always<W: Who>(&mut self, who: W, check: impl Fn(W::View<'_>) + 'static) {
-        self.machine.always.push(Check::new(who, check));
+        self.machine.always(Check::new(who, check));
     }
 
     /// Checks the states of the named actors when nothing can happen any more.
@@ -364,7 +374,7 @@ impl System {
     /// });
     /// ```
     pub fn at_end<W: Who>(&mut self, who: W, check: impl Fn(W::View<'_>) + 'static) {
-        self.machine.at_end.push(Check::new(who, check));
+        self.machine.at_end(Check::new(who, check));
     }
 
     /// Says what must have happened when nothing can happen any more.
@@ -378,7 +388,7 @@ impl System {
     /// assert!(story.starts_with("environment"), "{story}");
     /// ```
     pub fn environment(&mut self, environment: Environment) {
-        self.machine.environment = environment;
+        self.machine.set_environment(environment);
     }
 }
 
@@ -389,179 +399,5 @@ impl Acts for System {
 
     fn made(&mut self) {
         self.adopt();
-    }
-}
-
-/// The body of a test.
-type Body = dyn Fn(&mut System) + Send + Sync;
-
-/// A test as a program: its name, its settings and its body.
-///
-/// ```
-/// use whippet_actors::{Delivery, System, Test};
-/// use whippet_model::{Machine, Program};
-/// let test = Test::new("quiet", |system: &mut System| {
-///     let _ = system;
-/// })
-/// .delivery(Delivery::Fifo);
-/// assert_eq!(test.name(), "quiet");
-/// assert_eq!(test.machine().unwrap().depth(), 0);
-/// ```
-#[derive(Clone)]
-pub struct Test {
-    name: String,
-    parameters: Vec<(String, String)>,
-    delivery: Delivery,
-    environment: Environment,
-    tasks: Tasks,
-    remember: usize,
-    body: Arc<Body>,
-}
-
-/// How many bytes a machine may use to remember what slow and async handlers did.
-const REMEMBER: usize = 64 << 20;
-
-impl Test {
-    /// A test of this name and body.
-    pub fn new(name: impl Into<String>, body: impl Fn(&mut System) + Send + Sync + 'static) -> Test {
-        Test {
-            name: name.into(),
-            parameters: Vec::new(),
-            delivery: Delivery::default(),
-            environment: Environment::default(),
-            tasks: Tasks::default(),
-            remember: REMEMBER,
-            body: Arc::new(body),
-        }
-    }
-
-    /// The order of delivery.
-    #[must_use]
-    pub fn delivery(mut self, delivery: Delivery) -> Test {
-        self.delivery = delivery;
-        self
-    }
-
-    /// What must have happened at the end, unless the body says otherwise.
-    ///
-    /// ```
-    /// use whippet_actors::{Environment, Test};
-    /// let closed = Test::new("closed", |_sys| {}).environment(Environment::Closed);
-    /// # let verdict = whippet_search::explore(std::sync::Arc::new(closed), &Default::default(), &()).unwrap();
-    /// assert!(verdict.findings.is_empty(), "nobody is there who could still run");
-    /// ```
-    #[must_use]
-    pub fn environment(mut self, environment: Environment) -> Test {
-        self.environment = environment;
-        self
-    }
-
-    /// When two messages to one actor are in conflict. By default [`Tracked`](crate::Tracked) fields tell, of actors that have
-    /// them; marks need them too.
-    ///
-    /// ```
-    /// use whippet_actors::{Actor, Cx, Test, Tracked};
-    /// use whippet_model::{Machine, Program, Relation, Tasks};
-    /// #[derive(Clone, Debug, Default)]
-    /// struct Counter { hits: Tracked<u32> }
-    /// impl Actor for Counter {
-    ///     type Msg = ();
-    ///     const FIELDS: bool = true;
-    ///     async fn handle(&mut self, _msg: (), _cx: &mut Cx<Self>) { *self.hits += 1 }
-    /// }
-    /// let test = Test::new("fields", |sys| {
-    ///     sys.spawn(Counter::default());
-    /// });
-    /// assert_eq!(test.machine().unwrap().relation(), Relation::Footprints);
-    /// assert_eq!(test.tasks(Tasks::Actors).machine().unwrap().relation(), Relation::SameActor);
-    /// ```
-    #[must_use]
-    pub fn tasks(mut self, tasks: Tasks) -> Test {
-        self.tasks = tasks;
-        self
-    }
-
-    /// A parameter that the body was made with; it stands in schedules and reports.
-    ///
-    /// ```
-    /// use whippet_actors::Test;
-    /// use whippet_model::Program;
-    /// let test = Test::new("crowd", |_sys| {}).parameter("n", 4);
-    /// assert_eq!(test.parameters()[0], ("n".to_string(), "4".to_string()));
-    /// ```
-    #[must_use]
-    pub fn parameter(mut self, name: impl Into<String>, value: impl ToString) -> Test {
-        self.parameters.push((name.into(), value.to_string()));
-        self
-    }
-
-    /// How many bytes each worker may use to remember what slow and async handlers did, so as not to run them again
-    /// on the same history: 64 MiB by default, 0 to remember nothing.
-    ///
-    /// ```
-    /// use whippet_actors::Test;
-    /// use whippet_model::Program;
-    /// let test = Test::new("frugal", |_sys| {}).remember(0);
-    /// assert!(test.machine().is_ok());
-    /// ```
-    #[must_use]
-    pub fn remember(mut self, bytes: usize) -> Test {
-        self.remember = bytes;
-        self
-    }
-
-    /// The order of delivery that was set.
-    ///
-    /// ```
-    /// use whippet_actors::{Delivery, Test};
-    /// assert_eq!(Test::new("plain", |_sys| {}).delivery_set(), Delivery::Unordered);
-    /// ```
-    #[must_use]
-    pub fn delivery_set(&self) -> Delivery {
-        self.delivery
-    }
-}
-
-impl Program for Test {
-    type Machine = ActorMachine;
-
-    fn machine(&self) -> Result<ActorMachine, MachineError> {
-        let mut system = System::new(self.delivery, self.environment);
-        let result = crate::panics::catch(|| (self.body)(&mut system));
-        if let Err(panic) = result {
-            let place = panic.place.map(|place| format!(" at {place}")).unwrap_or_default();
-            return Err(MachineError::Misuse(format!("the body of the test panicked: {}{place}", panic.message)));
-        }
-        if let Some(error) = system.error {
-            return Err(error);
-        }
-        let mut machine = system.machine;
-        machine.fields = self.tasks == Tasks::Fields;
-        machine.start();
-        machine.engine.borrow_mut().remember = self.remember;
-        if let Tasks::Marks(marks) = self.tasks {
-            machine.marks = Some(marks);
-            machine.find_out();
-        }
-        Ok(machine)
-    }
-
-    fn name(&self) -> String {
-        self.name.clone()
-    }
-
-    fn parameters(&self) -> Vec<(String, String)> {
-        let mut parameters = self.parameters.clone();
-        parameters.push(("delivery".to_owned(), self.delivery.to_string()));
-        parameters
-    }
-}
-
-impl Engine {
-    /// Gives the test itself the number 0.
-    fn found_test(&mut self) -> crate::address::Raw {
-        let raw = self.create::<()>("the test".into(), |_| Box::new(crate::idle::Idle::default()));
-        assert_eq!(raw.slot, TEST, "the test comes first");
-        raw
     }
 }

@@ -1,10 +1,12 @@
 //! What is wrong with a configuration in which nothing can happen any more.
 
+use super::ActorMachine;
+use super::finish::key_of_panic;
 use crate::address::with_labels;
 use crate::cell::Status;
 use crate::engine::Engine;
+use crate::environment::Environment;
 use crate::lock::LockActor;
-use crate::machine::{ActorMachine, ended};
 use crate::mail::{Content, PENDING};
 use crate::now::{On, SET_UP};
 use crate::rwlock::RwLockActor;
@@ -15,27 +17,6 @@ use whippet_model::{Kind, Name, Problem};
 
 /// Tells the failures of futures from other panics.
 const FAILED: u64 = 0xFA11;
-
-/// What a program must have done when nothing happens any more.
-///
-/// ```
-/// use whippet::prelude::*;
-/// fn waits(sys: &mut System) {
-///     sys.spawn_fn(async |inbox: &mut Inbox<()>| inbox.receive().await);
-/// }
-/// let [open, closed] = [Environment::Open, Environment::Closed]
-///     .map(|environment| Whippet::new("waits").environment(environment).try_check(waits));
-/// assert!(open.is_ok() && closed.is_err());
-/// ```
-#[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
-pub enum Environment {
-    /// Actors may wait for messages that others, outside of the program, could send; but no actor may wait
-    /// for the reply to a call.
-    #[default]
-    Open,
-    /// Nobody else will ever send: every actor must have stopped.
-    Closed,
-}
 
 /// An actor that waits for the reply to a call, of a future or of a lock.
 struct Stuck {
@@ -53,7 +34,7 @@ type Receiver = (u32, &'static Location<'static>);
 
 impl ActorMachine {
     /// Appends all that is wrong with the present configuration as an end.
-    pub(crate) fn find_ending_problems(&self, out: &mut Vec<Problem>) {
+    pub(super) fn find_ending_problems(&self, out: &mut Vec<Problem>) {
         let engine = self.engine.borrow();
         let stuck = self.stuck(&engine);
         let closed = self.environment == Environment::Closed;
@@ -79,7 +60,7 @@ impl ActorMachine {
             }
             for (k, check) in self.at_end.iter().enumerate() {
                 if let Err(panic) = check.run(&self.cells) {
-                    let key = self.key_of_panic(&panic).mixed(k as u64);
+                    let key = key_of_panic(&panic).mixed(k as u64);
                     let steps = check.slots.iter().flat_map(|&slot| self.steps_of(slot)).collect();
                     let message = format!("at the end: {}", panic.message);
                     let place = panic.place;
@@ -275,7 +256,7 @@ impl ActorMachine {
 
     fn unstopped(&self, engine: &Engine, labels: &[String], out: &mut Vec<Problem>) {
         let running: Vec<u32> = (1..self.cells.len() as u32)
-            .filter(|&a| !ended(self.cells[a as usize].present()) && !engine.about[a as usize].service)
+            .filter(|&a| !self.cells[a as usize].present().is_end() && !engine.about[a as usize].service)
             .collect();
         if running.is_empty() {
             return;

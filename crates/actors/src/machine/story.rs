@@ -1,15 +1,24 @@
 //! One step of an execution in words.
 
+use super::ActorMachine;
+use crate::address::with_labels;
 use crate::cell::Status;
 use crate::engine::Engine;
-use crate::machine::{ActorMachine, ended};
 use crate::mail::{Content, Sent};
 use crate::now::{On, SET_UP, TEST};
 use crate::words;
 use whippet_model::StepText;
 
-/// What step `at` did.
-pub(crate) fn step(machine: &ActorMachine, engine: &Engine, labels: &[String], at: usize) -> StepText {
+impl ActorMachine {
+    /// Step `at` in words.
+    pub(super) fn words_of_step(&self, at: usize) -> StepText {
+        let engine = self.engine.borrow();
+        let labels = words::labels(&engine);
+        with_labels(labels.clone(), || step(self, &engine, &labels, at))
+    }
+}
+
+fn step(machine: &ActorMachine, engine: &Engine, labels: &[String], at: usize) -> StepText {
     let record = &machine.records[at];
     let cell = &machine.cells[record.actor as usize];
     let what = record.choice.what.0;
@@ -36,8 +45,7 @@ pub(crate) fn step(machine: &ActorMachine, engine: &Engine, labels: &[String], a
 
 /// Where in the program a message was sent; what locks and the like answer is not sent there.
 fn place(sent: &Sent) -> Option<String> {
-    let ours = file!().trim_end_matches("story.rs");
-    (!sent.site.file().starts_with(ours)).then(|| format!("{}:{}", sent.site.file(), sent.site.line()))
+    (!sent.site.file().starts_with(crate::sources())).then(|| format!("{}:{}", sent.site.file(), sent.site.line()))
 }
 
 fn effects(machine: &ActorMachine, engine: &Engine, labels: &[String], at: usize) -> Vec<String> {
@@ -69,7 +77,7 @@ fn effects(machine: &ActorMachine, engine: &Engine, labels: &[String], at: usize
             let message = record.problem().map(|problem| problem.message.as_str()).unwrap_or_default();
             effects.push(format!("panics: {message}"));
         }
-        status if ended(status) => effects.push("stops".to_owned()),
+        Status::Stopped => effects.push("stops".to_owned()),
         _ => {}
     }
     effects

@@ -10,8 +10,8 @@
 //! a search, or leaves out what the user agreed to miss. It does not change after: a machine answers the same
 //! in the same configuration.
 
+use super::ActorMachine;
 use crate::fields::Touched;
-use crate::machine::ActorMachine;
 use rustc_hash::FxHashMap;
 use whippet_model::{Choice, Machine, Marks, Name};
 
@@ -27,8 +27,9 @@ const UNKNOWN: u64 = 1;
 /// A message of some kind to an actor.
 type Node = (Name, u64);
 
+/// See the module.
 #[derive(Debug, Default)]
-pub(crate) struct Knowledge {
+pub(super) struct Knowledge {
     /// Per message, who is sent to because of it, and whether directly.
     reached: FxHashMap<Node, FxHashMap<Name, bool>>,
     /// Per kind, what it touches, each field once; nothing where that is more than fields.
@@ -37,7 +38,7 @@ pub(crate) struct Knowledge {
 
 impl Knowledge {
     /// Runs the program a number of times, and takes all steps back.
-    pub(crate) fn learn(machine: &mut ActorMachine) -> Knowledge {
+    pub(super) fn learn(machine: &mut ActorMachine) -> Knowledge {
         let mut knowledge = Knowledge::default();
         let mut sends: FxHashMap<Node, Vec<Node>> = FxHashMap::default();
         let mut dice = Name::ROOT;
@@ -120,14 +121,14 @@ fn reached(sends: &FxHashMap<Node, Vec<Node>>, from: Node) -> FxHashMap<Name, bo
 
 impl ActorMachine {
     /// See the module.
-    pub(crate) fn find_out(&mut self) {
+    pub(super) fn find_out(&mut self) {
         if self.knowledge.is_none() {
             self.knowledge = Some(Knowledge::learn(self));
         }
     }
 
     /// How much may still be sent to an actor because of messages to others: see [`Machine::level`].
-    pub(crate) fn level_of(&self, actor: u32) -> Option<u64> {
+    pub(super) fn level_of(&self, actor: u32) -> Option<u64> {
         let knowledge = self.knowledge.as_ref()?;
         let engine = self.engine.borrow();
         let name = engine.about[actor as usize].name;
@@ -144,7 +145,7 @@ impl ActorMachine {
     }
 
     /// Whether a message is marked: see [`Marks`]. Nothing is kept for it: the steps of its receiver tell.
-    pub(crate) fn is_marked(&self, what: u32) -> bool {
+    pub(super) fn is_marked(&self, what: u32) -> bool {
         let (Some(marks), Some(knowledge)) = (self.marks, &self.knowledge) else { return false };
         let (to, kind) = (self.engine.borrow().mail[what].to, self.kind(what));
         for record in self.records.iter().rev().filter(|record| record.actor == to) {
@@ -163,7 +164,7 @@ impl ActorMachine {
     }
 
     /// What marks may miss, for the reader of the verdict.
-    pub(crate) fn missed_by_marks(&self) -> Option<String> {
+    pub(super) fn missed_by_marks(&self) -> Option<String> {
         self.marks?;
         Some(format!(
             "marks on messages may miss executions where an actor is taken to which others can still send, where actors \
@@ -172,7 +173,7 @@ impl ActorMachine {
     }
 
     /// Says from what the order `stable` knows.
-    pub(crate) fn source_of_levels() -> String {
+    pub(super) fn source_of_levels() -> String {
         format!(
             "stable: who may still send to whom is what {SAMPLES} sample executions showed; it orders the search, no more"
         )

@@ -1,8 +1,8 @@
 //! Data races as problems: both accesses, what their actors were doing, and why it matters.
 
+use super::ActorMachine;
 use crate::address::with_labels;
 use crate::engine::Engine;
-use crate::machine::ActorMachine;
 use crate::mail::Content;
 use crate::now::SET_UP;
 use crate::shared::{Access, DataRace};
@@ -12,7 +12,7 @@ use whippet_model::{Kind, Name, Problem};
 impl ActorMachine {
     /// Appends the data races of the present execution.
     #[inline]
-    pub(crate) fn find_races(&self, out: &mut Vec<Problem>) {
+    pub(super) fn find_races(&self, out: &mut Vec<Problem>) {
         let engine = self.engine.borrow();
         if !engine.shared.races.is_empty() {
             let labels = words::labels(&engine);

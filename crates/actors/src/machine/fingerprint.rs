@@ -7,10 +7,10 @@
 //! Actors with an async body are compared by the text of what they have received, in which addresses stand under
 //! their stable names.
 
+use super::Record;
 use crate::address::with_labels;
 use crate::cell::Cell;
 use crate::engine::Engine;
-use crate::machine::Record;
 use whippet_model::{Comparison, MachineError, Name};
 
 /// Two independent sums make 128 bits: a collision would merge two different states.
@@ -18,7 +18,7 @@ type Sums = [u64; 2];
 
 /// The sums of the present configuration, and what it takes to have those of earlier ones.
 #[derive(Default)]
-pub(crate) struct Fingerprints {
+pub(super) struct Fingerprints {
     sums: Sums,
     /// The configurations that were asked for on the way here.
     known: Vec<Known>,
@@ -40,17 +40,17 @@ struct Known {
 
 /// The program in its present configuration.
 #[derive(Copy, Clone)]
-pub(crate) struct Present<'a> {
-    pub(crate) engine: &'a Engine,
-    pub(crate) cells: &'a [Box<dyn Cell>],
-    pub(crate) records: &'a [Record],
+pub(super) struct Present<'a> {
+    pub(super) engine: &'a Engine,
+    pub(super) cells: &'a [Box<dyn Cell>],
+    pub(super) records: &'a [Record],
     /// Whether there may be an actor with an async body.
-    pub(crate) bodies: bool,
+    pub(super) bodies: bool,
 }
 
 impl Fingerprints {
     /// The hash of the present configuration.
-    pub(crate) fn of(&mut self, present: Present<'_>, how: Comparison) -> Result<u128, MachineError> {
+    pub(super) fn of(&mut self, present: Present<'_>, how: Comparison) -> Result<u128, MachineError> {
         if !present.engine.shared.is_empty() {
             let why = "programs with shared variables cannot be compared by their states: use another search";
             return Err(MachineError::Unsupported(why.to_owned()));
@@ -63,7 +63,7 @@ impl Fingerprints {
     }
 
     /// All steps from `depth` on have been taken back.
-    pub(crate) fn rewind(&mut self, depth: usize) {
+    pub(super) fn rewind(&mut self, depth: usize) {
         while let Some(known) = self.known.pop_if(|known| known.depth > depth) {
             self.sums = known.sums;
             self.actors.truncate(known.actors);

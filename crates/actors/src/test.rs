@@ -1,0 +1,164 @@
+//! A test as a program: its settings and its body, which is run anew for each machine.
+
+use crate::delivery::Delivery;
+use crate::environment::Environment;
+use crate::machine::ActorMachine;
+use crate::panics::catch;
+use crate::system::System;
+use std::sync::Arc;
+use whippet_model::{MachineError, Program, Tasks};
+
+/// The body of a test.
+type Body = dyn Fn(&mut System) + Send + Sync;
+
+/// A test as a program: its name, its settings and its body.
+///
+/// ```
+/// use whippet_actors::{Delivery, System, Test};
+/// use whippet_model::{Machine, Program};
+/// let test = Test::new("quiet", |system: &mut System| {
+///     let _ = system;
+/// })
+/// .delivery(Delivery::Fifo);
+/// assert_eq!(test.name(), "quiet");
+/// assert_eq!(test.machine().unwrap().depth(), 0);
+/// ```
+#[derive(Clone)]
+pub struct Test {
+    name: String,
+    parameters: Vec<(String, String)>,
+    delivery: Delivery,
+    environment: Environment,
+    tasks: Tasks,
+    remember: usize,
+    body: Arc<Body>,
+}
+
+/// How many bytes a machine may use to remember what slow and async handlers did.
+const REMEMBER: usize = 64 << 20;
+
+impl Test {
+    /// A test of this name and body.
+    pub fn new(name: impl Into<String>, body: impl Fn(&mut System) + Send + Sync + 'static) -> Test {
+        Test {
+            name: name.into(),
+            parameters: Vec::new(),
+            delivery: Delivery::default(),
+            environment: Environment::default(),
+            tasks: Tasks::default(),
+            remember: REMEMBER,
+            body: Arc::new(body),
+        }
+    }
+
+    /// The order of delivery.
+    #[must_use]
+    pub fn delivery(mut self, delivery: Delivery) -> Test {
+        self.delivery = delivery;
+        self
+    }
+
+    /// What must have happened at the end, unless the body says otherwise.
+    ///
+    /// ```
+    /// use whippet_actors::{Environment, Test};
+    /// let closed = Test::new("closed", |_sys| {}).environment(Environment::Closed);
+    /// # let verdict = whippet_search::explore(std::sync::Arc::new(closed), &Default::default(), &()).unwrap();
+    /// assert!(verdict.findings.is_empty(), "nobody is there who could still run");
+    /// ```
+    #[must_use]
+    pub fn environment(mut self, environment: Environment) -> Test {
+        self.environment = environment;
+        self
+    }
+
+    /// When two messages to one actor are in conflict. By default [`Tracked`](crate::Tracked) fields tell, of actors that have
+    /// them; marks need them too.
+    ///
+    /// ```
+    /// use whippet_actors::{Actor, Cx, Test, Tracked};
+    /// use whippet_model::{Machine, Program, Relation, Tasks};
+    /// #[derive(Clone, Debug, Default)]
+    /// struct Counter { hits: Tracked<u32> }
+    /// impl Actor for Counter {
+    ///     type Msg = ();
+    ///     const FIELDS: bool = true;
+    ///     async fn handle(&mut self, _msg: (), _cx: &mut Cx<Self>) { *self.hits += 1 }
+    /// }
+    /// let test = Test::new("fields", |sys| {
+    ///     sys.spawn(Counter::default());
+    /// });
+    /// assert_eq!(test.machine().unwrap().relation(), Relation::Footprints);
+    /// assert_eq!(test.tasks(Tasks::Actors).machine().unwrap().relation(), Relation::SameActor);
+    /// ```
+    #[must_use]
+    pub fn tasks(mut self, tasks: Tasks) -> Test {
+        self.tasks = tasks;
+        self
+    }
+
+    /// A parameter that the body was made with; it stands in schedules and reports.
+    ///
+    /// ```
+    /// use whippet_actors::Test;
+    /// use whippet_model::Program;
+    /// let test = Test::new("crowd", |_sys| {}).parameter("n", 4);
+    /// assert_eq!(test.parameters()[0], ("n".to_string(), "4".to_string()));
+    /// ```
+    #[must_use]
+    pub fn parameter(mut self, name: impl Into<String>, value: impl ToString) -> Test {
+        self.parameters.push((name.into(), value.to_string()));
+        self
+    }
+
+    /// How many bytes each worker may use to remember what slow and async handlers did, so as not to run them again
+    /// on the same history: 64 MiB by default, 0 to remember nothing.
+    ///
+    /// ```
+    /// use whippet_actors::Test;
+    /// use whippet_model::Program;
+    /// let test = Test::new("frugal", |_sys| {}).remember(0);
+    /// assert!(test.machine().is_ok());
+    /// ```
+    #[must_use]
+    pub fn remember(mut self, bytes: usize) -> Test {
+        self.remember = bytes;
+        self
+    }
+
+    /// The order of delivery that was set.
+    ///
+    /// ```
+    /// use whippet_actors::{Delivery, Test};
+    /// assert_eq!(Test::new("plain", |_sys| {}).delivery_set(), Delivery::Unordered);
+    /// ```
+    #[must_use]
+    pub fn delivery_set(&self) -> Delivery {
+        self.delivery
+    }
+}
+
+impl Program for Test {
+    type Machine = ActorMachine;
+
+    fn machine(&self) -> Result<ActorMachine, MachineError> {
+        let mut system = System::new(self.delivery, self.environment);
+        let result = catch(|| (self.body)(&mut system));
+        if let Err(panic) = result {
+            return Err(MachineError::Misuse(format!("the body of the test panicked: {panic}")));
+        }
+        let mut machine = system.into_machine()?;
+        machine.start(self.tasks, self.remember);
+        Ok(machine)
+    }
+
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn parameters(&self) -> Vec<(String, String)> {
+        let mut parameters = self.parameters.clone();
+        parameters.push(("delivery".to_owned(), self.delivery.to_string()));
+        parameters
+    }
+}
