@@ -56,75 +56,83 @@ impl Names {
     }
 }
 
+/// A line of the text, counted from 0.
+#[derive(Copy, Clone)]
+struct Line<'a> {
+    at: usize,
+    text: &'a str,
+}
+
+impl Line<'_> {
+    fn error(self, (column, word): Word<'_>, message: impl Into<String>) -> TextError {
+        TextError {
+            line: self.at + 1,
+            column: column + 1,
+            message: message.into(),
+            source: self.text.replace('\t', " "),
+            width: word.chars().count().max(1),
+        }
+    }
+}
+
 /// Reads a text.
 pub(crate) fn parse(source: &str) -> Result<Script, TextError> {
     let (mut mailboxes, mut mutexes) = (Names::default(), Names::default());
     let (mut names, mut processes, mut places) = (Vec::new(), Vec::new(), Vec::new());
-    for (at, line) in source.lines().enumerate() {
-        let error = |(column, word): Word<'_>, message: String| TextError {
-            line: at + 1,
-            column: column + 1,
-            message,
-            source: line.replace('\t', " "),
-            width: word.chars().count().max(1),
-        };
-        let mut words = words(line);
+    for (at, text) in source.lines().enumerate() {
+        let line = Line { at, text };
+        let mut words = words(text);
         if words.is_empty() {
             continue;
         }
-        let mut label = format!("process {}", processes.len());
-        if let Some(given) = words[0].1.strip_suffix(':') {
-            if given.is_empty() {
-                return Err(error(words[0], "put the process's label before the colon".into()));
-            }
-            label = given.to_string();
-            words.remove(0);
-        }
-        let mut labels: Vec<(String, usize)> = Vec::new();
-        let mut actions = Vec::new();
-        for &word in &words {
-            let mut text = word.1;
-            if let Some((name, rest)) = text.split_once('=') {
-                if labels.iter().any(|(known, _)| known == name)
-                    || !is_name(name)
-                    || name.starts_with(|c: char| c.is_ascii_digit())
-                {
-                    return Err(error(
-                        word,
-                        format!("`{name}` cannot name this action: a name is new in its line and begins with a letter"),
-                    ));
-                }
-                labels.push((name.to_string(), actions.len()));
-                text = rest;
-            }
-            actions.push(action(text, &labels, &mut mailboxes, &mut mutexes).map_err(|why| error(word, why))?);
-        }
-        places.push((at, line, words));
-        names.push(label);
-        processes.push(actions);
+        names.push(label(line, &mut words)?.unwrap_or_else(|| format!("process {}", processes.len())));
+        processes.push(actions(line, &words, &mut mailboxes, &mut mutexes)?);
+        places.push((line, words));
     }
     if processes.is_empty() {
-        let message = "there is no process here: write one per line, such as `R0 W0`".into();
-        return Err(TextError {
-            line: 1,
-            column: 1,
-            message,
-            source: source.lines().next().unwrap_or("").into(),
-            width: 1,
-        });
+        let first = Line { at: 0, text: source.lines().next().unwrap_or("") };
+        return Err(first.error((0, ""), "there is no process here: write one per line, such as `R0 W0`"));
     }
     let script = Script { names, processes, mailboxes: mailboxes.0, mutexes: mutexes.0 };
     script.checked().map_err(|ScriptError { process, action, message }| {
-        let (at, line, words) = &places[process];
-        let (column, word) = words[action];
-        TextError {
-            line: at + 1,
-            column: column + 1,
-            message,
-            source: line.replace('\t', " "),
-            width: word.chars().count(),
-        }
+        let (line, words) = &places[process];
+        line.error(words[action], message)
     })
+}
+
+/// Takes the label of a process off its words, if it has one.
+fn label(line: Line<'_>, words: &mut Vec<Word<'_>>) -> Result<Option<String>, TextError> {
+    let Some(label) = words[0].1.strip_suffix(':') else { return Ok(None) };
+    if label.is_empty() {
+        return Err(line.error(words[0], "put the process's label before the colon"));
+    }
+    words.remove(0);
+    Ok(Some(label.to_string()))
+}
+
+/// The actions of a process, each of which may be given a name.
+fn actions(
+    line: Line<'_>,
+    words: &[Word<'_>],
+    mailboxes: &mut Names,
+    mutexes: &mut Names,
+) -> Result<Vec<Action>, TextError> {
+    let mut named: Vec<(String, usize)> = Vec::new();
+    let mut actions = Vec::new();
+    for &word in words {
+        let mut text = word.1;
+        if let Some((name, rest)) = text.split_once('=') {
+            let known = named.iter().any(|(known, _)| known == name);
+            if known || !is_name(name) || name.starts_with(|c: char| c.is_ascii_digit()) {
+                let why = "a name is new in its line and begins with a letter";
+                return Err(line.error(word, format!("`{name}` cannot name this action: {why}")));
+            }
+            named.push((name.to_string(), actions.len()));
+            text = rest;
+        }
+        actions.push(action(text, &named, mailboxes, mutexes).map_err(|why| line.error(word, why))?);
+    }
+    Ok(actions)
 }
 
 /// The words of a line, up to a comment, with the character columns where they begin.
@@ -149,12 +157,8 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-')
 }
 
-fn action(
-    text: &str,
-    labels: &[(String, usize)],
-    mailboxes: &mut Names,
-    mutexes: &mut Names,
-) -> Result<Action, String> {
+/// One action. `named` are those of the process that have a name, by number.
+fn action(text: &str, named: &[(String, usize)], mailboxes: &mut Names, mutexes: &mut Names) -> Result<Action, String> {
     const KINDS: [&str; 9] = ["MW", "MT", "S", "R", "W", "T", "K", "U", "L"];
     let Some(kind) = KINDS.into_iter().find(|kind| text.starts_with(kind)) else {
         return Err(format!("`{text}` is no action; there are: {ACTIONS}"));
@@ -171,8 +175,8 @@ fn action(
     };
     let own = || {
         let number = |name: &&str| {
-            let label = labels.iter().find(|(known, _)| known == name).map(|&(_, at)| at);
-            label.or_else(|| name.parse().ok()).ok_or_else(|| {
+            let at = named.iter().find(|(known, _)| known == name).map(|&(_, at)| at);
+            at.or_else(|| name.parse().ok()).ok_or_else(|| {
                 format!("no action of this process is called `{name}`: write `{name}=` before the one that is meant, or count from 0")
             })
         };

@@ -2,7 +2,7 @@
 
 use crate::machine::{Deed, NetMachine};
 use crate::op::Op;
-use crate::port::Wants;
+use crate::port::{Message, Wants};
 use whippet_model::{Kind, Machine, Name, Problem, StepText};
 
 impl NetMachine {
@@ -79,31 +79,11 @@ impl NetMachine {
                 format!("sends {} to {} with tag {tag}", value.text, self.label(port))
             }
             (Deed::Asked { .. }, Op::Ask { wants, .. }) => format!("asks to receive {}", self.wants(*wants)),
-            (Deed::Met { port, index, message }, _) => {
-                let state = &self.ports[port as usize];
-                let (send, receive) = (state.sent(message).step as usize, state.receives[index as usize].step as usize);
-                let value = &self.histories.op(self.steps[send].node).value().expect("messages have values").text;
-                let wants = self.wants(state.receives[index as usize].wants);
-                let action = self.steps[receive].index;
-                format!(
-                    "hands {value} of {} to {}'s receive {wants} (action {action})",
-                    self.whose(send),
-                    self.label(port)
-                )
-            }
+            (Deed::Met { port, index, message }, _) => self.meeting(port, index, message),
             (Deed::Completed { k }, Op::Wait { of, test }) => {
                 let step = self.own(process, of[k as usize]);
-                let partner = self.partner(step).expect("it is complete");
                 let verb = if *test { "tests, and finds complete," } else { "has waited for" };
-                origin = Some(match self.steps[partner].deed {
-                    Deed::Sent { .. } | Deed::Posted { .. } => {
-                        match self.histories.op(self.steps[partner].node).value() {
-                            Some(value) => format!("{} from {}", value.text, self.whose(partner)),
-                            None => format!("from {}", self.whose(partner)),
-                        }
-                    }
-                    _ => format!("taken by {}", self.whose(partner)),
-                });
+                origin = Some(self.brought(self.partner(step).expect("it is complete")));
                 format!("{verb} {}", self.communication(step))
             }
             (Deed::Incomplete, Op::Wait { of, .. }) => {
@@ -121,6 +101,27 @@ impl NetMachine {
             (deed, _) => unreachable!("{deed:?} is no deed of this operation"),
         };
         StepText { actor: self.label(process).to_string(), action, origin, effects, changes: Vec::new() }
+    }
+
+    /// "hands 1 of rank 2 to rank 0's receive from any source with tag 3 (action 4)".
+    fn meeting(&self, port: u32, index: u32, message: Message) -> String {
+        let state = &self.ports[port as usize];
+        let (send, receive) = (state.sent(message).step as usize, &state.receives[index as usize]);
+        let value = &self.histories.op(self.steps[send].node).value().expect("messages have values").text;
+        let (wants, action) = (self.wants(receive.wants), self.steps[receive.step as usize].index);
+        format!("hands {value} of {} to {}'s receive {wants} (action {action})", self.whose(send), self.label(port))
+    }
+
+    /// What a communication came to, by the step that its partner took.
+    fn brought(&self, partner: usize) -> String {
+        let who = self.whose(partner);
+        match self.steps[partner].deed {
+            Deed::Sent { .. } | Deed::Posted { .. } => match self.histories.op(self.steps[partner].node).value() {
+                Some(value) => format!("{} from {who}", value.text),
+                None => format!("from {who}"),
+            },
+            _ => format!("taken by {who}"),
+        }
     }
 
     /// A process is stuck, or failed before its first step.
@@ -163,12 +164,8 @@ impl NetMachine {
                     let queue = &self.mutexes[mutex as usize];
                     let first = queue.unlocks[..rank as usize].iter().position(Option::is_none);
                     let owner = first.map_or("nobody", |i| self.whose(queue.locks[i] as usize));
-                    let stuck = if owner == self.label(process) { "it has itself and did not unlock" } else { "has" };
-                    if stuck == "has" {
-                        format!("mutex {}, which {owner} has and did not unlock", self.mutex_names[mutex as usize])
-                    } else {
-                        format!("mutex {}, which {stuck}", self.mutex_names[mutex as usize])
-                    }
+                    let has = if owner == self.label(process) { "it has itself" } else { &format!("{owner} has") };
+                    format!("mutex {}, which {has} and did not unlock", self.mutex_names[mutex as usize])
                 };
                 format!("waits for {}", self.list(process, of, each))
             }
