@@ -1,15 +1,12 @@
-//! Checking in a test: explore, fail with the story, save the schedule, replay it.
+//! Checking in a test: explore, fail with the story and how to replay it.
 
-use std::path::{Path, PathBuf};
+use crate::replay;
 use std::sync::Arc;
 use std::time::Duration;
 use whippet_actors::{Delivery, Environment, System, Test};
-use whippet_model::{Program, Schedule, ScheduleError, Tasks, Verdict};
-use whippet_report::{failure, story};
-use whippet_search::{Options, Order, Reduction, ReplayError, SearchError, explore, replay_within};
-
-/// The variable that names a schedule to replay instead of exploring.
-const REPLAY: &str = "WHIPPET_REPLAY";
+use whippet_model::{Tasks, Verdict};
+use whippet_report::failure;
+use whippet_search::{Options, Order, Reduction, ReplayError, SearchError, explore};
 
 /// Explores every order of the messages of `body`, and panics with the story if something is wrong with one.
 ///
@@ -413,17 +410,6 @@ impl Whippet {
         self
     }
 
-    /// What cargo is told to run this again.
-    fn again(&self) -> String {
-        match std::env::current_exe() {
-            Ok(program) if program.parent().is_some_and(|dir| dir.ends_with("examples")) => {
-                let name = program.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-                format!("run --example {name}")
-            }
-            _ => format!("test {}", self.name),
-        }
-    }
-
     /// The body as a program with these settings.
     ///
     /// ```
@@ -493,62 +479,16 @@ impl Whippet {
     /// ```
     pub fn try_check(&self, body: impl Fn(&mut System) + Send + Sync + 'static) -> Result<(), String> {
         let program = self.program(body);
-        if let Some(path) = std::env::var_os(REPLAY) {
-            let schedule = read_schedule(Path::new(&path)).map_err(|error| error.to_string())?;
-            if schedule.program == program.name() {
-                return replayed(program, &schedule, self.options.limits.handler);
-            }
+        if let Some(schedule) = replay::wanted(&self.name).map_err(|error| error.to_string())? {
+            return replay::carry_out(program, &schedule, self.options.limits.handler);
         }
         let verdict = explore(Arc::new(program), &self.options, &()).map_err(|error| error.to_string())?;
-        let replays: Vec<String> = verdict
-            .findings
-            .iter()
-            .enumerate()
-            .map(|(k, finding)| match save(&self.name, k, &finding.schedule) {
-                Ok(path) => format!("{REPLAY}={} cargo {}", path.display(), self.again()),
-                Err(error) => format!("the schedule could not be saved: {error}"),
-            })
-            .collect();
+        let findings = verdict.findings.iter().enumerate();
+        let replays: Vec<String> =
+            findings.map(|(k, finding)| replay::save(&self.name, k, &finding.schedule)).collect();
         match failure(&verdict, self.partial, &replays) {
             Some(text) => Err(text),
             None => Ok(()),
         }
     }
-}
-
-fn replayed(program: Test, schedule: &Schedule, limit: Duration) -> Result<(), String> {
-    let replayed = replay_within(Arc::new(program), schedule, limit).map_err(|error| error.to_string())?;
-    let mut text = String::new();
-    for problem in &replayed.problems {
-        let place = problem.place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
-        text += &format!("{}: {}{place}\n", problem.kind, problem.message);
-    }
-    if text.is_empty() {
-        return Ok(());
-    }
-    Err(whippet_report::plain(&format!("{text}{}", story(&replayed.story))))
-}
-
-fn read_schedule(path: &Path) -> Result<Schedule, CheckError> {
-    let file = |why: String| CheckError::File { path: path.display().to_string(), why };
-    let text = std::fs::read_to_string(path).map_err(|error| file(error.to_string()))?;
-    whippet_report::schedule_in(&text, 1).map_err(|error: ScheduleError| file(error.to_string()))
-}
-
-/// Writes a schedule where the build keeps its own files.
-fn save(name: &str, k: usize, schedule: &Schedule) -> std::io::Result<PathBuf> {
-    let dir = build_dir().unwrap_or_else(std::env::temp_dir).join("whippet");
-    std::fs::create_dir_all(&dir)?;
-    let name: String = name.chars().map(|c| if c.is_alphanumeric() || c == '_' { c } else { '-' }).collect();
-    let number = if k == 0 { String::new() } else { format!("-{}", k + 1) };
-    let path = dir.join(format!("{name}{number}.json"));
-    std::fs::write(&path, schedule.to_json())?;
-    Ok(path)
-}
-
-/// The target directory: tests lie in `target/<profile>/deps`, examples in `target/<profile>/examples`.
-fn build_dir() -> Option<PathBuf> {
-    let program = std::env::current_exe().ok()?;
-    let dir = program.parent().filter(|dir| dir.ends_with("deps") || dir.ends_with("examples"))?;
-    Some(dir.parent()?.parent()?.to_owned())
 }

@@ -44,6 +44,7 @@
 //! told so; it is never given a wrong verdict silently where a replay can see the difference.
 
 mod check;
+mod replay;
 
 pub use check::{CheckError, Whippet, check};
 pub use whippet_actors::{

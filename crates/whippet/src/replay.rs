@@ -1,0 +1,77 @@
+//! Schedules of failing tests: where they are kept, and how one is carried out again.
+
+use crate::CheckError;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use whippet_actors::Test;
+use whippet_model::{Schedule, ScheduleError};
+use whippet_report::story;
+use whippet_search::replay_within;
+
+/// The variable that names a schedule to replay instead of exploring.
+const REPLAY: &str = "WHIPPET_REPLAY";
+
+/// The schedule to replay, if there is one and it is of this test.
+pub(crate) fn wanted(test: &str) -> Result<Option<Schedule>, CheckError> {
+    let Some(path) = std::env::var_os(REPLAY) else { return Ok(None) };
+    let schedule = read(Path::new(&path))?;
+    Ok((schedule.program == test).then_some(schedule))
+}
+
+fn read(path: &Path) -> Result<Schedule, CheckError> {
+    let file = |why: String| CheckError::File { path: path.display().to_string(), why };
+    let text = std::fs::read_to_string(path).map_err(|error| file(error.to_string()))?;
+    whippet_report::schedule_in(&text, 1).map_err(|error: ScheduleError| file(error.to_string()))
+}
+
+/// Carries out a schedule; the error is what is wrong then, with its story.
+pub(crate) fn carry_out(test: Test, schedule: &Schedule, limit: Duration) -> Result<(), String> {
+    let replayed = replay_within(Arc::new(test), schedule, limit).map_err(|error| error.to_string())?;
+    let mut text = String::new();
+    for problem in &replayed.problems {
+        let place = problem.place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
+        text += &format!("{}: {}{place}\n", problem.kind, problem.message);
+    }
+    if text.is_empty() {
+        return Ok(());
+    }
+    Err(whippet_report::plain(&format!("{text}{}", story(&replayed.story))))
+}
+
+/// Saves the schedule of the `k`-th finding of a test, and says by which command it is replayed.
+pub(crate) fn save(test: &str, k: usize, schedule: &Schedule) -> String {
+    match write(test, k, schedule) {
+        Ok(path) => format!("{REPLAY}={} cargo {}", path.display(), again(test)),
+        Err(error) => format!("the schedule could not be saved: {error}"),
+    }
+}
+
+/// Writes a schedule where the build keeps its own files.
+fn write(test: &str, k: usize, schedule: &Schedule) -> std::io::Result<PathBuf> {
+    let dir = build_dir().unwrap_or_else(std::env::temp_dir).join("whippet");
+    std::fs::create_dir_all(&dir)?;
+    let name: String = test.chars().map(|c| if c.is_alphanumeric() || c == '_' { c } else { '-' }).collect();
+    let number = if k == 0 { String::new() } else { format!("-{}", k + 1) };
+    let path = dir.join(format!("{name}{number}.json"));
+    std::fs::write(&path, schedule.to_json())?;
+    Ok(path)
+}
+
+/// The target directory: tests lie in `target/<profile>/deps`, examples in `target/<profile>/examples`.
+fn build_dir() -> Option<PathBuf> {
+    let program = std::env::current_exe().ok()?;
+    let dir = program.parent().filter(|dir| dir.ends_with("deps") || dir.ends_with("examples"))?;
+    Some(dir.parent()?.parent()?.to_owned())
+}
+
+/// What cargo is told to run a test again.
+fn again(test: &str) -> String {
+    match std::env::current_exe() {
+        Ok(program) if program.parent().is_some_and(|dir| dir.ends_with("examples")) => {
+            let name = program.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            format!("run --example {name}")
+        }
+        _ => format!("test {test}"),
+    }
+}
