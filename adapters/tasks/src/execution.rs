@@ -23,7 +23,6 @@ pub(crate) const NONE: u32 = u32::MAX;
 pub(crate) type Select = [(u32, u32); 3];
 
 /// What the step being taken has done so far.
-#[derive(Default)]
 pub(crate) struct Record {
     pub(crate) action: Option<Action>,
     pub(crate) touches: Vec<Touch>,
@@ -31,6 +30,51 @@ pub(crate) struct Record {
     pub(crate) branch: Branch,
     /// How many ways each choice made in this step had.
     pub(crate) arities: SmallVec<[u32; 2]>,
+    /// The name of the event, and how many items it has sent.
+    pub(crate) event: Name,
+    items: u64,
+    /// Whether the task had been waiting.
+    pub(crate) waited: bool,
+    /// The queue that the step sends to, if what it touches does not depend on what others do.
+    pub(crate) appends: Option<Name>,
+    /// What it makes ready for those who wait for it.
+    pub(crate) enables: Vec<Name>,
+    /// What the task waited for, if one of these let it through and nothing else could have.
+    pub(crate) awaited: Vec<Name>,
+    /// The steps without which that would not have been ready.
+    pub(crate) needs: Vec<u32>,
+}
+
+impl Record {
+    fn new() -> Record {
+        Record {
+            action: None,
+            touches: Vec::new(),
+            causes: Vec::new(),
+            branch: Branch::FIRST,
+            arities: SmallVec::new(),
+            event: Name::ROOT,
+            items: 0,
+            waited: false,
+            appends: None,
+            enables: Vec::new(),
+            awaited: Vec::new(),
+            needs: Vec::new(),
+        }
+    }
+
+    /// For a new step.
+    pub(crate) fn begin(&mut self, event: Name, branch: Branch) {
+        self.action = None;
+        self.touches.clear();
+        self.causes.clear();
+        self.branch = branch;
+        self.arities.clear();
+        (self.event, self.items, self.appends, self.waited) = (event, 0, None, false);
+        self.enables.clear();
+        self.awaited.clear();
+        self.needs.clear();
+    }
 }
 
 /// One execution, up to where it is now.
@@ -107,7 +151,7 @@ impl Execution {
             tasks: Vec::new(),
             running: NONE,
             step: NONE,
-            record: Record::default(),
+            record: Record::new(),
             fresh: VecDeque::new(),
             order: 0,
             last_wait: 0,
@@ -245,10 +289,13 @@ impl Execution {
         }
     }
 
-    /// An event comes after leaves that were asked in the same poll: what still waits is not sure any more.
-    pub(crate) fn mark_dirty(&mut self) {
+    /// An event comes after leaves that were asked in the same poll, if there are any: what still waits is not sure any
+    /// more.
+    pub(crate) fn mark_dirty(&mut self) -> bool {
         let task = self.task();
-        task.dirty |= task.waits.iter().any(|wait| wait.poll == task.poll);
+        let asked = task.waits.iter().any(|wait| wait.poll == task.poll);
+        task.dirty |= asked;
+        asked
     }
 
     /// See [`choose`].
@@ -359,7 +406,10 @@ pub fn event(action: Action) {
     }
     x.mark_around();
     x.attach_probes();
-    x.mark_dirty();
+    if x.mark_dirty() {
+        // What was asked on the way here may have had another answer.
+        x.record.appends = None;
+    }
     x.task().state = State::Event(action);
     crate::task::suspend();
 }
@@ -382,6 +432,22 @@ pub fn write(name: Name) {
     if let Some(x) = current() {
         x.touch(Touch::write(name));
     }
+}
+
+/// The running step sends to `queue` and, had others not sent to it before, would do so all the same.
+pub fn appends(queue: Name) {
+    if let Some(x) = current() {
+        x.record.appends = Some(queue).filter(|_| !x.record.waited);
+    }
+}
+
+/// A name for something that the running step sends: the same wherever it is sent in this step.
+#[must_use]
+pub fn new_item() -> Name {
+    current().map_or(Name::ROOT, |x| {
+        x.record.items += 1;
+        x.record.event.mixed(x.record.items)
+    })
 }
 
 /// The running step sends `item`, which somebody should take.
@@ -412,6 +478,7 @@ pub fn cause(step: u32) {
 /// depends on it.
 pub fn enables(watched: Name, item: Name) {
     let Some(x) = current() else { return };
+    x.record.enables.push(watched);
     if x.groups.is_marked(watched) {
         x.touch(Touch::write(item));
     }
@@ -423,6 +490,7 @@ pub fn enables(watched: Name, item: Name) {
 /// The running step is one of those that make waits for `watched` ready together, in any order: the last one does.
 pub fn contributes(watched: Name, to: Name) {
     let Some(x) = current() else { return };
+    x.record.enables.push(watched);
     x.touch(Touch::add(to));
     if let Some(group) = x.groups.of(watched) {
         x.touch(Touch::write(group));
@@ -578,7 +646,9 @@ pub(crate) fn woken(id: u64, task: u32) {
     }
     if let Some(x) = current().filter(|x| x.id == id && !x.muted) {
         let step = x.step;
-        x.tasks[task as usize].woken = Some(step);
+        let task = &mut x.tasks[task as usize];
+        task.woken = Some(step);
+        x.record.enables.push(task.name);
     }
 }
 

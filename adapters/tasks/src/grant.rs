@@ -69,12 +69,16 @@ pub(crate) fn grant(x: &mut Execution, number: u32) -> Action {
     // Where a task waits for several things, whatever lets it through is in a race with what would make another one
     // ready: it could have acted without.
     let raced = x.waits_for_several(at) || woken.is_some();
+    let sole = ready.len() == 1;
     wait_on(x, at, &mut ready);
     narrow(x, at, &mut ready);
     let (chosen, since) = (ready[0].0, ready[0].1);
     let wait = &x.tasks[at].waits[chosen];
     let (id, on, action) = (wait.id, wait.on.clone(), wait.action);
     x.tasks[at].grant = id;
+    if sole && woken.is_none() {
+        note_awaited(x, at, &on);
+    }
     match &on {
         On::Source(..) if raced => x.touch_item(&on, since),
         On::Source(..) => x.take_causes(&on),
@@ -82,6 +86,32 @@ pub(crate) fn grant(x: &mut Execution, number: u32) -> Action {
         On::Yield => {}
     }
     action
+}
+
+/// Notes what task `at` waited for, if that is all that could have let it through.
+fn note_awaited(x: &mut Execution, at: usize, on: &On) {
+    let task = &x.tasks[at];
+    if x.groups.is_marked(task.name) || task.live_waits().any(|wait| wait.foreign.is_some()) {
+        return;
+    }
+    let mut awaited = std::mem::take(&mut x.record.awaited);
+    let mut watched = SmallVec::new();
+    for wait in task.live_waits() {
+        let On::Source(source, key) = &wait.on else {
+            awaited.clear();
+            break;
+        };
+        source.watched(*key, &mut watched);
+        awaited.extend(watched.drain(..));
+    }
+    if !awaited.is_empty() {
+        // A wake from elsewhere would do too.
+        awaited.push(task.name);
+        if let On::Source(source, key) = on {
+            source.causes(*key, &mut x.record.needs);
+        }
+    }
+    x.record.awaited = awaited;
 }
 
 /// The waits that can end now, in the order in which the task asks.

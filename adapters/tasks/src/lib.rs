@@ -28,6 +28,7 @@
 mod clock;
 mod ending;
 mod execution;
+mod foresight;
 mod gate;
 mod grant;
 mod groups;
@@ -43,8 +44,8 @@ mod time;
 mod waiting;
 
 pub use execution::{
-    Around, Composite, InBranch, begins, cause, choose, contributes, enables, event, execution_id, is_learnt, is_live,
-    is_over, learn, misuse, new_select, read, sent, taken, this_step, write,
+    Around, Composite, InBranch, appends, begins, cause, choose, contributes, enables, event, execution_id, is_learnt, is_live,
+    is_over, learn, misuse, new_item, new_select, read, sent, taken, this_step, write,
 };
 pub use gate::{Acquiring, Gate, Shut};
 pub use local::Local;

@@ -9,6 +9,7 @@
 
 use crate::ending::{panic_problem, stuck, untaken};
 use crate::execution::{Execution, IDLE, enter};
+use crate::foresight::Foresight;
 use crate::grant::{forget_stale, grant, is_enabled, refresh, wake_granted};
 use crate::object::{Action, is_glue, place_text};
 use crate::panics::quietly;
@@ -18,7 +19,8 @@ use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
 use whippet_model::{
-    ActorNo, Branch, Choice, Kind, Machine, MachineError, Name, Pending, Problem, Relation, Step, StepText, Touch,
+    ActorNo, Branch, Choice, Clocks, Kind, Machine, MachineError, Name, Pending, Problem, Relation, Step, StepText, Touch,
+    Without,
 };
 
 /// What is kept of a step.
@@ -58,6 +60,7 @@ pub struct TaskMachine {
     steps: Vec<Taken>,
     touches: Vec<Touch>,
     causes: Vec<u32>,
+    foresight: Foresight,
     tasks: Vec<Known>,
     /// What can happen at each depth that was looked at, one after another.
     enabled: Vec<Choice>,
@@ -79,6 +82,7 @@ impl TaskMachine {
             steps: Vec::new(),
             touches: Vec::new(),
             causes: Vec::new(),
+            foresight: Foresight::default(),
             tasks: Vec::new(),
             enabled: Vec::new(),
             enabled_from: Vec::new(),
@@ -169,6 +173,7 @@ impl TaskMachine {
     /// The steps that lie ahead will not be taken again.
     fn leave(&mut self) {
         let Some(first) = self.steps.get(self.depth) else { return };
+        self.foresight.truncate(self.depth);
         self.touches.truncate(first.touches.start);
         self.causes.truncate(first.causes.start);
         self.tasks.truncate(first.tasks.start as usize);
@@ -200,23 +205,20 @@ impl TaskMachine {
         let at: *mut Execution = &raw mut **x;
         let known = x.tasks.len();
         x.step = self.live_depth as u32;
-        x.record.touches.clear();
-        x.record.causes.clear();
-        x.record.arities.clear();
-        x.record.action = None;
-        x.record.branch = choice.branch;
-        if x.groups.is_marked(IDLE) {
-            x.touch(Touch::add(IDLE));
-        }
         let task = &mut x.tasks[number as usize];
         task.steps += 1;
         let event = task.name.mixed(0x5354_4550).child(task.steps).going(choice.branch);
         let last = std::mem::replace(&mut task.last_step, self.live_depth as u32);
+        x.record.begin(event, choice.branch);
+        if x.groups.is_marked(IDLE) {
+            x.touch(Touch::add(IDLE));
+        }
         x.cause(last);
         if let State::Event(action) = x.tasks[number as usize].state {
             x.record.action = Some(action);
         } else {
             refresh(x, self.shared.settings.timers);
+            x.record.waited = true;
             let action = grant(x, number);
             x.record.action = Some(action);
         }
@@ -334,6 +336,7 @@ impl Machine for TaskMachine {
         let (touches, causes) = (self.touches.len(), self.causes.len());
         self.touches.extend_from_slice(&x.record.touches);
         self.causes.extend_from_slice(&x.record.causes);
+        self.foresight.push(&x.record);
         self.tasks.extend(x.tasks[before as usize..].iter().map(known));
         let problem = if ended && choice.what.0 == 0 { self.main_problem(depth) } else { None };
         let x = self.live.as_ref().expect("it runs");
@@ -398,6 +401,10 @@ impl Machine for TaskMachine {
 
     fn one_choice_each(&self) -> bool {
         true
+    }
+
+    fn without(&self, clocks: &Clocks, earlier: usize, later: usize) -> Without {
+        self.foresight.without(clocks, earlier, self.touches(earlier), later)
     }
 
     fn step(&self, at: usize) -> Step {

@@ -16,7 +16,7 @@ mod verdict;
 
 pub use choice::{Access, ActorNo, Branch, Choice, Delivered, Pending, Step, Touch, conflict};
 pub use clocks::{Clocks, ones};
-pub use machine::{Comparison, Extension, Machine, MachineError, Program, Relation};
+pub use machine::{Comparison, Extension, Machine, MachineError, Program, Relation, Without};
 pub use name::Name;
 pub use problem::{Finding, Kind, Problem, StepText};
 pub use schedule::{Decision, SCHEDULE_VERSION, Schedule, ScheduleError};

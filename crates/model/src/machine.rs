@@ -86,6 +86,23 @@ pub struct Extension {
     pub touches: Vec<Touch>,
 }
 
+/// What is known of a step, had another one not happened: see [`Machine::without`].
+///
+/// ```
+/// use whippet_model::Without;
+/// assert_ne!(Without::Nothing, Without::Unknown, "that nothing could happen is something to know");
+/// ```
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Without {
+    /// Only trying tells.
+    Unknown,
+    /// Its thread could not act.
+    Nothing,
+    /// It would be possible and touch the same, and its thread could do nothing else: at once, or after any steps that
+    /// it does not depend on.
+    Same,
+}
+
 /// One program, in one configuration, moved forward and back.
 ///
 /// A configuration is reached by a sequence of steps; [`depth`](Machine::depth) is their number, and
@@ -399,6 +416,28 @@ pub trait Machine {
     /// ```
     fn one_choice_each(&self) -> bool {
         false
+    }
+
+    /// With [`Relation::Footprints`]: what is known, without trying, of step `later` had `earlier` not happened, nor
+    /// anything after that but steps that do not depend on it. The two are in a race; `clocks` knows all steps taken.
+    ///
+    /// ```
+    /// use whippet_model::{Clocks, Machine, Program, Without};
+    /// let net = whippet_net::Net::parse("two", "a: Km Um\nb: Km Um").unwrap();
+    /// let mut machine = net.machine().unwrap();
+    /// for _ in 0..3 {
+    ///     let mut enabled = Vec::new();
+    ///     machine.enabled(&mut enabled);
+    ///     machine.execute(enabled[0]).unwrap();
+    /// }
+    /// let mut clocks = Clocks::new();
+    /// clocks.follow(&machine);
+    /// // Two requests for one mutex: a process of a mailbox program is always tried.
+    /// assert_eq!(machine.without(&clocks, 0, 2), Without::Unknown);
+    /// ```
+    fn without(&self, clocks: &Clocks, earlier: usize, later: usize) -> Without {
+        let _ = (clocks, earlier, later);
+        Without::Unknown
     }
 
     /// With [`Relation::Footprints`], for the unfolding search: appends every event whose past consists of

@@ -11,7 +11,8 @@
 //! * one that could not act any more in the end: e may have shut it out;
 //! * e's own, where it could have gone another way, or could have after what came later.
 //!
-//! Whether the thread can act, and how, is for the machine to say: it goes there. Events of `notdep(e)` may themselves
+//! Whether the thread can act, and how, is for the machine to say. Sometimes it knows ([`Machine::without`]); otherwise it
+//! goes there. Events of `notdep(e)` may themselves
 //! take a choice away (a test that finds nothing, before any of several messages). So the machine first
 //! takes what the thread needs to be there at all, then the rest, and each choice counts with what
 //! came before it vanished; then the rest follows as far as it does not depend on that choice.
@@ -22,7 +23,7 @@ use crate::acts::{Act, ActorNames, Record};
 use crate::run::{Run, Stop};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use whippet_model::{Branch, Choice, Machine, Name, Pending, Relation};
+use whippet_model::{Branch, Choice, Machine, Name, Pending, Relation, Without};
 
 /// What was tried at one configuration, and whether the thread could act.
 pub(crate) type Tried = FxHashMap<u64, bool>;
@@ -50,6 +51,14 @@ struct Target {
     needs: Bits,
 }
 
+/// A target to try without some step.
+#[derive(Copy, Clone, Debug)]
+struct Wanted {
+    target: usize,
+    /// A step of the target that is known to be possible, as it is.
+    same: Option<usize>,
+}
+
 /// Steps as bits; one word nearly always.
 type Bits = SmallVec<[u64; 1]>;
 
@@ -58,7 +67,7 @@ type Bits = SmallVec<[u64; 1]>;
 pub(crate) struct Reversals {
     targets: Vec<Target>,
     /// Per step, the targets to try without it.
-    wanted: Vec<Vec<usize>>,
+    wanted: Vec<Vec<Wanted>>,
     rest: Rest,
     races: Vec<usize>,
     causes: Vec<usize>,
@@ -92,10 +101,10 @@ impl Reversals {
         self.want_own(&run.machine, record, sink.other_ways());
         for at in (0..record.len()).rev() {
             let mut k = 0;
-            while let Some(&target) = self.wanted[at].get(k) {
+            while let Some(&wanted) = self.wanted[at].get(k) {
                 k += 1;
-                if !self.look(run, record, sink, at, target)? {
-                    self.want_below(record, at, target);
+                if !self.look(run, record, sink, at, wanted)? {
+                    self.want_below(record, at, wanted.target);
                 }
             }
         }
@@ -103,8 +112,8 @@ impl Reversals {
     }
 
     fn want(&mut self, at: usize, target: usize) {
-        if !self.wanted[at].contains(&target) {
-            self.wanted[at].push(target);
+        if !self.wanted[at].iter().any(|wanted| wanted.target == target) {
+            self.wanted[at].push(Wanted { target, same: None });
         }
     }
 
@@ -121,7 +130,12 @@ impl Reversals {
             let (target, needs) = (self.targets.len(), union(record, &self.causes));
             self.targets.push(Target { thread: record.steps[at].act.thread, needs });
             for k in 0..self.races.len() {
-                self.want(self.races[k], target);
+                let earlier = self.races[k];
+                match machine.without(&record.clocks, earlier, at) {
+                    Without::Unknown => self.want(earlier, target),
+                    Without::Nothing => self.want_below(record, earlier, target),
+                    Without::Same => self.wanted[earlier].push(Wanted { target, same: Some(at) }),
+                }
             }
         }
     }
@@ -182,9 +196,9 @@ impl Reversals {
         record: &Record,
         sink: &mut impl Sink,
         at: usize,
-        target: usize,
+        wanted: Wanted,
     ) -> Result<bool, Stop> {
-        let target = &self.targets[target];
+        let target = &self.targets[wanted.target];
         self.rest.fill(record, at, &target.needs);
         let rest = &self.rest;
         let labels = rest.steps.iter().map(|&k| Name(record.clocks.label(k)).mixed(5).0);
@@ -194,6 +208,13 @@ impl Reversals {
             return Ok(could);
         }
         if run.machine.one_choice_each() && sleeps(sink.asleep(at), target, record, at, rest) {
+            return Ok(true);
+        }
+        if let Some(act) = wanted.same.map(|same| &record.steps[same].act)
+            && !rest.steps[rest.needed..].iter().any(|&step| record.steps[step].act.depends_on(act))
+        {
+            sink.found(at, beginning(record, rest, rest.steps.len(), act.clone()));
+            sink.tried(at).insert(known, true);
             return Ok(true);
         }
         let mut names = record.names.clone();

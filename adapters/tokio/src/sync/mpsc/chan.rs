@@ -8,20 +8,25 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use whippet_model::Name;
 use whippet_tasks::{
-    Action, Asked, Local, Object, On, Part, Permits, Place, Ready, Source, event, is_learnt, learn, read, this_step,
-    write,
+    Action, Asked, Local, Object, On, Part, Permits, Place, Ready, Source, event, is_learnt, learn, new_item, read,
+    this_step, write,
 };
 
 pub(super) struct State<T> {
-    /// What was sent, with the step that did it.
-    pub(super) queue: VecDeque<(u32, T)>,
-    pub(super) sent: u64,
-    pub(super) taken: u64,
+    pub(super) queue: VecDeque<Sent<T>>,
     /// How many places were ever asked for.
     pub(super) asked: usize,
     pub(super) permits: Option<Permits>,
     pub(super) capacity: usize,
     pub(super) closed: Option<u32>,
+}
+
+/// A message in the queue.
+pub(super) struct Sent<T> {
+    /// The step that sent it.
+    step: u32,
+    item: Name,
+    value: T,
 }
 
 pub(super) struct Chan<T> {
@@ -39,8 +44,6 @@ impl<T> Chan<T> {
     pub(super) fn new(capacity: Option<usize>) -> Arc<Chan<T>> {
         let state = State {
             queue: VecDeque::new(),
-            sent: 0,
-            taken: 0,
             asked: 0,
             permits: capacity.map(Permits::with),
             capacity: capacity.unwrap_or(usize::MAX),
@@ -52,10 +55,6 @@ impl<T> Chan<T> {
 
     pub(super) fn on(self: &Arc<Self>, key: u64) -> On {
         crate::sync::on(self, key)
-    }
-
-    pub(super) fn item(&self, number: u64) -> Name {
-        self.object.part(Part::Item).mixed(number)
     }
 
     pub(super) fn action(&self, verb: &'static str, link: &'static str, place: Place) -> Action {
@@ -70,28 +69,22 @@ impl<T> Chan<T> {
     pub(super) fn push(&self, value: T) {
         let tail = self.object.part(Part::Tail);
         write(tail);
-        let number = self.state.with(|s| {
-            s.queue.push_back((this_step(), value));
-            s.sent += 1;
-            s.sent - 1
-        });
-        whippet_tasks::sent(self.item(number));
-        whippet_tasks::enables(tail, self.item(number));
+        let item = new_item();
+        self.state.with(|s| s.queue.push_back(Sent { step: this_step(), item, value }));
+        whippet_tasks::sent(item);
+        whippet_tasks::enables(tail, item);
+        whippet_tasks::appends(tail);
     }
 
     /// The running step takes what is first, if anything is.
     pub(super) fn pop(&self) -> Option<T> {
-        let (value, bounded) = self.state.with(|s| (s.queue.pop_front(), s.permits.is_some()));
-        let (_, value) = value?;
-        let number = self.state.with(|s| {
-            s.taken += 1;
-            s.taken - 1
-        });
-        whippet_tasks::taken(self.item(number));
+        let (sent, bounded) = self.state.with(|s| (s.queue.pop_front(), s.permits.is_some()));
+        let sent = sent?;
+        whippet_tasks::taken(sent.item);
         if bounded {
             self.free(1);
         }
-        Some(value)
+        Some(sent.value)
     }
 
     /// The running step frees places.
@@ -166,7 +159,7 @@ impl<T> Source for Chan<T> {
         let closed = self.object.part(Part::Closed).mixed(1);
         self.state.with(|s| match key {
             RECEIVE => match s.queue.front() {
-                Some((since, _)) => Some(Ready { since: *since, item: self.item(s.taken) }),
+                Some(first) => Some(Ready { since: first.step, item: first.item }),
                 None if self.senders.left() == 0 => self.senders.gone(),
                 // A place that a sender holds may still bring something.
                 None if s.closed.is_some() && s.permits.as_ref().is_none_or(|p| p.available() >= s.capacity) => {
