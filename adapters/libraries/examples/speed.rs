@@ -1,6 +1,7 @@
-//! How many executions a CPU-second gives: `cargo run --release --example speed`.
+//! How many executions a CPU-second gives: `cargo run --release --example speed [ROUNDS] [LIBRARY]`.
 //!
-//! Two clients play ping-pong with one server, ten pings in all; the search is `optimal`, with one worker.
+//! Clients play ping-pong with one server: ten messages in all by two clients or by five, or twenty. The search is
+//! `optimal`, with one worker.
 
 use libraries::ping_pong;
 use std::future::Future;
@@ -9,8 +10,8 @@ use whippet_tasks::{Settings, Tasks};
 
 fn measure<F: Future<Output = String> + 'static>(
     name: &str,
-    body: fn([usize; 2]) -> F,
-    pings: [usize; 2],
+    body: fn(&'static [usize]) -> F,
+    pings: &'static [usize],
     rounds: u32,
 ) {
     let (mut executions, mut transitions, mut runs) = (0, 0, 0);
@@ -33,8 +34,13 @@ fn measure<F: Future<Output = String> + 'static>(
 
 fn main() {
     let rounds = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(1);
-    for pings in [[3, 2], [5, 5]] {
-        measure("tokio", ping_pong::plain, pings, 4 * rounds);
-        measure("ractor", ping_pong::on_ractor::play, pings, rounds);
+    let library = std::env::args().nth(2).unwrap_or_default();
+    for pings in [&[3_usize, 2] as &[usize], &[1; 5], &[5, 5]] {
+        if "tokio".starts_with(&library) {
+            measure("tokio", ping_pong::plain, pings, 4 * rounds);
+        }
+        if "ractor".starts_with(&library) {
+            measure("ractor", ping_pong::on_ractor::play, pings, rounds);
+        }
     }
 }

@@ -1,19 +1,19 @@
-//! Two clients ping one server and wait for each pong before the next: their pings may come in any order.
+//! Clients ping one server and wait for each pong before the next: their pings may come in any order.
 
 use tokio::sync::{mpsc, oneshot};
 
 /// On plain tokio; `pings` of each client.
-pub async fn plain(pings: [usize; 2]) -> String {
+pub async fn plain(pings: &[usize]) -> String {
     let (tx, mut rx) = mpsc::unbounded_channel::<(usize, oneshot::Sender<usize>)>();
     let server = tokio::spawn(async move {
         let mut log = String::new();
         while let Some((n, reply)) = rx.recv().await {
-            log.push(if n == 0 { 'a' } else { 'b' });
+            log.push(char::from(b'a' + n as u8));
             reply.send(log.len()).unwrap();
         }
         log
     });
-    for (n, pings) in pings.into_iter().enumerate() {
+    for (n, &pings) in pings.iter().enumerate() {
         let tx = tx.clone();
         tokio::spawn(async move {
             for _ in 0..pings {
@@ -45,25 +45,26 @@ pub mod on_ractor {
         }
 
         async fn handle(&self, _: ActorRef<Ping>, ping: Ping, log: &mut String) -> Result<(), ActorProcessingErr> {
-            log.push(if ping.0 == 0 { 'a' } else { 'b' });
+            log.push(char::from(b'a' + ping.0 as u8));
             ping.1.send(log.len())?;
             Ok(())
         }
     }
 
     /// See [`super`].
-    pub async fn play(pings: [usize; 2]) -> String {
+    pub async fn play(pings: &[usize]) -> String {
         let (server, handle) = Actor::spawn(None, Server, ()).await.unwrap();
-        let clients = [0, 1].map(|n| {
+        let client = |(n, &pings): (usize, &usize)| {
             let server = server.clone();
             tokio::spawn(async move {
                 let mut seen = String::new();
-                for _ in 0..pings[n] {
+                for _ in 0..pings {
                     seen += &call!(server, Ping, n).unwrap().to_string();
                 }
                 seen
             })
-        });
+        };
+        let clients: Vec<_> = pings.iter().enumerate().map(client).collect();
         let mut seen = String::new();
         for client in clients {
             seen += &client.await.unwrap();

@@ -39,7 +39,7 @@ pub(crate) fn stuck(x: &Execution, tasks: &[&task::Task], kind: Kind, what: &str
         let words: Vec<String> =
             waits.iter().map(|wait| format!("{} ({})", wait.action, place_text(wait.action.place))).collect();
         let words = if words.is_empty() { "a wake that never comes".into() } else { words.join(", or ") };
-        message += &format!("\n  {} waits: {words}", task.label());
+        message += &format!("\n  {} waits: {words}", task.label);
         for wait in waits {
             key = key.mixed(u64::from(wait.action.place.line()));
         }

@@ -6,7 +6,7 @@
 use crate::clock::Clock;
 use crate::groups::{Groups, Learnt};
 use crate::object::{Action, Object, Place};
-use crate::task::{Body, State, Task};
+use crate::task::{Body, Label, State, Task};
 use crate::waiting::{On, Ready};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -30,6 +30,8 @@ pub(crate) struct Record {
     pub(crate) branch: Branch,
     /// How many ways each choice made in this step had.
     pub(crate) arities: SmallVec<[u32; 2]>,
+    /// Whether the step was taken before: what it touches is known.
+    pub(crate) known: bool,
     /// The name of the event, and how many items it has sent.
     pub(crate) event: Name,
     items: u64,
@@ -53,6 +55,7 @@ impl Record {
             causes: Vec::new(),
             branch: Branch::FIRST,
             arities: SmallVec::new(),
+            known: false,
             event: Name::ROOT,
             items: 0,
             waited: false,
@@ -63,12 +66,12 @@ impl Record {
         }
     }
 
-    /// For a new step.
-    pub(crate) fn begin(&mut self, event: Name, branch: Branch) {
+    /// For a new step, or one that was taken before.
+    pub(crate) fn begin(&mut self, event: Name, branch: Branch, known: bool) {
         self.action = None;
         self.touches.clear();
         self.causes.clear();
-        self.branch = branch;
+        (self.branch, self.known) = (branch, known);
         self.arities.clear();
         (self.event, self.items, self.appends, self.waited) = (event, 0, None, false);
         self.enables.clear();
@@ -178,14 +181,19 @@ impl Execution {
         &mut self.tasks[self.running as usize]
     }
 
+    /// Whether it is noted what the running step touches.
+    pub(crate) fn notes(&self) -> bool {
+        self.step != NONE && !self.muted && !self.record.known
+    }
+
     pub(crate) fn touch(&mut self, touch: Touch) {
-        if self.step != NONE && !self.muted && !self.record.touches.contains(&touch) {
+        if self.notes() && !self.record.touches.contains(&touch) {
             self.record.touches.push(touch);
         }
     }
 
     pub(crate) fn cause(&mut self, step: u32) {
-        if step != NONE && step != self.step && !self.record.causes.contains(&step) {
+        if step != NONE && step != self.step && !self.record.known && !self.record.causes.contains(&step) {
             self.record.causes.push(step);
         }
     }
@@ -215,18 +223,22 @@ impl Execution {
     /// A leaf was asked in vain. That counts if the poll goes on to an event: another answer would have
     /// led elsewhere.
     pub(crate) fn probe(&mut self, on: &On) {
+        if self.record.known {
+            return;
+        }
+        let probes = &mut self.task().probes;
         match on {
             // Polled, a timer only sees what time it is.
-            On::Timer(_) => self.task().probes.push(Touch::read(CLOCK)),
-            _ => {
-                let looks = looks(on);
-                self.task().probes.extend(looks);
-            }
+            On::Timer(_) => probes.push(Touch::read(CLOCK)),
+            _ => looks(on, |touch| probes.push(touch)),
         }
     }
 
     /// The poll has come to an event: what it asked in vain before counts.
     pub(crate) fn attach_probes(&mut self) {
+        if self.task().probes.is_empty() {
+            return;
+        }
         let mut probes = std::mem::take(&mut self.task().probes);
         for touch in probes.drain(..) {
             self.touch(touch);
@@ -257,14 +269,16 @@ impl Execution {
 
     /// The running step depends on whether this is ready.
     pub(crate) fn look_at(&mut self, on: &On) {
-        for touch in looks(on) {
-            self.touch(touch);
+        if self.notes() {
+            looks(on, |touch| self.touch(touch));
         }
     }
 
     /// The running step happens after what made this ready.
     pub(crate) fn take_causes(&mut self, on: &On) {
-        if let On::Source(source, key) = on {
+        if let On::Source(source, key) = on
+            && self.notes()
+        {
             let mut causes = std::mem::take(&mut self.scratch);
             source.causes(*key, &mut causes);
             for step in causes.drain(..) {
@@ -277,8 +291,9 @@ impl Execution {
     /// A branch of a select or join acts as soon as it is polled: it matters what was ready before, or who was asked
     /// first.
     fn mark_around(&mut self) {
+        let known = self.record.known;
         let task = self.task();
-        if task.around.is_empty() {
+        if known || task.around.is_empty() {
             return;
         }
         let asked = !task.probes.is_empty() || task.waits.iter().any(|wait| wait.poll == task.poll);
@@ -319,19 +334,17 @@ impl Execution {
 }
 
 /// What a look at something that may be ready touches.
-fn looks(on: &On) -> SmallVec<[Touch; 3]> {
-    let mut touches = SmallVec::new();
+fn looks(on: &On, mut touch: impl FnMut(Touch)) {
     match on {
         On::Source(source, key) => {
             let mut watched = SmallVec::new();
             source.watched(*key, &mut watched);
-            touches.extend(watched.into_iter().map(Touch::read));
+            watched.iter().for_each(|&name| touch(Touch::read(name)));
         }
         // It might have fired, or not yet.
-        On::Timer(_) => touches.extend([Touch::read(CLOCK), Touch::read(DUE)]),
+        On::Timer(_) => [CLOCK, DUE].into_iter().for_each(|name| touch(Touch::read(name))),
         On::Yield => {}
     }
-    touches
 }
 
 /// What a select or join does that has to begin with a step of its own.
@@ -479,6 +492,9 @@ pub fn cause(step: u32) {
 pub fn enables(watched: Name, item: Name) {
     let Some(x) = current() else { return };
     x.record.enables.push(watched);
+    if !x.notes() {
+        return;
+    }
     if x.groups.is_marked(watched) {
         x.touch(Touch::write(item));
     }
@@ -672,8 +688,8 @@ pub(crate) fn add_task(body: Body, kind: &'static str, place: Place) -> u32 {
         task.children += 1;
         task.name.child(task.children)
     };
-    let shown = x.number(kind);
-    x.tasks.push(Task::new(x.id, number, name, body, kind, shown, place, x.step));
+    let label = Label { kind, number: x.number(kind) };
+    x.tasks.push(Task::new(x.id, number, name, body, label, place, x.step));
     x.fresh.push_back(number);
     number
 }

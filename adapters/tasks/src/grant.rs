@@ -25,14 +25,35 @@ pub(crate) fn refresh(x: &mut Execution, timers: u64) {
     let Some(first) = due.min() else { return };
     if x.clock.paused || x.clock.fired >= timers {
         x.clock.idle = true;
-        if (0..x.tasks.len()).any(|number| is_enabled(x, number)) {
+        if (0..x.tasks.len()).any(|number| is_able(x, number)) {
             return;
         }
     }
     x.clock.limit = first;
 }
 
-pub(crate) fn is_enabled(x: &Execution, number: usize) -> bool {
+/// What the newest step made ready may let tasks go on that could not.
+pub(crate) fn ask_again(x: &mut Execution) {
+    // Timers may fire or not, whatever happens.
+    let forget = |able: Option<bool>| able.filter(|able| *able && !x.clock.used);
+    if x.clock.used || !x.record.enables.is_empty() {
+        x.tasks.iter_mut().for_each(|task| task.able = forget(task.able));
+    }
+}
+
+/// Whether a task can go on. What is ready stays ready: so this is asked again only where it may have changed.
+pub(crate) fn is_enabled(x: &mut Execution, number: usize) -> bool {
+    match x.tasks[number].able {
+        Some(able) => able,
+        None => {
+            let able = is_able(x, number);
+            x.tasks[number].able = Some(able);
+            able
+        }
+    }
+}
+
+fn is_able(x: &Execution, number: usize) -> bool {
     let task = &x.tasks[number];
     match task.state {
         State::Event(_) => true,
@@ -58,8 +79,13 @@ pub(crate) fn grant(x: &mut Execution, number: u32) -> Action {
     if x.tasks[at].cancelled().is_some() {
         return Action::plain("is cancelled", x.tasks[at].place);
     }
-    let mut ready = ready_waits(x, at);
     let woken = x.tasks[at].woken.take();
+    if woken.is_none()
+        && let Some(action) = grant_only(x, at)
+    {
+        return action;
+    }
+    let mut ready = ready_waits(x, at);
     if let Some(step) = woken {
         x.cause(step);
     }
@@ -76,7 +102,7 @@ pub(crate) fn grant(x: &mut Execution, number: u32) -> Action {
     let wait = &x.tasks[at].waits[chosen];
     let (id, on, action) = (wait.id, wait.on.clone(), wait.action);
     x.tasks[at].grant = id;
-    if sole && woken.is_none() {
+    if sole && raced && woken.is_none() && x.notes() {
         note_awaited(x, at, &on);
     }
     match &on {
@@ -86,6 +112,21 @@ pub(crate) fn grant(x: &mut Execution, number: u32) -> Action {
         On::Yield => {}
     }
     action
+}
+
+/// Lets a task through that waits for one thing only, as most do.
+fn grant_only(x: &mut Execution, at: usize) -> Option<Action> {
+    if x.waits_for_several(at) {
+        return None;
+    }
+    let wait = x.tasks[at].live_waits().next().filter(|wait| matches!(wait.on, On::Source(..)) && x.is_ready(&wait.on))?;
+    let (id, action) = (wait.id, wait.action);
+    if x.notes() {
+        let on = wait.on.clone();
+        x.take_causes(&on);
+    }
+    x.tasks[at].grant = id;
+    Some(action)
 }
 
 /// Notes what task `at` waited for, if that is all that could have let it through.
@@ -175,6 +216,9 @@ fn wait_on(x: &mut Execution, at: usize, ready: &mut SmallVec<[(usize, Ready); 4
     let in_select = |wait: &Wait| wait.path[0].0 != 0;
     let first = x.tasks[at].waits[ready[0].0].order;
     let early = |x: &Execution, wait: &Wait| matches!(wait.on, On::Timer(due) if due > x.clock.now);
+    if !x.clock.used {
+        return;
+    }
     let asked: SmallVec<[On; 2]> = (x.tasks[at].live_waits())
         .filter(|wait| early(x, wait) && wait.order <= first && !in_select(wait))
         .map(|wait| wait.on.clone())

@@ -1,14 +1,14 @@
 //! State of stand-ins: shared by tasks, but not by threads.
 
 use std::cell::{Cell, UnsafeCell};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A value that many tasks share. All tasks of an execution run on one thread, so nothing is locked; the one
 /// rule is that code called from [`Local::with`] does not come back to the same value, and stand-ins
 /// keep it by calling nothing of the user's inside.
 #[derive(Debug)]
 pub struct Local<T> {
-    owner: AtomicU64,
+    owner: AtomicUsize,
     busy: Cell<bool>,
     value: UnsafeCell<T>,
 }
@@ -17,17 +17,17 @@ pub struct Local<T> {
 unsafe impl<T> Send for Local<T> {}
 unsafe impl<T> Sync for Local<T> {}
 
-/// The number of this thread, from 1.
-fn me() -> u64 {
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    thread_local! { static ME: u64 = NEXT.fetch_add(1, Ordering::Relaxed); }
-    ME.try_with(|me| *me).unwrap_or(0)
+/// What tells this thread from all others that live: where its variables are.
+#[inline]
+fn me() -> usize {
+    thread_local! { static ME: u8 = const { 0 }; }
+    ME.with(|me| std::ptr::from_ref(me).addr())
 }
 
 impl<T> Local<T> {
     /// A value that belongs to the thread that uses it first.
     pub const fn new(value: T) -> Local<T> {
-        Local { owner: AtomicU64::new(0), busy: Cell::new(false), value: UnsafeCell::new(value) }
+        Local { owner: AtomicUsize::new(0), busy: Cell::new(false), value: UnsafeCell::new(value) }
     }
 
     /// Works on the value.

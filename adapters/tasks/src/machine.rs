@@ -10,11 +10,11 @@
 use crate::ending::{panic_problem, stuck, untaken};
 use crate::execution::{Execution, IDLE, enter};
 use crate::foresight::Foresight;
-use crate::grant::{forget_stale, grant, is_enabled, refresh, wake_granted};
-use crate::object::{Action, is_glue, place_text};
+use crate::grant::{ask_again, forget_stale, grant, is_enabled, refresh, wake_granted};
+use crate::object::{Action, Place, is_glue, place_text};
 use crate::panics::quietly;
 use crate::program::{Setup, Shared};
-use crate::task::{self, State};
+use crate::task::{self, Label, State};
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
@@ -44,8 +44,8 @@ struct Known {
     name: Name,
     /// Whether it has ended.
     ended: bool,
-    label: String,
-    place: String,
+    label: Label,
+    place: Place,
 }
 
 /// A program of async tasks, moved forward and back.
@@ -161,7 +161,7 @@ impl TaskMachine {
             if self.live.as_ref().expect("it has begun").tasks.len() <= choice.what.0 as usize {
                 return Err(differs(at, &self.steps[at].action));
             }
-            let (event, action, _) = self.take(choice)?;
+            let (event, action, _) = self.take(choice, true)?;
             let before = &self.steps[at];
             if event != before.event || !action.is_like(&before.action) {
                 return Err(differs(at, &before.action));
@@ -199,17 +199,17 @@ impl TaskMachine {
     }
 
     /// Takes one step of the live execution. What it touched stays in the execution's record.
-    fn take(&mut self, choice: Choice) -> Result<(Name, Action, bool), MachineError> {
+    fn take(&mut self, choice: Choice, known: bool) -> Result<(Name, Action, bool), MachineError> {
         let number = choice.what.0;
         let x = self.live.as_mut().expect("it has begun");
         let at: *mut Execution = &raw mut **x;
-        let known = x.tasks.len();
+        let there = x.tasks.len();
         x.step = self.live_depth as u32;
         let task = &mut x.tasks[number as usize];
         task.steps += 1;
         let event = task.name.mixed(0x5354_4550).child(task.steps).going(choice.branch);
         let last = std::mem::replace(&mut task.last_step, self.live_depth as u32);
-        x.record.begin(event, choice.branch);
+        x.record.begin(event, choice.branch, known);
         if x.groups.is_marked(IDLE) {
             x.touch(Touch::add(IDLE));
         }
@@ -231,10 +231,11 @@ impl TaskMachine {
         });
         let x = self.live.as_mut().expect("it has begun");
         let step = x.step;
-        for task in &mut x.tasks[known..] {
+        for task in &mut x.tasks[there..] {
             task.last_step = step;
         }
         forget_stale(x, number);
+        ask_again(x);
         self.live_depth += 1;
         let ended = matches!(x.tasks[number as usize].state, State::Done);
         let action = x.record.action.expect("it was set");
@@ -278,7 +279,7 @@ fn differs(at: usize, action: &Action) -> MachineError {
 }
 
 fn known(task: &task::Task) -> Known {
-    Known { name: task.name, ended: false, label: task.label(), place: place_text(task.place) }
+    Known { name: task.name, ended: false, label: task.label, place: task.place }
 }
 
 /// Runs new tasks up to their first event.
@@ -331,7 +332,7 @@ impl Machine for TaskMachine {
         if x.tasks.len() <= choice.what.0 as usize || !is_enabled(x, choice.what.0 as usize) {
             return Err(unseen());
         }
-        let (event, action, ended) = self.take(choice)?;
+        let (event, action, ended) = self.take(choice, false)?;
         let x = self.live.as_ref().expect("it runs");
         let (touches, causes) = (self.touches.len(), self.causes.len());
         self.touches.extend_from_slice(&x.record.touches);
@@ -456,7 +457,7 @@ impl Machine for TaskMachine {
         untaken(x, out);
         for task in &x.tasks[1..] {
             if let Some((message, place, step)) = task.end.unseen_panic() {
-                out.push(panic_problem(format!("{message} (in {})", task.label()), place, step));
+                out.push(panic_problem(format!("{message} (in {})", task.label), place, step));
             }
         }
     }
@@ -466,10 +467,10 @@ impl Machine for TaskMachine {
         let task = &self.tasks[step.choice.what.0 as usize];
         let new = &self.tasks[step.tasks.start as usize..step.tasks.end as usize];
         StepText {
-            actor: task.label.clone(),
+            actor: task.label.to_string(),
             action: step.action.to_string(),
             origin: (!is_glue(step.action.place)).then(|| format!("({})", place_text(step.action.place))),
-            effects: new.iter().map(|task| format!("spawns {} ({})", task.label, task.place)).collect(),
+            effects: new.iter().map(|task| format!("spawns {} ({})", task.label, place_text(task.place))).collect(),
             changes: Vec::new(),
         }
     }

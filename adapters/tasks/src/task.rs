@@ -9,6 +9,7 @@ use corosensei::{Coroutine, CoroutineResult, Yielder};
 use smallvec::SmallVec;
 use std::any::Any;
 use std::cell::RefCell;
+use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -38,14 +39,15 @@ type Stack = DefaultStack;
 
 pub(crate) struct Task {
     pub(crate) name: Name,
-    kind: &'static str,
-    shown: u32,
+    pub(crate) label: Label,
     pub(crate) place: Place,
     body: Option<Body>,
     pub(crate) end: Arc<End>,
     coroutine: Option<Coroutine<(), (), (), Stack>>,
     yielder: *const Yielder<(), ()>,
     pub(crate) state: State,
+    /// Whether it can go on, as far as that is known.
+    pub(crate) able: Option<bool>,
     pub(crate) waits: Vec<Wait>,
     /// The number of the current poll.
     pub(crate) poll: u32,
@@ -71,27 +73,25 @@ pub(crate) struct Task {
 }
 
 impl Task {
-    #[expect(clippy::too_many_arguments, reason = "everything a task is made of, from one caller")]
     pub(crate) fn new(
         id: u64,
         number: u32,
         name: Name,
         body: Body,
-        kind: &'static str,
-        shown: u32,
+        label: Label,
         place: Place,
         step: u32,
     ) -> Task {
         Task {
             name,
-            kind,
-            shown,
+            label,
             place,
             end: body.end.clone(),
             body: Some(body),
             coroutine: None,
             yielder: std::ptr::null(),
             state: State::Fresh,
+            able: None,
             waits: Vec::new(),
             poll: 0,
             grant: 0,
@@ -109,15 +109,6 @@ impl Task {
             waker: Waker::from(Arc::new(TaskWaker { id, number })),
             locals: Vec::new(),
         }
-    }
-
-    /// "main", "task 3".
-    pub(crate) fn label(&self) -> String {
-        if self.kind == MAIN { MAIN.into() } else { format!("{} {}", self.kind, self.shown) }
-    }
-
-    pub(crate) fn is_main(&self) -> bool {
-        self.kind == MAIN
     }
 
     pub(crate) fn has_wait(&self, id: u32) -> bool {
@@ -140,6 +131,26 @@ impl Task {
 
     pub(crate) fn is_live(&self, wait: &Wait) -> bool {
         wait.poll == self.poll || wait.foreign.is_some()
+    }
+}
+
+/// What stories call a task: "main", "task 3".
+#[derive(Copy, Clone)]
+pub(crate) struct Label {
+    pub(crate) kind: &'static str,
+    /// Its number among those of its kind.
+    pub(crate) number: u32,
+}
+
+impl Label {
+    pub(crate) fn is_main(self) -> bool {
+        self.kind == MAIN
+    }
+}
+
+impl fmt::Display for Label {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.is_main() { f.write_str(MAIN) } else { write!(f, "{} {}", self.kind, self.number) }
     }
 }
 
@@ -240,6 +251,7 @@ pub(crate) fn resume(x: *mut Execution, number: u32) {
     let mut coroutine = unsafe {
         (*x).running = number;
         let task = &mut (&mut (*x).tasks)[number as usize];
+        task.able = None;
         task.coroutine.take().unwrap_or_else(|| {
             let body = task.body.take().expect("a task has a body until it begins");
             let stack = STACKS.take_one().unwrap_or_default();
@@ -287,7 +299,7 @@ fn run(body: Body) {
     let step = x.step;
     x.task().state = State::Done;
     x.task().waits.clear();
-    if x.task().is_main() {
+    if x.task().label.is_main() {
         x.main_done = true;
         execution::write(execution::CLOCK);
     }
@@ -386,8 +398,12 @@ fn stop(x: &mut Execution, in_poll: bool) {
 
 /// The running task waits. What it waits for together is noted.
 fn block(x: &mut Execution) {
+    let known = x.record.known;
     let task = x.task();
     task.state = State::Blocked;
+    if known {
+        return;
+    }
     let mut waits: SmallVec<[Name; 4]> = SmallVec::new();
     let (mut foreign, mut timers) = (0, false);
     let mut watched = SmallVec::new();
