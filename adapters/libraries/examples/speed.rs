@@ -35,7 +35,9 @@ fn measure<F: Future<Output = String> + 'static>(
 fn main() {
     let rounds = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(1);
     let library = std::env::args().nth(2).unwrap_or_default();
+    let only = std::env::args().nth(3).and_then(|n| n.parse::<usize>().ok());
     for pings in [&[3_usize, 2] as &[usize], &[1; 5], &[5, 5]] {
+        if only.is_some_and(|n| n != pings.len() * 10 + pings[0]) { continue }
         if "tokio".starts_with(&library) {
             measure("tokio", ping_pong::plain, pings, 4 * rounds);
         }

@@ -6,7 +6,7 @@
 use crate::clock::Clock;
 use crate::groups::{Groups, Learnt};
 use crate::object::{Action, Object, Place};
-use crate::task::{Body, Label, State, Task};
+use crate::task::{Body, Label, Memory, State, Task};
 use crate::waiting::{On, Ready};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -39,6 +39,8 @@ pub(crate) struct Record {
     pub(crate) waited: bool,
     /// The queue that the step sends to, if what it touches does not depend on what others do.
     pub(crate) appends: Option<Name>,
+    /// What it contributes to besides its event.
+    pub(crate) asides: Vec<Name>,
     /// What it makes ready for those who wait for it.
     pub(crate) enables: Vec<Name>,
     /// What the task waited for, if one of these let it through and nothing else could have.
@@ -60,6 +62,7 @@ impl Record {
             items: 0,
             waited: false,
             appends: None,
+            asides: Vec::new(),
             enables: Vec::new(),
             awaited: Vec::new(),
             needs: Vec::new(),
@@ -74,6 +77,7 @@ impl Record {
         (self.branch, self.known) = (branch, known);
         self.arities.clear();
         (self.event, self.items, self.appends, self.waited) = (event, 0, None, false);
+        self.asides.clear();
         self.enables.clear();
         self.awaited.clear();
         self.needs.clear();
@@ -84,6 +88,8 @@ impl Record {
 pub(crate) struct Execution {
     pub(crate) id: u64,
     pub(crate) tasks: Vec<Task>,
+    /// Whether each can go on, as far as that is known.
+    pub(crate) able: Vec<Option<bool>>,
     pub(crate) running: u32,
     /// The number of the step being taken.
     pub(crate) step: u32,
@@ -112,8 +118,9 @@ pub(crate) struct Execution {
     /// What was sent and not taken, if that is asked for.
     pub(crate) keeps_untaken: bool,
     pub(crate) untaken: Vec<Sent>,
-    /// Memory for lists of steps.
+    /// Memory for lists of steps, and of tasks that are over.
     pub(crate) scratch: Vec<u32>,
+    spare: Vec<Memory>,
 }
 
 /// A message on its way.
@@ -148,10 +155,11 @@ pub(crate) fn enter<R>(x: *mut Execution, work: impl FnOnce() -> R) -> R {
 }
 
 impl Execution {
-    pub(crate) fn new(id: u64, groups: Arc<Groups>, learnt: Learnt) -> Execution {
+    pub(crate) fn new(groups: Arc<Groups>, learnt: Learnt) -> Execution {
         Execution {
-            id,
+            id: 0,
             tasks: Vec::new(),
+            able: Vec::new(),
             running: NONE,
             step: NONE,
             record: Record::new(),
@@ -173,7 +181,26 @@ impl Execution {
             keeps_untaken: false,
             untaken: Vec::new(),
             scratch: Vec::new(),
+            spare: Vec::new(),
         }
+    }
+
+    /// The same execution again, from its beginning, in the same memory. Its tasks are over.
+    pub(crate) fn renew(&mut self, id: u64) {
+        self.id = id;
+        self.spare.extend(self.tasks.iter_mut().map(Task::memory));
+        self.tasks.clear();
+        self.able.clear();
+        (self.running, self.step) = (NONE, NONE);
+        self.fresh.clear();
+        (self.order, self.last_wait, self.selects) = (0, 0, 0);
+        self.clock = Clock::default();
+        (self.muted, self.main_done) = (false, false);
+        self.misuse = None;
+        self.numbers.clear();
+        self.set_up = 0;
+        self.late.clear();
+        self.untaken.clear();
     }
 
     /// The task that is running.
@@ -324,7 +351,9 @@ impl Execution {
     }
 
     fn number(&mut self, kind: &'static str) -> u32 {
-        let at = self.numbers.iter().position(|(k, _)| *k == kind).unwrap_or_else(|| {
+        // Nearly always it is the very same text.
+        let same = |k: &'static str| ptr::eq(k, kind) || k == kind;
+        let at = self.numbers.iter().position(|(k, _)| same(k)).unwrap_or_else(|| {
             self.numbers.push((kind, 0));
             self.numbers.len() - 1
         });
@@ -513,6 +542,17 @@ pub fn contributes(watched: Name, to: Name) {
     }
 }
 
+/// Before [`contributes`]: whether that has to be an event of its own. As long as nobody was seen to look at `to`, or to
+/// wait for `watched` together with something else, it is a part of the running step.
+#[must_use]
+pub fn stands_out(watched: Name, to: Name) -> bool {
+    let apart = is_learnt(watched) || is_learnt(to);
+    if !apart && let Some(x) = running().filter(|x| x.notes()) {
+        x.record.asides.push(to);
+    }
+    apart
+}
+
 /// Remembers something about `name` for all executions. If it was not known, the search is begun again.
 pub fn learn(name: Name) {
     if let Some(x) = running().filter(|x| !x.muted)
@@ -655,12 +695,12 @@ pub(crate) fn waking<R>(work: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Somebody woke task `task` of execution `id`.
-pub(crate) fn woken(id: u64, task: u32) {
+/// Somebody woke task `task` of the execution that `is_of` knows.
+pub(crate) fn woken(is_of: impl Fn(u64) -> bool, task: u32) {
     if WAKING.get() {
         return;
     }
-    if let Some(x) = current().filter(|x| x.id == id && !x.muted) {
+    if let Some(x) = current().filter(|x| is_of(x.id) && !x.muted) {
         let step = x.step;
         let task = &mut x.tasks[task as usize];
         task.woken = Some(step);
@@ -689,7 +729,9 @@ pub(crate) fn add_task(body: Body, kind: &'static str, place: Place) -> u32 {
         task.name.child(task.children)
     };
     let label = Label { kind, number: x.number(kind) };
-    x.tasks.push(Task::new(x.id, number, name, body, label, place, x.step));
+    let memory = x.spare.pop().unwrap_or_default();
+    x.tasks.push(Task::new(x.id, number, name, body, label, place, x.step, memory));
+    x.able.push(None);
     x.fresh.push_back(number);
     number
 }

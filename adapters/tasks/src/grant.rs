@@ -35,22 +35,20 @@ pub(crate) fn refresh(x: &mut Execution, timers: u64) {
 /// What the newest step made ready may let tasks go on that could not.
 pub(crate) fn ask_again(x: &mut Execution) {
     // Timers may fire or not, whatever happens.
-    let forget = |able: Option<bool>| able.filter(|able| *able && !x.clock.used);
+    let timers = x.clock.used;
+    let forget = |able: Option<bool>| able.filter(|able| *able && !timers);
     if x.clock.used || !x.record.enables.is_empty() {
-        x.tasks.iter_mut().for_each(|task| task.able = forget(task.able));
+        x.able.iter_mut().for_each(|able| *able = forget(*able));
     }
 }
 
 /// Whether a task can go on. What is ready stays ready: so this is asked again only where it may have changed.
 pub(crate) fn is_enabled(x: &mut Execution, number: usize) -> bool {
-    match x.tasks[number].able {
-        Some(able) => able,
-        None => {
-            let able = is_able(x, number);
-            x.tasks[number].able = Some(able);
-            able
-        }
-    }
+    x.able[number].unwrap_or_else(|| {
+        let able = is_able(x, number);
+        x.able[number] = Some(able);
+        able
+    })
 }
 
 fn is_able(x: &Execution, number: usize) -> bool {

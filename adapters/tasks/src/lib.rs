@@ -17,7 +17,8 @@
 //!   sends to its first.
 //! * With [`Settings::deep`] there is a point before every operation, also before looks in vain.
 //! * Senders are dropped in any order: each drop adds to the end of the channel, and only who looks whether all are
-//!   gone depends on them.
+//!   gone depends on them. Where nobody is seen to look, which is learnt, a drop is a part of the step in which it is.
+//! * A task whose end nobody can wait for, because its handle was dropped at once, ends with its last event.
 //! * What a task takes that waits for one thing only comes after what made it ready. Where it waits for several,
 //!   the taking is in a race with that: without it, the task might have been let through by something else. Which things are
 //!   waited for together is learnt while the program runs.
@@ -42,10 +43,11 @@ mod renewed;
 mod task;
 mod time;
 mod waiting;
+mod waker;
 
 pub use execution::{
     Around, Composite, InBranch, appends, begins, cause, choose, contributes, enables, event, execution_id, is_learnt, is_live,
-    is_over, learn, misuse, new_item, new_select, read, sent, taken, this_step, write,
+    is_over, learn, misuse, new_item, new_select, read, sent, stands_out, taken, this_step, write,
 };
 pub use gate::{Acquiring, Gate, Shut};
 pub use local::Local;

@@ -19,12 +19,14 @@ use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
 use whippet_model::{
-    ActorNo, Branch, Choice, Clocks, Kind, Machine, MachineError, Name, Pending, Problem, Relation, Step, StepText, Touch,
+    Access, ActorNo, Branch, Choice, Clocks, Kind, Machine, MachineError, Name, Pending, Problem, Relation, Step, StepText, Touch,
     Without,
 };
 
 /// What is kept of a step.
 struct Taken {
+    /// How many asides there were before.
+    asides: usize,
     choice: Choice,
     event: Name,
     action: Action,
@@ -52,6 +54,8 @@ struct Known {
 pub struct TaskMachine {
     shared: Arc<Shared>,
     live: Option<Box<Execution>>,
+    /// The memory of the last execution.
+    spare: Option<Box<Execution>>,
     /// How many steps the live execution has taken.
     live_depth: usize,
     /// Where we are.
@@ -60,6 +64,8 @@ pub struct TaskMachine {
     steps: Vec<Taken>,
     touches: Vec<Touch>,
     causes: Vec<u32>,
+    /// What the steps contribute to besides their events.
+    asides: Vec<Name>,
     foresight: Foresight,
     tasks: Vec<Known>,
     /// What can happen at each depth that was looked at, one after another.
@@ -77,11 +83,13 @@ impl TaskMachine {
             groups: Arc::new(shared.learnt.snapshot()),
             shared,
             live: None,
+            spare: None,
             live_depth: 0,
             depth: 0,
             steps: Vec::new(),
             touches: Vec::new(),
             causes: Vec::new(),
+            asides: Vec::new(),
             foresight: Foresight::default(),
             tasks: Vec::new(),
             enabled: Vec::new(),
@@ -101,7 +109,9 @@ impl TaskMachine {
         self.clear();
         self.executions += 1;
         let id = self.shared.next_id();
-        let mut x = Box::new(Execution::new(id, self.groups.clone(), self.shared.learnt.clone()));
+        let new = || Box::new(Execution::new(self.groups.clone(), self.shared.learnt.clone()));
+        let mut x = self.spare.take().unwrap_or_else(new);
+        x.renew(id);
         x.clock.paused = self.shared.settings.paused;
         x.deep = self.shared.settings.deep;
         x.keeps_untaken = self.shared.settings.untaken;
@@ -143,10 +153,10 @@ impl TaskMachine {
                     number += 1;
                 }
                 // Ends and wakers of tasks may hold the last handles of what users made.
-                let tasks = unsafe { std::mem::take(&mut (*at).tasks) };
-                drop(tasks);
+                unsafe { (*at).renew(0) };
             });
         });
+        self.spare = Some(x);
     }
 
     /// Makes the live execution stand where the steps say.
@@ -176,6 +186,7 @@ impl TaskMachine {
         self.foresight.truncate(self.depth);
         self.touches.truncate(first.touches.start);
         self.causes.truncate(first.causes.start);
+        self.asides.truncate(first.asides);
         self.tasks.truncate(first.tasks.start as usize);
         self.steps.truncate(self.depth);
         if let Some(&from) = self.enabled_from.get(self.depth + 1) {
@@ -243,6 +254,18 @@ impl TaskMachine {
         Ok((event, action, ended))
     }
 
+    /// Whether the newest step and others look at what one of them contributes to besides its event: then that has to be
+    /// an event too.
+    fn check_asides(&mut self, touches: usize, asides: usize) {
+        let looks = |touch: &&Touch, names: &[Name]| touch.access != Access::Add && names.contains(&touch.object);
+        let seen = self.touches[touches..].iter().find(|touch| looks(touch, &self.asides));
+        let new = &self.asides[asides..];
+        let before = || self.touches[..touches].iter().find(|touch| !new.is_empty() && looks(touch, new));
+        if let Some(touch) = seen.or_else(before) {
+            self.grew |= self.shared.learnt.mark(&self.groups, touch.object);
+        }
+    }
+
     fn main_problem(&self, at: usize) -> Option<Problem> {
         let x = self.live.as_ref()?;
         let task = x.tasks.first().filter(|task| matches!(task.state, State::Done))?;
@@ -279,7 +302,7 @@ fn differs(at: usize, action: &Action) -> MachineError {
 }
 
 fn known(task: &task::Task) -> Known {
-    Known { name: task.name, ended: false, label: task.label, place: task.place }
+    Known { name: task.name, ended: matches!(task.state, State::Done), label: task.label, place: task.place }
 }
 
 /// Runs new tasks up to their first event.
@@ -334,14 +357,16 @@ impl Machine for TaskMachine {
         }
         let (event, action, ended) = self.take(choice, false)?;
         let x = self.live.as_ref().expect("it runs");
-        let (touches, causes) = (self.touches.len(), self.causes.len());
+        let (touches, causes, asides) = (self.touches.len(), self.causes.len(), self.asides.len());
         self.touches.extend_from_slice(&x.record.touches);
         self.causes.extend_from_slice(&x.record.causes);
+        self.asides.extend_from_slice(&x.record.asides);
         self.foresight.push(&x.record);
         self.tasks.extend(x.tasks[before as usize..].iter().map(known));
         let problem = if ended && choice.what.0 == 0 { self.main_problem(depth) } else { None };
         let x = self.live.as_ref().expect("it runs");
         self.steps.push(Taken {
+            asides,
             choice,
             event,
             action,
@@ -352,6 +377,7 @@ impl Machine for TaskMachine {
             ended,
             problem,
         });
+        self.check_asides(touches, asides);
         self.pass();
         Ok(())
     }

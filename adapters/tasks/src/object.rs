@@ -135,16 +135,20 @@ impl Action {
     }
 }
 
-/// The name of a type without its path.
-fn short_type(full: &str) -> &str {
-    let head = full.find('<').unwrap_or(full.len());
-    full[..head].rfind("::").map_or(full, |at| &full[at + 2..])
+/// The name of a type without the paths of it and its parts.
+fn short_type(full: &str) -> String {
+    let is_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+    let mut short = String::new();
+    for part in full.split_inclusive(|c| !is_path(c)) {
+        short += part.rfind("::").filter(|&at| at + 2 < part.len()).map_or(part, |at| &part[at + 2..]);
+    }
+    short
 }
 
 impl fmt::Display for Action {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.verb)?;
-        for word in [short_type(self.what), self.link] {
+        for word in [&*short_type(self.what), self.link] {
             if !word.is_empty() {
                 write!(f, " {word}")?;
             }
@@ -152,6 +156,24 @@ impl fmt::Display for Action {
         match self.object {
             Some(object) => write!(f, " {object}"),
             None => Ok(()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short_type;
+
+    #[test]
+    fn types_are_told_without_their_paths() {
+        for (full, short) in [
+            ("i32", "i32"),
+            ("my_crate::Request", "Request"),
+            ("(usize, tokio::sync::oneshot::Sender<alloc::string::String>)", "(usize, Sender<String>)"),
+            ("alloc::vec::Vec<core::option::Option<a::B>>", "Vec<Option<B>>"),
+            ("&[u8]", "&[u8]"),
+        ] {
+            assert_eq!(short_type(full), short);
         }
     }
 }

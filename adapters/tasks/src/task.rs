@@ -4,6 +4,7 @@ use crate::execution::{self, Execution, NONE, Select};
 use crate::object::{Action, Object, Part, Place};
 use crate::panics::{self, Caught};
 use crate::waiting::{On, Ready, Source, Wait};
+use crate::waker::waker;
 use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use smallvec::SmallVec;
@@ -13,7 +14,7 @@ use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll, Wake, Waker};
+use std::task::{Context, Poll, Waker};
 use whippet_model::{Name, Touch};
 
 /// What a task runs.
@@ -46,8 +47,6 @@ pub(crate) struct Task {
     coroutine: Option<Coroutine<(), (), (), Stack>>,
     yielder: *const Yielder<(), ()>,
     pub(crate) state: State,
-    /// Whether it can go on, as far as that is known.
-    pub(crate) able: Option<bool>,
     pub(crate) waits: Vec<Wait>,
     /// The number of the current poll.
     pub(crate) poll: u32,
@@ -73,6 +72,8 @@ pub(crate) struct Task {
 }
 
 impl Task {
+    /// A task that has not begun, in the memory of one that is over.
+    #[expect(clippy::too_many_arguments, reason = "everything a task is made of, from one caller")]
     pub(crate) fn new(
         id: u64,
         number: u32,
@@ -81,6 +82,7 @@ impl Task {
         label: Label,
         place: Place,
         step: u32,
+        (waits, probes): Memory,
     ) -> Task {
         Task {
             name,
@@ -91,14 +93,13 @@ impl Task {
             coroutine: None,
             yielder: std::ptr::null(),
             state: State::Fresh,
-            able: None,
-            waits: Vec::new(),
+            waits,
             poll: 0,
             grant: 0,
             composite: 0,
             around: Vec::new(),
             path: Select::default(),
-            probes: Vec::new(),
+            probes,
             dirty: false,
             woken: None,
             aborted: None,
@@ -106,9 +107,16 @@ impl Task {
             children: 0,
             steps: 0,
             last_step: step,
-            waker: Waker::from(Arc::new(TaskWaker { id, number })),
+            waker: waker(id, number),
             locals: Vec::new(),
         }
+    }
+
+    /// What of its memory another task can use.
+    pub(crate) fn memory(&mut self) -> Memory {
+        self.waits.clear();
+        self.probes.clear();
+        (std::mem::take(&mut self.waits), std::mem::take(&mut self.probes))
     }
 
     pub(crate) fn has_wait(&self, id: u32) -> bool {
@@ -134,6 +142,9 @@ impl Task {
     }
 }
 
+/// Lists of a task that is over.
+pub(crate) type Memory = (Vec<Wait>, Vec<Touch>);
+
 /// What stories call a task: "main", "task 3".
 #[derive(Copy, Clone)]
 pub(crate) struct Label {
@@ -156,21 +167,6 @@ impl fmt::Display for Label {
 
 /// The kind of the task that runs the test's body.
 pub(crate) const MAIN: &str = "main";
-
-struct TaskWaker {
-    id: u64,
-    number: u32,
-}
-
-impl Wake for TaskWaker {
-    fn wake(self: Arc<Self>) {
-        execution::woken(self.id, self.number);
-    }
-
-    fn wake_by_ref(self: &Arc<Self>) {
-        execution::woken(self.id, self.number);
-    }
-}
 
 /// How a task ended.
 pub enum Exit {
@@ -250,8 +246,8 @@ pub(crate) fn resume(x: *mut Execution, number: u32) {
     // Short borrows only: the task's code reaches the execution too.
     let mut coroutine = unsafe {
         (*x).running = number;
+        (&mut (*x).able)[number as usize] = None;
         let task = &mut (&mut (*x).tasks)[number as usize];
-        task.able = None;
         task.coroutine.take().unwrap_or_else(|| {
             let body = task.body.take().expect("a task has a body until it begins");
             let stack = STACKS.take_one().unwrap_or_default();
@@ -282,14 +278,17 @@ impl TakeOne for std::thread::LocalKey<RefCell<Vec<Stack>>> {
 fn run(body: Body) {
     let Body { mut future, end, on_exit } = body;
     let x = execution::running().expect("it runs");
+    // Only the task itself knows of its end if its handle is gone before it begins.
+    let seen = x.task().label.is_main() || on_exit.is_some() || Arc::strong_count(&end) > 2;
     if x.deep {
         let place = x.task().place;
         execution::event(Action::plain("begins", place));
     }
     let driven = panics::catch(|| if begins() { drive(future.as_mut(), false) } else { Driven::Cancelled });
     let dropped = panics::catch(move || drop(future));
-    let place = execution::running().expect("it runs").task().place;
-    if !execution::is_over() {
+    let x = execution::running().expect("it runs");
+    if (seen || x.deep) && !execution::is_over() {
+        let place = x.task().place;
         execution::event(Action::plain("ends", place));
     }
     if execution::is_over() {
@@ -303,9 +302,11 @@ fn run(body: Body) {
         x.main_done = true;
         execution::write(execution::CLOCK);
     }
-    let tail = end.object.part(Part::Tail);
-    execution::write(tail);
-    execution::enables(tail, end.object.part(Part::Item));
+    if seen {
+        let tail = end.object.part(Part::Tail);
+        execution::write(tail);
+        execution::enables(tail, end.object.part(Part::Item));
+    }
     let (exit, panic) = match (driven, dropped) {
         (Err(caught), _) | (_, Err(caught)) => panicked(caught),
         (Ok(Driven::Finished), _) => (Exit::Finished, None),

@@ -1,11 +1,13 @@
 //! Who holds an end of a channel: how many senders, or receivers, there are, and when some were dropped.
 //!
-//! Each drop is an event, in any order with others: only who looks whether all are gone depends on them. What changes nothing
-//! but a count, a clone or a weak sender, is an event only where some execution looks at counts.
+//! Drops come in any order with others: only who looks whether all are gone depends on them. Where nobody looks, or waits for
+//! that and something else, a drop is no event of its own. Nor is what changes nothing but a count, a clone or a weak sender,
+//! unless some execution looks at counts.
 
 use whippet_model::Name;
 use whippet_tasks::{
-    Action, Local, Object, Part, Place, Ready, contributes, event, is_learnt, is_over, learn, read, this_step, write,
+    Action, Local, Object, Part, Place, Ready, contributes, event, is_learnt, is_over, learn, read, stands_out,
+    this_step, write,
 };
 
 /// What handles are called, and what they touch.
@@ -94,11 +96,14 @@ impl Handles {
         if is_over() || !self.state.is_mine() {
             return;
         }
-        event(Action::new(self.kind.drops, self.object, place));
-        if is_over() {
-            return;
+        let watched = self.object.part(self.kind.watched);
+        if stands_out(watched, self.part()) {
+            event(Action::new(self.kind.drops, self.object, place));
+            if is_over() {
+                return;
+            }
         }
-        contributes(self.object.part(self.kind.watched), self.part());
+        contributes(watched, self.part());
         let step = this_step();
         self.state.with(|s| {
             s.strong -= 1;

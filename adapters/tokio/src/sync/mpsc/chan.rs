@@ -18,6 +18,8 @@ pub(super) struct State<T> {
     pub(super) asked: usize,
     pub(super) permits: Option<Permits>,
     pub(super) capacity: usize,
+    /// Whether the receiver has seen that all senders are gone.
+    pub(super) over: bool,
     pub(super) closed: Option<u32>,
 }
 
@@ -47,6 +49,7 @@ impl<T> Chan<T> {
             asked: 0,
             permits: capacity.map(Permits::with),
             capacity: capacity.unwrap_or(usize::MAX),
+            over: false,
             closed: None,
         };
         let object = Object::new("channel");
@@ -79,7 +82,11 @@ impl<T> Chan<T> {
     /// The running step takes what is first, if anything is.
     pub(super) fn pop(&self) -> Option<T> {
         let (sent, bounded) = self.state.with(|s| (s.queue.pop_front(), s.permits.is_some()));
-        let sent = sent?;
+        let Some(sent) = sent else {
+            let over = self.senders.left() == 0;
+            self.state.with(|s| s.over |= over);
+            return None;
+        };
         whippet_tasks::taken(sent.item);
         if bounded {
             self.free(1);
@@ -98,7 +105,8 @@ impl<T> Chan<T> {
 
     /// No more can be sent.
     pub(super) fn close(&self, place: Place) {
-        if self.is_closed() || whippet_tasks::is_over() {
+        // Once it is known that all senders are gone, nobody can tell.
+        if self.is_closed() || whippet_tasks::is_over() || self.state.with(|s| s.over) {
             return;
         }
         event(Action::new("closes", self.object, place));

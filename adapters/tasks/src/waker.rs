@@ -1,0 +1,40 @@
+//! The wakers of tasks: two numbers in one word, so that making, copying and dropping one costs nothing.
+
+use crate::execution;
+use std::task::{RawWaker, RawWakerVTable, Waker};
+
+/// Bits of a word that hold the number of the task; the others hold that of the execution.
+const TASK: u32 = usize::BITS / 3;
+
+/// A waker for task `number` of execution `id`.
+pub(crate) fn waker(id: u64, number: u32) -> Waker {
+    assert!(u64::from(number) < 1 << TASK, "whippet: an execution has more tasks than can be told apart");
+    // What is lost of the execution's number only matters after more executions than anybody waits for.
+    let word = (id as usize) << TASK | number as usize;
+    // The table below takes the word for what it is and points nowhere.
+    unsafe { Waker::from_raw(RawWaker::new(std::ptr::without_provenance(word), &TABLE)) }
+}
+
+/// Whether `word` is what [`waker`] makes of the execution's number.
+fn is_of(word: usize, id: u64) -> bool {
+    word >> TASK == (id as usize) << TASK >> TASK
+}
+
+static TABLE: RawWakerVTable = RawWakerVTable::new(|word| RawWaker::new(word, &TABLE), wake, wake, |_| ());
+
+fn wake(word: *const ()) {
+    let word = word.addr();
+    execution::woken(|id| is_of(word, id), (word & ((1 << TASK) - 1)) as u32);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn copies_wake_the_same_task() {
+        let (one, other, later) = (waker(7, 3), waker(7, 4), waker(8, 3));
+        assert!(one.will_wake(&one.clone()) && !one.will_wake(&other) && !one.will_wake(&later));
+        assert!(is_of(one.data().addr(), 7) && !is_of(one.data().addr(), 8));
+    }
+}
