@@ -11,7 +11,9 @@ pub(crate) fn panic_problem(message: String, place: Option<String>, step: u32) -
     let key = place.as_deref().unwrap_or(&message).bytes().fold(Name::ROOT, |name, b| name.mixed(u64::from(b)));
     let assertion = message.starts_with("assertion");
     let kind = if assertion { Kind::Assertion } else { Kind::Panic };
-    Problem { kind, message, place, key, steps: vec![step as usize], warning: false }
+    // Who panics before the first step does so in every execution.
+    let steps = Some(step).filter(|&step| step != NONE).map(|step| step as usize).into_iter().collect();
+    Problem { kind, message, place, key, steps, warning: false }
 }
 
 /// Messages that were sent and never taken, one problem for each place that sends.

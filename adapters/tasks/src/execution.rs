@@ -69,6 +69,11 @@ impl Record {
         }
     }
 
+    /// What the step does.
+    pub(crate) fn action(&self) -> &Action {
+        self.action.as_ref().expect("every step does something")
+    }
+
     /// For a new step, or one that was taken before.
     pub(crate) fn begin(&mut self, event: Name, branch: Branch, known: bool) {
         self.action = None;
@@ -136,12 +141,14 @@ thread_local! {
 }
 
 /// The execution on this thread, if there is one.
+#[inline]
 pub(crate) fn current() -> Option<&'static mut Execution> {
     // A machine sets the pointer only while its execution lives, and everything here is on one thread.
     CURRENT.try_with(Cell::get).ok().and_then(|at| unsafe { at.as_mut() })
 }
 
 /// The execution on this thread, if one of its tasks is running.
+#[inline]
 pub(crate) fn running() -> Option<&'static mut Execution> {
     current().filter(|x| x.running != NONE)
 }
@@ -209,16 +216,19 @@ impl Execution {
     }
 
     /// Whether it is noted what the running step touches.
+    #[inline]
     pub(crate) fn notes(&self) -> bool {
         self.step != NONE && !self.muted && !self.record.known
     }
 
+    #[inline]
     pub(crate) fn touch(&mut self, touch: Touch) {
         if self.notes() && !self.record.touches.contains(&touch) {
             self.record.touches.push(touch);
         }
     }
 
+    #[inline]
     pub(crate) fn cause(&mut self, step: u32) {
         if step != NONE && step != self.step && !self.record.known && !self.record.causes.contains(&step) {
             self.record.causes.push(step);
@@ -262,10 +272,14 @@ impl Execution {
     }
 
     /// The poll has come to an event: what it asked in vain before counts.
+    #[inline]
     pub(crate) fn attach_probes(&mut self) {
-        if self.task().probes.is_empty() {
-            return;
+        if !self.task().probes.is_empty() {
+            self.touch_probes();
         }
+    }
+
+    fn touch_probes(&mut self) {
         let mut probes = std::mem::take(&mut self.task().probes);
         for touch in probes.drain(..) {
             self.touch(touch);

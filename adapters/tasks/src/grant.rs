@@ -11,10 +11,18 @@ use smallvec::SmallVec;
 use whippet_model::Touch;
 
 /// Finds out which timers may fire.
+#[inline]
 pub(crate) fn refresh(x: &mut Execution, timers: u64) {
+    if x.clock.used {
+        ask_timers(x, timers);
+    }
+}
+
+#[cold]
+fn ask_timers(x: &mut Execution, timers: u64) {
     x.clock.limit = 0;
     x.clock.idle = false;
-    if !x.clock.used || x.main_done {
+    if x.main_done {
         return;
     }
     let waiting = x.tasks.iter().filter(|task| matches!(task.state, State::Blocked));
@@ -34,15 +42,17 @@ pub(crate) fn refresh(x: &mut Execution, timers: u64) {
 
 /// What the newest step made ready may let tasks go on that could not.
 pub(crate) fn ask_again(x: &mut Execution) {
-    // Timers may fire or not, whatever happens.
-    let timers = x.clock.used;
-    let forget = |able: Option<bool>| able.filter(|able| *able && !timers);
-    if x.clock.used || !x.record.enables.is_empty() {
-        x.able.iter_mut().for_each(|able| *able = forget(*able));
+    if x.clock.used {
+        // Timers may fire or not, whatever happens.
+        x.able.fill(None);
+    } else if !x.record.enables.is_empty() {
+        let forget = |able: &mut Option<bool>| *able = able.filter(|able| *able);
+        x.able.iter_mut().for_each(forget);
     }
 }
 
 /// Whether a task can go on. What is ready stays ready: so this is asked again only where it may have changed.
+#[inline]
 pub(crate) fn is_enabled(x: &mut Execution, number: usize) -> bool {
     x.able[number].unwrap_or_else(|| {
         let able = is_able(x, number);
@@ -51,6 +61,7 @@ pub(crate) fn is_enabled(x: &mut Execution, number: usize) -> bool {
     })
 }
 
+#[inline(never)]
 fn is_able(x: &Execution, number: usize) -> bool {
     let task = &x.tasks[number];
     match task.state {

@@ -31,6 +31,7 @@ impl<T> Local<T> {
     }
 
     /// Works on the value.
+    #[inline]
     #[track_caller]
     pub fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
         assert!(
@@ -46,6 +47,7 @@ impl<T> Local<T> {
     }
 
     /// Whether this thread may use the value.
+    #[inline]
     pub fn is_mine(&self) -> bool {
         let me = me();
         match self.owner.load(Ordering::Relaxed) {

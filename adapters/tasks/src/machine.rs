@@ -171,9 +171,9 @@ impl TaskMachine {
             if self.live.as_ref().expect("it has begun").tasks.len() <= choice.what.0 as usize {
                 return Err(differs(at, &self.steps[at].action));
             }
-            let (event, action, _) = self.take(choice, true)?;
-            let before = &self.steps[at];
-            if event != before.event || !action.is_like(&before.action) {
+            self.take(choice, true)?;
+            let (before, now) = (&self.steps[at], &self.live.as_ref().expect("it runs").record);
+            if now.event != before.event || !now.action().is_like(&before.action) {
                 return Err(differs(at, &before.action));
             }
         }
@@ -210,7 +210,7 @@ impl TaskMachine {
     }
 
     /// Takes one step of the live execution. What it touched stays in the execution's record.
-    fn take(&mut self, choice: Choice, known: bool) -> Result<(Name, Action, bool), MachineError> {
+    fn take(&mut self, choice: Choice, known: bool) -> Result<(), MachineError> {
         let number = choice.what.0;
         let x = self.live.as_mut().expect("it has begun");
         let at: *mut Execution = &raw mut **x;
@@ -248,10 +248,7 @@ impl TaskMachine {
         forget_stale(x, number);
         ask_again(x);
         self.live_depth += 1;
-        let ended = matches!(x.tasks[number as usize].state, State::Done);
-        let action = x.record.action.expect("it was set");
-        self.check_misuse()?;
-        Ok((event, action, ended))
+        self.check_misuse()
     }
 
     /// Whether the newest step and others look at what one of them contributes to besides its event: then that has to be
@@ -355,8 +352,9 @@ impl Machine for TaskMachine {
         if x.tasks.len() <= choice.what.0 as usize || !is_enabled(x, choice.what.0 as usize) {
             return Err(unseen());
         }
-        let (event, action, ended) = self.take(choice, false)?;
+        self.take(choice, false)?;
         let x = self.live.as_ref().expect("it runs");
+        let ended = matches!(x.tasks[choice.what.0 as usize].state, State::Done);
         let (touches, causes, asides) = (self.touches.len(), self.causes.len(), self.asides.len());
         self.touches.extend_from_slice(&x.record.touches);
         self.causes.extend_from_slice(&x.record.causes);
@@ -368,8 +366,8 @@ impl Machine for TaskMachine {
         self.steps.push(Taken {
             asides,
             choice,
-            event,
-            action,
+            event: x.record.event,
+            action: *x.record.action(),
             touches: touches..self.touches.len(),
             causes: causes..self.causes.len(),
             tasks: before..self.tasks.len() as u32,
