@@ -133,7 +133,7 @@ impl Project {
         }
         if ["test", "build"].contains(&what) {
             for name in BUSY {
-                command.arg("--config").arg(format!("profile.dev.package.{name}.opt-level=1"));
+                command.arg("--config").arg(format!("profile.dev.package.{name}.opt-level=3"));
             }
         } else if self.arguments.iter().any(|argument| argument == "--offline") {
             command.arg("--offline");

@@ -1,7 +1,7 @@
-//! How many executions a CPU-second gives: `cargo run --release --example speed [ROUNDS] [LIBRARY]`.
+//! How many executions a CPU-second gives: `cargo run --release --example speed [ROUNDS] [PROGRAM]`.
 //!
-//! Clients play ping-pong with one server: ten messages in all by two clients or by five, or twenty. The search is
-//! `optimal`, with one worker.
+//! Ping-pong, with the search `optimal` and one worker: two players exchange ten messages while a third one sends one to each
+//! of them; or clients ping one server, ten or twenty messages in all. `PROGRAM` is the beginning of a line's first word.
 
 use libraries::ping_pong;
 use std::future::Future;
@@ -10,39 +10,34 @@ use whippet_tasks::{Settings, Tasks};
 
 fn measure<F: Future<Output = String> + 'static>(
     name: &str,
-    body: fn(&'static [usize]) -> F,
-    pings: &'static [usize],
+    body: impl Fn() -> F + Copy + Send + Sync + 'static,
     rounds: u32,
 ) {
+    if !name.starts_with(&std::env::args().nth(2).unwrap_or_default()) {
+        return;
+    }
     let (mut executions, mut transitions, mut runs) = (0, 0, 0);
     let meter = whippet_report::Meter::start();
     for _ in 0..rounds {
-        let program = Tasks::new(name, Settings::default(), move || async move { drop(body(pings).await) });
+        let program = Tasks::new(name, Settings::default(), move || async move { drop(body().await) });
         let verdict = program.explore(&Options::default(), &()).expect("the program is fine");
         assert!(verdict.complete && verdict.findings.is_empty(), "{verdict:?}");
         executions += verdict.counters.executions;
         transitions += verdict.counters.transitions;
         runs += verdict.counters.handler_runs;
     }
-    let seconds = meter.read().cpu_seconds;
-    let per_second = executions as f64 / seconds;
-    println!(
-        "{name:8} {pings:?}: {executions} executions ({} steps each, {runs} runs), {per_second:.0} per CPU-second",
-        transitions / executions
-    );
+    let per_second = executions as f64 / meter.read().cpu_seconds;
+    let steps = transitions / executions;
+    println!("{name:22} {executions} executions ({steps} new steps each, {runs} runs), {per_second:.0} per CPU-second");
 }
 
 fn main() {
-    let rounds = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(1);
-    let library = std::env::args().nth(2).unwrap_or_default();
-    let only = std::env::args().nth(3).and_then(|n| n.parse::<usize>().ok());
-    for pings in [&[3_usize, 2] as &[usize], &[1; 5], &[5, 5]] {
-        if only.is_some_and(|n| n != pings.len() * 10 + pings[0]) { continue }
-        if "tokio".starts_with(&library) {
-            measure("tokio", ping_pong::plain, pings, 4 * rounds);
-        }
-        if "ractor".starts_with(&library) {
-            measure("ractor", ping_pong::on_ractor::play, pings, rounds);
-        }
-    }
+    let rounds = std::env::args().nth(1).and_then(|n| n.parse().ok()).unwrap_or(10);
+    measure("tokio-players", || ping_pong::players(5), 8 * rounds);
+    measure("tokio-clients [3, 2]", || ping_pong::plain(&[3, 2]), 20 * rounds);
+    measure("tokio-clients [1; 5]", || ping_pong::plain(&[1; 5]), 2 * rounds);
+    measure("tokio-clients [5, 5]", || ping_pong::plain(&[5, 5]), rounds);
+    measure("ractor-clients [3, 2]", || ping_pong::on_ractor::play(&[3, 2]), 10 * rounds);
+    measure("ractor-clients [1; 5]", || ping_pong::on_ractor::play(&[1; 5]), rounds);
+    measure("ractor-clients [5, 5]", || ping_pong::on_ractor::play(&[5, 5]), rounds);
 }

@@ -1,6 +1,42 @@
-//! Clients ping one server and wait for each pong before the next: their pings may come in any order.
+//! Ping-pong. Clients ping one server and wait for each pong before the next: their pings may come in any order.
 
 use tokio::sync::{mpsc, oneshot};
+
+/// Two players send each other a ball, `rounds` times there and back, while somebody else calls each of them once: what
+/// a player hears between two balls may come at any time.
+pub async fn players(rounds: usize) -> String {
+    let (to_ping, ping) = mpsc::unbounded_channel::<Option<usize>>();
+    let (to_pong, pong) = mpsc::unbounded_channel::<Option<usize>>();
+    let ping = tokio::spawn(player(ping, to_pong.clone(), rounds));
+    let pong = tokio::spawn(player(pong, to_ping.clone(), rounds));
+    to_pong.send(Some(1)).unwrap();
+    tokio::spawn(async move {
+        to_ping.send(None).unwrap();
+        to_pong.send(None).unwrap();
+    });
+    ping.await.unwrap() + &pong.await.unwrap()
+}
+
+/// Hears as many balls as there are rounds and one call; a ball goes back, but for the last one.
+async fn player(
+    mut heard: mpsc::UnboundedReceiver<Option<usize>>,
+    other: mpsc::UnboundedSender<Option<usize>>,
+    rounds: usize,
+) -> String {
+    let mut log = String::new();
+    for _ in 0..=rounds {
+        match heard.recv().await.unwrap() {
+            Some(ball) => {
+                log.push('o');
+                if ball < 2 * rounds {
+                    other.send(Some(ball + 1)).unwrap();
+                }
+            }
+            None => log.push('!'),
+        }
+    }
+    log
+}
 
 /// On plain tokio; `pings` of each client.
 pub async fn plain(pings: &[usize]) -> String {

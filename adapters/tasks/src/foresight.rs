@@ -69,7 +69,8 @@ impl Foresight {
             return Without::Unknown;
         }
         // What it took is the earlier step's doing; whatever else the earlier step has to do with is not clear.
-        let clear = touches.iter().all(|touch| !awaited.contains(&touch.object) || enables(earlier).contains(&touch.object));
+        let clear =
+            touches.iter().all(|touch| !awaited.contains(&touch.object) || enables(earlier).contains(&touch.object));
         let mut others = (later + 1..self.steps.len()).filter(|&at| !clocks.before(earlier, at));
         if clear && others.all(|at| enables(at).iter().all(|name| !awaited.contains(name))) {
             Without::Nothing

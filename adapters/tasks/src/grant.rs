@@ -128,7 +128,8 @@ fn grant_only(x: &mut Execution, at: usize) -> Option<Action> {
     if x.waits_for_several(at) {
         return None;
     }
-    let wait = x.tasks[at].live_waits().next().filter(|wait| matches!(wait.on, On::Source(..)) && x.is_ready(&wait.on))?;
+    let wait =
+        x.tasks[at].live_waits().next().filter(|wait| matches!(wait.on, On::Source(..)) && x.is_ready(&wait.on))?;
     let (id, action) = (wait.id, wait.action);
     if x.notes() {
         let on = wait.on.clone();

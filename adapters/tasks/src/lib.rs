@@ -46,8 +46,8 @@ mod waiting;
 mod waker;
 
 pub use execution::{
-    Around, Composite, InBranch, appends, begins, cause, choose, contributes, enables, event, execution_id, is_learnt, is_live,
-    is_over, learn, misuse, new_item, new_select, read, sent, stands_out, taken, this_step, write,
+    Around, Composite, InBranch, appends, begins, cause, choose, contributes, enables, event, execution_id, is_learnt,
+    is_live, is_over, learn, misuse, new_item, new_select, read, sent, stands_out, taken, this_step, write,
 };
 pub use gate::{Acquiring, Gate, Shut};
 pub use local::Local;

@@ -19,8 +19,8 @@ use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
 use whippet_model::{
-    Access, ActorNo, Branch, Choice, Clocks, Kind, Machine, MachineError, Name, Pending, Problem, Relation, Step, StepText, Touch,
-    Without,
+    Access, ActorNo, Branch, Choice, Clocks, Kind, Machine, MachineError, Name, Pending, Problem, Relation, Step,
+    StepText, Touch, Without,
 };
 
 /// What is kept of a step.
