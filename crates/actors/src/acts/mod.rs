@@ -1,0 +1,187 @@
+//! What every actor can do, however it is written: with messages and actors here, with futures and with what is shared in
+//! files of their own.
+
+mod futures;
+mod sharing;
+
+pub(crate) use futures::acts_on_futures;
+pub(crate) use sharing::acts_on_shared_things;
+
+/// The methods that [`Cx`](crate::Cx), [`Inbox`](crate::Inbox) and [`Task`](crate::Task) have in common.
+///
+/// They are written out in each type instead of being borrowed from an inner one, so that
+/// `cx.send(worker, Msg::Hello(cx.this()))` compiles: a method of the type itself may be given what another one says.
+macro_rules! acts {
+    () => {
+        /// Sends a message. It is delivered at any later time, unless the order of delivery says otherwise.
+        ///
+        /// ```
+        /// # use whippet::prelude::*;
+        /// # whippet::check(|sys| {
+        /// #     sys.spawn_fn(async |cx: &mut Inbox<u32>| {
+        /// cx.send(cx.this(), 1);
+        /// assert_eq!(cx.receive().await, 1);
+        /// #     });
+        /// # });
+        /// ```
+        #[track_caller]
+        pub fn send<N: $crate::Message>(&mut self, to: impl Into<$crate::Recipient<N>>, message: N) {
+            self.hands.send(to, message);
+        }
+
+        /// Sends a request and waits for the reply; the actor takes no other message meanwhile.
+        ///
+        /// `request` makes the message around the handle for the reply: `cx.call(server, Msg::Get).await`.
+        ///
+        /// ```
+        /// # use whippet::prelude::*;
+        /// #[derive(Clone, Debug)]
+        /// struct Get(Reply<u32>);
+        /// # whippet::check(|sys| {
+        /// #     sys.spawn_fn(async |cx: &mut Inbox<()>| {
+        /// let server = cx.spawn_fn(async |server: &mut Inbox<Get>| {
+        ///     let Get(reply) = server.receive().await;
+        ///     server.reply(reply, 42);
+        /// });
+        /// assert_eq!(cx.call(server, Get).await, 42);
+        /// #     });
+        /// # });
+        /// ```
+        #[track_caller]
+        pub fn call<N: $crate::Message, T: $crate::Message>(
+            &mut self,
+            to: impl Into<$crate::Recipient<N>>,
+            request: impl FnOnce($crate::Reply<T>) -> N,
+        ) -> $crate::Call<'_, T> {
+            self.hands.call(to, request, ::std::panic::Location::caller())
+        }
+
+        /// Answers a call.
+        ///
+        /// ```
+        /// # use whippet::prelude::*;
+        /// #[derive(Clone, Debug)]
+        /// struct Get(Reply<u32>);
+        /// # whippet::check(|sys| {
+        /// #     sys.spawn_fn(async |cx: &mut Inbox<()>| {
+        /// let server = cx.spawn_fn(async |server: &mut Inbox<Get>| {
+        ///     let Get(reply) = server.receive().await;
+        ///     server.reply(reply, 42);
+        /// });
+        /// assert_eq!(cx.call(server, Get).await, 42);
+        /// #     });
+        /// # });
+        /// ```
+        #[track_caller]
+        pub fn reply<T: $crate::Message>(&mut self, to: $crate::Reply<T>, value: T) {
+            self.hands.reply(to, value);
+        }
+
+        /// Creates an actor.
+        ///
+        /// ```
+        /// # use whippet::prelude::*;
+        /// #[derive(Clone, Debug)]
+        /// struct Worker;
+        /// impl Actor for Worker {
+        ///     type Msg = Recipient<u32>;
+        ///     async fn handle(&mut self, to: Recipient<u32>, cx: &mut Cx<Self>) { cx.send(to, 42); }
+        /// }
+        /// # whippet::check(|sys| {
+        /// #     sys.spawn_fn(async |cx: &mut Inbox<u32>| {
+        /// let worker = cx.spawn(Worker);
+        /// cx.send(worker, cx.this());
+        /// assert_eq!(cx.receive().await, 42);
+        /// #     });
+        /// # });
+        /// ```
+        pub fn spawn<B: $crate::Actor + Clone>(&mut self, actor: B) -> $crate::Addr<B> {
+            self.hands.spawn(None, actor)
+        }
+
+        /// Creates an actor that is called `name` in stories.
+        ///
+        /// ```
+        /// # use whippet::prelude::*;
+        /// #[derive(Clone, Debug)]
+        /// struct Worker;
+        /// impl Actor for Worker {
+        ///     type Msg = Recipient<u32>;
+        ///     async fn handle(&mut self, to: Recipient<u32>, cx: &mut Cx<Self>) { cx.send(to, 42); }
+        /// }
+        /// # whippet::check(|sys| {
+        /// #     sys.spawn_fn(async |cx: &mut Inbox<u32>| {
+        /// let worker = cx.spawn_named("worker of the night", Worker);
+        /// cx.send(worker, cx.this());
+        /// assert_eq!(cx.receive().await, 42);
+        /// #     });
+        /// # });
+        /// ```
+        pub fn spawn_named<B: $crate::Actor + Clone>(&mut self, name: &str, actor: B) -> $crate::Addr<B> {
+            self.hands.spawn(Some(name), actor)
+        }
+
+        /// Creates an actor that receives explicitly: see [`Inbox`](crate::Inbox).
+        ///
+        /// ```
+        /// # use whippet::prelude::*;
+        /// # whippet::check(|sys| {
+        /// #     sys.spawn_fn(async |cx: &mut Inbox<u32>| {
+        /// let me = cx.this();
+        /// cx.spawn_fn(async move |child: &mut Inbox<()>| child.send(me, 42));
+        /// assert_eq!(cx.receive().await, 42);
+        /// #     });
+        /// # });
+        /// ```
+        pub fn spawn_fn<N, F>(&mut self, body: F) -> $crate::Recipient<N>
+        where
+            N: $crate::Message,
+            F: AsyncFn(&mut $crate::Inbox<N>) + 'static,
+        {
+            self.hands.spawn_fn(None, body)
+        }
+
+        /// Creates an actor that receives explicitly and is called `name` in stories.
+        ///
+        /// ```
+        /// # use whippet::prelude::*;
+        /// # whippet::check(|sys| {
+        /// #     sys.spawn_fn(async |cx: &mut Inbox<u32>| {
+        /// let me = cx.this();
+        /// cx.spawn_fn_named("child", async move |child: &mut Inbox<()>| child.send(me, 42));
+        /// assert_eq!(cx.receive().await, 42);
+        /// #     });
+        /// # });
+        /// ```
+        pub fn spawn_fn_named<N, F>(&mut self, name: &str, body: F) -> $crate::Recipient<N>
+        where
+            N: $crate::Message,
+            F: AsyncFn(&mut $crate::Inbox<N>) + 'static,
+        {
+            self.hands.spawn_fn(Some(name), body)
+        }
+
+        /// Some number below `n`: every one is explored.
+        ///
+        /// ```
+        /// # use whippet::prelude::*;
+        /// let verdict = Whippet::new("die").explore(|sys| {
+        ///     let die = sys.spawn_fn(async |cx: &mut Inbox<()>| {
+        ///         cx.receive().await;
+        ///         assert!(cx.choose(6) < 5, "a six");
+        ///     });
+        ///     sys.send(die, ());
+        /// }).unwrap();
+        /// assert_eq!((verdict.counters.executions, verdict.findings.len()), (6, 1));
+        /// ```
+        #[must_use]
+        pub fn choose(&mut self, n: u32) -> u32 {
+            self.hands.engine.borrow_mut().now.choose(n)
+        }
+
+        $crate::acts::acts_on_futures!();
+        $crate::acts::acts_on_shared_things!();
+    };
+}
+
+pub(crate) use acts;
