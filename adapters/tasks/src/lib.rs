@@ -52,7 +52,7 @@ pub use execution::{
 pub use gate::{Acquiring, Gate, Shut};
 pub use local::Local;
 pub use machine::TaskMachine;
-pub use object::{Action, Object, Part, Place};
+pub use object::{Action, Object, Part, Place, is_foreign};
 pub use permits::{Asked, Permits};
 pub use program::{Settings, Setup, Tasks};
 pub use renewed::{Once, Renewed};

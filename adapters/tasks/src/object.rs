@@ -17,6 +17,12 @@ pub(crate) fn is_glue(place: Place) -> bool {
     place.file().starts_with("/rustc/") || place.file().contains("/library/core/")
 }
 
+/// Whether this is a line of a package that was fetched, and not one of the user's own.
+#[must_use]
+pub fn is_foreign(place: Place) -> bool {
+    short_file(place.file()).len() < place.file().len()
+}
+
 /// See [`place_text`].
 pub(crate) fn short_file(file: &str) -> &str {
     ["/registry/src/", "/checkouts/"]

@@ -78,6 +78,21 @@ fn as_many_readers_as_were_allowed() {
     });
 }
 
+/// However many places there are.
+#[test]
+fn room_in_a_channel_changes_with_each_message() {
+    outcomes(&["7", "8"], || async {
+        let (tx, mut rx) = mpsc::channel(8);
+        let other = tx.clone();
+        let task = tokio::spawn(async move { other.send(()).await.unwrap() });
+        let seen = tx.capacity();
+        task.await.unwrap();
+        rx.recv().await;
+        assert_eq!(rx.capacity(), rx.max_capacity());
+        seen.to_string()
+    });
+}
+
 /// What a static holds is as new in each execution, whoever comes first.
 #[test]
 fn statics_begin_anew() {

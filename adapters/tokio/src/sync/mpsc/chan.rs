@@ -8,7 +8,8 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use whippet_model::Name;
 use whippet_tasks::{
-    Action, Asked, Local, Object, On, Part, Permits, Place, Ready, Source, event, is_learnt, learn, new_item, read,
+    Action, Asked, Local, Object, On, Part, Permits, Place, Ready, Source, event, is_foreign, is_learnt, learn,
+    new_item, read,
     this_step, write,
 };
 
@@ -123,10 +124,10 @@ impl<T> Chan<T> {
         });
     }
 
-    /// How many places are free. Who asks wants to know whether there are none: an event only where the places may
-    /// run out, i.e. some execution asked for all of them.
+    /// How many places are free. Libraries ask before every send, to know whether there are none: for them it is an event
+    /// only where the places may run out, i.e. some execution asked for all of them.
     pub(super) fn room(&self, place: Place) -> usize {
-        if is_learnt(self.object.part(Part::Free)) {
+        if !is_foreign(place) || is_learnt(self.object.part(Part::Free)) {
             event(Action::new("looks at", self.object, place));
             read(self.object.part(Part::Line));
             read(self.object.part(Part::Free));
