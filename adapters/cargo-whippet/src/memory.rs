@@ -16,7 +16,7 @@ const HARMLESS: [&str; 9] =
     ["Arc", "Weak", "PoisonError", "LockResult", "TryLockError", "TryLockResult", "Exclusive", "self", "Ordering"];
 
 /// What of `std::thread` makes threads, or holds one up.
-const THREADS: [&str; 7] = ["spawn", "scope", "Builder", "sleep", "yield_now", "self", "*"];
+const THREADS: [&str; 9] = ["spawn", "scope", "Builder", "sleep", "park", "park_timeout", "yield_now", "self", "*"];
 
 /// Crates that are memory to share.
 const CRATES: [&str; 17] = [
@@ -66,13 +66,20 @@ pub(crate) fn users(graph: &Graph, roots: &BTreeSet<String>) -> Vec<User> {
     found
 }
 
+/// The sources of a package, by what the reader calls them.
+fn texts(package: &Package) -> impl Iterator<Item = (String, String)> {
+    let places = if package.own { vec!["src", "tests", "examples", "benches"] } else { vec!["src"] };
+    let files = places.into_iter().flat_map(|place| sources(&package.directory.join(place)));
+    files.filter_map(|file| {
+        let place = file.strip_prefix(&package.directory).unwrap_or(&file).display().to_string();
+        Some((place, fs::read_to_string(&file).ok()?))
+    })
+}
+
 /// What a package uses, each thing with its first place.
 pub(crate) fn uses(package: &Package) -> Vec<String> {
     let mut found: Vec<(String, String)> = Vec::new();
-    let places = if package.own { vec!["src", "tests", "examples", "benches"] } else { vec!["src"] };
-    for file in places.iter().flat_map(|place| sources(&package.directory.join(place))) {
-        let Ok(text) = fs::read_to_string(&file) else { continue };
-        let place = file.strip_prefix(&package.directory).unwrap_or(&file).display().to_string();
+    for (place, text) in texts(package) {
         for (path, line) in paths(&text) {
             if let Some(what) = shared(&path)
                 && !found.iter().any(|(known, _)| *known == what)
@@ -82,6 +89,28 @@ pub(crate) fn uses(package: &Package) -> Vec<String> {
         }
     }
     found.into_iter().map(|(what, place)| format!("{what} ({place})")).collect()
+}
+
+/// Where the user's own packages that run in the tests of `roots` ask the real clock, which does not go by the time of
+/// the tests.
+pub(crate) fn clocks(graph: &Graph, roots: &BTreeSet<String>) -> Vec<String> {
+    let own = graph.running(roots).into_iter().map(|(package, _)| package).filter(|package| package.own);
+    own.filter_map(|package| Some(format!("{}: {}", package.name, clock(package)?))).collect()
+}
+
+/// Where a package first asks the real clock.
+fn clock(package: &Package) -> Option<String> {
+    texts(package).find_map(|(place, text)| {
+        let all = paths(&text);
+        let is_real =
+            |what: &str| all.iter().any(|(path, _)| path.starts_with(&["std", "time", what].map(String::from)));
+        all.iter().find_map(|(path, line)| match path.as_slice() {
+            [.., what, now] if now == "now" && (what == "Instant" || what == "SystemTime") && is_real(what) => {
+                Some(format!("std::time::{what}::now ({place}:{line})"))
+            }
+            _ => None,
+        })
+    })
 }
 
 /// The name of the shared memory that a path leads to, if it does.

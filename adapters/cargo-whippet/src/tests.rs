@@ -31,6 +31,10 @@ pub(crate) fn run(arguments: &Test) -> Result<Exit, String> {
     let mut binaries = project.build(What::Tests)?;
     let roots: BTreeSet<String> = binaries.iter().map(|binary| binary.package.clone()).collect();
     let users = memory::users(&project.graph, &roots);
+    let clocks = memory::clocks(&project.graph, &roots);
+    project.notes.extend(clocks.iter().map(|clock| {
+        format!("{clock} is the real clock, and time is virtual in what is explored: tokio::time::Instant goes by that")
+    }));
     let unseen = users.iter().any(|user| user.tasks && !project.hooked.contains(&user.name));
     for binary in &mut binaries {
         binary.search.random = binary.search.random.or(unseen.then_some(BESIDE));

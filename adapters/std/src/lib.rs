@@ -9,9 +9,9 @@
 //! core = { package = "whippet-core", path = "…" }
 //! ```
 //!
-//! Everything is the real thing but [`sync`] and [`thread`]: locks, condition variables, cells that are set once and
-//! atomics have the same names and do the same, and while a program is explored each of their operations is an event;
-//! threads are tasks then. Memory is
+//! Everything is the real thing but [`sync`] and [`thread`]: locks, condition variables, channels, cells that are set
+//! once and atomics have the same names and do the same, and while a program is explored each of their operations is an
+//! event; threads are tasks then, and `std::time` stays real. Memory is
 //! sequentially consistent, whatever ordering is asked for. Atomics and cells that are set once begin anew with each
 //! execution where they are statics; other statics keep what an earlier execution left in them.
 //!

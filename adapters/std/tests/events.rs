@@ -1,16 +1,19 @@
 //! Small programs on std's shared memory, each with the outcomes it must have.
 
+mod common;
+
+use common::{explore, outcomes};
 use std::collections::BTreeSet;
 use std::future::Future;
 use std::panic::Location;
-use std::sync::{Arc, Mutex as Plain};
+use std::sync::Arc;
 use std::task::{Context, Poll};
-use whippet_model::{Kind, Verdict};
-use whippet_search::{Options, Reduction};
+use whippet_model::Kind;
+use whippet_search::Reduction;
 use whippet_std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use whippet_std::sync::{Barrier, Condvar, LazyLock, Mutex, OnceLock, RwLock};
 use whippet_std::thread;
-use whippet_tasks::{Action, End, Leaf, On, Settings, Tasks};
+use whippet_tasks::{Action, End, Leaf, On};
 
 /// A task that others can wait for.
 struct Task(Arc<End>, Leaf);
@@ -25,39 +28,6 @@ impl Future for Task {
     fn poll(mut self: std::pin::Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         let (on, action) = (On::Source(self.0.clone(), 0), Action::new("joins", self.0.object, Location::caller()));
         self.1.poll(cx, &on, action)
-    }
-}
-
-fn explore<F>(reduction: Reduction, body: impl Fn() -> F + Send + Sync + 'static) -> (Verdict, BTreeSet<String>)
-where
-    F: Future<Output = String> + 'static,
-{
-    let seen: Arc<Plain<BTreeSet<String>>> = Arc::default();
-    let out = seen.clone();
-    let program = Tasks::new("test", Settings::default(), move || {
-        let (out, future) = (out.clone(), body());
-        async move {
-            let text = future.await;
-            out.lock().unwrap().insert(text);
-        }
-    });
-    let mut options = Options { reduction, ..Options::default() };
-    options.limits.executions = Some(20_000);
-    let verdict = program.explore(&options, &()).unwrap();
-    let seen = seen.lock().unwrap().clone();
-    (verdict, seen)
-}
-
-/// Both searches must give exactly these outcomes, and no execution may end badly.
-fn outcomes<F>(expected: &[&str], body: impl Fn() -> F + Clone + Send + Sync + 'static)
-where
-    F: Future<Output = String> + 'static,
-{
-    for reduction in [Reduction::Exhaustive, Reduction::Optimal] {
-        let (verdict, seen) = explore(reduction, body.clone());
-        assert!(verdict.complete && verdict.findings.is_empty(), "{reduction}: {verdict:?}");
-        let seen: Vec<&str> = seen.iter().map(String::as_str).collect();
-        assert_eq!(seen, expected, "{reduction}, {} executions", verdict.counters.executions);
     }
 }
 

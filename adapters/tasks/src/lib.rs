@@ -26,6 +26,7 @@
 //! * Branches of a select or join that act, or are done, as soon as they are polled: where there are such ones, which is
 //!   learnt too, the select begins with a step of its own, which looks at what is polled before them.
 
+mod channel;
 mod clock;
 mod ending;
 mod execution;
@@ -45,6 +46,7 @@ mod time;
 mod waiting;
 mod waker;
 
+pub use channel::{Asking, Handles, Placed, Queue, Refused};
 pub use execution::{
     Around, Composite, InBranch, appends, begins, cause, choose, contributes, enables, event, execution_id, is_learnt,
     is_live, is_over, learn, misuse, new_item, new_select, read, sent, stands_out, taken, this_step, write,

@@ -143,14 +143,19 @@ impl TaskMachine {
         let at: *mut Execution = &raw mut *x;
         quietly(|| {
             enter(at, || {
-                let mut number = 0;
-                while number < unsafe { (*at).tasks.len() } {
-                    let done = matches!(unsafe { &(&(*at).tasks)[number].state }, State::Done);
-                    if !done {
+                // The newest first: they may borrow from who waits for them. What is started meanwhile is newer still.
+                let count = || unsafe { (*at).tasks.len() };
+                let mut number = count();
+                while number > 0 {
+                    number -= 1;
+                    let before = count();
+                    if !matches!(unsafe { &(&(*at).tasks)[number].state }, State::Done) {
                         task::resume(at, number as u32);
                         unsafe { (&mut (*at).tasks)[number].state = State::Done };
                     }
-                    number += 1;
+                    if count() > before {
+                        number = count();
+                    }
                 }
                 // Ends and wakers of tasks may hold the last handles of what users made.
                 unsafe { (*at).renew(0) };

@@ -56,6 +56,16 @@ pub enum On {
     Yield,
 }
 
+impl On {
+    /// The wait for something that may hold values which borrow. A wait is forgotten when its future is dropped, which is
+    /// before that borrow ends.
+    pub fn of<'a, S: Source + 'a>(source: &Arc<S>, key: u64) -> On {
+        let source: Arc<dyn Source + 'a> = source.clone();
+        // Nobody uses it after the wait, see above.
+        On::Source(unsafe { std::mem::transmute::<Arc<dyn Source + 'a>, Arc<dyn Source + 'static>>(source) }, key)
+    }
+}
+
 impl fmt::Debug for On {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

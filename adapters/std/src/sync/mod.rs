@@ -3,6 +3,7 @@
 pub mod atomic;
 mod barrier;
 mod condvar;
+pub mod mpsc;
 mod mutex;
 mod once;
 mod rwlock;

@@ -1,10 +1,9 @@
 //! What every sender says and every receiver hears: the common part of `broadcast` and `watch`.
 
-use super::handles::Handles;
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use whippet_model::Name;
-use whippet_tasks::{Action, Leaf, Object, On, Part, Place, Ready, Source, event, read, write};
+use whippet_tasks::{Action, Handles, Leaf, Object, On, Part, Place, Ready, Source, event, read, write};
 
 /// What was said.
 pub(super) trait News: Send + Sync {
@@ -37,7 +36,7 @@ impl<N: News> Hub<N> {
 
     /// The wait for something new, or for no senders.
     pub(super) fn after(self: &Arc<Self>, heard: u64) -> On {
-        super::on(self, heard)
+        On::of(self, heard)
     }
 
     /// There is one more receiver.
@@ -51,9 +50,7 @@ impl<N: News> Hub<N> {
     /// The wait for no receivers.
     pub(super) fn closed(self: &Arc<Self>, place: Place) -> impl Future<Output = ()> + use<'_, N> {
         let mut leaf = Leaf::new();
-        poll_fn(move |cx| {
-            leaf.poll(cx, &super::on(self, CLOSED), Action::new("waits for the end of", self.object, place))
-        })
+        poll_fn(move |cx| leaf.poll(cx, &On::of(self, CLOSED), Action::new("waits for the end of", self.object, place)))
     }
 }
 

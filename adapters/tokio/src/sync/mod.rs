@@ -17,7 +17,6 @@ macro_rules! opaque {
 mod guard;
 mod barrier;
 pub mod broadcast;
-mod handles;
 mod hub;
 pub mod mpsc;
 mod mutex;
@@ -40,16 +39,6 @@ pub use rwlock::{
 pub use semaphore::{AcquireError, OwnedSemaphorePermit, Semaphore, SemaphorePermit, TryAcquireError};
 pub use set_once::{SetOnce, SetOnceError};
 
-use std::sync::Arc;
-use whippet_tasks::{On, Source};
-
 pub mod futures {
     pub use super::notify::{Notified, OwnedNotified};
-}
-
-/// The wait for something of a channel.
-fn on<'a, S: Source + 'a>(source: &Arc<S>, key: u64) -> On {
-    let source: Arc<dyn Source + 'a> = source.clone();
-    // Messages may borrow. A wait is forgotten when its future is dropped, which is before that borrow ends.
-    On::Source(unsafe { std::mem::transmute::<Arc<dyn Source + 'a>, Arc<dyn Source + 'static>>(source) }, key)
 }

@@ -24,10 +24,6 @@ const RECEIVE: u64 = 0;
 const CLOSED: u64 = 1;
 
 impl<T> Chan<T> {
-    fn on(self: &Arc<Self>, key: u64) -> On {
-        super::on(self, key)
-    }
-
     /// The running step is the sender's last.
     fn end(&self, value: Option<T>) {
         let tail = self.object.part(Part::Tail);
@@ -158,7 +154,7 @@ impl<T> Sender<T> {
 
     fn poll_closed_at(&mut self, cx: &mut Context<'_>, place: Place) -> Poll<()> {
         let chan = self.chan.as_ref().expect("it is used once");
-        self.leaf.poll(cx, &chan.on(CLOSED), Action::new("waits for the end of", chan.object, place))
+        self.leaf.poll(cx, &On::of(chan, CLOSED), Action::new("waits for the end of", chan.object, place))
     }
 }
 
@@ -222,7 +218,7 @@ impl<T> Receiver<T> {
     pub fn blocking_recv(mut self) -> Result<T, RecvError> {
         let Some(chan) = self.chan.clone() else { return Err(RecvError(())) };
         let action = Action::of::<T>("receives", "from", chan.object, Location::caller());
-        if !whippet_tasks::wait_here(&chan.on(RECEIVE), action) {
+        if !whippet_tasks::wait_here(&On::of(&chan, RECEIVE), action) {
             return Err(RecvError(()));
         }
         self.chan = None;
@@ -236,7 +232,7 @@ impl<T> Future for Receiver<T> {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
         let chan = self.chan.clone().expect("called after complete");
         let action = Action::of::<T>("receives", "from", chan.object, self.place);
-        ready!(self.leaf.poll(cx, &chan.on(RECEIVE), action));
+        ready!(self.leaf.poll(cx, &On::of(&chan, RECEIVE), action));
         self.chan = None;
         Poll::Ready(chan.take().ok_or(RecvError(())))
     }

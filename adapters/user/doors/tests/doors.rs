@@ -45,3 +45,35 @@ async fn thread() {
     std::thread::spawn(move || tx.send(5).unwrap());
     assert_eq!(rx.await.unwrap(), 5);
 }
+
+/// So is one that borrows.
+#[tokio::test]
+async fn scope() {
+    let (tx, rx) = std::sync::mpsc::channel();
+    let text = String::from("borrowed");
+    std::thread::scope(|scope| {
+        scope.spawn(|| tx.send(text.len()).unwrap());
+        assert_eq!(rx.recv(), Ok(8));
+    });
+}
+
+/// A thread that is parked waits like any task.
+#[tokio::test]
+async fn park() {
+    let parked = std::thread::spawn(std::thread::park);
+    parked.thread().unpark();
+    parked.join().unwrap();
+}
+
+/// Nobody ever unparks this one.
+#[tokio::test]
+async fn parked_for_ever() {
+    std::thread::park();
+}
+
+#[tokio::test]
+async fn real_time() {
+    let start = std::time::Instant::now();
+    tokio::time::sleep(std::time::Duration::from_secs(3600)).await;
+    assert!(start.elapsed() < std::time::Duration::from_secs(1800));
+}

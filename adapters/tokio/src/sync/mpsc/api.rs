@@ -5,10 +5,10 @@ macro_rules! channel_kind {
     ($name:ident, $sender:ident, $weak:ident) => {
         pub struct $name<T>(Rx<T>);
         pub struct $sender<T> {
-            pub(super) chan: Arc<Chan<T>>,
+            pub(super) chan: Arc<Queue<T>>,
         }
         pub struct $weak<T> {
-            chan: Arc<Chan<T>>,
+            chan: Arc<Queue<T>>,
         }
         impl<T> $name<T> {
             #[track_caller]
@@ -39,7 +39,7 @@ macro_rules! channel_kind {
             }
             #[track_caller]
             pub fn blocking_recv(&mut self) -> Option<T> {
-                self.0.blocking_recv(Location::caller())
+                self.0.chan.take_here(Location::caller())
             }
             #[track_caller]
             pub fn blocking_recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> usize {
@@ -51,15 +51,15 @@ macro_rules! channel_kind {
             }
             #[track_caller]
             pub fn is_closed(&self) -> bool {
-                self.0.look(Location::caller(), |s| s.closed.is_some()) || self.0.chan.senders.left() == 0
+                self.0.chan.has_ended(Location::caller())
             }
             #[track_caller]
             pub fn is_empty(&self) -> bool {
-                self.0.look(Location::caller(), |s| s.queue.is_empty())
+                self.0.chan.len(Location::caller()) == 0
             }
             #[track_caller]
             pub fn len(&self) -> usize {
-                self.0.look(Location::caller(), |s| s.queue.len())
+                self.0.chan.len(Location::caller())
             }
             #[track_caller]
             pub fn sender_strong_count(&self) -> usize {
@@ -97,7 +97,7 @@ macro_rules! channel_kind {
                 let mut leaf = Leaf::new();
                 poll_fn(move |cx| {
                     let action = Action::new("waits for the end of", self.chan.object, place);
-                    leaf.poll(cx, &self.chan.on(CLOSED), action)
+                    leaf.poll(cx, &self.chan.to_close(), action)
                 })
             }
             pub fn same_channel(&self, other: &Self) -> bool {

@@ -1,7 +1,5 @@
 //! Channels with a limit: a send waits for room.
 
-use super::asking::Asking;
-use super::chan::{CLOSED, Chan};
 use super::ends::Rx;
 use super::permit::{OwnedPermit, Permit, PermitIterator};
 use super::{SendError, SendTimeoutError, TryRecvError, TrySendError};
@@ -10,14 +8,14 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
-use whippet_tasks::{Action, Leaf, Part, Place, event, read};
+use whippet_tasks::{Action, Asking, Leaf, Part, Place, Queue, Refused, event, read};
 
 channel_kind!(Receiver, Sender, WeakSender);
 
 #[track_caller]
 pub fn channel<T>(buffer: usize) -> (Sender<T>, Receiver<T>) {
     assert!(buffer > 0, "mpsc bounded channel requires buffer > 0");
-    let chan = Chan::new(Some(buffer));
+    let chan = Queue::new(Some(buffer));
     (Sender { chan: chan.clone() }, Receiver(Rx { chan, leaf: Leaf::new() }))
 }
 
@@ -27,7 +25,7 @@ impl<T> Receiver<T> {
         self.0.chan.room(Location::caller())
     }
     pub fn max_capacity(&self) -> usize {
-        self.0.chan.state.with(|s| s.capacity)
+        self.0.chan.capacity()
     }
 }
 
@@ -59,25 +57,16 @@ impl<T> Sender<T> {
                     return Poll::Ready(answer.map_err(error));
                 }
                 ready!(std::pin::Pin::new(&mut sleep).poll(cx));
-                Poll::Ready(Err(SendTimeoutError::Timeout(asking.value.take().expect("it was not sent"))))
+                Poll::Ready(Err(SendTimeoutError::Timeout(asking.take_back().expect("it was not sent"))))
             })
             .await
         }
     }
 
     fn try_place(&self, count: usize, place: Place, verb: &'static str) -> Result<(), TrySendError<()>> {
-        event(self.chan.action(verb, "to", place));
-        self.chan.asks(count);
-        read(self.chan.object.part(Part::Free));
-        read(self.chan.object.part(Part::Closed));
-        self.chan.state.with(|s| {
-            if s.closed.is_some() {
-                Err(TrySendError::Closed(()))
-            } else if s.permits.as_mut().expect("it is bounded").try_ask(count) {
-                Ok(())
-            } else {
-                Err(TrySendError::Full(()))
-            }
+        self.chan.try_ask(count, verb, place).map_err(|refused| match refused {
+            Refused::Now => TrySendError::Full(()),
+            Refused::Forever => TrySendError::Closed(()),
         })
     }
 
@@ -109,7 +98,7 @@ impl<T> Sender<T> {
     ) -> impl Future<Output = Result<PermitIterator<'_, T>, SendError<()>>> + use<'_, T> {
         let mut asking = Asking::new(&self.chan, None, count, Location::caller());
         async move {
-            if asking.chan.state.with(|s| s.capacity) < count {
+            if self.chan.capacity() < count {
                 return Err(SendError(()));
             }
             poll_fn(move |cx| asking.poll(cx)).await.map_err(|_| SendError(()))?;
@@ -156,6 +145,6 @@ impl<T> Sender<T> {
     }
 
     pub fn max_capacity(&self) -> usize {
-        self.chan.state.with(|s| s.capacity)
+        self.chan.capacity()
     }
 }

@@ -2,9 +2,7 @@
 
 #[macro_use]
 mod api;
-mod asking;
 mod bounded;
-mod chan;
 mod ends;
 pub mod error;
 mod permit;

@@ -1,14 +1,13 @@
 //! Places in a bounded channel that were reserved and not used yet.
 
 use super::Sender;
-use super::chan::Chan;
 use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
-use whippet_tasks::{Action, Place, event};
+use whippet_tasks::{Action, Place, Queue, event};
 
-fn put_back<T>(chan: &Chan<T>, place: Place) {
-    if whippet_tasks::is_over() || !chan.state.is_mine() {
+fn put_back<T>(chan: &Queue<T>, place: Place) {
+    if whippet_tasks::is_over() || !chan.is_mine() {
         return;
     }
     event(Action::new("gives back a place in", chan.object, place));
@@ -18,7 +17,7 @@ fn put_back<T>(chan: &Chan<T>, place: Place) {
 }
 
 pub struct Permit<'a, T> {
-    pub(super) chan: &'a Arc<Chan<T>>,
+    pub(super) chan: &'a Arc<Queue<T>>,
     pub(super) sent: bool,
 }
 
@@ -47,7 +46,7 @@ impl<T> fmt::Debug for Permit<'_, T> {
 }
 
 pub struct PermitIterator<'a, T> {
-    pub(super) chan: &'a Arc<Chan<T>>,
+    pub(super) chan: &'a Arc<Queue<T>>,
     pub(super) left: usize,
 }
 
@@ -98,7 +97,7 @@ impl<T> OwnedPermit<T> {
         sender
     }
 
-    fn chan(&self) -> Option<&Arc<Chan<T>>> {
+    fn chan(&self) -> Option<&Arc<Queue<T>>> {
         self.sender.as_ref().map(|sender| &sender.chan)
     }
 

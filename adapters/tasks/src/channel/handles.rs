@@ -4,11 +4,11 @@
 //! that and something else, a drop is no event of its own. Nor is what changes nothing but a count, a clone or a weak sender,
 //! unless some execution looks at counts.
 
+use crate::execution::{contributes, event, is_learnt, is_over, learn, read, stands_out, this_step, write};
+use crate::local::Local;
+use crate::object::{Action, Object, Part, Place};
+use crate::waiting::Ready;
 use whippet_model::Name;
-use whippet_tasks::{
-    Action, Local, Object, Part, Place, Ready, contributes, event, is_learnt, is_over, learn, read, stands_out,
-    this_step, write,
-};
 
 /// What handles are called, and what they touch.
 struct Kind {
@@ -33,23 +33,27 @@ struct State {
 }
 
 /// The senders, or the receivers, of a channel.
-pub(super) struct Handles {
+pub struct Handles {
     object: Object,
     kind: Kind,
     state: Local<State>,
 }
 
 impl Handles {
-    pub(super) fn senders(object: Object) -> Handles {
+    /// One sender.
+    #[must_use]
+    pub fn senders(object: Object) -> Handles {
         Handles { object, kind: SENDERS, state: Local::new(State { strong: 1, weak: 0, drops: Vec::new() }) }
     }
 
-    pub(super) fn receivers(object: Object, count: usize) -> Handles {
+    /// As many receivers.
+    #[must_use]
+    pub fn receivers(object: Object, count: usize) -> Handles {
         Handles { object, kind: RECEIVERS, state: Local::new(State { strong: count, weak: 0, drops: Vec::new() }) }
     }
 
     /// What those touch who are counted.
-    pub(super) fn part(&self) -> Name {
+    pub fn part(&self) -> Name {
         self.object.part(self.kind.part)
     }
 
@@ -58,12 +62,12 @@ impl Handles {
     }
 
     /// The running step sees how many there are.
-    pub(super) fn left(&self) -> usize {
+    pub fn left(&self) -> usize {
         self.state.with(|s| s.strong)
     }
 
     /// There is one more; how that comes is for others to say.
-    pub(super) fn join(&self) {
+    pub fn join(&self) {
         self.state.with(|s| s.strong += 1);
     }
 
@@ -80,19 +84,23 @@ impl Handles {
         self.state.with(change);
     }
 
-    pub(super) fn clone_one(&self, place: Place) {
+    /// One more, made of one that there is.
+    pub fn clone_one(&self, place: Place) {
         self.recount(self.kind.clones, place, |s| s.strong += 1);
     }
 
-    pub(super) fn clone_weak(&self, place: Place) {
+    /// One that does not count.
+    pub fn clone_weak(&self, place: Place) {
         self.recount("makes a weak sender of", place, |s| s.weak += 1);
     }
 
-    pub(super) fn drop_weak(&self, place: Place) {
+    /// One less of those that do not count.
+    pub fn drop_weak(&self, place: Place) {
         self.recount("drops a weak sender of", place, |s| s.weak -= 1);
     }
 
-    pub(super) fn drop_one(&self, place: Place) {
+    /// One less. An event where [that has to be one](stands_out).
+    pub fn drop_one(&self, place: Place) {
         if is_over() || !self.state.is_mine() {
             return;
         }
@@ -111,8 +119,8 @@ impl Handles {
         });
     }
 
-    /// Whether a weak one could be made a real one.
-    pub(super) fn upgrade(&self, place: Place) -> bool {
+    /// Whether a weak one could be made a real one. An event.
+    pub fn upgrade(&self, place: Place) -> bool {
         event(Action::new("upgrades a weak sender of", self.object, place));
         write(self.part());
         self.state.with(|s| {
@@ -129,33 +137,35 @@ impl Handles {
         read(self.counted());
     }
 
-    pub(super) fn strong_count(&self, place: Place) -> usize {
+    /// How many there are. An event.
+    pub fn strong_count(&self, place: Place) -> usize {
         self.look(place);
         self.left()
     }
 
-    pub(super) fn weak_count(&self, place: Place) -> usize {
+    /// How many there are that do not count. An event.
+    pub fn weak_count(&self, place: Place) -> usize {
         self.look(place);
         self.state.with(|s| s.weak)
     }
 
-    /// Whether there are none any more.
-    pub(super) fn are_gone(&self, place: Place) -> bool {
+    /// Whether there are none any more. An event.
+    pub fn are_gone(&self, place: Place) -> bool {
         event(Action::new("looks at", self.object, place));
         read(self.part());
         self.left() == 0
     }
 
-    /// As [`whippet_tasks::Source::ready`], for the wait for all to be gone.
-    pub(super) fn gone(&self) -> Option<Ready> {
+    /// As [`crate::Source::ready`], for the wait for all to be gone.
+    pub fn gone(&self) -> Option<Ready> {
         self.state.with(|s| {
             let since = s.drops.iter().copied().max().unwrap_or(Ready::ALWAYS);
             (s.strong == 0).then(|| Ready { since, item: self.part() })
         })
     }
 
-    /// As [`whippet_tasks::Source::causes`], for the same wait.
-    pub(super) fn causes(&self, out: &mut Vec<u32>) {
+    /// As [`crate::Source::causes`], for the same wait.
+    pub fn causes(&self, out: &mut Vec<u32>) {
         self.state.with(|s| out.extend(&s.drops));
     }
 }

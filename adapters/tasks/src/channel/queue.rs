@@ -3,48 +3,64 @@
 //! A send writes the end of the queue; a receive happens after the send it takes from; the drop of the last
 //! sender happens before the `None`. Bounded channels have permits, see [`Permits`].
 
-use crate::sync::handles::Handles;
+use super::Handles;
+use crate::execution::{self, appends, enables, event, is_learnt, is_over, learn, new_item, read, this_step, write};
+use crate::local::Local;
+use crate::object::{Action, Object, Part, Place, is_foreign};
+use crate::permits::{Asked, Permits};
+use crate::task::wait_here;
+use crate::waiting::{On, Ready, Source};
+use smallvec::SmallVec;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use whippet_model::Name;
-use whippet_tasks::{
-    Action, Asked, Local, Object, On, Part, Permits, Place, Ready, Source, event, is_foreign, is_learnt, learn,
-    new_item, read,
-    this_step, write,
-};
 
 pub(super) struct State<T> {
-    pub(super) queue: VecDeque<Sent<T>>,
+    queue: VecDeque<Sent<T>>,
     /// How many places were ever asked for.
-    pub(super) asked: usize,
+    asked: usize,
     pub(super) permits: Option<Permits>,
-    pub(super) capacity: usize,
+    capacity: usize,
     /// Whether the receiver has seen that all senders are gone.
-    pub(super) over: bool,
+    over: bool,
     pub(super) closed: Option<u32>,
 }
 
 /// A message in the queue.
-pub(super) struct Sent<T> {
+struct Sent<T> {
     /// The step that sent it.
     step: u32,
     item: Name,
     value: T,
 }
 
-pub(super) struct Chan<T> {
-    pub(super) object: Object,
-    pub(super) senders: Handles,
+/// A channel with one receiver.
+pub struct Queue<T> {
+    /// It as an object.
+    pub object: Object,
+    /// Who can send.
+    pub senders: Handles,
     pub(super) state: Local<State<T>>,
 }
 
-/// Waits of receivers; other keys are places in the line for permits.
-pub(super) const RECEIVE: u64 = 0;
-/// Waits of senders for the receiver to be gone.
-pub(super) const CLOSED: u64 = u64::MAX;
+/// The wait of the receiver; other keys are places in the line for permits.
+const RECEIVE: u64 = 0;
+/// The wait for the receiver to be gone.
+const CLOSED: u64 = u64::MAX;
 
-impl<T> Chan<T> {
-    pub(super) fn new(capacity: Option<usize>) -> Arc<Chan<T>> {
+/// Why there is no place, or nothing to take.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub enum Refused {
+    /// Not now.
+    Now,
+    /// Never again: the other side is gone.
+    Forever,
+}
+
+impl<T> Queue<T> {
+    /// A channel with one sender, and as many places if there is a limit.
+    #[must_use]
+    pub fn new(capacity: Option<usize>) -> Arc<Queue<T>> {
         let state = State {
             queue: VecDeque::new(),
             asked: 0,
@@ -54,41 +70,61 @@ impl<T> Chan<T> {
             closed: None,
         };
         let object = Object::new("channel");
-        Arc::new(Chan { object, senders: Handles::senders(object), state: Local::new(state) })
+        Arc::new(Queue { object, senders: Handles::senders(object), state: Local::new(state) })
     }
 
-    pub(super) fn on(self: &Arc<Self>, key: u64) -> On {
-        crate::sync::on(self, key)
+    /// The wait for something to take, or for the end of all senders.
+    #[must_use]
+    pub fn to_receive(self: &Arc<Self>) -> On {
+        On::of(self, RECEIVE)
     }
 
-    pub(super) fn action(&self, verb: &'static str, link: &'static str, place: Place) -> Action {
+    /// The wait for the receiver to be gone.
+    #[must_use]
+    pub fn to_close(self: &Arc<Self>) -> On {
+        On::of(self, CLOSED)
+    }
+
+    /// Whether it belongs to this thread: after an execution it may be dropped by another.
+    pub fn is_mine(&self) -> bool {
+        self.state.is_mine()
+    }
+
+    /// How many places there are, free or not.
+    pub fn capacity(&self) -> usize {
+        self.state.with(|s| s.capacity)
+    }
+
+    /// What is done with a message of it.
+    pub fn action(&self, verb: &'static str, link: &'static str, place: Place) -> Action {
         Action::of::<T>(verb, link, self.object, place)
     }
 
-    pub(super) fn is_closed(&self) -> bool {
+    /// Whether no more can be sent. The running step sees it, if it says so.
+    pub fn is_closed(&self) -> bool {
         self.state.with(|s| s.closed.is_some())
     }
 
     /// The running step sends.
-    pub(super) fn push(&self, value: T) {
+    pub fn push(&self, value: T) {
         let tail = self.object.part(Part::Tail);
         write(tail);
         let item = new_item();
         self.state.with(|s| s.queue.push_back(Sent { step: this_step(), item, value }));
-        whippet_tasks::sent(item);
-        whippet_tasks::enables(tail, item);
-        whippet_tasks::appends(tail);
+        execution::sent(item);
+        enables(tail, item);
+        appends(tail);
     }
 
     /// The running step takes what is first, if anything is.
-    pub(super) fn pop(&self) -> Option<T> {
+    pub fn pop(&self) -> Option<T> {
         let (sent, bounded) = self.state.with(|s| (s.queue.pop_front(), s.permits.is_some()));
         let Some(sent) = sent else {
             let over = self.senders.left() == 0;
             self.state.with(|s| s.over |= over);
             return None;
         };
-        whippet_tasks::taken(sent.item);
+        execution::taken(sent.item);
         if bounded {
             self.free(1);
         }
@@ -96,28 +132,28 @@ impl<T> Chan<T> {
     }
 
     /// The running step frees places.
-    pub(super) fn free(&self, count: usize) {
+    pub fn free(&self, count: usize) {
         let free = self.object.part(Part::Free);
         write(free);
-        whippet_tasks::enables(free, free.mixed(1));
+        enables(free, free.mixed(1));
         let step = this_step();
         self.state.with(|s| s.permits.as_mut().expect("it is bounded").release(count, step));
     }
 
-    /// No more can be sent.
-    pub(super) fn close(&self, place: Place) {
+    /// No more can be sent. An event, the first time.
+    pub fn close(&self, place: Place) {
         // Once it is known that all senders are gone, nobody can tell.
-        if self.is_closed() || whippet_tasks::is_over() || self.state.with(|s| s.over) {
+        if self.is_closed() || is_over() || self.state.with(|s| s.over) {
             return;
         }
         event(Action::new("closes", self.object, place));
-        if whippet_tasks::is_over() {
+        if is_over() {
             return;
         }
         let closed = self.object.part(Part::Closed);
         write(closed);
-        whippet_tasks::enables(closed, closed.mixed(1));
-        whippet_tasks::enables(self.object.part(Part::Free), closed.mixed(1));
+        enables(closed, closed.mixed(1));
+        enables(self.object.part(Part::Free), closed.mixed(1));
         let step = this_step();
         self.state.with(|s| {
             s.closed.get_or_insert(step);
@@ -126,7 +162,7 @@ impl<T> Chan<T> {
 
     /// How many places are free. Libraries ask before every send, to know whether there are none: for them it is an event
     /// only where the places may run out, i.e. some execution asked for all of them.
-    pub(super) fn room(&self, place: Place) -> usize {
+    pub fn room(&self, place: Place) -> usize {
         if !is_foreign(place) || is_learnt(self.object.part(Part::Free)) {
             event(Action::new("looks at", self.object, place));
             read(self.object.part(Part::Line));
@@ -136,7 +172,7 @@ impl<T> Chan<T> {
     }
 
     /// The running step asks for places.
-    pub(super) fn asks(&self, count: usize) {
+    fn asks(&self, count: usize) {
         write(self.object.part(Part::Line));
         let all = self.state.with(|s| {
             s.asked += count;
@@ -163,7 +199,80 @@ impl<T> Chan<T> {
     }
 }
 
-impl<T> Source for Chan<T> {
+impl<T> Queue<T> {
+    /// Takes a place if that needs no waiting. An event.
+    pub fn try_ask(&self, count: usize, verb: &'static str, place: Place) -> Result<(), Refused> {
+        event(self.action(verb, "to", place));
+        self.asks(count);
+        read(self.object.part(Part::Free));
+        read(self.object.part(Part::Closed));
+        self.state.with(|s| {
+            if s.closed.is_some() {
+                return Err(Refused::Forever);
+            }
+            let got = s.permits.as_mut().is_none_or(|permits| permits.try_ask(count));
+            if got { Ok(()) } else { Err(Refused::Now) }
+        })
+    }
+
+    /// Sends where there is no limit. An event.
+    pub fn send(&self, value: T, place: Place) -> Result<(), T> {
+        event(self.action("sends", "to", place));
+        read(self.object.part(Part::Closed));
+        if self.is_closed() {
+            return Err(value);
+        }
+        self.push(value);
+        Ok(())
+    }
+
+    /// Takes what is first without waiting. An event.
+    pub fn try_take(&self, place: Place) -> Result<T, Refused> {
+        event(self.action("tries to receive", "from", place));
+        self.sees();
+        match self.pop() {
+            Some(value) => Ok(value),
+            None if self.ready(RECEIVE).is_some() => Err(Refused::Forever),
+            None => Err(Refused::Now),
+        }
+    }
+
+    /// Waits for something to take, in the middle of whatever is running.
+    pub fn take_here(self: &Arc<Self>, place: Place) -> Option<T> {
+        let action = self.action("receives", "from", place);
+        if wait_here(&self.to_receive(), action) { self.pop() } else { None }
+    }
+
+    /// The running step sees what was sent and which senders are gone.
+    fn sees(&self) {
+        read(self.object.part(Part::Tail));
+        read(self.senders.part());
+    }
+
+    /// How many messages wait. An event.
+    pub fn len(&self, place: Place) -> usize {
+        event(Action::new("looks at", self.object, place));
+        self.sees();
+        self.state.with(|s| s.queue.len())
+    }
+
+    /// Whether no more can be sent, or nobody is there who could. An event.
+    pub fn has_ended(&self, place: Place) -> bool {
+        event(Action::new("looks at", self.object, place));
+        self.sees();
+        self.is_closed() || self.senders.left() == 0
+    }
+
+    /// The receiver is gone, and with it what nobody took.
+    pub fn abandon(&self, place: Place) {
+        if self.is_mine() {
+            self.close(place);
+            drop(self.state.with(|s| std::mem::take(&mut s.queue)));
+        }
+    }
+}
+
+impl<T> Source for Queue<T> {
     fn ready(&self, key: u64) -> Option<Ready> {
         let closed = self.object.part(Part::Closed).mixed(1);
         self.state.with(|s| match key {
@@ -188,7 +297,7 @@ impl<T> Source for Chan<T> {
         })
     }
 
-    fn watched(&self, key: u64, out: &mut smallvec::SmallVec<[Name; 2]>) {
+    fn watched(&self, key: u64, out: &mut SmallVec<[Name; 2]>) {
         match key {
             RECEIVE => out.extend([self.object.part(Part::Tail), self.senders.part()]),
             CLOSED => out.push(self.object.part(Part::Closed)),

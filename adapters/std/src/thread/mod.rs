@@ -1,0 +1,217 @@
+//! `std::thread`: while a program is explored, a thread is one more of its tasks, and sleeping is a timer.
+//!
+//! Thread-local values, and the names and numbers of threads, are those of the one real thread on which all this runs.
+
+mod park;
+mod scope;
+
+pub use park::{Thread, current, park, park_timeout};
+pub use scope::{Scope, ScopedJoinHandle, scope};
+pub use std::thread::*;
+
+use crate::sync::leave_if_over;
+use park::Parking;
+use std::fmt;
+use std::future::Future;
+use std::io;
+use std::panic::Location;
+use std::pin::Pin;
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use whippet_tasks::{Action, Exit, Handle, On, Part, Place, is_live};
+
+/// A thread that was started, with its handle if it is a real one.
+enum Kind<R, T> {
+    Real(R, Thread),
+    Task(Started<T>),
+}
+
+/// A thread of the program that is explored.
+struct Started<T> {
+    handle: Handle,
+    output: Arc<Mutex<Option<T>>>,
+    thread: Thread,
+}
+
+impl<T> Started<T> {
+    /// Starts one. It must be over before what it borrows is.
+    unsafe fn borrowing<'a>(work: impl FnOnce() -> T + 'a, place: Place) -> Started<T>
+    where
+        T: 'a,
+    {
+        leave_if_over();
+        let (output, parking) = (Arc::new(Mutex::new(None)), Parking::new());
+        let (kept, mine) = (output.clone(), parking.clone());
+        let body: Pin<Box<dyn Future<Output = ()> + 'a>> = Box::pin(async move {
+            mine.install();
+            let value = work();
+            *kept.lock().expect("nothing panics while it is held") = Some(value);
+        });
+        // The caller sees to it.
+        let body = unsafe {
+            std::mem::transmute::<Pin<Box<dyn Future<Output = ()> + 'a>>, Pin<Box<dyn Future<Output = ()>>>>(body)
+        };
+        let handle = whippet_tasks::spawn("thread", body, place, None);
+        Started { handle, output, thread: Thread::new(std::thread::current(), Some(parking)) }
+    }
+
+    fn join(self, place: Place) -> Result<T> {
+        let end = &self.handle.end;
+        whippet_tasks::wait_here(&On::Source(end.clone(), 0), Action::new("joins", end.object, place));
+        match end.take() {
+            Some(Exit::Finished) => {
+                Ok(self.output.lock().expect("nothing panics while it is held").take().expect("a thread has a result"))
+            }
+            Some(Exit::Panicked(panic)) => Err(panic),
+            Some(Exit::Cancelled) | None => {
+                leave_if_over();
+                Err(Box::new("the execution is over"))
+            }
+        }
+    }
+
+    fn is_finished(&self, place: Place) -> bool {
+        whippet_tasks::event(Action::new("looks at", self.handle.end.object, place));
+        whippet_tasks::read(self.handle.end.object.part(Part::Tail));
+        self.handle.end.is_over()
+    }
+}
+
+/// What handles of threads do, in a scope or not.
+macro_rules! join_handle {
+    ([$($life:lifetime)?] $name:ident, $type:ty, $real:ty) => {
+        impl<$($life,)? T> $type {
+            fn real(handle: $real) -> $type {
+                let thread = Thread::new(handle.thread().clone(), None);
+                $name(Kind::Real(handle, thread))
+            }
+
+            /// Waits for its end.
+            #[track_caller]
+            pub fn join(self) -> Result<T> {
+                match self.0 {
+                    Kind::Real(handle, _) => handle.join(),
+                    Kind::Task(started) => started.join(Location::caller()),
+                }
+            }
+
+            /// Whether it is over.
+            #[track_caller]
+            pub fn is_finished(&self) -> bool {
+                match &self.0 {
+                    Kind::Real(handle, _) => handle.is_finished(),
+                    Kind::Task(started) => started.is_finished(Location::caller()),
+                }
+            }
+
+            /// The thread, for those who unpark it.
+            pub fn thread(&self) -> &Thread {
+                match &self.0 {
+                    Kind::Real(_, thread) => thread,
+                    Kind::Task(started) => &started.thread,
+                }
+            }
+        }
+
+        impl<$($life,)? T> fmt::Debug for $type {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.debug_struct(stringify!($name)).finish_non_exhaustive()
+            }
+        }
+    };
+}
+
+/// A thread, waited for.
+pub struct JoinHandle<T>(Kind<std::thread::JoinHandle<T>, T>);
+
+join_handle!([] JoinHandle, JoinHandle<T>, std::thread::JoinHandle<T>);
+join_handle!(['scope] ScopedJoinHandle, ScopedJoinHandle<'scope, T>, std::thread::ScopedJoinHandle<'scope, T>);
+
+/// A new thread.
+#[track_caller]
+pub fn spawn<F, T>(work: F) -> JoinHandle<T>
+where
+    F: FnOnce() -> T + Send + 'static,
+    T: Send + 'static,
+{
+    Builder::new().spawn(work).expect("failed to spawn thread")
+}
+
+/// Settings of a new thread; they matter only to real ones.
+#[derive(Debug)]
+pub struct Builder(std::thread::Builder);
+
+impl Default for Builder {
+    fn default() -> Builder {
+        Builder::new()
+    }
+}
+
+impl Builder {
+    /// No settings.
+    pub fn new() -> Builder {
+        Builder(std::thread::Builder::new())
+    }
+
+    /// What it is called.
+    pub fn name(self, name: String) -> Builder {
+        Builder(self.0.name(name))
+    }
+
+    /// How large its stack is.
+    pub fn stack_size(self, size: usize) -> Builder {
+        Builder(self.0.stack_size(size))
+    }
+
+    /// Starts it.
+    #[track_caller]
+    pub fn spawn<F, T>(self, work: F) -> io::Result<JoinHandle<T>>
+    where
+        F: FnOnce() -> T + Send + 'static,
+        T: Send + 'static,
+    {
+        if !is_live() {
+            return self.0.spawn(work).map(JoinHandle::real);
+        }
+        // It borrows nothing.
+        Ok(JoinHandle(Kind::Task(unsafe { Started::borrowing(work, Location::caller()) })))
+    }
+
+    /// Starts a thread that ends with a scope.
+    #[track_caller]
+    pub fn spawn_scoped<'scope, 'env, F, T>(
+        self,
+        scope: &'scope Scope<'scope, 'env>,
+        work: F,
+    ) -> io::Result<ScopedJoinHandle<'scope, T>>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        match scope.real() {
+            Some(real) => self.0.spawn_scoped(real, work).map(ScopedJoinHandle::real),
+            None => Ok(scope.start(work, Location::caller())),
+        }
+    }
+}
+
+/// Lets time go by.
+#[track_caller]
+pub fn sleep(time: Duration) {
+    if !is_live() {
+        return std::thread::sleep(time);
+    }
+    let due = whippet_tasks::now().saturating_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+    whippet_tasks::wait_here(&On::Timer(due), Action::plain("is woken by a timer", Location::caller()));
+    leave_if_over();
+}
+
+/// Lets others go first.
+#[track_caller]
+pub fn yield_now() {
+    if !is_live() {
+        return std::thread::yield_now();
+    }
+    whippet_tasks::wait_here(&On::Yield, Action::plain("goes on after yielding", Location::caller()));
+    leave_if_over();
+}

@@ -1,0 +1,105 @@
+//! Threads that borrow: the scope waits for them, so they end before what they borrow does. When an execution is cleared
+//! away, the newest tasks go first, and the threads of a scope are newer than who waits for it.
+
+use super::{Kind, Started};
+use crate::sync::leave_if_over;
+use std::fmt;
+use std::marker::PhantomData;
+use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
+use std::ptr;
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::thread::Scope as Real;
+use whippet_tasks::{Action, Exit, Handle, On, Place, is_live, wait_here};
+
+/// See [`scope`].
+pub struct Scope<'scope, 'env: 'scope> {
+    /// The real one, outside of executions.
+    real: AtomicPtr<()>,
+    started: Mutex<Vec<Handle>>,
+    scope: PhantomData<&'scope mut &'scope ()>,
+    env: PhantomData<&'env mut &'env ()>,
+}
+
+/// A thread of a scope, waited for.
+pub struct ScopedJoinHandle<'scope, T>(pub(super) Kind<std::thread::ScopedJoinHandle<'scope, T>, T>);
+
+/// Runs something that may start threads which borrow, and waits for them.
+#[track_caller]
+pub fn scope<'env, F, T>(work: F) -> T
+where
+    F: for<'scope> FnOnce(&'scope Scope<'scope, 'env>) -> T,
+{
+    let place = Location::caller();
+    let scope = Scope {
+        real: AtomicPtr::new(ptr::null_mut()),
+        started: Mutex::new(Vec::new()),
+        scope: PhantomData,
+        env: PhantomData,
+    };
+    if !is_live() {
+        return std::thread::scope(|real| {
+            scope.real.store(ptr::from_ref(real).cast_mut().cast(), Ordering::Release);
+            work(&scope)
+        });
+    }
+    let result = catch_unwind(AssertUnwindSafe(|| work(&scope)));
+    let panicked = scope.wait(place);
+    match result {
+        Err(panic) => resume_unwind(panic),
+        Ok(_) if panicked => panic!("a scoped thread panicked"),
+        Ok(value) => {
+            leave_if_over();
+            value
+        }
+    }
+}
+
+impl<'scope> Scope<'scope, '_> {
+    /// The real one. It lives as long as this one is lent to anybody.
+    pub(super) fn real(&'scope self) -> Option<&'scope Real<'scope, 'scope>> {
+        let real: *const Real<'scope, 'scope> = self.real.load(Ordering::Acquire).cast_const().cast();
+        unsafe { real.as_ref() }
+    }
+
+    /// Waits for all threads: whether one has panicked and nobody saw it.
+    fn wait(&self, place: Place) -> bool {
+        let mut panicked = false;
+        let next = || self.started.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        while let Some(handle) = next() {
+            wait_here(&On::Source(handle.end.clone(), 0), Action::new("joins", handle.end.object, place));
+            panicked |= matches!(handle.end.take(), Some(Exit::Panicked(_)));
+        }
+        panicked
+    }
+
+    /// Starts a thread.
+    #[track_caller]
+    pub fn spawn<F, T>(&'scope self, work: F) -> ScopedJoinHandle<'scope, T>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        match self.real() {
+            Some(real) => ScopedJoinHandle::real(real.spawn(work)),
+            None => self.start(work, Location::caller()),
+        }
+    }
+
+    pub(super) fn start<F, T>(&'scope self, work: F, place: Place) -> ScopedJoinHandle<'scope, T>
+    where
+        F: FnOnce() -> T + Send + 'scope,
+        T: Send + 'scope,
+    {
+        // The scope waits for it.
+        let started = unsafe { Started::borrowing(work, place) };
+        self.started.lock().unwrap_or_else(PoisonError::into_inner).push(started.handle.clone());
+        ScopedJoinHandle(Kind::Task(started))
+    }
+}
+
+impl fmt::Debug for Scope<'_, '_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Scope").finish_non_exhaustive()
+    }
+}
