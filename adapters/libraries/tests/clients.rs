@@ -18,6 +18,7 @@ where
         let (verdict, seen) = explore(Reduction::Optimal, move || body(k));
         assert_eq!((verdict.counters.executions, verdict.counters.blocked), (factorial, 0), "k = {k}");
         assert_eq!(seen.len() as u64, factorial, "each order has its own log");
+        assert_eq!(verdict.counters.handler_runs, factorial, "nothing is run just to see what could have happened");
         assert!(verdict.complete && verdict.findings.is_empty(), "{verdict:?}");
     }
 }

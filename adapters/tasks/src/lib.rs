@@ -41,6 +41,7 @@ mod panics;
 mod permits;
 mod program;
 mod renewed;
+mod stack;
 mod task;
 mod time;
 mod waiting;

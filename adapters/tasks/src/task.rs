@@ -3,13 +3,12 @@
 use crate::execution::{self, Execution, NONE, Select};
 use crate::object::{Action, Object, Part, Place};
 use crate::panics::{self, Caught};
+use crate::stack::Stack;
 use crate::waiting::{On, Ready, Source, Wait};
 use crate::waker::waker;
-use corosensei::stack::DefaultStack;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use smallvec::SmallVec;
 use std::any::Any;
-use std::cell::RefCell;
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
@@ -35,8 +34,6 @@ pub(crate) enum State {
     /// Over.
     Done,
 }
-
-type Stack = DefaultStack;
 
 pub(crate) struct Task {
     pub(crate) name: Name,
@@ -230,10 +227,6 @@ impl Source for End {
     }
 }
 
-thread_local! {
-    static STACKS: RefCell<Vec<Stack>> = const { RefCell::new(Vec::new()) };
-}
-
 /// Stops the running task. Comes back when it is resumed.
 pub(crate) fn suspend() {
     let yielder = execution::running().expect("only a running task stops").task().yielder;
@@ -250,8 +243,7 @@ pub(crate) fn resume(x: *mut Execution, number: u32) {
         let task = &mut (&mut (*x).tasks)[number as usize];
         task.coroutine.take().unwrap_or_else(|| {
             let body = task.body.take().expect("a task has a body until it begins");
-            let stack = STACKS.take_one().unwrap_or_default();
-            Coroutine::with_stack(stack, move |yielder: &Yielder<(), ()>, ()| {
+            Coroutine::with_stack(Stack::take(), move |yielder: &Yielder<(), ()>, ()| {
                 execution::running().expect("it runs").task().yielder = yielder;
                 run(body);
             })
@@ -259,19 +251,9 @@ pub(crate) fn resume(x: *mut Execution, number: u32) {
     };
     match coroutine.resume(()) {
         CoroutineResult::Yield(()) => unsafe { (&mut (*x).tasks)[number as usize].coroutine = Some(coroutine) },
-        CoroutineResult::Return(()) => STACKS.with_borrow_mut(|stacks| stacks.push(coroutine.into_stack())),
+        CoroutineResult::Return(()) => coroutine.into_stack().give_back(),
     }
     unsafe { (*x).running = NONE };
-}
-
-trait TakeOne {
-    fn take_one(&'static self) -> Option<Stack>;
-}
-
-impl TakeOne for std::thread::LocalKey<RefCell<Vec<Stack>>> {
-    fn take_one(&'static self) -> Option<Stack> {
-        self.with_borrow_mut(Vec::pop)
-    }
 }
 
 /// The whole life of a task.

@@ -354,6 +354,35 @@ fn an_overdraft() {
 }
 
 #[test]
+fn the_drop_of_a_sender_is_seen_by_who_looks() {
+    // Between the message and the drop, which are one step where nobody looks.
+    outcomes(&["Disconnected", "Empty"], || async {
+        let (ended, mut end) = mpsc::unbounded_channel::<()>();
+        let (tx, mut rx) = mpsc::unbounded_channel();
+        tokio::spawn(async move {
+            tx.send(()).unwrap();
+            drop(ended);
+        });
+        rx.recv().await.unwrap();
+        format!("{:?}", end.try_recv().unwrap_err())
+    });
+    // The same, with a wait for either.
+    outcomes(&["end", "message"], || async {
+        let (ended, mut end) = mpsc::unbounded_channel::<()>();
+        let (tx, mut rx) = mpsc::unbounded_channel();
+        tokio::spawn(async move {
+            drop(ended);
+            // Nobody may be there any more.
+            drop(tx.send(()));
+        });
+        tokio::select! {
+            _ = end.recv() => "end".into(),
+            _ = rx.recv() => "message".into(),
+        }
+    });
+}
+
+#[test]
 fn a_panic_that_nobody_sees_is_found() {
     let (verdict, _) = explore(Reduction::Optimal, || async {
         drop(tokio::spawn(async { panic!("unseen") }));
