@@ -120,6 +120,8 @@ pub(crate) struct Execution {
     late: FxHashMap<Name, u32>,
     /// Whether there is a point before every operation.
     pub(crate) deep: bool,
+    /// Whether drops and ends are events also where nobody can tell.
+    pub(crate) every_drop: bool,
     /// What was sent and not taken, if that is asked for.
     pub(crate) keeps_untaken: bool,
     pub(crate) untaken: Vec<Sent>,
@@ -185,6 +187,7 @@ impl Execution {
             set_up: 0,
             late: FxHashMap::default(),
             deep: false,
+            every_drop: false,
             keeps_untaken: false,
             untaken: Vec::new(),
             scratch: Vec::new(),
@@ -556,11 +559,17 @@ pub fn contributes(watched: Name, to: Name) {
     }
 }
 
+/// Whether drops are events also where nobody can tell: [`Settings::every_drop`](crate::Settings::every_drop).
+#[must_use]
+pub(crate) fn is_every_drop() -> bool {
+    running().is_some_and(|x| x.every_drop)
+}
+
 /// Before [`contributes`]: whether that has to be an event of its own. As long as nobody was seen to look at `to`, or to
 /// wait for `watched` together with something else, it is a part of the running step.
 #[must_use]
 pub fn stands_out(watched: Name, to: Name) -> bool {
-    let apart = is_learnt(watched) || is_learnt(to);
+    let apart = is_every_drop() || is_learnt(watched) || is_learnt(to);
     if !apart && let Some(x) = running().filter(|x| x.notes()) {
         x.record.asides.push(to);
     }

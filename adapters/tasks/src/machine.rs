@@ -114,6 +114,7 @@ impl TaskMachine {
         x.renew(id);
         x.clock.paused = self.shared.settings.paused;
         x.deep = self.shared.settings.deep;
+        x.every_drop = x.deep || self.shared.settings.every_drop;
         x.keeps_untaken = self.shared.settings.untaken;
         let at: *mut Execution = &raw mut *x;
         quietly(|| {

@@ -269,7 +269,8 @@ fn run(body: Body) {
     let driven = panics::catch(|| if begins() { drive(future.as_mut(), false) } else { Driven::Cancelled });
     let dropped = panics::catch(move || drop(future));
     let x = execution::running().expect("it runs");
-    if (seen || x.deep) && !execution::is_over() {
+    let seen = seen || x.every_drop;
+    if seen && !execution::is_over() {
         let place = x.task().place;
         execution::event(Action::plain("ends", place));
     }

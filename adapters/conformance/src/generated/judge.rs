@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use whippet_model::{
-    ActorNo, Branch, Choice, Kind, Machine, MachineError, Name, Pending, Problem, Program, Relation, Step, StepText,
-    Touch,
+    ActorNo, Branch, Choice, Clocks, Kind, Machine, MachineError, Name, Pending, Problem, Program, Relation, Step,
+    StepText, Touch, Without,
 };
 use whippet_search::{Options, Reduction, SearchError, explore};
 use whippet_tasks::{Settings, TaskMachine, Tasks};
@@ -106,6 +106,9 @@ impl Machine for Ear {
     fn one_choice_each(&self) -> bool {
         self.machine.one_choice_each()
     }
+    fn without(&self, clocks: &Clocks, earlier: usize, later: usize) -> Without {
+        self.machine.without(clocks, earlier, later)
+    }
     fn actors(&self) -> usize {
         self.machine.actors()
     }
@@ -163,7 +166,9 @@ pub(crate) fn settings(plan: &Plan, early: Early) -> Settings {
 fn look(plan: &Arc<Plan>, early: Early, reduction: Reduction) -> Result<Option<Seen>, SearchError> {
     let (logs, seen) = (Logs::default(), Arc::<Mutex<Outcomes>>::default());
     let (plan, to) = (plan.clone(), logs.clone());
-    let settings = settings(&plan, early);
+    // Every order is one of every drop too, so that nothing is left out on both sides.
+    let every_drop = reduction == Reduction::Exhaustive;
+    let settings = Settings { every_drop, ..settings(&plan, early) };
     let tasks = Tasks::new("generated", settings, move || program(plan.clone(), to.clone()));
     let overheard = Arc::new(Overheard { tasks, logs, seen: seen.clone() });
     let mut options = Options { reduction, ..Options::default() };

@@ -4,7 +4,9 @@
 //! sender happens before the `None`. Bounded channels have permits, see [`Permits`].
 
 use super::Handles;
-use crate::execution::{self, appends, enables, event, is_learnt, is_over, learn, new_item, read, this_step, write};
+use crate::execution::{
+    self, appends, enables, event, is_every_drop, is_learnt, is_over, learn, new_item, read, this_step, write,
+};
 use crate::local::Local;
 use crate::object::{Action, Object, Part, Place, is_foreign};
 use crate::permits::{Asked, Permits};
@@ -143,7 +145,7 @@ impl<T> Queue<T> {
     /// No more can be sent. An event, the first time.
     pub fn close(&self, place: Place) {
         // Once it is known that all senders are gone, nobody can tell.
-        if self.is_closed() || is_over() || self.state.with(|s| s.over) {
+        if self.is_closed() || is_over() || !is_every_drop() && self.state.with(|s| s.over) {
             return;
         }
         event(Action::new("closes", self.object, place));
