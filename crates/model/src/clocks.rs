@@ -16,29 +16,24 @@ use rustc_hash::FxHashMap;
 const NONE: u32 = u32::MAX;
 
 /// Who touched an object last.
-#[derive(Clone, Debug)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
 struct Touched {
     /// The last step that wrote it.
     write: u32,
-    /// The steps that read it since.
-    reads: Vec<u32>,
-    /// The steps that added to it since.
-    adds: Vec<u32>,
+    /// The newest note of a step that read it since, and of one that added to it: each tells of the one before.
+    read: u32,
+    add: u32,
 }
 
-impl Touched {
-    /// Whether nobody did.
-    fn is_nobody(&self) -> bool {
-        self.write == NONE && self.reads.is_empty() && self.adds.is_empty()
-    }
-}
+/// Nobody did.
+const NOBODY: Touched = Touched { write: NONE, read: NONE, add: NONE };
 
-/// How to forget one touch again.
-#[derive(Clone, Debug)]
-enum Undo {
-    Read(Name),
-    Add(Name),
-    Write(Name, Touched),
+/// A step touched an object of which so much was known: what it takes to forget the touch.
+#[derive(Copy, Clone, Debug)]
+struct Note {
+    step: u32,
+    object: u32,
+    was: Touched,
 }
 
 /// What is known of a step besides its past.
@@ -47,9 +42,10 @@ struct Known {
     /// Its actor, and that actor's step before.
     actor: u32,
     before: u32,
-    /// Where its conflicts and what it takes to forget its touches begin.
+    /// Where its conflicts, its races and the notes of its touches begin.
     conflicts: u32,
-    undo: u32,
+    races: u32,
+    notes: u32,
     /// A hash of its causal cone, and the sum of them up to here.
     label: u64,
     key: u64,
@@ -87,9 +83,7 @@ struct Known {
 ///
 /// // The two messages of one actor are in a race: nothing but this conflict orders them.
 /// assert_eq!(clocks.conflicts(1), [0]);
-/// let mut races = Vec::new();
-/// clocks.races(&machine, 1, &mut races);
-/// assert_eq!(races, [0]);
+/// assert_eq!(clocks.races(1), [0]);
 ///
 /// // The same trace has the same key, in whatever order: here the other actor goes first.
 /// let (key, label) = (clocks.key(), clocks.label(2));
@@ -114,9 +108,16 @@ pub struct Clocks {
     steps: Vec<Known>,
     /// The steps that each step directly follows by conflict, concatenated.
     conflicts: Vec<u32>,
-    objects: FxHashMap<Name, Touched>,
-    undo: Vec<Undo>,
-    scratch: Vec<usize>,
+    /// Those of them that it is in a race with.
+    races: Vec<u32>,
+    /// The numbers of objects, also of some that nobody touches now: they may well come again.
+    numbers: FxHashMap<Name, u32>,
+    /// How many they may be before those are forgotten, and the numbers of those that were.
+    many: usize,
+    free: Vec<u32>,
+    objects: Vec<Touched>,
+    notes: Vec<Note>,
+    causes: Vec<usize>,
 }
 
 impl Clocks {
@@ -159,17 +160,16 @@ impl Clocks {
             self.rows[at * self.stride + at / 64] = 1 << (at % 64);
         }
 
-        let mut causes = std::mem::take(&mut self.scratch);
-        causes.clear();
-        machine.causes(at, &mut causes);
+        self.causes.clear();
+        machine.causes(at, &mut self.causes);
         let mut sum = 0u64;
-        for &cause in &causes {
+        for k in 0..self.causes.len() {
+            let cause = self.causes[k];
             sum = sum.wrapping_add(Name(self.steps[cause].label).mixed(3).0);
             self.join(at, cause);
         }
-        self.scratch = causes;
 
-        let (from, undo) = (self.conflicts.len(), self.undo.len() as u32);
+        let (from, races, notes) = (self.conflicts.len(), self.races.len(), self.notes.len() as u32);
         let actor = step.actor.0;
         if actor as usize >= self.last_of_actor.len() {
             self.last_of_actor.resize(actor as usize + 1, NONE);
@@ -202,41 +202,37 @@ impl Clocks {
         // The label is a hash of the event's cone, so that equal sets of labels mean equal traces. The
         // labels of direct predecessors are added up because equivalent executions may list them in
         // another order.
-        for i in from..self.conflicts.len() {
-            let earlier = self.conflicts[i] as usize;
-            sum = sum.wrapping_add(Name(self.steps[earlier].label).mixed(1).0);
-            self.join(at, earlier);
+        for k in (from..self.conflicts.len()).rev() {
+            let earlier = self.conflicts[k];
+            sum = sum.wrapping_add(Name(self.steps[earlier as usize].label).mixed(1).0);
+            // The latest one first: whatever is in the past by now, is there through a cause or another conflict.
+            if !self.before(earlier as usize, at) {
+                self.races.push(earlier);
+                self.join(at, earlier as usize);
+            }
+        }
+        if self.races.len() > races + 1 {
+            self.races[races..].reverse();
         }
         let label = step.event.mixed(sum);
         let key = self.key().wrapping_add(label.mixed(2).0);
-        self.steps.push(Known { actor, before, conflicts: from as u32, undo, label: label.0, key });
+        let (conflicts, races) = (from as u32, races as u32);
+        self.steps.push(Known { actor, before, conflicts, races, notes, label: label.0, key });
     }
 
     /// Forgets all steps from `depth` on.
     pub fn truncate(&mut self, depth: usize) {
-        for known in self.steps.drain(depth.min(self.steps.len())..).rev() {
+        let Some(&first) = self.steps.get(depth) else { return };
+        for known in self.steps[depth..].iter().rev() {
             self.last_of_actor[known.actor as usize] = known.before;
-            self.conflicts.truncate(known.conflicts as usize);
-            while self.undo.len() > known.undo as usize {
-                match self.undo.pop().expect("the loop checked") {
-                    undo @ (Undo::Read(object) | Undo::Add(object)) => {
-                        let known = self.objects.get_mut(&object).expect("it was touched");
-                        let list = if matches!(undo, Undo::Read(_)) { &mut known.reads } else { &mut known.adds };
-                        list.pop();
-                        if known.is_nobody() {
-                            self.objects.remove(&object);
-                        }
-                    }
-                    Undo::Write(object, was) => {
-                        if was.is_nobody() {
-                            self.objects.remove(&object);
-                        } else {
-                            self.objects.insert(object, was);
-                        }
-                    }
-                }
-            }
         }
+        for note in self.notes[first.notes as usize..].iter().rev() {
+            self.objects[note.object as usize] = note.was;
+        }
+        self.steps.truncate(depth);
+        self.conflicts.truncate(first.conflicts as usize);
+        self.races.truncate(first.races as usize);
+        self.notes.truncate(first.notes as usize);
         self.rows.truncate(depth * self.stride);
     }
 
@@ -284,29 +280,18 @@ impl Clocks {
         &self.conflicts[from..to]
     }
 
-    /// Appends the steps that are in a race with step `at`, the earliest first.
-    pub fn races<M: Machine>(&mut self, machine: &M, at: usize, out: &mut Vec<usize>) {
-        if self.conflicts(at).is_empty() {
-            return;
-        }
-        let mut causes = std::mem::take(&mut self.scratch);
-        causes.clear();
-        machine.causes(at, &mut causes);
-        let conflicts = self.conflicts(at);
-        for &e in conflicts {
-            let e = e as usize;
-            let caused = causes.iter().any(|&c| self.before(e, c));
-            let between = || conflicts.iter().any(|&x| x as usize != e && self.before(e, x as usize));
-            let direct = conflicts.len() == 1 || !between();
-            if !caused && direct {
-                out.push(e);
-            }
-        }
-        self.scratch = causes;
+    /// The steps that are in a race with step `at`, in order.
+    #[inline]
+    #[must_use]
+    pub fn races(&self, at: usize) -> &[u32] {
+        let from = self.steps[at].races as usize;
+        let to = self.steps.get(at + 1).map_or(self.races.len(), |next| next.races as usize);
+        &self.races[from..to]
     }
 
     /// A hash of the trace up to now: equal for executions that differ only in the order of independent
     /// steps, different for others.
+    #[inline]
     #[must_use]
     pub fn key(&self) -> u64 {
         self.steps.last().map_or(0, |step| step.key)
@@ -314,6 +299,7 @@ impl Clocks {
 
     /// A hash of what happened before step `at` and of the step itself: equal wherever the same event
     /// happens after the same past.
+    #[inline]
     #[must_use]
     pub fn label(&self, at: usize) -> u64 {
         self.steps[at].label
@@ -335,40 +321,65 @@ impl Clocks {
     }
 
     fn touch(&mut self, at: u32, touch: Touch) {
-        let nobody = || Touched { write: NONE, reads: Vec::new(), adds: Vec::new() };
-        let known = self.objects.entry(touch.object).or_insert_with(nobody);
-        if known.write == at {
+        let object = match self.numbers.get(&touch.object) {
+            Some(&number) => number,
+            None => self.new_object(touch.object),
+        };
+        let was = self.objects[object as usize];
+        if was.write == at {
             return;
         }
         // What came since the last write follows it: only if there is nothing to follow there, that write counts.
-        let mut follows = |list: &[u32]| {
-            self.conflicts.extend(list.iter().filter(|&&other| other != at));
-            list.iter().any(|&other| other != at)
-        };
-        let since = match touch.access {
-            Access::Read => follows(&known.adds),
-            Access::Add => follows(&known.reads),
-            Access::Write => follows(&known.reads) | follows(&known.adds),
-        };
-        if !since && known.write != NONE {
-            self.conflicts.push(known.write);
+        let from = self.conflicts.len();
+        if touch.access != Access::Read {
+            self.follow_notes(at, was.read, |was| was.read);
         }
-        match touch.access {
-            Access::Read if known.reads.last() == Some(&at) => {}
-            Access::Read => {
-                known.reads.push(at);
-                self.undo.push(Undo::Read(touch.object));
-            }
-            Access::Add if known.adds.last() == Some(&at) => {}
-            Access::Add => {
-                known.adds.push(at);
-                self.undo.push(Undo::Add(touch.object));
-            }
-            Access::Write => {
-                let was = std::mem::replace(known, Touched { write: at, ..nobody() });
-                self.undo.push(Undo::Write(touch.object, was));
-            }
+        if touch.access != Access::Add {
+            self.follow_notes(at, was.add, |was| was.add);
         }
+        if self.conflicts.len() == from && was.write != NONE {
+            self.conflicts.push(was.write);
+        }
+        let note = self.notes.len() as u32;
+        self.objects[object as usize] = match touch.access {
+            Access::Read => Touched { read: note, ..was },
+            Access::Add => Touched { add: note, ..was },
+            Access::Write => Touched { write: at, ..NOBODY },
+        };
+        self.notes.push(Note { step: at, object, was });
+    }
+
+    /// Step `at` is in conflict with the others that a note and those before it tell of.
+    #[inline]
+    fn follow_notes(&mut self, at: u32, mut note: u32, before: impl Fn(Touched) -> u32) {
+        while note != NONE {
+            let Note { step, was, .. } = self.notes[note as usize];
+            if step != at {
+                self.conflicts.push(step);
+            }
+            note = before(was);
+        }
+    }
+
+    /// A number for an object that has none.
+    fn new_object(&mut self, object: Name) -> u32 {
+        if self.numbers.len() >= self.many {
+            let Clocks { numbers, free, objects, .. } = self;
+            numbers.retain(|_, &mut number| {
+                let touched = objects[number as usize] != NOBODY;
+                if !touched {
+                    free.push(number);
+                }
+                touched
+            });
+            self.many = (2 * self.numbers.len()).max(1 << 10);
+        }
+        let number = self.free.pop().unwrap_or_else(|| {
+            self.objects.push(NOBODY);
+            self.objects.len() as u32 - 1
+        });
+        self.numbers.insert(object, number);
+        number
     }
 
     fn widen(&mut self) {

@@ -22,8 +22,18 @@ pub(crate) struct Act {
 impl Clone for Act {
     #[inline]
     fn clone(&self) -> Act {
-        // Touches are copied in one piece, which a clone of the list does not know.
-        Act { touches: SmallVec::from_slice(&self.touches), ..*self }
+        Act { touches: copied(&self.touches), ..*self }
+    }
+}
+
+/// Touches are copied in one piece, which a clone of the list does not know; nearly always they are few.
+#[inline]
+fn copied(touches: &[Touch]) -> SmallVec<[Touch; 2]> {
+    match *touches {
+        [] => SmallVec::new(),
+        [one] => SmallVec::from_buf_and_len([one, one], 1),
+        [one, other] => SmallVec::from_buf([one, other]),
+        _ => SmallVec::from_slice(touches),
     }
 }
 
@@ -101,7 +111,7 @@ impl ActorNames {
         let step = machine.step(at);
         let touches = match machine.relation() {
             Relation::SameActor => smallvec![Touch::write(self.of(step.actor))],
-            Relation::Footprints => SmallVec::from_slice(machine.touches(at)),
+            Relation::Footprints => copied(machine.touches(at)),
         };
         Act { thread: step.thread, branch: step.choice.branch, next: machine.next_branch(), touches }
     }

@@ -58,7 +58,7 @@ impl Persistent {
     fn races<M: Machine>(&mut self, run: &mut Run<'_, M>, levels: &mut [Level]) {
         let at = levels.len() - 1;
         self.races.clear();
-        run.clocks.races(&run.machine, at, &mut self.races);
+        self.races.extend(run.clocks.races(at).iter().map(|&race| race as usize));
         self.causes.clear();
         run.machine.causes(at, &mut self.causes);
         let mut next = 0;

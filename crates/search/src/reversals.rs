@@ -37,7 +37,7 @@ pub(crate) trait Sink {
     fn other_ways(&self) -> bool;
 
     /// What would lead to nothing new at the configuration before step `at`.
-    fn asleep(&self, at: usize) -> &[Act];
+    fn asleep(&self, at: usize) -> impl Iterator<Item = &Act>;
 
     /// The configuration before step `at` has an execution that begins with these acts.
     fn found(&mut self, at: usize, beginning: Vec<Act>);
@@ -69,7 +69,6 @@ pub(crate) struct Reversals {
     /// Per step, the targets to try without it.
     wanted: Vec<Vec<Wanted>>,
     rest: Rest,
-    races: Vec<usize>,
     causes: Vec<usize>,
     pending: Vec<Pending>,
     choices: Vec<Choice>,
@@ -82,6 +81,7 @@ struct Rest {
     steps: Vec<usize>,
     /// How many of them the target needs.
     needed: usize,
+    others: Vec<usize>,
 }
 
 impl Reversals {
@@ -90,7 +90,7 @@ impl Reversals {
     pub(crate) fn find<M: Machine>(
         &mut self,
         run: &mut Run<'_, M>,
-        record: &mut Record,
+        record: &Record,
         sink: &mut impl Sink,
     ) -> Result<(), Stop> {
         self.targets.clear();
@@ -118,19 +118,18 @@ impl Reversals {
     }
 
     /// The threads of events in races.
-    fn want_races<M: Machine>(&mut self, machine: &M, record: &mut Record) {
+    fn want_races<M: Machine>(&mut self, machine: &M, record: &Record) {
         for at in 0..record.len() {
-            self.races.clear();
-            record.clocks.races(machine, at, &mut self.races);
-            if self.races.is_empty() {
+            let races = record.clocks.races(at);
+            if races.is_empty() {
                 continue;
             }
             self.causes.clear();
             machine.causes(at, &mut self.causes);
             let (target, needs) = (self.targets.len(), union(record, &self.causes));
             self.targets.push(Target { thread: record.steps[at].act.thread, needs });
-            for k in 0..self.races.len() {
-                let earlier = self.races[k];
+            for &earlier in races {
+                let earlier = earlier as usize;
                 match machine.without(&record.clocks, earlier, at) {
                     Without::Unknown => self.want(earlier, target),
                     Without::Nothing => self.want_below(record, earlier, target),
@@ -199,16 +198,16 @@ impl Reversals {
         wanted: Wanted,
     ) -> Result<bool, Stop> {
         let target = &self.targets[wanted.target];
+        if run.machine.one_choice_each() && sleeps(sink.asleep(at), target, record, at) {
+            return Ok(true);
+        }
         self.rest.fill(record, at, &target.needs);
         let rest = &self.rest;
-        let labels = rest.steps.iter().map(|&k| Name(record.clocks.label(k)).mixed(5).0);
+        let labels = rest.steps.iter().map(|&k| record.clocks.label(k));
         // The step itself counts: its other ways are asked for one by one.
         let known = Name(labels.fold(0, u64::wrapping_add)).mixed(target.thread.0).mixed(record.clocks.label(at)).0;
         if let Some(&could) = sink.tried(at).get(&known) {
             return Ok(could);
-        }
-        if run.machine.one_choice_each() && sleeps(sink.asleep(at), target, record, at, rest) {
-            return Ok(true);
         }
         if let Some(act) = wanted.same.map(|same| &record.steps[same].act)
             && !rest.steps[rest.needed..].iter().any(|&step| record.steps[step].act.depends_on(act))
@@ -237,20 +236,27 @@ impl Reversals {
 impl Rest {
     /// What comes after step `at` but does not depend on it, what is needed first.
     fn fill(&mut self, record: &Record, at: usize, needs: &[u64]) {
-        let later = || (at + 1..record.len()).filter(|&k| !record.clocks.before(at, k));
         self.steps.clear();
-        self.steps.extend(later().filter(|&k| has(needs, k)));
+        self.others.clear();
+        for step in apart(record, at) {
+            if has(needs, step) { &mut self.steps } else { &mut self.others }.push(step);
+        }
         self.needed = self.steps.len();
-        self.steps.extend(later().filter(|&k| !has(needs, k)));
+        self.steps.append(&mut self.others);
     }
+}
+
+/// The steps after step `at` that do not depend on it.
+fn apart(record: &Record, at: usize) -> impl Iterator<Item = usize> {
+    (at + 1..record.len()).filter(move |&step| !record.clocks.before(at, step))
 }
 
 /// Whether a target that has only one choice is known to be able to act without step `at`, and to lead to nothing new:
 /// it sleeps there, and none of the rest wakes it.
-fn sleeps(asleep: &[Act], target: &Target, record: &Record, at: usize, rest: &Rest) -> bool {
-    let wakes = |act: &Act| rest.steps.iter().any(|&step| record.steps[step].act.depends_on(act));
+fn sleeps<'a>(mut asleep: impl Iterator<Item = &'a Act>, target: &Target, record: &Record, at: usize) -> bool {
+    let wakes = |act: &Act| apart(record, at).any(|step| record.steps[step].act.depends_on(act));
     target.thread != record.steps[at].act.thread
-        && asleep.iter().any(|act| act.thread == target.thread && act.branch == Branch::FIRST && !wakes(act))
+        && asleep.any(|act| act.thread == target.thread && act.branch == Branch::FIRST && !wakes(act))
 }
 
 /// Goes through the rest without step `at` and sees which ways the target has: each with the number of steps
@@ -321,15 +327,15 @@ fn beginning(record: &Record, rest: &Rest, k: usize, act: Act) -> Vec<Act> {
 
 /// The pasts of some steps, together.
 fn union(record: &Record, steps: &[usize]) -> Bits {
-    let mut words = Bits::new();
-    for &at in steps {
-        let past = record.clocks.past(at);
-        words.resize(past.len().max(words.len()), 0);
-        words.iter_mut().zip(past).for_each(|(word, more)| *word |= more);
+    let Some((&first, others)) = steps.split_first() else { return Bits::new() };
+    let mut words = Bits::from_slice(record.clocks.past(first));
+    for &at in others {
+        words.iter_mut().zip(record.clocks.past(at)).for_each(|(word, more)| *word |= more);
     }
     words
 }
 
+#[inline]
 fn has(words: &[u64], at: usize) -> bool {
     words.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 != 0)
 }

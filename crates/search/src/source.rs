@@ -11,7 +11,7 @@
 
 use crate::acts::{Act, Record};
 use crate::run::{Run, Stop};
-use crate::wakeup::{Keep, Level, explore};
+use crate::wakeup::{Keep, Levels, explore};
 use smallvec::{SmallVec, smallvec};
 use whippet_model::{Branch, Machine, Pending, Touch};
 
@@ -22,7 +22,7 @@ pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
 
 /// Sees to it that everything is explored that could have happened instead of a step. The machine has taken all steps of
 /// the record; what the first `examined` of them could have come before is known.
-pub(crate) fn reverse<M: Machine>(run: &mut Run<'_, M>, record: &Record, levels: &mut [Level], examined: usize) {
+pub(crate) fn reverse<M: Machine>(run: &mut Run<'_, M>, record: &Record, levels: &mut Levels, examined: usize) {
     let mut causes = Vec::new();
     for late in examined..record.len() {
         let Some(before) = record.clocks.previous(late) else { continue };
@@ -52,7 +52,7 @@ pub(crate) fn reverse<M: Machine>(run: &mut Run<'_, M>, record: &Record, levels:
 }
 
 /// The same for a message that could not be taken in the end: any step of its receiver may have shut it out.
-fn reverse_left<M: Machine>(run: &mut Run<'_, M>, record: &Record, levels: &mut [Level], what: Pending) {
+fn reverse_left<M: Machine>(run: &mut Run<'_, M>, record: &Record, levels: &mut Levels, what: Pending) {
     let actor = run.machine.actor(what);
     let sender = (0..record.len()).find(|&at| run.machine.sent(at).contains(&what.0));
     let touches = smallvec![Touch::write(record.names.of(actor))];
@@ -68,12 +68,12 @@ fn reverse_left<M: Machine>(run: &mut Run<'_, M>, record: &Record, levels: &mut 
 
 /// Sees to it that something is explored before step `at` that leads to this act: it needs nothing of what happens after
 /// that step, and can follow the other steps up to `late`.
-fn explore_before(record: &Record, levels: &mut [Level], at: usize, late: usize, act: &Act) {
+fn explore_before(record: &Record, levels: &mut Levels, at: usize, late: usize, act: &Act) {
     let rest: SmallVec<[u32; 32]> =
         (at + 1..late).filter(|&step| !record.clocks.before(at, step)).map(|step| step as u32).collect();
     let sequence = rest.iter().map(|&step| &record.steps[step as usize].act).chain([act]);
-    if !levels[at].leads_to(sequence.clone()) {
+    if !levels.leads_to(at, sequence.clone()) {
         let first = sequence.into_iter().next().unwrap_or(act).clone();
-        levels[at].add(first);
+        levels.add(at, first);
     }
 }

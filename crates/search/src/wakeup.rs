@@ -44,29 +44,45 @@ struct Node {
 
 /// One configuration on the way.
 #[derive(Debug, Default)]
-pub(crate) struct Level {
-    /// What was explored here or above and would lead to nothing new.
-    sleep: Vec<Act>,
+struct Level {
+    /// What was explored here or above and would lead to nothing new: its places among the sleepers, of which there were
+    /// so many when we came here.
+    sleep: Vec<u32>,
+    sleepers: usize,
     tree: Vec<Node>,
     /// Whether something has been explored here.
     begun: bool,
     tried: Tried,
 }
 
-impl Level {
+/// The configurations on the way.
+pub(crate) struct Levels {
+    /// The first `len` of them; the others were left and are kept for their memory.
+    levels: Vec<Level>,
+    len: usize,
+    /// Whatever sleeps at some level, in the order of falling asleep.
+    sleepers: Vec<Act>,
+    keep: Keep,
+    /// Whether threads have ways that are found only by running them, and touch different things. Then what is
+    /// independent of one way of a thread may still be followed by another one, of which it is not known what it
+    /// touches: some executions turn out to be blocked.
+    by_running: bool,
+}
+
+impl Levels {
     /// Whether something that sleeps leads to `sequence`, or to all that it can be continued to.
-    fn covers(&self, sequence: &[Act], by_running: bool) -> bool {
-        if !by_running {
-            return self.sleep.iter().any(|asleep| asleep.may_begin(sequence));
+    fn covers(&self, at: usize, sequence: &[Act]) -> bool {
+        if !self.by_running {
+            return self.asleep(at).any(|asleep| asleep.may_begin(sequence));
         }
         // What `sequence` leaves alone can still go any of its ways.
-        self.sleep.iter().any(|asleep| asleep.begins(sequence))
-            || self.known().any(|act| act.may_begin(sequence) && self.all_ways(act.thread, sequence))
+        self.asleep(at).any(|asleep| asleep.begins(sequence))
+            || self.known(at).any(|act| act.may_begin(sequence) && self.all_ways(at, act.thread, sequence))
     }
 
     /// Whether all ways of a thread that `sequence` leaves alone are explored, or will be, and one is.
-    fn all_ways(&self, thread: Name, sequence: &[Act]) -> bool {
-        let known: Vec<&Act> = self.known().filter(|act| act.thread == thread).collect();
+    fn all_ways(&self, at: usize, thread: Name, sequence: &[Act]) -> bool {
+        let known: Vec<&Act> = self.known(at).filter(|act| act.thread == thread).collect();
         let mut branch = Some(Branch::FIRST);
         while let Some(way) = branch {
             match known.iter().find(|act| act.branch == way && act.may_begin(sequence)) {
@@ -74,12 +90,12 @@ impl Level {
                 None => return false,
             }
         }
-        known.len() > 1 || self.sleep.iter().any(|act| act.thread == thread)
+        known.len() > 1 || self.asleep(at).any(|act| act.thread == thread)
     }
 
     /// The first way, from `branch` on, of a thread that does not sleep.
-    fn awake(&self, thread: Name, mut branch: Branch) -> Option<Branch> {
-        let asleep = |branch| self.sleep.iter().find(|act| act.thread == thread && act.branch == branch);
+    fn awake(&self, at: usize, thread: Name, mut branch: Branch) -> Option<Branch> {
+        let asleep = |branch| self.asleep(at).find(|act| act.thread == thread && act.branch == branch);
         while let Some(act) = asleep(branch) {
             branch = act.next?;
         }
@@ -88,31 +104,50 @@ impl Level {
 
     /// Whether something that is explored here, or will be, can begin this sequence.
     #[inline]
-    pub(crate) fn leads_to<'a>(&self, sequence: impl IntoIterator<Item = &'a Act> + Clone) -> bool {
-        self.known().any(|act| act.begins(sequence.clone()))
+    pub(crate) fn leads_to<'a>(&self, at: usize, sequence: impl IntoIterator<Item = &'a Act> + Clone) -> bool {
+        self.known(at).any(|act| act.begins(sequence.clone()))
     }
 
     /// What is explored here, or will be.
-    fn known(&self) -> impl Iterator<Item = &Act> {
-        self.sleep.iter().chain(self.tree.iter().map(|node| &node.act))
+    fn known(&self, at: usize) -> impl Iterator<Item = &Act> {
+        self.asleep(at).chain(self.levels[at].tree.iter().map(|node| &node.act))
     }
 
-    /// Has one more act explored here.
-    pub(crate) fn add(&mut self, act: Act) {
-        self.tree.push(Node { act, children: Vec::new() });
+    /// Has one more act explored before step `at`.
+    pub(crate) fn add(&mut self, at: usize, act: Act) {
+        self.levels[at].tree.push(Node { act, children: Vec::new() });
     }
-}
 
-/// The configurations on the way.
-struct Levels {
-    levels: Vec<Level>,
-    /// Levels that were left, for their memory.
-    spare: Vec<Level>,
-    keep: Keep,
-    /// Whether threads have ways that are found only by running them, and touch different things. Then what is
-    /// independent of one way of a thread may still be followed by another one, of which it is not known what it
-    /// touches: some executions turn out to be blocked.
-    by_running: bool,
+    /// The newest level is left for another one, with this tree.
+    #[inline]
+    fn enter(&mut self, act: &Act, tree: Vec<Node>) {
+        if self.levels.len() == self.len {
+            self.levels.push(Level::default());
+        }
+        let [level, next] = &mut self.levels[self.len - 1..=self.len] else { unreachable!("these are two") };
+        level.begun = true;
+        next.sleep.clear();
+        next.sleep.extend(level.sleep.iter().filter(|&&asleep| !self.sleepers[asleep as usize].depends_on(act)));
+        next.sleepers = self.sleepers.len();
+        next.tree = tree;
+        next.begun = false;
+        if !next.tried.is_empty() {
+            next.tried.clear();
+        }
+        self.len += 1;
+    }
+
+    /// Goes back until `len` levels are left.
+    fn leave(&mut self, len: usize) {
+        self.sleepers.truncate(self.levels[len].sleepers);
+        self.len = len;
+    }
+
+    /// What led on from the newest level falls asleep there.
+    fn fall_asleep(&mut self, act: Act) {
+        self.levels[self.len - 1].sleep.push(self.sleepers.len() as u32);
+        self.sleepers.push(act);
+    }
 }
 
 impl Sink for Levels {
@@ -124,21 +159,21 @@ impl Sink for Levels {
         self.keep == Keep::Everything
     }
 
-    fn asleep(&self, at: usize) -> &[Act] {
-        &self.levels[at].sleep
+    #[inline]
+    fn asleep(&self, at: usize) -> impl Iterator<Item = &Act> {
+        self.levels[at].sleep.iter().map(|&asleep| &self.sleepers[asleep as usize])
     }
 
     fn found(&mut self, at: usize, mut beginning: Vec<Act>) {
-        let level = &mut self.levels[at];
         match self.keep {
             Keep::Everything => {
-                if !level.covers(&beginning, self.by_running) {
-                    insert(&mut level.tree, beginning, self.by_running);
+                if !self.covers(at, &beginning) {
+                    insert(&mut self.levels[at].tree, beginning, self.by_running);
                 }
             }
             Keep::First => {
-                if !level.leads_to(&beginning) {
-                    level.add(beginning.swap_remove(0));
+                if !self.leads_to(at, &beginning) {
+                    self.add(at, beginning.swap_remove(0));
                 }
             }
         }
@@ -170,7 +205,7 @@ fn insert(mut branches: &mut Vec<Node>, mut sequence: Vec<Act>, by_running: bool
 pub(crate) fn explore<M: Machine>(run: &mut Run<'_, M>, keep: Keep) -> Result<(), Stop> {
     let orders = Orders::new(run.options.order, &run.machine, run.control)?;
     let record = Record::new(&run.machine);
-    let levels = Levels { levels: vec![Level::default()], spare: Vec::new(), keep, by_running: false };
+    let levels = Levels { levels: vec![Level::default()], len: 1, sleepers: Vec::new(), keep, by_running: false };
     let reversals = Reversals::default();
     Search { levels, record, orders, reversals, examined: 0, choices: Vec::new() }.explore(run)
 }
@@ -187,11 +222,13 @@ struct Search {
 
 impl Search {
     fn explore<M: Machine>(&mut self, run: &mut Run<'_, M>) -> Result<(), Stop> {
-        while let Some(level) = self.levels.levels.last_mut() {
+        while self.levels.len > 0 {
+            let at = self.levels.len - 1;
+            let level = &mut self.levels.levels[at];
             if !level.tree.is_empty() {
                 let node = level.tree.remove(0);
                 // A way that was found by running another one may have been explored with it.
-                if level.awake(node.act.thread, node.act.branch) == Some(node.act.branch) {
+                if self.levels.awake(at, node.act.thread, node.act.branch) == Some(node.act.branch) {
                     self.wake(run, node)?;
                 }
             } else if level.begun || !self.choose(run)? {
@@ -218,12 +255,15 @@ impl Search {
             self.reverse(run)?;
             return Ok(false);
         }
-        let level = self.levels.levels.last().expect("we are somewhere");
-        let machine = &run.machine;
-        let awake = |choice: &Choice| level.awake(machine.thread(choice.what), choice.branch);
+        let (machine, levels, at) = (&run.machine, &self.levels, self.levels.len - 1);
+        let somebody_sleeps = !levels.levels[at].sleep.is_empty();
+        let awake = |choice: &Choice| match somebody_sleeps {
+            true => levels.awake(at, machine.thread(choice.what), choice.branch),
+            false => Some(choice.branch),
+        };
         let first = self.orders.first(machine, &self.choices, |choice| awake(choice).is_some());
         let Some(actor) = first else {
-            let may_block = self.levels.keep == Keep::First || run.leaves_out() || self.levels.by_running;
+            let may_block = levels.keep == Keep::First || run.leaves_out() || levels.by_running;
             assert!(may_block, "our bug: the optimal search is blocked");
             run.blocked();
             self.reverse(run)?;
@@ -240,11 +280,11 @@ impl Search {
     /// An execution has ended: looks for what else could have happened.
     fn reverse<M: Machine>(&mut self, run: &mut Run<'_, M>) -> Result<(), Stop> {
         if self.levels.keep == Keep::First && run.machine.relation() == Relation::SameActor {
-            source::reverse(run, &self.record, &mut self.levels.levels, self.examined);
+            source::reverse(run, &self.record, &mut self.levels, self.examined);
             self.examined = self.record.len();
             return Ok(());
         }
-        self.reversals.find(run, &mut self.record, &mut self.levels)
+        self.reversals.find(run, &self.record, &mut self.levels)
     }
 
     fn forward<M: Machine>(&mut self, run: &mut Run<'_, M>, choice: Choice, tree: Vec<Node>) -> Result<(), Stop> {
@@ -256,42 +296,37 @@ impl Search {
         run.execute(choice)?;
         self.orders.arrived(&run.machine);
         self.record.push(&run.machine, several);
-        let level = self.levels.levels.last_mut().expect("we are somewhere");
-        level.begun = true;
         let act = &self.record.steps[self.record.len() - 1].act;
         self.levels.by_running |= act.next.is_some() && run.machine.ways_differ();
-        let mut next = self.levels.spare.pop().unwrap_or_default();
-        next.sleep.extend(level.sleep.iter().filter(|asleep| !asleep.depends_on(act)).cloned());
-        next.tree = tree;
-        self.levels.levels.push(next);
+        self.levels.enter(act, tree);
         Ok(())
     }
 
-    /// Everything from here on has been explored: what led here falls asleep.
+    /// Everything from here on has been explored: goes back to where something is left to do, and what led on from there
+    /// falls asleep.
     fn leave(&mut self) {
-        if let Some(mut left) = self.levels.levels.pop() {
-            left.sleep.clear();
-            left.tried.clear();
-            left.begun = false;
-            self.levels.spare.push(left);
+        let ways = self.levels.keep == Keep::First;
+        let left =
+            |at: &usize| !self.levels.levels[*at].tree.is_empty() || ways && self.record.steps[*at].act.next.is_some();
+        let Some(at) = (0..self.record.len()).rev().find(left) else {
+            self.levels.len = 0;
+            return;
+        };
+        let act = self.record.steps[at].act.clone();
+        self.record.truncate(at);
+        self.levels.leave(at + 1);
+        self.examined = self.examined.min(at);
+        if ways && let Some(branch) = act.next.and_then(|next| self.levels.awake(at, act.thread, next)) {
+            // All ways at once: what sleeps in one sibling's subtree must not have a way that nobody explored.
+            // What this one touches is known before anybody asks.
+            let act = Act { branch, next: None, ..act.clone() };
+            self.levels.levels[at].tree.insert(0, Node { act, children: Vec::new() });
         }
-        if let Some(level) = self.levels.levels.last_mut() {
-            let act = self.record.steps[self.record.len() - 1].act.clone();
-            self.record.truncate(self.record.len() - 1);
-            self.examined = self.examined.min(self.record.len());
-            if self.levels.keep == Keep::First
-                && let Some(branch) = act.next.and_then(|next| level.awake(act.thread, next))
-            {
-                // All ways at once: what sleeps in one sibling's subtree must not have a way that nobody explored.
-                // What this one touches is known before anybody asks.
-                let act = Act { branch, next: None, ..act.clone() };
-                level.tree.insert(0, Node { act, children: Vec::new() });
-            }
-            level.sleep.push(act);
-        }
+        self.levels.fall_asleep(act);
     }
 
     /// Moves the machine to the newest level: back, or forward where a look at something else has left it behind.
+    #[inline]
     fn reach<M: Machine>(&mut self, run: &mut Run<'_, M>) -> Result<(), Stop> {
         let depth = self.record.len();
         if run.depth() > depth {
