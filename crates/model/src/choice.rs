@@ -175,6 +175,7 @@ impl Touch {
     }
 
     /// Whether two touches forbid their events to commute.
+    #[inline]
     #[must_use]
     pub fn conflicts(self, other: Touch) -> bool {
         self.object == other.object && (self.access != other.access || self.access == Access::Write)
@@ -189,6 +190,7 @@ impl Touch {
 /// assert!(conflict(&[Touch::read(a), Touch::write(b)], &[Touch::read(b)]));
 /// assert!(!conflict(&[Touch::read(a), Touch::write(b)], &[Touch::read(a), Touch::write(c)]));
 /// ```
+#[inline]
 #[must_use]
 pub fn conflict(a: &[Touch], b: &[Touch]) -> bool {
     a.iter().any(|x| b.iter().any(|y| x.conflicts(*y)))

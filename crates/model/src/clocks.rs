@@ -165,7 +165,7 @@ impl Clocks {
         let mut sum = 0u64;
         for k in 0..self.causes.len() {
             let cause = self.causes[k];
-            sum = sum.wrapping_add(Name(self.steps[cause].label).mixed(3).0);
+            sum = sum.wrapping_add(self.steps[cause].label);
             self.join(at, cause);
         }
 
@@ -188,34 +188,35 @@ impl Clocks {
                 }
             }
         }
-        if self.conflicts.len() > from + 1 {
-            self.conflicts[from..].sort_unstable();
-            let mut kept = from;
-            for i in from..self.conflicts.len() {
-                if i == from || self.conflicts[i] != self.conflicts[kept - 1] {
-                    self.conflicts[kept] = self.conflicts[i];
-                    kept += 1;
-                }
-            }
-            self.conflicts.truncate(kept);
+        // The latest one first, as they usually are: whatever is in the past by then, is there through a cause or
+        // through another conflict.
+        if !self.conflicts[from..].is_sorted_by(|a, b| a >= b) {
+            self.conflicts[from..].sort_unstable_by(|a, b| b.cmp(a));
         }
-        // The label is a hash of the event's cone, so that equal sets of labels mean equal traces. The
-        // labels of direct predecessors are added up because equivalent executions may list them in
-        // another order.
-        for k in (from..self.conflicts.len()).rev() {
+        let mut kept = from;
+        for k in from..self.conflicts.len() {
             let earlier = self.conflicts[k];
-            sum = sum.wrapping_add(Name(self.steps[earlier as usize].label).mixed(1).0);
-            // The latest one first: whatever is in the past by now, is there through a cause or another conflict.
+            if kept > from && self.conflicts[kept - 1] == earlier {
+                continue;
+            }
+            self.conflicts[kept] = earlier;
+            kept += 1;
+            sum = sum.wrapping_add(self.steps[earlier as usize].label.rotate_left(1));
             if !self.before(earlier as usize, at) {
                 self.races.push(earlier);
                 self.join(at, earlier as usize);
             }
         }
-        if self.races.len() > races + 1 {
+        self.conflicts.truncate(kept);
+        if kept > from + 1 {
+            self.conflicts[from..].reverse();
             self.races[races..].reverse();
         }
+        // The label is a hash of the event's cone, so that equal sets of labels mean equal traces. The
+        // labels of direct predecessors are added up because equivalent executions may list them in
+        // another order; what was a cause and what a conflict makes a difference.
         let label = step.event.mixed(sum);
-        let key = self.key().wrapping_add(label.mixed(2).0);
+        let key = self.key().wrapping_add(label.0);
         let (conflicts, races) = (from as u32, races as u32);
         self.steps.push(Known { actor, before, conflicts, races, notes, label: label.0, key });
     }
@@ -311,8 +312,13 @@ impl Clocks {
         if self.stride == 1 {
             // Nearly always: a past is one word.
             self.rows[at] |= self.rows[earlier];
-            return;
+        } else {
+            self.join_words(at, earlier);
         }
+    }
+
+    #[inline(never)]
+    fn join_words(&mut self, at: usize, earlier: usize) {
         let (head, tail) = self.rows.split_at_mut(at * self.stride);
         let from = &head[earlier * self.stride..(earlier + 1) * self.stride];
         for (word, &more) in tail.iter_mut().zip(from) {
@@ -320,6 +326,7 @@ impl Clocks {
         }
     }
 
+    #[inline]
     fn touch(&mut self, at: u32, touch: Touch) {
         let object = match self.numbers.get(&touch.object) {
             Some(&number) => number,
@@ -340,12 +347,12 @@ impl Clocks {
         if self.conflicts.len() == from && was.write != NONE {
             self.conflicts.push(was.write);
         }
-        let note = self.notes.len() as u32;
-        self.objects[object as usize] = match touch.access {
-            Access::Read => Touched { read: note, ..was },
-            Access::Add => Touched { add: note, ..was },
-            Access::Write => Touched { write: at, ..NOBODY },
-        };
+        let (note, known) = (self.notes.len() as u32, &mut self.objects[object as usize]);
+        match touch.access {
+            Access::Read => known.read = note,
+            Access::Add => known.add = note,
+            Access::Write => *known = Touched { write: at, ..NOBODY },
+        }
         self.notes.push(Note { step: at, object, was });
     }
 

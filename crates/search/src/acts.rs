@@ -70,7 +70,7 @@ impl Act {
     }
 }
 
-/// The stable names of the actors of one execution.
+/// The stable names of the actors of one execution, where being of the same actor is what makes steps dependent.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ActorNames {
     names: Vec<Name>,
@@ -80,12 +80,19 @@ pub(crate) struct ActorNames {
 
 impl ActorNames {
     fn new<M: Machine>(machine: &M) -> ActorNames {
-        let names = (0..machine.actors() as u32).map(|k| Name::ROOT.mixed(0xAC70).child(k)).collect();
-        ActorNames { names, before: Vec::new() }
+        let mut names = ActorNames::default();
+        if machine.relation() == Relation::SameActor {
+            names.names.extend((0..machine.actors() as u32).map(|k| Name::ROOT.mixed(0xAC70).child(k)));
+        }
+        names
     }
 
     /// Names the actors that the newest step created, by that step.
+    #[inline]
     pub(crate) fn push<M: Machine>(&mut self, machine: &M) {
+        if machine.relation() == Relation::Footprints {
+            return;
+        }
         let known = self.names.len();
         self.before.push(known);
         if machine.actors() > known {
@@ -106,6 +113,7 @@ impl ActorNames {
     }
 
     /// The newest step of the machine, as others are compared with it.
+    #[inline]
     pub(crate) fn act<M: Machine>(&self, machine: &M) -> Act {
         let at = machine.depth() - 1;
         let step = machine.step(at);
@@ -143,6 +151,7 @@ impl Record {
     }
 
     /// Learns the newest step of the machine.
+    #[inline]
     pub(crate) fn push<M: Machine>(&mut self, machine: &M, several: bool) {
         let act = self.names.act(machine);
         self.clocks.push(machine);

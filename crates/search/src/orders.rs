@@ -109,6 +109,12 @@ impl Orders {
         }
     }
 
+    /// Whether the actor of the first choice that is awake goes first.
+    #[inline]
+    pub(crate) fn as_they_come(&self) -> bool {
+        matches!(self.order, Order::Own | Order::Fifo)
+    }
+
     /// The first actor that has an enabled message which is `awake`.
     #[inline]
     pub(crate) fn first<M: Machine>(

@@ -94,7 +94,6 @@ impl Reversals {
         sink: &mut impl Sink,
     ) -> Result<(), Stop> {
         self.targets.clear();
-        self.wanted.iter_mut().for_each(Vec::clear);
         self.wanted.resize_with(record.len().max(self.wanted.len()), Vec::new);
         self.want_races(&run.machine, record);
         self.want_left(&run.machine, record);
@@ -107,6 +106,7 @@ impl Reversals {
                     self.want_below(record, at, wanted.target);
                 }
             }
+            self.wanted[at].clear();
         }
         Ok(())
     }
@@ -312,7 +312,8 @@ fn attempt<M: Machine>(run: &mut Run<'_, M>, names: &ActorNames, thread: Name, b
 fn beginning(record: &Record, rest: &Rest, k: usize, act: Act) -> Vec<Act> {
     let (before, after) = rest.steps.split_at(k);
     let mut out: Vec<usize> = Vec::new();
-    let mut acts: Vec<Act> = before.iter().map(|&step| record.steps[step].act.clone()).collect();
+    let mut acts = Vec::with_capacity(rest.steps.len() + 1);
+    acts.extend(before.iter().map(|&step| record.steps[step].act.clone()));
     acts.push(act);
     for &step in after {
         let other = &record.steps[step].act;

@@ -118,18 +118,19 @@ impl Levels {
         self.levels[at].tree.push(Node { act, children: Vec::new() });
     }
 
-    /// The newest level is left for another one, with this tree.
+    /// Comes to another configuration by this act.
     #[inline]
-    fn enter(&mut self, act: &Act, tree: Vec<Node>) {
+    fn enter(&mut self, act: &Act) {
         if self.levels.len() == self.len {
             self.levels.push(Level::default());
         }
         let [level, next] = &mut self.levels[self.len - 1..=self.len] else { unreachable!("these are two") };
         level.begun = true;
         next.sleep.clear();
-        next.sleep.extend(level.sleep.iter().filter(|&&asleep| !self.sleepers[asleep as usize].depends_on(act)));
+        if !level.sleep.is_empty() {
+            next.sleep.extend(level.sleep.iter().filter(|&&asleep| !self.sleepers[asleep as usize].depends_on(act)));
+        }
         next.sleepers = self.sleepers.len();
-        next.tree = tree;
         next.begun = false;
         if !next.tried.is_empty() {
             next.tried.clear();
@@ -242,7 +243,9 @@ impl Search {
     fn wake<M: Machine>(&mut self, run: &mut Run<'_, M>, node: Node) -> Result<(), Stop> {
         self.reach(run)?;
         let what = run.machine.find(node.act.thread).expect("our bug: a wakeup tree leads nowhere");
-        self.forward(run, Choice { what, branch: node.act.branch }, node.children)
+        self.forward(run, Choice { what, branch: node.act.branch })?;
+        self.levels.levels[self.levels.len - 1].tree = node.children;
+        Ok(())
     }
 
     /// Goes on with any choice that does not sleep. `false`: there is none.
@@ -250,17 +253,17 @@ impl Search {
         self.reach(run)?;
         self.choices.clear();
         run.enabled(&mut self.choices);
-        if self.choices.is_empty() {
+        let Some(&oldest) = self.choices.first() else {
             run.complete()?;
             self.reverse(run)?;
             return Ok(false);
+        };
+        if self.orders.as_they_come() && self.levels.levels[self.levels.len - 1].sleep.is_empty() {
+            self.forward(run, oldest)?;
+            return Ok(true);
         }
         let (machine, levels, at) = (&run.machine, &self.levels, self.levels.len - 1);
-        let somebody_sleeps = !levels.levels[at].sleep.is_empty();
-        let awake = |choice: &Choice| match somebody_sleeps {
-            true => levels.awake(at, machine.thread(choice.what), choice.branch),
-            false => Some(choice.branch),
-        };
+        let awake = |choice: &Choice| levels.awake(at, machine.thread(choice.what), choice.branch);
         let first = self.orders.first(machine, &self.choices, |choice| awake(choice).is_some());
         let Some(actor) = first else {
             let may_block = levels.keep == Keep::First || run.leaves_out() || levels.by_running;
@@ -273,7 +276,7 @@ impl Search {
         let mut found = of_actor.filter_map(|c| awake(c).map(|branch| Choice { branch, ..*c }));
         let choice = found.next().expect("the order found one");
         drop(found);
-        self.forward(run, choice, Vec::new())?;
+        self.forward(run, choice)?;
         Ok(true)
     }
 
@@ -287,7 +290,7 @@ impl Search {
         self.reversals.find(run, &self.record, &mut self.levels)
     }
 
-    fn forward<M: Machine>(&mut self, run: &mut Run<'_, M>, choice: Choice, tree: Vec<Node>) -> Result<(), Stop> {
+    fn forward<M: Machine>(&mut self, run: &mut Run<'_, M>, choice: Choice) -> Result<(), Stop> {
         let several = run.machine.relation() == Relation::Footprints && !run.machine.one_choice_each() && {
             self.choices.clear();
             run.all_enabled(&mut self.choices);
@@ -298,7 +301,7 @@ impl Search {
         self.record.push(&run.machine, several);
         let act = &self.record.steps[self.record.len() - 1].act;
         self.levels.by_running |= act.next.is_some() && run.machine.ways_differ();
-        self.levels.enter(act, tree);
+        self.levels.enter(act);
         Ok(())
     }
 
@@ -327,7 +330,12 @@ impl Search {
 
     /// Moves the machine to the newest level: back, or forward where a look at something else has left it behind.
     #[inline]
-    fn reach<M: Machine>(&mut self, run: &mut Run<'_, M>) -> Result<(), Stop> {
+    fn reach<M: Machine>(&self, run: &mut Run<'_, M>) -> Result<(), Stop> {
+        if run.depth() == self.record.len() { Ok(()) } else { self.go(run) }
+    }
+
+    #[inline(never)]
+    fn go<M: Machine>(&self, run: &mut Run<'_, M>) -> Result<(), Stop> {
         let depth = self.record.len();
         if run.depth() > depth {
             run.rewind(depth);
