@@ -114,4 +114,7 @@ for item in net::TcpListener::bind net::TcpStream::connect fs::read_to_string pr
     says "whippet's stand-in does not model tokio's $item, used at doors/"
 done
 says "5 passed; 1 failed; 6 without a verdict"
+run 2 test --manifest-path doors/Cargo.toml --no-hook thread
+says "whippet does not model threads of the operating system"
+says "it sends i32 to oneshot 1 at doors/tests/doors.rs:"
 echo "as a user: all is well"

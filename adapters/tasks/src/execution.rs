@@ -459,7 +459,7 @@ pub fn is_over() -> bool {
 /// An event of the running task: the task stops here until the search lets it go on. Afterwards say with
 /// [`read`] and [`write()`] what it touches. While a task unwinds from a panic, it is not stopped.
 pub fn event(action: Action) {
-    let Some(x) = running() else { return };
+    let Some(x) = running() else { return crate::strays::about_to(action) };
     if x.muted || std::thread::panicking() {
         return;
     }

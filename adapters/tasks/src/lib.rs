@@ -42,6 +42,7 @@ mod permits;
 mod program;
 mod renewed;
 mod stack;
+mod strays;
 mod task;
 mod time;
 mod waiting;

@@ -10,6 +10,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 pub struct Local<T> {
     owner: AtomicUsize,
     busy: Cell<bool>,
+    /// The execution it was made in, or 0.
+    made_in: u64,
     value: UnsafeCell<T>,
 }
 
@@ -27,18 +29,23 @@ fn me() -> usize {
 impl<T> Local<T> {
     /// A value that belongs to the thread that uses it first.
     pub const fn new(value: T) -> Local<T> {
-        Local { owner: AtomicUsize::new(0), busy: Cell::new(false), value: UnsafeCell::new(value) }
+        Local { owner: AtomicUsize::new(0), busy: Cell::new(false), made_in: 0, value: UnsafeCell::new(value) }
+    }
+
+    /// A value that belongs to this thread.
+    pub fn here(value: T) -> Local<T> {
+        let local = Local { made_in: crate::execution::execution_id(), ..Local::new(value) };
+        local.adopt();
+        local
     }
 
     /// Works on the value.
     #[inline]
     #[track_caller]
     pub fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
-        assert!(
-            self.is_mine(),
-            "whippet: a tokio object of one thread is used by another one; whippet runs tasks, not threads: \
-             use tokio::spawn instead of std::thread::spawn in what is explored"
-        );
+        if !self.is_mine() {
+            crate::strays::refuse(self.made_in);
+        }
         assert!(!self.busy.replace(true), "whippet's own bug: the state of a stand-in is used while it is in use");
         // Only this thread gets here, and only once at a time.
         let result = work(unsafe { &mut *self.value.get() });

@@ -3,6 +3,7 @@
 use crate::groups::Learnt;
 use crate::machine::TaskMachine;
 use crate::object::Place;
+use crate::strays::Watch;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -46,12 +47,28 @@ pub(crate) struct Shared {
     pub(crate) body: Box<dyn Fn() -> Setup + Send + Sync>,
     pub(crate) settings: Settings,
     pub(crate) learnt: Learnt,
+    /// The number of its next execution. Those of different programs differ, see [`program_of`].
+    next: AtomicU64,
+}
+
+/// The number of the program of an execution.
+pub(crate) fn program_of(execution: u64) -> u64 {
+    execution >> 32
 }
 
 impl Shared {
+    fn new(body: Box<dyn Fn() -> Setup + Send + Sync>, settings: Settings) -> Shared {
+        static PROGRAMS: AtomicU64 = AtomicU64::new(1);
+        let next = PROGRAMS.fetch_add(1, Ordering::Relaxed) << 32;
+        Shared { body, settings, learnt: Learnt::default(), next: AtomicU64::new(next) }
+    }
+
+    fn program(&self) -> u64 {
+        program_of(self.next.load(Ordering::Relaxed))
+    }
+
     pub(crate) fn next_id(&self) -> u64 {
-        static NEXT: AtomicU64 = AtomicU64::new(1);
-        NEXT.fetch_add(1, Ordering::Relaxed)
+        self.next.fetch_add(1, Ordering::Relaxed)
     }
 }
 
@@ -71,14 +88,19 @@ impl Tasks {
     {
         let place = std::panic::Location::caller();
         let body = Box::new(move || Setup { future: Box::pin(body()), place });
-        Tasks { name: name.into(), shared: Arc::new(Shared { body, settings, learnt: Learnt::default() }) }
+        Tasks { name: name.into(), shared: Arc::new(Shared::new(body, settings)) }
     }
 
     /// Searches it. What belongs together is learnt on the way; the search is begun again until nothing new turns up.
     pub fn explore(&self, options: &Options, observer: &dyn Observer) -> Result<Verdict, SearchError> {
+        let watch = Watch::start();
         loop {
             let before = self.learnt();
             let verdict = explore(Arc::new(self.clone()), options, observer);
+            let stuck = |verdict: &Verdict| verdict.findings.iter().any(|finding| finding.kind == Kind::Deadlock);
+            if let Some(text) = watch.misuse(self.shared.program(), verdict.as_ref().map_or(true, stuck)) {
+                return Err(MachineError::Misuse(text).into());
+            }
             if self.learnt() == before {
                 return verdict;
             }

@@ -193,7 +193,7 @@ pub struct End {
 impl End {
     fn new() -> Arc<End> {
         let state = EndState { step: NONE, exit: None, over: false, panic: None, seen: false };
-        Arc::new(End { object: Object::new("end of task"), state: crate::Local::new(state) })
+        Arc::new(End { object: Object::new("end of task"), state: crate::Local::here(state) })
     }
 
     /// Whether the task is over. Not an event.

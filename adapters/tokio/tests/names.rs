@@ -141,3 +141,17 @@ fn what_is_not_measured_is_named() {
     assert!(error.contains("runtime::RuntimeMetrics::num_alive_tasks"), "{error}");
     assert!(error.contains(&format!("tests/names.rs:{line}")), "{error}");
 }
+
+/// A real thread, as a crate has that is not hooked.
+#[test]
+fn a_thread_of_the_operating_system_is_named() {
+    let line = line!() + 3;
+    let program = Tasks::new("test", Settings::default(), || async {
+        let (tx, rx) = tokio::sync::oneshot::channel();
+        std::thread::spawn(move || tx.send(5));
+        let _ = rx.await;
+    });
+    let error = program.explore(&Options::default(), &()).unwrap_err().to_string();
+    assert!(error.contains("whippet does not model threads of the operating system"), "{error}");
+    assert!(error.contains(&format!("it sends i32 to oneshot 1 at tests/names.rs:{line}")), "{error}");
+}

@@ -33,7 +33,7 @@ impl Source for Parking {
 
 impl Parking {
     pub(super) fn new() -> Arc<Parking> {
-        Arc::new(Parking { object: Object::new("parking"), token: Local::new(None) })
+        Arc::new(Parking { object: Object::new("parking"), token: Local::here(None) })
     }
 
     /// From now on, that of the running thread.

@@ -43,13 +43,13 @@ impl Handles {
     /// One sender.
     #[must_use]
     pub fn senders(object: Object) -> Handles {
-        Handles { object, kind: SENDERS, state: Local::new(State { strong: 1, weak: 0, drops: Vec::new() }) }
+        Handles { object, kind: SENDERS, state: Local::here(State { strong: 1, weak: 0, drops: Vec::new() }) }
     }
 
     /// As many receivers.
     #[must_use]
     pub fn receivers(object: Object, count: usize) -> Handles {
-        Handles { object, kind: RECEIVERS, state: Local::new(State { strong: count, weak: 0, drops: Vec::new() }) }
+        Handles { object, kind: RECEIVERS, state: Local::here(State { strong: count, weak: 0, drops: Vec::new() }) }
     }
 
     /// What those touch who are counted.

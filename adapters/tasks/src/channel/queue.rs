@@ -72,7 +72,7 @@ impl<T> Queue<T> {
             closed: None,
         };
         let object = Object::new("channel");
-        Arc::new(Queue { object, senders: Handles::senders(object), state: Local::new(state) })
+        Arc::new(Queue { object, senders: Handles::senders(object), state: Local::here(state) })
     }
 
     /// The wait for something to take, or for the end of all senders.

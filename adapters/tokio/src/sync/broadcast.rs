@@ -154,7 +154,7 @@ impl<T> Sender<T> {
         assert!(capacity > 0, "broadcast channel capacity cannot be zero");
         // As in tokio, which rounds up.
         let state = State { kept: VecDeque::new(), first: 0, capacity: capacity.next_power_of_two() };
-        Sender { chan: Hub::new("broadcast", receivers, Local::new(state)) }
+        Sender { chan: Hub::new("broadcast", receivers, Local::here(state)) }
     }
 
     #[track_caller]

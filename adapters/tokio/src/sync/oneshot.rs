@@ -115,7 +115,7 @@ pub struct Receiver<T> {
 #[track_caller]
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     let state = State { value: None, sent: None, closed: None };
-    let chan = Arc::new(Chan { object: Object::new("oneshot"), state: Local::new(state) });
+    let chan = Arc::new(Chan { object: Object::new("oneshot"), state: Local::here(state) });
     let receiver = Receiver { chan: Some(chan.clone()), leaf: Leaf::new(), place: Location::caller() };
     (Sender { chan: Some(chan), leaf: Leaf::new() }, receiver)
 }

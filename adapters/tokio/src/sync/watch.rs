@@ -138,7 +138,7 @@ pub struct Receiver<T> {
 }
 
 fn hub<T>(value: T, receivers: usize) -> Arc<Chan<T>> {
-    let state = Local::new(State { version: 1, steps: Vec::new() });
+    let state = Local::here(State { version: 1, steps: Vec::new() });
     Hub::new("watch", receivers, Newest { state, value: RwLock::new(value) })
 }
 

@@ -46,7 +46,7 @@ impl<T> std::fmt::Debug for JoinSet<T> {
 
 impl<T> JoinSet<T> {
     pub fn new() -> JoinSet<T> {
-        let ends = Ends { object: Object::new("join set"), queue: Local::new(std::collections::VecDeque::new()) };
+        let ends = Ends { object: Object::new("join set"), queue: Local::here(std::collections::VecDeque::new()) };
         JoinSet { ends: Arc::new(ends), tasks: Vec::new(), next: 0, leaf: Leaf::new() }
     }
 
