@@ -144,19 +144,9 @@ impl TaskMachine {
         let at: *mut Execution = &raw mut *x;
         quietly(|| {
             enter(at, || {
-                // The newest first: they may borrow from who waits for them. What is started meanwhile is newer still.
-                let count = || unsafe { (*at).tasks.len() };
-                let mut number = count();
-                while number > 0 {
-                    number -= 1;
-                    let before = count();
-                    if !matches!(unsafe { &(&(*at).tasks)[number].state }, State::Done) {
-                        task::resume(at, number as u32);
-                        unsafe { (&mut (*at).tasks)[number].state = State::Done };
-                    }
-                    if count() > before {
-                        number = count();
-                    }
+                while let Some(number) = task::next_to_clear(unsafe { &(*at).tasks }) {
+                    task::resume(at, number as u32);
+                    unsafe { (&mut (*at).tasks)[number].state = State::Done };
                 }
                 // Ends and wakers of tasks may hold the last handles of what users made.
                 unsafe { (*at).renew(0) };

@@ -162,6 +162,17 @@ impl fmt::Display for Label {
     }
 }
 
+/// The kind of tasks that stand for threads.
+pub const THREAD: &str = "thread";
+
+/// Who is cleared away next when an execution is over. Threads may borrow from older tasks, which wait for them: the newest
+/// comes first. Of other tasks, the oldest does: what it holds, others may want on their way out.
+pub(crate) fn next_to_clear(tasks: &[Task]) -> Option<usize> {
+    let left = |task: &Task| !matches!(task.state, State::Done);
+    let thread = tasks.iter().rposition(|task| left(task) && task.label.kind == THREAD);
+    thread.or_else(|| tasks.iter().position(left))
+}
+
 /// The kind of the task that runs the test's body.
 pub(crate) const MAIN: &str = "main";
 

@@ -51,7 +51,7 @@ impl<T> Started<T> {
         let body = unsafe {
             std::mem::transmute::<Pin<Box<dyn Future<Output = ()> + 'a>>, Pin<Box<dyn Future<Output = ()>>>>(body)
         };
-        let handle = whippet_tasks::spawn("thread", body, place, None);
+        let handle = whippet_tasks::spawn(whippet_tasks::THREAD, body, place, None);
         Started { handle, output, thread: Thread::new(std::thread::current(), Some(parking)) }
     }
 
