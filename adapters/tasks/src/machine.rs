@@ -255,7 +255,9 @@ impl TaskMachine {
         let new = &self.asides[asides..];
         let before = || self.touches[..touches].iter().find(|touch| !new.is_empty() && looks(touch, new));
         if let Some(touch) = seen.or_else(before) {
-            self.grew |= self.shared.learnt.mark(&self.groups, touch.object);
+            // As with all that is learnt, the execution goes on to its end.
+            let x = self.live.as_mut().expect("it runs");
+            x.grew |= self.shared.learnt.mark(&self.groups, touch.object);
         }
     }
 
