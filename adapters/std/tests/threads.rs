@@ -4,7 +4,7 @@ mod common;
 
 use common::{explore, outcomes};
 use std::sync::Arc;
-use whippet_model::Kind;
+use whippet_model::{Kind, Machine, Program};
 use whippet_search::{Options, Reduction};
 use whippet_std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use whippet_std::sync::{Mutex, mpsc};
@@ -164,4 +164,42 @@ fn who_is_never_unparked_waits_for_ever() {
         String::new()
     });
     assert_eq!(verdict.findings[0].kind, Kind::Deadlock, "{:?}", verdict.findings);
+}
+
+/// Wants a lock when it goes.
+struct Wants(Arc<Mutex<u32>>);
+
+impl Drop for Wants {
+    fn drop(&mut self) {
+        *self.0.lock().unwrap() += 1;
+    }
+}
+
+#[test]
+fn an_execution_that_is_left_in_the_middle_is_cleared_away() {
+    let program = Tasks::new("left", Settings::default(), || async {
+        let (lock, step) = (Arc::new(Mutex::new(0)), AtomicU32::new(0));
+        let theirs = lock.clone();
+        // Two: the first one that cannot get the lock unwinds, and the second one is dropped on the way.
+        let wanted = [Wants(lock.clone()), Wants(lock)];
+        let body = async move {
+            let guard = theirs.lock().unwrap();
+            step.store(1, SeqCst);
+            drop(guard);
+        };
+        drop(whippet_tasks::spawn("task", Box::pin(body), std::panic::Location::caller(), None));
+        std::future::pending::<()>().await;
+        drop(wanted);
+    });
+    let mut machine = program.machine().unwrap();
+    // Up to where the lock was asked for: nobody else wants it, so it is held now.
+    loop {
+        let mut enabled = Vec::new();
+        machine.enabled(&mut enabled);
+        machine.execute(enabled[0]).unwrap();
+        if machine.describe(machine.depth() - 1).action.starts_with("asks for") {
+            break;
+        }
+    }
+    drop(machine);
 }

@@ -60,7 +60,9 @@ pub use object::{Action, Object, Part, Place, is_foreign};
 pub use permits::{Asked, Permits};
 pub use program::{Settings, Setup, Tasks};
 pub use renewed::{Once, Renewed};
-pub use task::{End, Exit, Handle, THREAD, block_on_here, pop_local, push_local, task_name, wait_here, with_local};
+pub use task::{
+    End, Exit, Handle, THREAD, block_on_here, holds, pop_local, push_local, task_name, wait_here, with_local,
+};
 pub use time::{advance, now, pause, resume};
 pub use waiting::{Leaf, On, Ready, Source};
 

@@ -61,6 +61,8 @@ pub(crate) struct Task {
     aborted: Option<u32>,
     /// Whether it waits in the middle of a poll, where no abort reaches it.
     pub(crate) in_poll: bool,
+    /// How many real locks it holds.
+    held: i32,
     pub(crate) children: u32,
     pub(crate) steps: u32,
     pub(crate) last_step: u32,
@@ -101,6 +103,7 @@ impl Task {
             woken: None,
             aborted: None,
             in_poll: false,
+            held: 0,
             children: 0,
             steps: 0,
             last_step: step,
@@ -166,11 +169,19 @@ impl fmt::Display for Label {
 pub const THREAD: &str = "thread";
 
 /// Who is cleared away next when an execution is over. Threads may borrow from older tasks, which wait for them: the newest
-/// comes first. Of other tasks, the oldest does: what it holds, others may want on their way out.
+/// comes first. Then those who hold a real lock, which others may want on their way out.
 pub(crate) fn next_to_clear(tasks: &[Task]) -> Option<usize> {
     let left = |task: &Task| !matches!(task.state, State::Done);
     let thread = tasks.iter().rposition(|task| left(task) && task.label.kind == THREAD);
-    thread.or_else(|| tasks.iter().position(left))
+    let holder = || tasks.iter().position(|task| left(task) && task.held > 0);
+    thread.or_else(holder).or_else(|| tasks.iter().position(left))
+}
+
+/// The running task holds so many more real locks, or fewer.
+pub fn holds(more: i32) {
+    if let Some(x) = execution::running() {
+        x.task().held += more;
+    }
 }
 
 /// The kind of the task that runs the test's body.

@@ -34,7 +34,10 @@ impl Door {
 
     /// Waits for permits. Whether they must be given back.
     fn enter(&self, permits: usize, need: usize, verb: &'static str, place: Place) -> bool {
-        whippet_tasks::is_live() && Acquiring::new(self.gate(permits).clone(), need, verb, place).here().is_ok()
+        let entered =
+            whippet_tasks::is_live() && Acquiring::new(self.gate(permits).clone(), need, verb, place).here().is_ok();
+        whippet_tasks::holds(i32::from(entered));
+        entered
     }
 
     /// Takes permits if they are there: whether they must be given back, or `None` if they are not.
@@ -42,11 +45,13 @@ impl Door {
         if !whippet_tasks::is_live() {
             return Some(false);
         }
-        let got = self.gate(permits).try_acquire(need, "tries to lock", place);
-        (got == Some(true)).then_some(true)
+        let got = self.gate(permits).try_acquire(need, "tries to lock", place) == Some(true);
+        whippet_tasks::holds(i32::from(got));
+        got.then_some(true)
     }
 
     fn leave(&self, permits: usize, count: usize, place: Place) {
+        whippet_tasks::holds(-1);
         self.gate(permits).release(count, "unlocks", place);
     }
 }
