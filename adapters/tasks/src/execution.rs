@@ -5,12 +5,14 @@
 
 use crate::clock::Clock;
 use crate::groups::{Groups, Learnt};
-use crate::object::{Action, Object, Place};
-use crate::task::{Body, Label, Memory, State, Task};
+use crate::object::{Action, Object, Place, place_name};
+use crate::record::Record;
+use crate::selects::BEGINS;
+use crate::task::{Body, Label, Memory, Task};
 use crate::waiting::{On, Ready};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 use std::collections::VecDeque;
 use std::ptr;
 use std::sync::Arc;
@@ -21,73 +23,6 @@ pub(crate) const NONE: u32 = u32::MAX;
 
 /// The unbiased `select!`s around a leaf: which one and which branch, the outermost first.
 pub(crate) type Select = [(u32, u32); 3];
-
-/// What the step being taken has done so far.
-pub(crate) struct Record {
-    pub(crate) action: Option<Action>,
-    pub(crate) touches: Vec<Touch>,
-    pub(crate) causes: Vec<u32>,
-    pub(crate) branch: Branch,
-    /// How many ways each choice made in this step had.
-    pub(crate) arities: SmallVec<[u32; 2]>,
-    /// Whether the step was taken before: what it touches is known.
-    pub(crate) known: bool,
-    /// The name of the event, and how many items it has sent.
-    pub(crate) event: Name,
-    items: u64,
-    /// Whether the task had been waiting.
-    pub(crate) waited: bool,
-    /// The queue that the step sends to, if what it touches does not depend on what others do.
-    pub(crate) appends: Option<Name>,
-    /// What it contributes to besides its event.
-    pub(crate) asides: Vec<Name>,
-    /// What it makes ready for those who wait for it.
-    pub(crate) enables: Vec<Name>,
-    /// What the task waited for, if one of these let it through and nothing else could have.
-    pub(crate) awaited: Vec<Name>,
-    /// The steps without which that would not have been ready.
-    pub(crate) needs: Vec<u32>,
-}
-
-impl Record {
-    fn new() -> Record {
-        Record {
-            action: None,
-            touches: Vec::new(),
-            causes: Vec::new(),
-            branch: Branch::FIRST,
-            arities: SmallVec::new(),
-            known: false,
-            event: Name::ROOT,
-            items: 0,
-            waited: false,
-            appends: None,
-            asides: Vec::new(),
-            enables: Vec::new(),
-            awaited: Vec::new(),
-            needs: Vec::new(),
-        }
-    }
-
-    /// What the step does.
-    pub(crate) fn action(&self) -> &Action {
-        self.action.as_ref().expect("every step does something")
-    }
-
-    /// For a new step, or one that was taken before.
-    pub(crate) fn begin(&mut self, event: Name, branch: Branch, known: bool) {
-        self.action = None;
-        self.touches.clear();
-        self.causes.clear();
-        (self.branch, self.known) = (branch, known);
-        self.arities.clear();
-        (self.event, self.items, self.appends, self.waited) = (event, 0, None, false);
-        self.asides.clear();
-        self.enables.clear();
-        self.awaited.clear();
-        self.needs.clear();
-    }
-}
 
 /// One execution, up to where it is now.
 pub(crate) struct Execution {
@@ -132,7 +67,7 @@ pub(crate) struct Execution {
 
 /// A message on its way.
 pub(crate) struct Sent {
-    item: Name,
+    pub(crate) item: Name,
     pub(crate) action: Action,
     pub(crate) step: u32,
 }
@@ -334,7 +269,7 @@ impl Execution {
 
     /// A branch of a select or join acts as soon as it is polled: it matters what was ready before, or who was asked
     /// first.
-    fn mark_around(&mut self) {
+    pub(crate) fn mark_around(&mut self) {
         let known = self.record.known;
         let task = self.task();
         if known || task.around.is_empty() {
@@ -393,9 +328,6 @@ fn looks(on: &On, mut touch: impl FnMut(Touch)) {
     }
 }
 
-/// What a select or join does that has to begin with a step of its own.
-const BEGINS: &str = "begins to select";
-
 /// The name of the clock.
 pub(crate) const CLOCK: Name = Name(0x434c_4f43_4b00_0001);
 
@@ -436,278 +368,6 @@ pub(crate) fn late_object(kind: &'static str, origin: Name) -> Object {
     *known += 1;
     let name = origin.child(*known);
     Object { name, kind, number: x.number(kind) }
-}
-
-/// The number of the execution that runs here; 0 outside of any.
-#[must_use]
-pub fn execution_id() -> u64 {
-    current().map_or(0, |x| x.id)
-}
-
-/// Whether a task of an execution is running here and what it does are events.
-#[must_use]
-pub fn is_live() -> bool {
-    running().is_some_and(|x| !x.muted)
-}
-
-/// Whether the execution is over and being cleared away.
-#[must_use]
-pub fn is_over() -> bool {
-    current().is_some_and(|x| x.muted)
-}
-
-/// An event of the running task: the task stops here until the search lets it go on. Afterwards say with
-/// [`read`] and [`write()`] what it touches. While a task unwinds from a panic, it is not stopped.
-pub fn event(action: Action) {
-    let Some(x) = running() else { return crate::strays::about_to(action) };
-    if x.muted || std::thread::panicking() {
-        return;
-    }
-    x.mark_around();
-    x.attach_probes();
-    if x.mark_dirty() {
-        // What was asked on the way here may have had another answer.
-        x.record.appends = None;
-    }
-    x.task().state = State::Event(action);
-    crate::task::suspend();
-}
-
-/// The number of the step being taken, for what must be known about it later: [`Ready::since`].
-#[must_use]
-pub fn this_step() -> u32 {
-    current().map_or(NONE, |x| x.step)
-}
-
-/// The running step only looks at `name`.
-pub fn read(name: Name) {
-    if let Some(x) = current() {
-        x.touch(Touch::read(name));
-    }
-}
-
-/// The running step changes `name`, or its order with others that do so matters.
-pub fn write(name: Name) {
-    if let Some(x) = current() {
-        x.touch(Touch::write(name));
-    }
-}
-
-/// The running step sends to `queue` and, had others not sent to it before, would do so all the same.
-pub fn appends(queue: Name) {
-    if let Some(x) = current() {
-        x.record.appends = Some(queue).filter(|_| !x.record.waited);
-    }
-}
-
-/// A name for something that the running step sends: the same wherever it is sent in this step.
-#[must_use]
-pub fn new_item() -> Name {
-    current().map_or(Name::ROOT, |x| {
-        x.record.items += 1;
-        x.record.event.mixed(x.record.items)
-    })
-}
-
-/// The running step sends `item`, which somebody should take.
-pub fn sent(item: Name) {
-    if let Some(x) = current().filter(|x| x.keeps_untaken && !x.muted)
-        && let Some(action) = x.record.action
-    {
-        let step = x.step;
-        x.untaken.push(Sent { item, action, step });
-    }
-}
-
-/// The running step takes `item`.
-pub fn taken(item: Name) {
-    if let Some(x) = current().filter(|x| x.keeps_untaken && !x.muted) {
-        x.untaken.retain(|sent| sent.item != item);
-    }
-}
-
-/// The running step would not be possible without step `step`.
-pub fn cause(step: u32) {
-    if let Some(x) = current() {
-        x.cause(step);
-    }
-}
-
-/// The running step makes waits for `watched` ready, by `item`: whoever takes that and could have taken something else
-/// depends on it.
-pub fn enables(watched: Name, item: Name) {
-    let Some(x) = current() else { return };
-    x.record.enables.push(watched);
-    if !x.notes() {
-        return;
-    }
-    if x.groups.is_marked(watched) {
-        x.touch(Touch::write(item));
-    }
-    if let Some(group) = x.groups.of(watched) {
-        x.touch(Touch::write(group));
-    }
-}
-
-/// The running step is one of those that make waits for `watched` ready together, in any order: the last one does.
-pub fn contributes(watched: Name, to: Name) {
-    let Some(x) = current() else { return };
-    x.record.enables.push(watched);
-    x.touch(Touch::add(to));
-    if let Some(group) = x.groups.of(watched) {
-        x.touch(Touch::write(group));
-    }
-}
-
-/// Whether drops are events also where nobody can tell: [`Settings::every_drop`](crate::Settings::every_drop).
-#[must_use]
-pub(crate) fn is_every_drop() -> bool {
-    running().is_some_and(|x| x.every_drop)
-}
-
-/// Before [`contributes`]: whether that has to be an event of its own. As long as nobody was seen to look at `to`, or to
-/// wait for `watched` together with something else, it is a part of the running step.
-#[must_use]
-pub fn stands_out(watched: Name, to: Name) -> bool {
-    let apart = is_every_drop() || is_learnt(watched) || is_learnt(to);
-    if !apart && let Some(x) = running().filter(|x| x.notes()) {
-        x.record.asides.push(to);
-    }
-    apart
-}
-
-/// Remembers something about `name` for all executions. If it was not known, the search is begun again.
-pub fn learn(name: Name) {
-    if let Some(x) = running().filter(|x| !x.muted)
-        && x.learnt.mark(&x.groups, name)
-    {
-        x.grew = true;
-    }
-}
-
-/// Whether [`learn`] was called with `name`, in an earlier execution of this search; always with
-/// [`Settings::deep`](crate::Settings::deep).
-#[must_use]
-pub fn is_learnt(name: Name) -> bool {
-    running().is_some_and(|x| x.deep || x.groups.is_marked(name))
-}
-
-/// A choice of the search among `ways`.
-#[must_use]
-pub fn choose(ways: u32) -> u32 {
-    running().filter(|x| !x.muted).map_or(0, |x| x.choose(ways))
-}
-
-thread_local! {
-    /// Names of places that were asked for: texts are long, and a place never moves.
-    static PLACES: RefCell<FxHashMap<usize, Name>> = RefCell::default();
-}
-
-pub(crate) fn place_name(place: Place) -> Name {
-    let at = ptr::from_ref(place) as usize;
-    PLACES.with_borrow_mut(|known| *known.entry(at).or_insert_with(|| long_place_name(place)))
-}
-
-fn long_place_name(place: Place) -> Name {
-    let name = Name::ROOT.mixed(u64::from(place.line())).mixed(u64::from(place.column()));
-    place.file().bytes().fold(name, |name, byte| name.mixed(u64::from(byte)))
-}
-
-/// A select or join at `place` begins. Where a branch of it acts as soon as it is polled, it matters what is
-/// ready now: then this is an event, and the answer is `true`.
-pub fn begins(place: Place) -> bool {
-    let Some(x) = running().filter(|x| !x.muted) else { return false };
-    let acts = x.deep || x.groups.is_marked(place_name(place));
-    if acts {
-        event(Action::plain(BEGINS, place));
-    }
-    acts
-}
-
-/// Marks everything polled while it lives as what is asked before others that act as soon as they are polled.
-pub struct Composite(());
-
-impl Composite {
-    /// From now on, for the branches of the one at `place`.
-    #[must_use]
-    pub fn enter() -> Composite {
-        if let Some(x) = running() {
-            x.task().composite += 1;
-        }
-        Composite(())
-    }
-}
-
-/// Marks everything polled while it lives as part of a select or join that has just begun.
-pub struct Around(());
-
-impl Around {
-    /// From now on, for the one at `place`; `any_first` if it may ask any of its branches first.
-    #[must_use]
-    pub fn enter(place: Place, any_first: bool) -> Around {
-        if let Some(x) = running() {
-            x.task().around.push((place, any_first));
-        }
-        Around(())
-    }
-
-    /// What was polled is done at once.
-    pub fn done(&self) {
-        if let Some(x) = running() {
-            x.mark_around();
-        }
-    }
-}
-
-impl Drop for Around {
-    fn drop(&mut self) {
-        if let Some(x) = running() {
-            x.task().around.pop();
-        }
-    }
-}
-
-impl Drop for Composite {
-    fn drop(&mut self) {
-        if let Some(x) = running() {
-            let task = x.task();
-            task.composite = task.composite.saturating_sub(1);
-        }
-    }
-}
-
-/// A number for a `select!` of the running task.
-#[must_use]
-pub fn new_select() -> u32 {
-    running().map_or(0, |x| {
-        x.selects += 1;
-        x.selects
-    })
-}
-
-/// Marks everything polled while it lives as a branch of an unbiased select.
-pub struct InBranch(Option<usize>);
-
-impl InBranch {
-    /// From now on: branch `branch` of select `select`.
-    #[must_use]
-    pub fn enter(select: u32, branch: u32) -> InBranch {
-        let Some(x) = running() else { return InBranch(None) };
-        let path = &mut x.task().path;
-        let at = path.iter().position(|(id, _)| *id == 0);
-        if let Some(at) = at {
-            path[at] = (select, branch);
-        }
-        InBranch(at)
-    }
-}
-
-impl Drop for InBranch {
-    fn drop(&mut self) {
-        if let (Some(at), Some(x)) = (self.0, running()) {
-            x.task().path[at] = (0, 0);
-        }
-    }
 }
 
 /// Calls wakers of ours: the tasks behind them are not woken, they know by themselves when they are ready.

@@ -7,7 +7,7 @@
 //!   one ready, unless something that may come before makes it or another one ready. What is ready stays so until
 //!   the task that waits for it goes on: see [`crate::Source::ready`].
 
-use crate::execution::Record;
+use crate::record::Record;
 use std::ops::Range;
 use whippet_model::{Clocks, Name, Touch, Without};
 

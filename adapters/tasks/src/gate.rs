@@ -1,6 +1,6 @@
 //! Gates: permits that tasks ask for, hold and release. Semaphores, mutexes and read-write locks are made of them.
 
-use crate::execution;
+use crate::events;
 use crate::local::Local;
 use crate::object::{Action, Object, Part, Place};
 use crate::permits::{Asked, Permits};
@@ -45,12 +45,12 @@ impl Gate {
 
     /// Whether it is new to this execution.
     fn is_fresh(&self) -> bool {
-        let now = execution::execution_id();
+        let now = events::execution_id();
         !self.state.is_mine() || self.state.with(|s| s.object.is_none() || (s.execution != now && now != 0))
     }
 
     fn begin(&self, object: Object) {
-        let now = execution::execution_id();
+        let now = events::execution_id();
         self.state.adopt();
         self.state.with(|s| {
             (s.execution, s.object, s.closed) = (now, Some(object), None);
@@ -76,14 +76,14 @@ impl Gate {
 
     /// It as an object. What a static holds has no creator: the first use of it in an execution is an event.
     fn used(&self, place: Place) -> Object {
-        if self.is_fresh() && execution::is_live() {
-            execution::event(Action::plain("begins to use a lock", place));
+        if self.is_fresh() && events::is_live() {
+            events::event(Action::plain("begins to use a lock", place));
             if self.is_fresh() {
                 self.begin(Object::late(self.kind, self.made));
             }
             let object = self.object();
             for part in [Part::Line, Part::Free, Part::Closed] {
-                execution::write(object.part(part));
+                events::write(object.part(part));
             }
         }
         self.object()
@@ -92,27 +92,27 @@ impl Gate {
     /// How many permits are free. An event.
     pub fn available(&self, place: Place) -> usize {
         let object = self.used(place);
-        execution::event(Action::new("looks at", object, place));
-        execution::read(object.part(Part::Free));
-        execution::read(object.part(Part::Line));
+        events::event(Action::new("looks at", object, place));
+        events::read(object.part(Part::Free));
+        events::read(object.part(Part::Line));
         self.with(|s, _| s.permits.available())
     }
 
     /// Whether it is closed. An event.
     pub fn is_closed(&self, place: Place) -> bool {
         let object = self.used(place);
-        execution::event(Action::new("looks at", object, place));
-        execution::read(object.part(Part::Closed));
+        events::event(Action::new("looks at", object, place));
+        events::read(object.part(Part::Closed));
         self.with(|s, _| s.closed.is_some())
     }
 
     /// Lets nobody in any more. An event.
     pub fn close(&self, place: Place) {
         let object = self.used(place);
-        execution::event(Action::new("closes", object, place));
-        execution::write(object.part(Part::Closed));
-        execution::enables(object.part(Part::Free), object.part(Part::Closed));
-        let step = execution::this_step();
+        events::event(Action::new("closes", object, place));
+        events::write(object.part(Part::Closed));
+        events::enables(object.part(Part::Free), object.part(Part::Closed));
+        let step = events::this_step();
         self.with(|s, _| {
             s.closed.get_or_insert(step);
         });
@@ -121,35 +121,35 @@ impl Gate {
     /// `Some(true)` if permits were there, `None` if closed.
     pub fn try_acquire(&self, need: usize, verb: &'static str, place: Place) -> Option<bool> {
         let object = self.used(place);
-        execution::event(Action::new(verb, object, place));
-        execution::write(object.part(Part::Line));
-        execution::read(object.part(Part::Free));
-        execution::read(object.part(Part::Closed));
+        events::event(Action::new(verb, object, place));
+        events::write(object.part(Part::Line));
+        events::read(object.part(Part::Free));
+        events::read(object.part(Part::Closed));
         self.with(|s, _| s.closed.is_none().then(|| s.permits.try_ask(need)))
     }
 
     /// Gives permits back. An event.
     pub fn release(&self, count: usize, verb: &'static str, place: Place) {
-        if count == 0 || execution::is_over() || !self.state.is_mine() {
+        if count == 0 || events::is_over() || !self.state.is_mine() {
             return;
         }
         let object = self.used(place);
-        execution::event(Action::new(verb, object, place));
-        if execution::is_over() {
+        events::event(Action::new(verb, object, place));
+        if events::is_over() {
             return;
         }
-        execution::write(object.part(Part::Free));
-        execution::enables(object.part(Part::Free), object.part(Part::Item));
-        let step = execution::this_step();
+        events::write(object.part(Part::Free));
+        events::enables(object.part(Part::Free), object.part(Part::Item));
+        let step = events::this_step();
         self.with(|s, _| s.permits.release(count, step));
     }
 
     /// Takes up to `count` free permits away for good. An event.
     pub fn forget(&self, count: usize, place: Place) -> usize {
         let object = self.used(place);
-        execution::event(Action::new("forgets permits of", object, place));
-        execution::write(object.part(Part::Free));
-        execution::write(object.part(Part::Line));
+        events::event(Action::new("forgets permits of", object, place));
+        events::write(object.part(Part::Free));
+        events::write(object.part(Part::Line));
         self.with(|s, _| s.permits.forget(count))
     }
 }
@@ -202,12 +202,12 @@ impl Acquiring {
     /// Asks; `Some` if the answer is there at once.
     fn ask(&mut self) -> Option<Result<(), Shut>> {
         let object = self.gate.used(self.place);
-        execution::event(Action::new(self.verb, object, self.place));
-        if execution::is_over() {
+        events::event(Action::new(self.verb, object, self.place));
+        if events::is_over() {
             return None;
         }
-        execution::write(object.part(Part::Line));
-        execution::read(object.part(Part::Closed));
+        events::write(object.part(Part::Line));
+        events::read(object.part(Part::Closed));
         let need = self.need;
         let asked = self.gate.with(|s, _| s.closed.is_none().then(|| s.permits.ask(need)));
         match asked {
@@ -264,15 +264,15 @@ impl Acquiring {
 impl Drop for Acquiring {
     fn drop(&mut self) {
         let Some(id) = self.id else { return };
-        if execution::is_over() {
+        if events::is_over() {
             return;
         }
         let object = self.gate.object();
-        execution::event(Action::new("stops waiting for", object, self.place));
-        execution::write(object.part(Part::Line));
-        execution::write(object.part(Part::Free));
-        execution::enables(object.part(Part::Free), object.part(Part::Item));
-        let step = execution::this_step();
+        events::event(Action::new("stops waiting for", object, self.place));
+        events::write(object.part(Part::Line));
+        events::write(object.part(Part::Free));
+        events::enables(object.part(Part::Free), object.part(Part::Item));
+        let step = events::this_step();
         self.gate.with(|s, _| s.permits.give_up(id, step));
     }
 }

@@ -29,6 +29,7 @@
 mod channel;
 mod clock;
 mod ending;
+mod events;
 mod execution;
 mod foresight;
 mod gate;
@@ -40,7 +41,9 @@ mod object;
 mod panics;
 mod permits;
 mod program;
+mod record;
 mod renewed;
+mod selects;
 mod stack;
 mod strays;
 mod task;
@@ -49,10 +52,11 @@ mod waiting;
 mod waker;
 
 pub use channel::{Asking, Handles, Placed, Queue, Refused};
-pub use execution::{
-    Around, Composite, InBranch, appends, begins, cause, choose, contributes, enables, event, execution_id, is_learnt,
-    is_live, is_over, learn, misuse, new_item, new_select, read, sent, stands_out, taken, this_step, write,
+pub use events::{
+    appends, cause, choose, contributes, enables, event, execution_id, is_learnt, is_live, is_over, learn, new_item,
+    read, sent, stands_out, taken, this_step, write,
 };
+pub use execution::misuse;
 pub use gate::{Acquiring, Gate, Shut};
 pub use local::Local;
 pub use machine::TaskMachine;
@@ -60,6 +64,7 @@ pub use object::{Action, Object, Part, Place, is_foreign};
 pub use permits::{Asked, Permits};
 pub use program::{Settings, Setup, Tasks};
 pub use renewed::{Once, Renewed};
+pub use selects::{Around, Composite, InBranch, begins, new_select};
 pub use task::{
     End, Exit, Handle, THREAD, block_on_here, holds, pop_local, push_local, task_name, wait_here, with_local,
 };

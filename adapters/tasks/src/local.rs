@@ -34,7 +34,7 @@ impl<T> Local<T> {
 
     /// A value that belongs to this thread.
     pub fn here(value: T) -> Local<T> {
-        let local = Local { made_in: crate::execution::execution_id(), ..Local::new(value) };
+        let local = Local { made_in: crate::events::execution_id(), ..Local::new(value) };
         local.adopt();
         local
     }

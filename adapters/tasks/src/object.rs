@@ -1,7 +1,10 @@
 //! What tasks share, and the words for what they do with it.
 
+use rustc_hash::FxHashMap;
+use std::cell::RefCell;
 use std::fmt;
 use std::panic::Location;
+use std::ptr;
 use whippet_model::Name;
 
 /// A line of the user's program.
@@ -10,6 +13,21 @@ pub type Place = &'static Location<'static>;
 /// The file as the reader knows it: registry and toolchain paths are cut down to the crate.
 pub(crate) fn place_text(place: Place) -> String {
     format!("{}:{}", short_file(place.file()), place.line())
+}
+
+thread_local! {
+    /// Names of places that were asked for: texts are long, and a place never moves.
+    static PLACES: RefCell<FxHashMap<usize, Name>> = RefCell::default();
+}
+
+pub(crate) fn place_name(place: Place) -> Name {
+    let at = ptr::from_ref(place) as usize;
+    PLACES.with_borrow_mut(|known| *known.entry(at).or_insert_with(|| long_place_name(place)))
+}
+
+fn long_place_name(place: Place) -> Name {
+    let name = Name::ROOT.mixed(u64::from(place.line())).mixed(u64::from(place.column()));
+    place.file().bytes().fold(name, |name, byte| name.mixed(u64::from(byte)))
 }
 
 /// Whether this is a line of the language's own library: what runs when a value goes out of scope.
@@ -58,7 +76,7 @@ impl Object {
     #[must_use]
     pub fn late(kind: &'static str, made: Option<Place>) -> Object {
         let bytes = || kind.bytes().fold(Name::ROOT, |name, byte| name.mixed(u64::from(byte)));
-        let origin = made.map_or_else(bytes, crate::execution::place_name);
+        let origin = made.map_or_else(bytes, place_name);
         crate::execution::late_object(kind, origin.mixed(0x4C41_5445))
     }
 

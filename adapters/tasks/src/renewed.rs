@@ -3,7 +3,7 @@
 //! A static outlives executions, and it has no creator: the first use of it in an execution is an event, which names it by
 //! where it was made.
 
-use crate::execution::{self, event, execution_id, is_live};
+use crate::events::{self, event, execution_id, is_live};
 use crate::local::Local;
 use crate::object::{Action, Object, Part, Place};
 use std::sync::OnceLock;
@@ -69,7 +69,7 @@ impl<T: Default> Renewed<T> {
             event(Action { verb: "begins to use a", what: self.kind, link: "", object: None, place });
             let object = self.named();
             for part in parts {
-                execution::write(object.part(*part));
+                events::write(object.part(*part));
             }
         }
         self.object()

@@ -1,5 +1,6 @@
 //! Tasks: futures polled on stacks of their own, so that any call can stop in the middle of a poll.
 
+use crate::events;
 use crate::execution::{self, Execution, NONE, Select};
 use crate::object::{Action, Object, Part, Place};
 use crate::panics::{self, Caught};
@@ -286,17 +287,17 @@ fn run(body: Body) {
     let seen = x.task().label.is_main() || on_exit.is_some() || Arc::strong_count(&end) > 2;
     if x.deep {
         let place = x.task().place;
-        execution::event(Action::plain("begins", place));
+        events::event(Action::plain("begins", place));
     }
     let driven = panics::catch(|| if begins() { drive(future.as_mut(), false) } else { Driven::Cancelled });
     let dropped = panics::catch(move || drop(future));
     let x = execution::running().expect("it runs");
     let seen = seen || x.every_drop;
-    if seen && !execution::is_over() {
+    if seen && !events::is_over() {
         let place = x.task().place;
-        execution::event(Action::plain("ends", place));
+        events::event(Action::plain("ends", place));
     }
-    if execution::is_over() {
+    if events::is_over() {
         return;
     }
     let x = execution::running().expect("it runs");
@@ -305,12 +306,12 @@ fn run(body: Body) {
     x.task().waits.clear();
     if x.task().label.is_main() {
         x.main_done = true;
-        execution::write(execution::CLOCK);
+        events::write(execution::CLOCK);
     }
     if seen {
         let tail = end.object.part(Part::Tail);
-        execution::write(tail);
-        execution::enables(tail, end.object.part(Part::Item));
+        events::write(tail);
+        events::enables(tail, end.object.part(Part::Item));
     }
     let (exit, panic) = match (driven, dropped) {
         (Err(caught), _) | (_, Err(caught)) => panicked(caught),
@@ -372,7 +373,7 @@ fn drive(mut future: Pin<&mut dyn Future<Output = ()>>, in_poll: bool) -> Driven
                 execution::running().expect("it runs").attach_probes();
                 return Driven::Finished;
             }
-            Poll::Pending if execution::is_over() => return Driven::Cancelled,
+            Poll::Pending if events::is_over() => return Driven::Cancelled,
             Poll::Pending => {}
         }
         let x = execution::running().expect("it runs");
@@ -510,17 +511,17 @@ impl Handle {
 
     /// Asks the task to stop where it waits next. An event.
     pub fn abort(&self, place: Place) {
-        if !execution::is_live() {
+        if !events::is_live() {
             return;
         }
-        execution::event(Action::new("aborts", self.end.object, place));
+        events::event(Action::new("aborts", self.end.object, place));
         let Some(x) = execution::current().filter(|x| x.id == self.execution && !x.muted) else { return };
         if x.learnt.mark(&x.groups, self.name) {
             x.grew = true;
         }
         let abort = self.name.mixed(Part::Abort as u64);
-        execution::write(abort);
-        execution::enables(abort, abort.mixed(1));
+        events::write(abort);
+        events::enables(abort, abort.mixed(1));
         let step = x.step;
         let task = &mut x.tasks[self.number as usize];
         if !matches!(task.state, State::Done) {

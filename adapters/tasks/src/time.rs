@@ -1,6 +1,7 @@
 //! The clock as tasks see it.
 
-use crate::execution::{CLOCK, current, read, write};
+use crate::events::{read, write};
+use crate::execution::{CLOCK, current};
 
 /// Nanoseconds since the execution began. The running step depends on timers that fire.
 #[must_use]

@@ -5,6 +5,7 @@
 //! ready; scheduling the task picks one of those, grants it and polls again. So a receive is an event when it
 //! takes something, and never when it looks in vain.
 
+use crate::events;
 use crate::execution::{self, Execution, NONE, Select};
 use crate::object::Action;
 use smallvec::SmallVec;
@@ -128,7 +129,7 @@ impl Leaf {
             return Poll::Ready(());
         }
         if first && x.deep && matches!(on, On::Source(..)) {
-            execution::event(action);
+            events::event(action);
         }
         let Some(x) = execution::running().filter(|x| !x.muted) else { return Poll::Pending };
         let ready = x.finds_ready(on);

@@ -1,7 +1,7 @@
 //! Waiting for room in a bounded queuenel, in order of asking.
 
 use super::Queue;
-use crate::execution::{enables, event, is_over, read, this_step, write};
+use crate::events::{enables, event, is_over, read, this_step, write};
 use crate::object::{Action, Part, Place};
 use crate::task::wait_here;
 use crate::waiting::{Leaf, On};

@@ -4,7 +4,7 @@
 //! that and something else, a drop is no event of its own. Nor is what changes nothing but a count, a clone or a weak sender,
 //! unless some execution looks at counts.
 
-use crate::execution::{contributes, event, is_learnt, is_over, learn, read, stands_out, this_step, write};
+use crate::events::{contributes, event, is_learnt, is_over, learn, read, stands_out, this_step, write};
 use crate::local::Local;
 use crate::object::{Action, Object, Part, Place};
 use crate::waiting::Ready;

@@ -4,7 +4,7 @@
 //! sender happens before the `None`. Bounded channels have permits, see [`Permits`].
 
 use super::Handles;
-use crate::execution::{
+use crate::events::{
     self, appends, enables, event, is_every_drop, is_learnt, is_over, learn, new_item, read, this_step, write,
 };
 use crate::local::Local;
@@ -113,7 +113,7 @@ impl<T> Queue<T> {
         write(tail);
         let item = new_item();
         self.state.with(|s| s.queue.push_back(Sent { step: this_step(), item, value }));
-        execution::sent(item);
+        events::sent(item);
         enables(tail, item);
         appends(tail);
     }
@@ -126,7 +126,7 @@ impl<T> Queue<T> {
             self.state.with(|s| s.over |= over);
             return None;
         };
-        execution::taken(sent.item);
+        events::taken(sent.item);
         if bounded {
             self.free(1);
         }

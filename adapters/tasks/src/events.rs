@@ -1,0 +1,165 @@
+//! What stand-ins say of the code that runs: where it is an event, what that touches, whom it lets go on.
+//!
+//! All of this is about the task that is running on this thread; where none is, nothing happens.
+
+use crate::execution::{NONE, Sent, current, running};
+use crate::object::Action;
+use crate::task::State;
+use whippet_model::{Name, Touch};
+
+/// The number of the execution that runs here; 0 outside of any.
+#[must_use]
+pub fn execution_id() -> u64 {
+    current().map_or(0, |x| x.id)
+}
+
+/// Whether a task of an execution is running here and what it does are events.
+#[must_use]
+pub fn is_live() -> bool {
+    running().is_some_and(|x| !x.muted)
+}
+
+/// Whether the execution is over and being cleared away.
+#[must_use]
+pub fn is_over() -> bool {
+    current().is_some_and(|x| x.muted)
+}
+
+/// An event of the running task: the task stops here until the search lets it go on. Afterwards say with
+/// [`read`] and [`write()`] what it touches. While a task unwinds from a panic, it is not stopped.
+pub fn event(action: Action) {
+    let Some(x) = running() else { return crate::strays::about_to(action) };
+    if x.muted || std::thread::panicking() {
+        return;
+    }
+    x.mark_around();
+    x.attach_probes();
+    if x.mark_dirty() {
+        // What was asked on the way here may have had another answer.
+        x.record.appends = None;
+    }
+    x.task().state = State::Event(action);
+    crate::task::suspend();
+}
+
+/// The number of the step being taken, for what must be known about it later: [`Ready::since`].
+#[must_use]
+pub fn this_step() -> u32 {
+    current().map_or(NONE, |x| x.step)
+}
+
+/// The running step only looks at `name`.
+pub fn read(name: Name) {
+    if let Some(x) = current() {
+        x.touch(Touch::read(name));
+    }
+}
+
+/// The running step changes `name`, or its order with others that do so matters.
+pub fn write(name: Name) {
+    if let Some(x) = current() {
+        x.touch(Touch::write(name));
+    }
+}
+
+/// The running step sends to `queue` and, had others not sent to it before, would do so all the same.
+pub fn appends(queue: Name) {
+    if let Some(x) = current() {
+        x.record.appends = Some(queue).filter(|_| !x.record.waited);
+    }
+}
+
+/// A name for something that the running step sends: the same wherever it is sent in this step.
+#[must_use]
+pub fn new_item() -> Name {
+    current().map_or(Name::ROOT, |x| x.record.new_item())
+}
+
+/// The running step sends `item`, which somebody should take.
+pub fn sent(item: Name) {
+    if let Some(x) = current().filter(|x| x.keeps_untaken && !x.muted)
+        && let Some(action) = x.record.action
+    {
+        let step = x.step;
+        x.untaken.push(Sent { item, action, step });
+    }
+}
+
+/// The running step takes `item`.
+pub fn taken(item: Name) {
+    if let Some(x) = current().filter(|x| x.keeps_untaken && !x.muted) {
+        x.untaken.retain(|sent| sent.item != item);
+    }
+}
+
+/// The running step would not be possible without step `step`.
+pub fn cause(step: u32) {
+    if let Some(x) = current() {
+        x.cause(step);
+    }
+}
+
+/// The running step makes waits for `watched` ready, by `item`: whoever takes that and could have taken something else
+/// depends on it.
+pub fn enables(watched: Name, item: Name) {
+    let Some(x) = current() else { return };
+    x.record.enables.push(watched);
+    if !x.notes() {
+        return;
+    }
+    if x.groups.is_marked(watched) {
+        x.touch(Touch::write(item));
+    }
+    if let Some(group) = x.groups.of(watched) {
+        x.touch(Touch::write(group));
+    }
+}
+
+/// The running step is one of those that make waits for `watched` ready together, in any order: the last one does.
+pub fn contributes(watched: Name, to: Name) {
+    let Some(x) = current() else { return };
+    x.record.enables.push(watched);
+    x.touch(Touch::add(to));
+    if let Some(group) = x.groups.of(watched) {
+        x.touch(Touch::write(group));
+    }
+}
+
+/// Whether drops are events also where nobody can tell: [`Settings::every_drop`](crate::Settings::every_drop).
+#[must_use]
+pub(crate) fn is_every_drop() -> bool {
+    running().is_some_and(|x| x.every_drop)
+}
+
+/// Before [`contributes`]: whether that has to be an event of its own. As long as nobody was seen to look at `to`, or to
+/// wait for `watched` together with something else, it is a part of the running step.
+#[must_use]
+pub fn stands_out(watched: Name, to: Name) -> bool {
+    let apart = is_every_drop() || is_learnt(watched) || is_learnt(to);
+    if !apart && let Some(x) = running().filter(|x| x.notes()) {
+        x.record.asides.push(to);
+    }
+    apart
+}
+
+/// Remembers something about `name` for all executions. If it was not known, the search is begun again.
+pub fn learn(name: Name) {
+    if let Some(x) = running().filter(|x| !x.muted)
+        && x.learnt.mark(&x.groups, name)
+    {
+        x.grew = true;
+    }
+}
+
+/// Whether [`learn`] was called with `name`, in an earlier execution of this search; always with
+/// [`Settings::deep`](crate::Settings::deep).
+#[must_use]
+pub fn is_learnt(name: Name) -> bool {
+    running().is_some_and(|x| x.deep || x.groups.is_marked(name))
+}
+
+/// A choice of the search among `ways`.
+#[must_use]
+pub fn choose(ways: u32) -> u32 {
+    running().filter(|x| !x.muted).map_or(0, |x| x.choose(ways))
+}

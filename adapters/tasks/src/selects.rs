@@ -1,0 +1,105 @@
+//! What selects and joins tell about themselves: where they begin, what they poll, and in which branch.
+
+use crate::events::event;
+use crate::execution::running;
+use crate::object::{Action, Place, place_name};
+
+/// What a select or join does that has to begin with a step of its own.
+pub(crate) const BEGINS: &str = "begins to select";
+
+/// A select or join at `place` begins. Where a branch of it acts as soon as it is polled, it matters what is
+/// ready now: then this is an event, and the answer is `true`.
+pub fn begins(place: Place) -> bool {
+    let Some(x) = running().filter(|x| !x.muted) else { return false };
+    let acts = x.deep || x.groups.is_marked(place_name(place));
+    if acts {
+        event(Action::plain(BEGINS, place));
+    }
+    acts
+}
+
+/// Marks everything polled while it lives as what is asked before others that act as soon as they are polled.
+pub struct Composite(());
+
+impl Composite {
+    /// From now on, for the branches of the one at `place`.
+    #[must_use]
+    pub fn enter() -> Composite {
+        if let Some(x) = running() {
+            x.task().composite += 1;
+        }
+        Composite(())
+    }
+}
+
+/// Marks everything polled while it lives as part of a select or join that has just begun.
+pub struct Around(());
+
+impl Around {
+    /// From now on, for the one at `place`; `any_first` if it may ask any of its branches first.
+    #[must_use]
+    pub fn enter(place: Place, any_first: bool) -> Around {
+        if let Some(x) = running() {
+            x.task().around.push((place, any_first));
+        }
+        Around(())
+    }
+
+    /// What was polled is done at once.
+    pub fn done(&self) {
+        if let Some(x) = running() {
+            x.mark_around();
+        }
+    }
+}
+
+impl Drop for Around {
+    fn drop(&mut self) {
+        if let Some(x) = running() {
+            x.task().around.pop();
+        }
+    }
+}
+
+impl Drop for Composite {
+    fn drop(&mut self) {
+        if let Some(x) = running() {
+            let task = x.task();
+            task.composite = task.composite.saturating_sub(1);
+        }
+    }
+}
+
+/// A number for a `select!` of the running task.
+#[must_use]
+pub fn new_select() -> u32 {
+    running().map_or(0, |x| {
+        x.selects += 1;
+        x.selects
+    })
+}
+
+/// Marks everything polled while it lives as a branch of an unbiased select.
+pub struct InBranch(Option<usize>);
+
+impl InBranch {
+    /// From now on: branch `branch` of select `select`.
+    #[must_use]
+    pub fn enter(select: u32, branch: u32) -> InBranch {
+        let Some(x) = running() else { return InBranch(None) };
+        let path = &mut x.task().path;
+        let at = path.iter().position(|(id, _)| *id == 0);
+        if let Some(at) = at {
+            path[at] = (select, branch);
+        }
+        InBranch(at)
+    }
+}
+
+impl Drop for InBranch {
+    fn drop(&mut self) {
+        if let (Some(at), Some(x)) = (self.0, running()) {
+            x.task().path[at] = (0, 0);
+        }
+    }
+}
