@@ -115,6 +115,13 @@ pub fn enables(watched: Name, item: Name) {
     }
 }
 
+/// After the running step, something that was ready may not be so any more, though nobody has taken it.
+pub fn recalls() {
+    if let Some(x) = current() {
+        x.record.recalls = true;
+    }
+}
+
 /// The running step is one of those that make waits for `watched` ready together, in any order: the last one does.
 pub fn contributes(watched: Name, to: Name) {
     let Some(x) = current() else { return };

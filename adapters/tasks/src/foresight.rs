@@ -29,6 +29,8 @@ struct Known {
     awaited: Range<usize>,
     /// The steps without which what it took would not have been ready.
     needs: Range<usize>,
+    /// Whether something may not be ready any more after it.
+    recalls: bool,
 }
 
 impl Foresight {
@@ -45,6 +47,7 @@ impl Foresight {
             awaited: enables.end..self.names.len(),
             enables,
             needs: needs..self.needs.len(),
+            recalls: record.recalls,
         });
     }
 
@@ -71,8 +74,9 @@ impl Foresight {
         // What it took is the earlier step's doing; whatever else the earlier step has to do with is not clear.
         let clear =
             touches.iter().all(|touch| !awaited.contains(&touch.object) || enables(earlier).contains(&touch.object));
+        let recalled = self.steps[earlier..later].iter().any(|step| step.recalls);
         let mut others = (later + 1..self.steps.len()).filter(|&at| !clocks.before(earlier, at));
-        if clear && others.all(|at| enables(at).iter().all(|name| !awaited.contains(name))) {
+        if clear && !recalled && others.all(|at| enables(at).iter().all(|name| !awaited.contains(name))) {
             Without::Nothing
         } else {
             Without::Unknown

@@ -54,7 +54,7 @@ mod waker;
 pub use channel::{Asking, Handles, Placed, Queue, Refused};
 pub use events::{
     appends, cause, choose, contributes, enables, event, execution_id, is_learnt, is_live, is_over, learn, new_item,
-    read, sent, stands_out, taken, this_step, write,
+    read, recalls, sent, stands_out, taken, this_step, write,
 };
 pub use execution::misuse;
 pub use gate::{Acquiring, Gate, Shut};

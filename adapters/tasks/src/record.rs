@@ -25,6 +25,8 @@ pub(crate) struct Record {
     pub(crate) asides: Vec<Name>,
     /// What it makes ready for those who wait for it.
     pub(crate) enables: Vec<Name>,
+    /// Whether something may not be ready any more.
+    pub(crate) recalls: bool,
     /// What the task waited for, if one of these let it through and nothing else could have.
     pub(crate) awaited: Vec<Name>,
     /// The steps without which that would not have been ready.
@@ -46,6 +48,7 @@ impl Record {
             appends: None,
             asides: Vec::new(),
             enables: Vec::new(),
+            recalls: false,
             awaited: Vec::new(),
             needs: Vec::new(),
         }
@@ -72,6 +75,7 @@ impl Record {
         (self.event, self.items, self.appends, self.waited) = (event, 0, None, false);
         self.asides.clear();
         self.enables.clear();
+        self.recalls = false;
         self.awaited.clear();
         self.needs.clear();
     }

@@ -30,7 +30,8 @@ impl Ready {
 
 /// Something that tasks wait for. `key` says which wait of it is meant: its meaning is the source's own.
 pub trait Source: Send + Sync {
-    /// Whether the wait can end now. Once it can, it can until it has ended.
+    /// Whether the wait can end now. Once it can, it can until it has ended, or until a step [`recalls`](crate::recalls)
+    /// something.
     fn ready(&self, key: u64) -> Option<Ready>;
 
     /// Appends what others write when they end the wait, the main thing first.

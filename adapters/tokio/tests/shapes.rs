@@ -383,6 +383,26 @@ fn the_drop_of_a_sender_is_seen_by_who_looks() {
 }
 
 #[test]
+fn receivers_that_are_gone_may_come_again() {
+    // Who waits for the end of all receivers may see it, or is too late and sees the second one's.
+    outcomes(&["0", "1"], || async {
+        let (tx, rx) = watch::channel(0);
+        let tx = Arc::new(tx);
+        let (told, mut tell) = mpsc::unbounded_channel();
+        let other = tx.clone();
+        tokio::spawn(async move {
+            drop(rx);
+            let rx = other.subscribe();
+            // Nobody may be there any more.
+            let _ = told.send(());
+            drop(rx);
+        });
+        tx.closed().await;
+        u8::from(tell.try_recv().is_ok()).to_string()
+    });
+}
+
+#[test]
 fn a_panic_that_nobody_sees_is_found() {
     let (verdict, _) = explore(Reduction::Optimal, || async {
         drop(tokio::spawn(async { panic!("unseen") }));

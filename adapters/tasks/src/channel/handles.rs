@@ -4,7 +4,7 @@
 //! that and something else, a drop is no event of its own. Nor is what changes nothing but a count, a clone or a weak sender,
 //! unless some execution looks at counts.
 
-use crate::events::{contributes, event, is_learnt, is_over, learn, read, stands_out, this_step, write};
+use crate::events::{contributes, event, is_learnt, is_over, learn, read, recalls, stands_out, this_step, write};
 use crate::local::Local;
 use crate::object::{Action, Object, Part, Place};
 use crate::waiting::Ready;
@@ -68,6 +68,8 @@ impl Handles {
 
     /// There is one more; how that comes is for others to say.
     pub fn join(&self) {
+        // Somebody may wait for there being none.
+        recalls();
         self.state.with(|s| s.strong += 1);
     }
 
