@@ -304,8 +304,8 @@ impl Execution {
 
     fn number(&mut self, kind: &'static str) -> u32 {
         // Nearly always it is the very same text.
-        let same = |k: &'static str| ptr::eq(k, kind) || k == kind;
-        let at = self.numbers.iter().position(|(k, _)| same(k)).unwrap_or_else(|| {
+        let same = self.numbers.iter().position(|(k, _)| ptr::eq(*k, kind));
+        let at = same.or_else(|| self.numbers.iter().position(|(k, _)| *k == kind)).unwrap_or_else(|| {
             self.numbers.push((kind, 0));
             self.numbers.len() - 1
         });

@@ -37,8 +37,8 @@ struct Taken {
     ways: SmallVec<[u32; 2]>,
     /// Whether the task ended with this step.
     ended: bool,
-    /// The test's body failed here.
-    problem: Option<Problem>,
+    /// The test's body failed here. Seldom: a list of steps is copied less.
+    problem: Option<Box<Problem>>,
 }
 
 /// What is kept of a task.
@@ -261,11 +261,11 @@ impl TaskMachine {
         }
     }
 
-    fn main_problem(&self, at: usize) -> Option<Problem> {
+    fn main_problem(&self, at: usize) -> Option<Box<Problem>> {
         let x = self.live.as_ref()?;
         let task = x.tasks.first().filter(|task| matches!(task.state, State::Done))?;
         let (message, place, step) = task.end.unseen_panic().filter(|(_, _, step)| *step as usize == at)?;
-        Some(panic_problem(message, place, step))
+        Some(Box::new(panic_problem(message, place, step)))
     }
 }
 
@@ -369,7 +369,7 @@ impl Machine for TaskMachine {
             touches: touches..self.touches.len(),
             causes: causes..self.causes.len(),
             tasks: before..self.tasks.len() as u32,
-            ways: x.record.arities.clone(),
+            ways: SmallVec::from_slice(&x.record.arities),
             ended,
             problem,
         });
@@ -430,6 +430,7 @@ impl Machine for TaskMachine {
         self.foresight.without(clocks, earlier, self.touches(earlier), later)
     }
 
+    #[inline]
     fn step(&self, at: usize) -> Step {
         let step = &self.steps[at];
         let what = step.choice.what;
@@ -441,6 +442,7 @@ impl Machine for TaskMachine {
         }
     }
 
+    #[inline]
     fn causes(&self, at: usize, out: &mut Vec<usize>) {
         out.extend(self.causes[self.steps[at].causes.clone()].iter().map(|&step| step as usize));
     }
@@ -449,6 +451,7 @@ impl Machine for TaskMachine {
         self.steps[at].tasks.clone()
     }
 
+    #[inline]
     fn touches(&self, at: usize) -> &[Touch] {
         &self.touches[self.steps[at].touches.clone()]
     }
@@ -462,7 +465,7 @@ impl Machine for TaskMachine {
     }
 
     fn problem(&self, at: usize) -> Option<Problem> {
-        self.steps[at].problem.clone()
+        self.steps[at].problem.as_deref().cloned()
     }
 
     fn ending(&mut self, out: &mut Vec<Problem>) {
