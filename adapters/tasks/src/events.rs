@@ -42,7 +42,7 @@ pub fn event(action: Action) {
     crate::task::suspend();
 }
 
-/// The number of the step being taken, for what must be known about it later: [`Ready::since`].
+/// The number of the step being taken, for what must be known about it later: [`Ready::since`](crate::Ready::since).
 #[must_use]
 pub fn this_step() -> u32 {
     current().map_or(NONE, |x| x.step)

@@ -9,7 +9,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use whippet_model::{
     ActorNo, Branch, Choice, Clocks, Comparison, Extension, Kind, Machine, MachineError, Name, Pending, Problem,
-    Program, Relation, Step, StepText, Touch,
+    Program, Relation, Step, StepText, Touch, Without,
 };
 
 /// How one trace was seen.
@@ -215,6 +215,10 @@ impl<M: Machine> Machine for Watch<M> {
 
     fn one_choice_each(&self) -> bool {
         self.machine.one_choice_each()
+    }
+
+    fn without(&self, clocks: &Clocks, earlier: usize, later: usize) -> Without {
+        self.machine.without(clocks, earlier, later)
     }
 
     fn extensions(&mut self, clocks: &Clocks, out: &mut Vec<Extension>) -> Result<bool, MachineError> {
