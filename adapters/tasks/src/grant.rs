@@ -42,8 +42,8 @@ fn ask_timers(x: &mut Execution, timers: u64) {
 
 /// What the newest step made ready may let tasks go on that could not.
 pub(crate) fn ask_again(x: &mut Execution) {
+    // Timers may fire or not, whatever happens.
     if x.clock.used || x.record.recalls {
-        // Timers may fire or not, whatever happens.
         x.able.fill(None);
     } else if !x.record.enables.is_empty() {
         let forget = |able: &mut Option<bool>| *able = able.filter(|able| *able);
