@@ -42,6 +42,13 @@ pub fn event(action: Action) {
     crate::task::suspend();
 }
 
+/// The running step turns out to do this.
+pub(crate) fn retell(action: Action) {
+    if let Some(x) = running().filter(|x| !x.muted) {
+        x.record.action = Some(action);
+    }
+}
+
 /// The number of the step being taken, for what must be known about it later: [`Ready::since`](crate::Ready::since).
 #[must_use]
 pub fn this_step() -> u32 {

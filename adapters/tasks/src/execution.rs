@@ -411,7 +411,7 @@ pub(crate) fn add_task(body: Body, kind: &'static str, place: Place) -> u32 {
         task.children += 1;
         task.name.child(task.children)
     };
-    let label = Label { kind, number: x.number(kind) };
+    let label = Label { kind, number: body.end.object.number };
     let memory = x.spare.pop().unwrap_or_default();
     x.tasks.push(Task::new(x.id, number, name, body, label, place, x.step, memory));
     x.able.push(None);

@@ -214,9 +214,10 @@ pub struct End {
 }
 
 impl End {
-    fn new() -> Arc<End> {
+    /// Of a task of that kind. As an object it has the task's number: who joins it joins that task.
+    fn new(kind: &'static str) -> Arc<End> {
         let state = EndState { step: NONE, exit: None, over: false, panic: None, seen: false };
-        Arc::new(End { object: Object::new("end of task"), state: crate::Local::here(state) })
+        Arc::new(End { object: Object::new(kind), state: crate::Local::here(state) })
     }
 
     /// Whether the task is over. Not an event.
@@ -486,7 +487,7 @@ pub(crate) fn spawn(
     place: Place,
     on_exit: Option<Box<dyn FnOnce()>>,
 ) -> Handle {
-    let end = End::new();
+    let end = End::new(kind);
     let number = execution::add_task(Body { future, end: end.clone(), on_exit }, kind, place);
     let x = execution::current().expect("tasks are created in executions");
     Handle { end, number, execution: x.id, name: x.tasks[number as usize].name }

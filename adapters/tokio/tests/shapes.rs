@@ -403,6 +403,23 @@ fn receivers_that_are_gone_may_come_again() {
 }
 
 #[test]
+fn stories_say_who_is_joined_and_what_has_ended() {
+    let (verdict, _) = explore(Reduction::Optimal, || async {
+        let (tx, mut rx) = mpsc::unbounded_channel::<u8>();
+        tokio::spawn(async move { tx.send(1).unwrap() });
+        let reader = tokio::spawn(async move { while rx.recv().await.is_some() {} });
+        reader.await.unwrap();
+        panic!("the end")
+    });
+    let story: Vec<String> =
+        verdict.findings[0].story.iter().map(|step| format!("{} {}", step.actor, step.action)).collect();
+    let expected =
+        ["task 1 sends u8 to channel 1", "task 2 receives u8 from channel 1", "task 2 sees the end of channel 1"];
+    assert_eq!(story[..3], expected);
+    assert_eq!(story[3..], ["task 2 ends", "main joins task 2", "main ends"]);
+}
+
+#[test]
 fn a_panic_that_nobody_sees_is_found() {
     let (verdict, _) = explore(Reduction::Optimal, || async {
         drop(tokio::spawn(async { panic!("unseen") }));

@@ -152,7 +152,7 @@ fn recv_timeout<T>(queue: &Arc<Queue<T>>, timeout: Duration, place: Place) -> Re
     let (mut messages, mut timer) = (Leaf::new(), Leaf::new());
     let answer = block_on_here(poll_fn(|cx| {
         if messages.poll(cx, &queue.to_receive(), queue.action("receives", "from", place)).is_ready() {
-            return Poll::Ready(queue.pop().ok_or(RecvTimeoutError::Disconnected));
+            return Poll::Ready(queue.take(place).ok_or(RecvTimeoutError::Disconnected));
         }
         let fires = Action::plain("is woken by a timer", place);
         timer.poll(cx, &On::Timer(due), fires).map(|()| Err(RecvTimeoutError::Timeout))

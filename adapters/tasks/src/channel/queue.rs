@@ -133,6 +133,15 @@ impl<T> Queue<T> {
         Some(sent.value)
     }
 
+    /// The running step takes what it has waited for: what is first, or that nothing comes any more.
+    pub fn take(&self, place: Place) -> Option<T> {
+        let value = self.pop();
+        if value.is_none() {
+            events::retell(Action::new("sees the end of", self.object, place));
+        }
+        value
+    }
+
     /// The running step frees places.
     pub fn free(&self, count: usize) {
         let free = self.object.part(Part::Free);
@@ -242,7 +251,7 @@ impl<T> Queue<T> {
     /// Waits for something to take, in the middle of whatever is running.
     pub fn take_here(self: &Arc<Self>, place: Place) -> Option<T> {
         let action = self.action("receives", "from", place);
-        if wait_here(&self.to_receive(), action) { self.pop() } else { None }
+        if wait_here(&self.to_receive(), action) { self.take(place) } else { None }
     }
 
     /// The running step sees what was sent and which senders are gone.

@@ -16,7 +16,7 @@ impl<T> Rx<T> {
     pub(super) fn poll_recv(&mut self, cx: &mut Context<'_>, place: Place) -> Poll<Option<T>> {
         let action = self.chan.action("receives", "from", place);
         ready!(self.leaf.poll(cx, &self.chan.to_receive(), action));
-        Poll::Ready(self.chan.pop())
+        Poll::Ready(self.chan.take(place))
     }
 
     pub(super) fn poll_recv_many(
