@@ -130,11 +130,15 @@ impl Execution {
         }
     }
 
-    /// The same execution again, from its beginning, in the same memory. Its tasks are over.
+    /// Keeps the memory of a task that is over.
+    pub(crate) fn keep(&mut self, memory: Memory) {
+        self.spare.push(memory);
+    }
+
+    /// The same execution again, from its beginning, in the same memory. Its tasks are gone.
     pub(crate) fn renew(&mut self, id: u64) {
+        debug_assert!(self.tasks.is_empty(), "tasks are dropped where nothing of the execution is borrowed");
         self.id = id;
-        self.spare.extend(self.tasks.iter_mut().map(Task::memory));
-        self.tasks.clear();
         self.able.clear();
         (self.running, self.step) = (NONE, NONE);
         self.fresh.clear();

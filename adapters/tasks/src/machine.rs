@@ -148,8 +148,16 @@ impl TaskMachine {
                     task::resume(at, number as u32);
                     unsafe { (&mut (*at).tasks)[number].state = State::Done };
                 }
-                // Ends and wakers of tasks may hold the last handles of what users made.
-                unsafe { (*at).renew(0) };
+                // Tasks may hold the last handles of what users made, and what these do when they are dropped may reach the
+                // execution: nothing of it is borrowed meanwhile.
+                let mut tasks = unsafe { std::mem::take(&mut (*at).tasks) };
+                for task in &mut tasks {
+                    let memory = task.memory();
+                    unsafe { (*at).keep(memory) };
+                }
+                tasks.clear();
+                let late = unsafe { std::mem::replace(&mut (*at).tasks, tasks) };
+                drop(late);
             });
         });
         self.spare = Some(x);
