@@ -13,20 +13,21 @@ use whippet_search::Reduction;
 use whippet_std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use whippet_std::sync::{Barrier, Condvar, LazyLock, Mutex, OnceLock, RwLock};
 use whippet_std::thread;
-use whippet_tasks::{Action, End, Leaf, On};
+use whippet_tasks::{Action, Ends, Leaf, On};
 
 /// A task that others can wait for.
-struct Task(Arc<End>, Leaf);
+struct Task(Arc<dyn Ends>, Leaf);
 
 #[track_caller]
 fn spawn(work: impl FnOnce() + 'static) -> Task {
-    Task(whippet_tasks::spawn("task", Box::pin(async move { work() }), Location::caller(), None).end, Leaf::new())
+    Task(whippet_tasks::spawn("task", async move { work() }, Location::caller(), None), Leaf::new())
 }
 
 impl Future for Task {
     type Output = ();
     fn poll(mut self: std::pin::Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let (on, action) = (On::Source(self.0.clone(), 0), Action::new("joins", self.0.object, Location::caller()));
+        let (on, action) =
+            (On::Source(self.0.clone(), 0), Action::new("joins", self.0.end().object, Location::caller()));
         self.1.poll(cx, &on, action)
     }
 }
@@ -287,12 +288,12 @@ fn aborted_tasks_can_use_locks() {
             let _at_end = at_end;
             std::future::pending::<()>().await;
         };
-        let task = whippet_tasks::spawn("task", Box::pin(waits), Location::caller(), None);
+        let task = whippet_tasks::spawn("task", waits, Location::caller(), None);
         let other = count.clone();
         let other = spawn(move || *other.lock().unwrap() += 1);
-        task.abort(Location::caller());
+        task.end().abort(Location::caller());
         other.await;
-        Task(task.end, Leaf::new()).await;
+        Task(task, Leaf::new()).await;
         let count = *count.lock().unwrap();
         count.to_string()
     });

@@ -187,7 +187,7 @@ fn an_execution_that_is_left_in_the_middle_is_cleared_away() {
             step.store(1, SeqCst);
             drop(guard);
         };
-        drop(whippet_tasks::spawn("task", Box::pin(body), std::panic::Location::caller(), None));
+        drop(whippet_tasks::spawn("task", body, std::panic::Location::caller(), None));
         std::future::pending::<()>().await;
         drop(wanted);
     });

@@ -5,10 +5,11 @@
 
 use crate::clock::Clock;
 use crate::groups::{Groups, Learnt};
+use crate::life::Lives;
 use crate::object::{Action, Object, Place, place_name};
 use crate::record::Record;
 use crate::selects::BEGINS;
-use crate::task::{Body, Label, Memory, Task};
+use crate::task::{Memory, Task};
 use crate::waiting::{On, Ready};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -404,21 +405,24 @@ pub fn misuse(text: String) -> ! {
     panic!("{text}");
 }
 
-/// A new task of the running execution.
-pub(crate) fn add_task(body: Body, kind: &'static str, place: Place) -> u32 {
+/// The number and the name of the task that is added next.
+pub(crate) fn next_task() -> (u32, Name) {
     let x = current().expect("tasks are created in executions");
     let number = x.tasks.len() as u32;
-    let name = if x.running == NONE {
-        Name::ROOT.child(number)
-    } else {
-        let task = x.task();
-        task.children += 1;
-        task.name.child(task.children)
-    };
-    let label = Label { kind, number: body.end.object.number };
+    if x.running == NONE {
+        return (number, Name::ROOT.child(number));
+    }
+    let task = x.task();
+    task.children += 1;
+    (number, task.name.child(task.children))
+}
+
+/// A new task of the running execution.
+pub(crate) fn add_task(life: Arc<dyn Lives>, place: Place, on_exit: Option<Box<dyn FnOnce()>>) {
+    let x = current().expect("tasks are created in executions");
+    let number = x.tasks.len() as u32;
     let memory = x.spare.pop().unwrap_or_default();
-    x.tasks.push(Task::new(x.id, number, name, body, label, place, x.step, memory));
+    x.tasks.push(Task::new(x.id, life, on_exit, place, x.step, memory));
     x.able.push(None);
     x.fresh.push_back(number);
-    number
 }

@@ -35,6 +35,7 @@ mod foresight;
 mod gate;
 mod grant;
 mod groups;
+mod life;
 mod local;
 mod machine;
 mod object;
@@ -58,31 +59,14 @@ pub use events::{
 };
 pub use execution::misuse;
 pub use gate::{Acquiring, Gate, Shut};
+pub use life::{End, Ends, Exit, Leaves, spawn};
 pub use local::Local;
 pub use machine::TaskMachine;
 pub use object::{Action, Object, Part, Place, is_foreign};
 pub use permits::{Asked, Permits};
-pub use program::{Settings, Setup, Tasks};
+pub use program::{Settings, Tasks};
 pub use renewed::{Once, Renewed};
 pub use selects::{Around, Composite, InBranch, begins, new_select};
-pub use task::{
-    End, Exit, Handle, THREAD, block_on_here, holds, pop_local, push_local, task_name, wait_here, with_local,
-};
+pub use task::{THREAD, block_on_here, holds, pop_local, push_local, task_name, wait_here, with_local};
 pub use time::{advance, now, pause, resume};
 pub use waiting::{Leaf, On, Ready, Source};
-
-use std::future::Future;
-use std::pin::Pin;
-
-/// A new task of the running execution. `kind` is the word for it in stories; `on_exit` runs with its last step.
-///
-/// # Panics
-/// Outside of an execution.
-pub fn spawn(
-    kind: &'static str,
-    future: Pin<Box<dyn Future<Output = ()>>>,
-    place: Place,
-    on_exit: Option<Box<dyn FnOnce()>>,
-) -> Handle {
-    task::spawn(future, kind, place, on_exit)
-}

@@ -63,6 +63,11 @@ impl<T> Local<T> {
         }
     }
 
+    /// The execution it was made in, or 0.
+    pub(crate) fn made_in(&self) -> u64 {
+        self.made_in
+    }
+
     /// Makes the value belong to this thread. For what statics hold, between executions.
     pub fn adopt(&self) {
         self.owner.store(me(), Ordering::Relaxed);

@@ -13,7 +13,7 @@ use crate::foresight::Foresight;
 use crate::grant::{ask_again, forget_stale, grant, is_enabled, refresh, wake_granted};
 use crate::object::{Action, Place, is_glue, place_text};
 use crate::panics::quietly;
-use crate::program::{Setup, Shared};
+use crate::program::Shared;
 use crate::task::{self, Label, State};
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -119,8 +119,7 @@ impl TaskMachine {
         let at: *mut Execution = &raw mut *x;
         quietly(|| {
             enter(at, || {
-                let Setup { future, place } = (self.shared.body)();
-                drop(task::spawn(future, task::MAIN, place, None));
+                (self.shared.body)();
                 run_fresh(at);
             });
         });
@@ -272,7 +271,7 @@ impl TaskMachine {
     fn main_problem(&self, at: usize) -> Option<Box<Problem>> {
         let x = self.live.as_ref()?;
         let task = x.tasks.first().filter(|task| matches!(task.state, State::Done))?;
-        let (message, place, step) = task.end.unseen_panic().filter(|(_, _, step)| *step as usize == at)?;
+        let (message, place, step) = task.life.end().unseen_panic().filter(|(_, _, step)| *step as usize == at)?;
         Some(Box::new(panic_problem(message, place, step)))
     }
 }
@@ -489,7 +488,7 @@ impl Machine for TaskMachine {
         }
         untaken(x, out);
         for task in &x.tasks[1..] {
-            if let Some((message, place, step)) = task.end.unseen_panic() {
+            if let Some((message, place, step)) = task.life.end().unseen_panic() {
                 out.push(panic_problem(format!("{message} (in {})", task.label), place, step));
             }
         }

@@ -1,11 +1,11 @@
 //! Programs of async tasks, and the way from one to a verdict.
 
 use crate::groups::Learnt;
+use crate::life::spawn;
 use crate::machine::TaskMachine;
-use crate::object::Place;
 use crate::strays::Watch;
+use crate::task::MAIN;
 use std::future::Future;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use whippet_model::{Kind, Machine, MachineError, Name, Problem, Program, Verdict};
@@ -35,16 +35,9 @@ impl Default for Settings {
     }
 }
 
-/// The test's body for one execution.
-pub struct Setup {
-    /// What it does.
-    pub future: Pin<Box<dyn Future<Output = ()>>>,
-    /// Where it is.
-    pub place: Place,
-}
-
 pub(crate) struct Shared {
-    pub(crate) body: Box<dyn Fn() -> Setup + Send + Sync>,
+    /// Begins an execution: the test's body is its first task.
+    pub(crate) body: Box<dyn Fn() + Send + Sync>,
     pub(crate) settings: Settings,
     pub(crate) learnt: Learnt,
     /// The number of its next execution. Those of different programs differ, see [`program_of`].
@@ -57,7 +50,7 @@ pub(crate) fn program_of(execution: u64) -> u64 {
 }
 
 impl Shared {
-    fn new(body: Box<dyn Fn() -> Setup + Send + Sync>, settings: Settings) -> Shared {
+    fn new(body: Box<dyn Fn() + Send + Sync>, settings: Settings) -> Shared {
         static PROGRAMS: AtomicU64 = AtomicU64::new(1);
         let next = PROGRAMS.fetch_add(1, Ordering::Relaxed) << 32;
         Shared { body, settings, learnt: Learnt::default(), next: AtomicU64::new(next) }
@@ -87,7 +80,7 @@ impl Tasks {
         F: Future<Output = ()> + 'static,
     {
         let place = std::panic::Location::caller();
-        let body = Box::new(move || Setup { future: Box::pin(body()), place });
+        let body = Box::new(move || drop(spawn(MAIN, body(), place, None)));
         Tasks { name: name.into(), shared: Arc::new(Shared::new(body, settings)) }
     }
 

@@ -2,10 +2,11 @@
 
 use crate::events;
 use crate::execution::{self, Execution, NONE, Select};
-use crate::object::{Action, Object, Part, Place};
-use crate::panics::{self, Caught};
+use crate::life::{Exit, Lives};
+use crate::object::{Action, Part, Place};
+use crate::panics;
 use crate::stack::Stack;
-use crate::waiting::{On, Ready, Source, Wait};
+use crate::waiting::{On, Wait};
 use crate::waker::waker;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
 use smallvec::SmallVec;
@@ -16,13 +17,6 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use whippet_model::{Name, Touch};
-
-/// What a task runs.
-pub(crate) struct Body {
-    pub(crate) future: Pin<Box<dyn Future<Output = ()>>>,
-    pub(crate) end: Arc<End>,
-    pub(crate) on_exit: Option<Box<dyn FnOnce()>>,
-}
 
 /// Where a task stands.
 pub(crate) enum State {
@@ -40,8 +34,8 @@ pub(crate) struct Task {
     pub(crate) name: Name,
     pub(crate) label: Label,
     pub(crate) place: Place,
-    body: Option<Body>,
-    pub(crate) end: Arc<End>,
+    pub(crate) life: Arc<dyn Lives>,
+    on_exit: Option<Box<dyn FnOnce()>>,
     coroutine: Option<Coroutine<(), (), (), Stack>>,
     yielder: *const Yielder<(), ()>,
     pub(crate) state: State,
@@ -59,7 +53,7 @@ pub(crate) struct Task {
     /// Whether an event followed the registration of a wait in the current poll.
     pub(crate) dirty: bool,
     pub(crate) woken: Option<u32>,
-    aborted: Option<u32>,
+    pub(crate) aborted: Option<u32>,
     /// Whether it waits in the middle of a poll, where no abort reaches it.
     pub(crate) in_poll: bool,
     /// How many real locks it holds.
@@ -73,23 +67,23 @@ pub(crate) struct Task {
 
 impl Task {
     /// A task that has not begun, in the memory of one that is over.
-    #[expect(clippy::too_many_arguments, reason = "everything a task is made of, from one caller")]
     pub(crate) fn new(
         id: u64,
-        number: u32,
-        name: Name,
-        body: Body,
-        label: Label,
+        life: Arc<dyn Lives>,
+        on_exit: Option<Box<dyn FnOnce()>>,
         place: Place,
         step: u32,
         (waits, probes): Memory,
     ) -> Task {
+        let end = life.end();
+        let (name, waker) = (end.name(), waker(id, end.number()));
+        let label = Label { kind: end.object.kind, number: end.object.number };
         Task {
             name,
             label,
             place,
-            end: body.end.clone(),
-            body: Some(body),
+            life,
+            on_exit,
             coroutine: None,
             yielder: std::ptr::null(),
             state: State::Fresh,
@@ -108,7 +102,7 @@ impl Task {
             children: 0,
             steps: 0,
             last_step: step,
-            waker: waker(id, number),
+            waker,
             locals: Vec::new(),
         }
     }
@@ -188,69 +182,6 @@ pub fn holds(more: i32) {
 /// The kind of the task that runs the test's body.
 pub(crate) const MAIN: &str = "main";
 
-/// How a task ended.
-pub enum Exit {
-    /// Its future is done.
-    Finished,
-    /// It was aborted.
-    Cancelled,
-    /// It panicked.
-    Panicked(Box<dyn Any + Send>),
-}
-
-struct EndState {
-    step: u32,
-    exit: Option<Exit>,
-    over: bool,
-    panic: Option<(String, Option<String>)>,
-    seen: bool,
-}
-
-/// The end of a task, which others wait for.
-pub struct End {
-    /// It, as an object.
-    pub object: Object,
-    state: crate::Local<EndState>,
-}
-
-impl End {
-    /// Of a task of that kind. As an object it has the task's number: who joins it joins that task.
-    fn new(kind: &'static str) -> Arc<End> {
-        let state = EndState { step: NONE, exit: None, over: false, panic: None, seen: false };
-        Arc::new(End { object: Object::new(kind), state: crate::Local::here(state) })
-    }
-
-    /// Whether the task is over. Not an event.
-    #[must_use]
-    pub fn is_over(&self) -> bool {
-        self.state.with(|s| s.over)
-    }
-
-    /// How it ended, for the first who asks.
-    #[must_use]
-    pub fn take(&self) -> Option<Exit> {
-        self.state.with(|s| {
-            s.seen = true;
-            s.exit.take()
-        })
-    }
-
-    /// A panic that nobody has seen, with its line.
-    pub(crate) fn unseen_panic(&self) -> Option<(String, Option<String>, u32)> {
-        self.state.with(|s| s.panic.clone().filter(|_| !s.seen).map(|(message, place)| (message, place, s.step)))
-    }
-}
-
-impl Source for End {
-    fn ready(&self, _: u64) -> Option<Ready> {
-        self.state.with(|s| s.over.then(|| Ready { since: s.step, item: self.object.part(Part::Item) }))
-    }
-
-    fn watched(&self, _: u64, out: &mut SmallVec<[Name; 2]>) {
-        out.push(self.object.part(Part::Tail));
-    }
-}
-
 /// Stops the running task. Comes back when it is resumed.
 pub(crate) fn suspend() {
     let yielder = execution::running().expect("only a running task stops").task().yielder;
@@ -266,10 +197,9 @@ pub(crate) fn resume(x: *mut Execution, number: u32) {
         (&mut (*x).able)[number as usize] = None;
         let task = &mut (&mut (*x).tasks)[number as usize];
         task.coroutine.take().unwrap_or_else(|| {
-            let body = task.body.take().expect("a task has a body until it begins");
-            Coroutine::with_stack(Stack::take(), move |yielder: &Yielder<(), ()>, ()| {
+            Coroutine::with_stack(Stack::take(), |yielder: &Yielder<(), ()>, ()| {
                 execution::running().expect("it runs").task().yielder = yielder;
-                run(body);
+                run();
             })
         })
     };
@@ -281,17 +211,26 @@ pub(crate) fn resume(x: *mut Execution, number: u32) {
 }
 
 /// The whole life of a task.
-fn run(body: Body) {
-    let Body { mut future, end, on_exit } = body;
+fn run() {
     let x = execution::running().expect("it runs");
+    let (life, on_exit) = (x.task().life.clone(), x.task().on_exit.take());
     // Only the task itself knows of its end if its handle is gone before it begins.
-    let seen = x.task().label.is_main() || on_exit.is_some() || Arc::strong_count(&end) > 2;
+    let seen = x.task().label.is_main() || on_exit.is_some() || Arc::strong_count(&life) > 2;
     if x.deep {
         let place = x.task().place;
         events::event(Action::plain("begins", place));
     }
-    let driven = panics::catch(|| if begins() { drive(future.as_mut(), false) } else { Driven::Cancelled });
-    let dropped = panics::catch(move || drop(future));
+    // Nobody else uses what it runs.
+    let give_up = || unsafe { life.give_up() };
+    let driven = panics::catch(|| {
+        let driven =
+            if begins() { drive(unsafe { Pin::new_unchecked(&mut *life.body()) }, false) } else { Driven::Cancelled };
+        give_up();
+        driven
+    });
+    if driven.is_err() {
+        drop(panics::catch(give_up));
+    }
     let x = execution::running().expect("it runs");
     let seen = seen || x.every_drop;
     if seen && !events::is_over() {
@@ -310,28 +249,21 @@ fn run(body: Body) {
         events::write(execution::CLOCK);
     }
     if seen {
-        let tail = end.object.part(Part::Tail);
+        let end = &life.end().object;
+        let tail = end.part(Part::Tail);
         events::write(tail);
-        events::enables(tail, end.object.part(Part::Item));
+        events::enables(tail, end.part(Part::Item));
     }
-    let (exit, panic) = match (driven, dropped) {
-        (Err(caught), _) | (_, Err(caught)) => panicked(caught),
-        (Ok(Driven::Finished), _) => (Exit::Finished, None),
-        (Ok(Driven::Cancelled), _) => (Exit::Cancelled, None),
-    };
-    end.state.with(|s| {
-        s.over = true;
-        (s.step, s.exit, s.panic) = (step, Some(exit), panic);
-    });
+    life.end().come(
+        step,
+        driven.map(|driven| match driven {
+            Driven::Finished => Exit::Finished,
+            Driven::Cancelled => Exit::Cancelled,
+        }),
+    );
     if let Some(on_exit) = on_exit {
         on_exit();
     }
-}
-
-type Panic = Option<(String, Option<String>)>;
-
-fn panicked(caught: Caught) -> (Exit, Panic) {
-    (Exit::Panicked(caught.payload), Some((caught.message, caught.place)))
 }
 
 enum Driven {
@@ -478,57 +410,6 @@ pub fn block_on_here<F: Future>(future: F) -> Option<F::Output> {
         drive(future, true);
     }
     output
-}
-
-/// Creates a task in the running execution.
-pub(crate) fn spawn(
-    future: Pin<Box<dyn Future<Output = ()>>>,
-    kind: &'static str,
-    place: Place,
-    on_exit: Option<Box<dyn FnOnce()>>,
-) -> Handle {
-    let end = End::new(kind);
-    let number = execution::add_task(Body { future, end: end.clone(), on_exit }, kind, place);
-    let x = execution::current().expect("tasks are created in executions");
-    Handle { end, number, execution: x.id, name: x.tasks[number as usize].name }
-}
-
-/// A task, as seen by others.
-#[derive(Clone)]
-pub struct Handle {
-    /// Its end.
-    pub end: Arc<End>,
-    number: u32,
-    execution: u64,
-    name: Name,
-}
-
-impl Handle {
-    /// Its stable name, for ids.
-    #[must_use]
-    pub fn name(&self) -> Name {
-        self.name
-    }
-
-    /// Asks the task to stop where it waits next. An event.
-    pub fn abort(&self, place: Place) {
-        if !events::is_live() {
-            return;
-        }
-        events::event(Action::new("aborts", self.end.object, place));
-        let Some(x) = execution::current().filter(|x| x.id == self.execution && !x.muted) else { return };
-        if x.learnt.mark(&x.groups, self.name) {
-            x.grew = true;
-        }
-        let abort = self.name.mixed(Part::Abort as u64);
-        events::write(abort);
-        events::enables(abort, abort.mixed(1));
-        let step = x.step;
-        let task = &mut x.tasks[self.number as usize];
-        if !matches!(task.state, State::Done) {
-            task.aborted.get_or_insert(step);
-        }
-    }
 }
 
 /// The name of the running task.

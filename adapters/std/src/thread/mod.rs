@@ -18,7 +18,7 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use whippet_tasks::{Action, Exit, Handle, On, Part, Place, is_live};
+use whippet_tasks::{Action, Ends, Exit, On, Part, Place, is_live};
 
 /// A thread that was started, with its handle if it is a real one.
 enum Kind<R, T> {
@@ -28,7 +28,7 @@ enum Kind<R, T> {
 
 /// A thread of the program that is explored.
 struct Started<T> {
-    handle: Handle,
+    task: Arc<dyn Ends>,
     output: Arc<Mutex<Option<T>>>,
     thread: Thread,
 }
@@ -51,13 +51,13 @@ impl<T> Started<T> {
         let body = unsafe {
             std::mem::transmute::<Pin<Box<dyn Future<Output = ()> + 'a>>, Pin<Box<dyn Future<Output = ()>>>>(body)
         };
-        let handle = whippet_tasks::spawn(whippet_tasks::THREAD, body, place, None);
-        Started { handle, output, thread: Thread::new(std::thread::current(), Some(parking)) }
+        let task = whippet_tasks::spawn(whippet_tasks::THREAD, body, place, None);
+        Started { task, output, thread: Thread::new(std::thread::current(), Some(parking)) }
     }
 
     fn join(self, place: Place) -> Result<T> {
-        let end = &self.handle.end;
-        whippet_tasks::wait_here(&On::Source(end.clone(), 0), Action::new("joins", end.object, place));
+        let end = self.task.end();
+        whippet_tasks::wait_here(&On::Source(self.task.clone(), 0), Action::new("joins", end.object, place));
         match end.take() {
             Some(Exit::Finished) => {
                 Ok(self.output.lock().expect("nothing panics while it is held").take().expect("a thread has a result"))
@@ -71,9 +71,10 @@ impl<T> Started<T> {
     }
 
     fn is_finished(&self, place: Place) -> bool {
-        whippet_tasks::event(Action::new("looks at", self.handle.end.object, place));
-        whippet_tasks::read(self.handle.end.object.part(Part::Tail));
-        self.handle.end.is_over()
+        let end = self.task.end();
+        whippet_tasks::event(Action::new("looks at", end.object, place));
+        whippet_tasks::read(end.object.part(Part::Tail));
+        end.is_over()
     }
 }
 

@@ -8,15 +8,15 @@ use std::marker::PhantomData;
 use std::panic::{AssertUnwindSafe, Location, catch_unwind, resume_unwind};
 use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Scope as Real;
-use whippet_tasks::{Action, Exit, Handle, On, Place, is_live, wait_here};
+use whippet_tasks::{Action, Ends, Exit, On, Place, is_live, wait_here};
 
 /// See [`scope`].
 pub struct Scope<'scope, 'env: 'scope> {
     /// The real one, outside of executions.
     real: AtomicPtr<()>,
-    started: Mutex<Vec<Handle>>,
+    started: Mutex<Vec<Arc<dyn Ends>>>,
     scope: PhantomData<&'scope mut &'scope ()>,
     env: PhantomData<&'env mut &'env ()>,
 }
@@ -66,9 +66,9 @@ impl<'scope> Scope<'scope, '_> {
     fn wait(&self, place: Place) -> bool {
         let mut panicked = false;
         let next = || self.started.lock().unwrap_or_else(PoisonError::into_inner).pop();
-        while let Some(handle) = next() {
-            wait_here(&On::Source(handle.end.clone(), 0), Action::new("joins", handle.end.object, place));
-            panicked |= matches!(handle.end.take(), Some(Exit::Panicked(_)));
+        while let Some(task) = next() {
+            wait_here(&On::Source(task.clone(), 0), Action::new("joins", task.end().object, place));
+            panicked |= matches!(task.end().take(), Some(Exit::Panicked(_)));
         }
         panicked
     }
@@ -93,7 +93,7 @@ impl<'scope> Scope<'scope, '_> {
     {
         // The scope waits for it.
         let started = unsafe { Started::borrowing(work, place) };
-        self.started.lock().unwrap_or_else(PoisonError::into_inner).push(started.handle.clone());
+        self.started.lock().unwrap_or_else(PoisonError::into_inner).push(started.task.clone());
         ScopedJoinHandle(Kind::Task(started))
     }
 }

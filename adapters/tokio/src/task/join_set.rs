@@ -116,7 +116,7 @@ impl<T> JoinSet<T> {
     #[track_caller]
     pub fn abort_all(&mut self) {
         for (_, handle) in &self.tasks {
-            handle.handle.abort(Location::caller());
+            handle.task.end().abort(Location::caller());
         }
     }
 

@@ -7,7 +7,7 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use whippet_tasks::{Action, Handle, Leaf, Local, Object, On};
+use whippet_tasks::{Action, Ends, Leaf, Local, Object, On};
 
 #[track_caller]
 pub fn spawn_local<F>(future: F) -> JoinHandle<F::Output>
@@ -21,7 +21,7 @@ where
 /// Stand-in for `tokio::task::LocalSet`. Its tasks run whether or not it is polled.
 pub struct LocalSet {
     id: runtime::Id,
-    tasks: Arc<Local<Vec<Handle>>>,
+    tasks: Arc<Local<Vec<Arc<dyn Ends>>>>,
     leaf: Leaf,
 }
 
@@ -58,7 +58,7 @@ impl LocalSet {
 
     /// One more task belongs to it.
     pub(super) fn adopt(&self, task: &AbortHandle) {
-        self.tasks.with(|tasks| tasks.push(task.handle.clone()));
+        self.tasks.with(|tasks| tasks.push(task.task.clone()));
     }
 
     #[track_caller]
@@ -93,9 +93,9 @@ impl Future for LocalSet {
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
         loop {
             let Some(next) = self.tasks.with(|tasks| tasks.last().cloned()) else { return Poll::Ready(()) };
-            if !next.end.is_over() {
-                let on = On::Source(next.end.clone(), 0);
-                let action = Action::new("waits for", next.end.object, Location::caller());
+            if !next.end().is_over() {
+                let action = Action::new("waits for", next.end().object, Location::caller());
+                let on = On::Source(next, 0);
                 std::task::ready!(self.leaf.poll(cx, &on, action));
             }
             self.tasks.with(Vec::pop);

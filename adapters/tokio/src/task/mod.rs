@@ -18,7 +18,7 @@ use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use whippet_tasks::{Action, Exit, Handle, Leaf, Local, On, Part, Place};
+use whippet_tasks::{Action, End, Ends, Exit, Leaf, Leaves, On, Part, Place};
 
 pub mod futures {
     pub use super::task_local::TaskLocalFuture;
@@ -104,8 +104,7 @@ impl From<JoinError> for std::io::Error {
 
 /// The result of a task, waited for.
 pub struct JoinHandle<T> {
-    pub(crate) handle: Handle,
-    pub(crate) output: Arc<Local<Option<T>>>,
+    task: Arc<dyn Leaves<T>>,
     leaf: Leaf,
     place: Place,
 }
@@ -113,26 +112,6 @@ pub struct JoinHandle<T> {
 impl<T> Unpin for JoinHandle<T> {}
 impl<T> UnwindSafe for JoinHandle<T> {}
 impl<T> RefUnwindSafe for JoinHandle<T> {}
-
-/// Runs a future, drops it, and keeps its result.
-struct Keeping<F: Future> {
-    future: Option<F>,
-    output: Arc<Local<Option<F::Output>>>,
-}
-
-impl<F: Future> Future for Keeping<F> {
-    type Output = ();
-
-    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        // The future is dropped in place, never moved.
-        let this = unsafe { self.get_unchecked_mut() };
-        let future = this.future.as_mut().expect("it is polled until it is done");
-        let value = ready!(unsafe { Pin::new_unchecked(future) }.poll(cx));
-        this.future = None;
-        this.output.with(|output| *output = Some(value));
-        Poll::Ready(())
-    }
-}
 
 pub(crate) fn start<F>(
     kind: &'static str,
@@ -148,10 +127,8 @@ where
         whippet_tasks::task_name().is_some(),
         "there is no reactor running, must be called from the context of a Tokio 1.x runtime"
     );
-    let output = Arc::new(Local::new(None));
-    let keeping = Keeping { future: Some(future), output: output.clone() };
-    let handle = whippet_tasks::spawn(kind, Box::pin(keeping), place, on_exit);
-    JoinHandle { handle, output, leaf: Leaf::new(), place }
+    let task = whippet_tasks::spawn(kind, future, place, on_exit);
+    JoinHandle { task, leaf: Leaf::new(), place }
 }
 
 #[track_caller]
@@ -188,44 +165,44 @@ pub fn yield_now() -> impl Future<Output = ()> {
 impl<T> JoinHandle<T> {
     #[track_caller]
     pub fn abort(&self) {
-        self.handle.abort(Location::caller());
+        self.task.end().abort(Location::caller());
     }
 
     #[track_caller]
     pub fn is_finished(&self) -> bool {
-        is_finished(&self.handle, Location::caller())
+        is_finished(self.task.end(), Location::caller())
     }
 
     pub fn abort_handle(&self) -> AbortHandle {
-        AbortHandle { handle: self.handle.clone() }
+        AbortHandle { task: self.task.clone() }
     }
 
     pub fn id(&self) -> Id {
-        Id(self.handle.name().0)
+        Id(self.task.end().name().0)
     }
 
     pub(crate) fn result(&self) -> Result<T, JoinError> {
         let error = |panic| JoinError { id: self.id(), panic };
-        match self.handle.end.take() {
-            Some(Exit::Finished) => Ok(self.output.with(Option::take).expect("a finished task has a result")),
+        match self.task.end().take() {
+            Some(Exit::Finished) => Ok(self.task.output().expect("a finished task has a result")),
             Some(Exit::Panicked(panic)) => Err(error(Some(panic))),
             Some(Exit::Cancelled) | None => Err(error(None)),
         }
     }
 }
 
-fn is_finished(handle: &Handle, place: Place) -> bool {
-    whippet_tasks::event(Action::new("looks at", handle.end.object, place));
-    whippet_tasks::read(handle.end.object.part(Part::Tail));
-    handle.end.is_over()
+fn is_finished(end: &End, place: Place) -> bool {
+    whippet_tasks::event(Action::new("looks at", end.object, place));
+    whippet_tasks::read(end.object.part(Part::Tail));
+    end.is_over()
 }
 
 impl<T> Future for JoinHandle<T> {
     type Output = Result<T, JoinError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let on = On::Source(self.handle.end.clone(), 0);
-        let action = Action::new("joins", self.handle.end.object, self.place);
+        let on = On::Source(self.task.clone(), 0);
+        let action = Action::new("joins", self.task.end().object, self.place);
         ready!(self.leaf.poll(cx, &on, action));
         Poll::Ready(self.result())
     }
@@ -240,7 +217,7 @@ impl<T> fmt::Debug for JoinHandle<T> {
 /// Stops a task.
 #[derive(Clone)]
 pub struct AbortHandle {
-    pub(crate) handle: Handle,
+    task: Arc<dyn Ends>,
 }
 
 impl UnwindSafe for AbortHandle {}
@@ -249,14 +226,14 @@ impl RefUnwindSafe for AbortHandle {}
 impl AbortHandle {
     #[track_caller]
     pub fn abort(&self) {
-        self.handle.abort(Location::caller());
+        self.task.end().abort(Location::caller());
     }
     #[track_caller]
     pub fn is_finished(&self) -> bool {
-        is_finished(&self.handle, Location::caller())
+        is_finished(self.task.end(), Location::caller())
     }
     pub fn id(&self) -> Id {
-        Id(self.handle.name().0)
+        Id(self.task.end().name().0)
     }
 }
 

@@ -1,0 +1,232 @@
+//! The life of a task, shared by the task and those who wait for its end: what it runs, how that ended, and what it leaves.
+//! All in one piece of memory.
+
+use crate::events;
+use crate::execution::{self, NONE};
+use crate::local::Local;
+use crate::object::{Action, Object, Part, Place};
+use crate::panics::Caught;
+use crate::task::State;
+use crate::waiting::{Ready, Source};
+use smallvec::SmallVec;
+use std::any::Any;
+use std::cell::UnsafeCell;
+use std::future::Future;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use whippet_model::Name;
+
+/// How a task ended.
+pub enum Exit {
+    /// Its future is done.
+    Finished,
+    /// It was aborted.
+    Cancelled,
+    /// It panicked.
+    Panicked(Box<dyn Any + Send>),
+}
+
+struct EndState {
+    step: u32,
+    over: bool,
+    seen: bool,
+    exit: Option<Exit>,
+    panic: Option<Box<Panic>>,
+}
+
+/// The message of a panic and its line.
+type Panic = (String, Option<String>);
+
+/// The end of a task, which others wait for.
+pub struct End {
+    /// It, as an object.
+    pub object: Object,
+    /// The task's number in its execution, and its stable name.
+    number: u32,
+    name: Name,
+    state: Local<EndState>,
+}
+
+impl End {
+    /// Of a new task of that kind. As an object it has the task's number: who joins it joins that task.
+    fn new(kind: &'static str) -> End {
+        let object = Object::new(kind);
+        let (number, name) = execution::next_task();
+        let state = EndState { step: NONE, over: false, seen: false, exit: None, panic: None };
+        End { object, number, name, state: Local::here(state) }
+    }
+
+    /// The task's stable name, for ids.
+    #[must_use]
+    pub fn name(&self) -> Name {
+        self.name
+    }
+
+    pub(crate) fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// Whether the task is over. Not an event.
+    #[must_use]
+    pub fn is_over(&self) -> bool {
+        self.state.with(|s| s.over)
+    }
+
+    /// How it ended, for the first who asks.
+    #[must_use]
+    pub fn take(&self) -> Option<Exit> {
+        self.state.with(|s| {
+            s.seen = true;
+            s.exit.take()
+        })
+    }
+
+    /// It ends with this step.
+    pub(crate) fn come(&self, step: u32, exit: Result<Exit, Caught>) {
+        let (exit, panic) = match exit {
+            Ok(exit) => (exit, None),
+            Err(caught) => (Exit::Panicked(caught.payload), Some(Box::new((caught.message, caught.place)))),
+        };
+        self.state.with(|s| {
+            s.over = true;
+            (s.step, s.exit, s.panic) = (step, Some(exit), panic);
+        });
+    }
+
+    /// A panic that nobody has seen, with its line and step.
+    pub(crate) fn unseen_panic(&self) -> Option<(String, Option<String>, u32)> {
+        let unseen = |s: &mut EndState| s.panic.as_deref().filter(|_| !s.seen).cloned().map(|panic| (panic, s.step));
+        self.state.with(unseen).map(|((message, place), step)| (message, place, step))
+    }
+
+    /// Asks the task to stop where it waits next. An event.
+    pub fn abort(&self, place: Place) {
+        if !events::is_live() {
+            return;
+        }
+        events::event(Action::new("aborts", self.object, place));
+        let Some(x) = execution::current().filter(|x| x.id == self.state.made_in() && !x.muted) else { return };
+        if x.learnt.mark(&x.groups, self.name) {
+            x.grew = true;
+        }
+        let abort = self.name.mixed(Part::Abort as u64);
+        events::write(abort);
+        events::enables(abort, abort.mixed(1));
+        let step = x.step;
+        let task = &mut x.tasks[self.number as usize];
+        if !matches!(task.state, State::Done) {
+            task.aborted.get_or_insert(step);
+        }
+    }
+}
+
+/// A task, as those see it who wait for its end.
+pub trait Ends: Source {
+    /// Its end.
+    fn end(&self) -> &End;
+}
+
+/// A task that leaves something.
+pub trait Leaves<T>: Ends {
+    /// What it leaves if it has finished, for the first who asks.
+    fn output(&self) -> Option<T>;
+}
+
+/// A task, as it sees itself.
+pub(crate) trait Lives: Ends {
+    /// What it runs. Only the task itself may use it, and only until it has ended.
+    fn body(&self) -> *mut (dyn Future<Output = ()> + 'static);
+
+    /// Drops what it runs, with what that has not finished. Only for the task itself, before it has ended.
+    unsafe fn give_up(&self);
+}
+
+struct Life<F: Future> {
+    end: End,
+    stage: UnsafeCell<Stage<F>>,
+}
+
+// The end refuses every thread but the task's own, and nobody reaches the stage in another way.
+unsafe impl<F: Future> Send for Life<F> {}
+unsafe impl<F: Future> Sync for Life<F> {}
+
+/// How far a task is. As a future, it drops what it runs as soon as that is done, and keeps what comes of it.
+enum Stage<F: Future> {
+    Runs(F),
+    Finished(F::Output),
+    Gone,
+}
+
+impl<F: Future> Future for Stage<F> {
+    type Output = ();
+
+    fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        // The future is dropped in place, never moved.
+        let this = unsafe { self.get_unchecked_mut() };
+        let Stage::Runs(future) = this else { panic!("it is polled until it is done") };
+        let value = ready!(unsafe { Pin::new_unchecked(future) }.poll(cx));
+        *this = Stage::Gone;
+        *this = Stage::Finished(value);
+        Poll::Ready(())
+    }
+}
+
+impl<F: Future> Source for Life<F> {
+    fn ready(&self, _: u64) -> Option<Ready> {
+        self.end.state.with(|s| s.over.then(|| Ready { since: s.step, item: self.end.object.part(Part::Item) }))
+    }
+
+    fn watched(&self, _: u64, out: &mut SmallVec<[Name; 2]>) {
+        out.push(self.end.object.part(Part::Tail));
+    }
+}
+
+impl<F: Future> Ends for Life<F> {
+    fn end(&self) -> &End {
+        &self.end
+    }
+}
+
+impl<F: Future> Leaves<F::Output> for Life<F> {
+    fn output(&self) -> Option<F::Output> {
+        // A task that is over does not use its stage any more, and taking calls nothing of the user's.
+        let take = || match unsafe { std::ptr::replace(self.stage.get(), Stage::Gone) } {
+            Stage::Finished(value) => Some(value),
+            Stage::Runs(_) | Stage::Gone => None,
+        };
+        if self.end.is_over() { take() } else { None }
+    }
+}
+
+impl<F: Future + 'static> Lives for Life<F> {
+    fn body(&self) -> *mut (dyn Future<Output = ()> + 'static) {
+        self.stage.get()
+    }
+
+    unsafe fn give_up(&self) {
+        let stage = unsafe { &mut *self.stage.get() };
+        if matches!(stage, Stage::Runs(_)) {
+            *stage = Stage::Gone;
+        }
+    }
+}
+
+/// A new task of the running execution. `kind` is the word for it in stories; `on_exit` runs with its last step.
+///
+/// # Panics
+/// Outside of an execution.
+pub fn spawn<F>(
+    kind: &'static str,
+    future: F,
+    place: Place,
+    on_exit: Option<Box<dyn FnOnce()>>,
+) -> Arc<dyn Leaves<F::Output>>
+where
+    F: Future + 'static,
+    F::Output: 'static,
+{
+    let life = Arc::new(Life { end: End::new(kind), stage: UnsafeCell::new(Stage::Runs(future)) });
+    execution::add_task(life.clone(), place, on_exit);
+    life
+}
