@@ -9,7 +9,7 @@ use crate::life::Lives;
 use crate::object::{Action, Object, Place, place_name};
 use crate::record::Record;
 use crate::selects::BEGINS;
-use crate::task::{Memory, Task};
+use crate::task::Task;
 use crate::waiting::{On, Ready};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -28,7 +28,11 @@ pub(crate) type Select = [(u32, u32); 3];
 /// One execution, up to where it is now.
 pub(crate) struct Execution {
     pub(crate) id: u64,
-    pub(crate) tasks: Vec<Task>,
+    #[expect(clippy::vec_box, reason = "they go from one list to the other, and are large")]
+    pub(crate) tasks: Vec<Box<Task>>,
+    /// Memory of tasks.
+    #[expect(clippy::vec_box, reason = "see above")]
+    pub(crate) spare_tasks: Vec<Box<Task>>,
     /// Whether each can go on, as far as that is known.
     pub(crate) able: Vec<Option<bool>>,
     pub(crate) running: u32,
@@ -61,9 +65,8 @@ pub(crate) struct Execution {
     /// What was sent and not taken, if that is asked for.
     pub(crate) keeps_untaken: bool,
     pub(crate) untaken: Vec<Sent>,
-    /// Memory for lists of steps, and of tasks that are over.
+    /// Memory for lists of steps.
     pub(crate) scratch: Vec<u32>,
-    spare: Vec<Memory>,
 }
 
 /// A message on its way.
@@ -104,6 +107,7 @@ impl Execution {
         Execution {
             id: 0,
             tasks: Vec::new(),
+            spare_tasks: Vec::new(),
             able: Vec::new(),
             running: NONE,
             step: NONE,
@@ -127,13 +131,7 @@ impl Execution {
             keeps_untaken: false,
             untaken: Vec::new(),
             scratch: Vec::new(),
-            spare: Vec::new(),
         }
-    }
-
-    /// Keeps the memory of a task that is over.
-    pub(crate) fn keep(&mut self, memory: Memory) {
-        self.spare.push(memory);
     }
 
     /// The same execution again, from its beginning, in the same memory. Its tasks are gone.
@@ -421,8 +419,9 @@ pub(crate) fn next_task() -> (u32, Name) {
 pub(crate) fn add_task(life: Arc<dyn Lives>, place: Place, on_exit: Option<Box<dyn FnOnce()>>) {
     let x = current().expect("tasks are created in executions");
     let number = x.tasks.len() as u32;
-    let memory = x.spare.pop().unwrap_or_default();
-    x.tasks.push(Task::new(x.id, life, on_exit, place, x.step, memory));
+    let mut task = x.spare_tasks.pop().unwrap_or_else(|| Box::new(Task::none()));
+    task.renew(x.id, life, place, on_exit, x.step);
+    x.tasks.push(task);
     x.able.push(None);
     x.fresh.push_back(number);
 }

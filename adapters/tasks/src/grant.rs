@@ -5,7 +5,7 @@
 
 use crate::execution::{CLOCK, DUE, Execution, IDLE, waking};
 use crate::object::{Action, Part};
-use crate::task::{self, State};
+use crate::task::State;
 use crate::waiting::{On, Ready, Wait};
 use smallvec::SmallVec;
 use whippet_model::Touch;
@@ -26,7 +26,7 @@ fn ask_timers(x: &mut Execution, timers: u64) {
         return;
     }
     let waiting = x.tasks.iter().filter(|task| matches!(task.state, State::Blocked));
-    let due = waiting.flat_map(task::Task::live_waits).filter_map(|wait| match wait.on {
+    let due = waiting.flat_map(|task| task.live_waits()).filter_map(|wait| match wait.on {
         On::Timer(at) => Some(at),
         _ => None,
     });

@@ -99,7 +99,7 @@ impl TaskMachine {
             grew: false,
         };
         machine.begin()?;
-        let known = machine.live.as_ref().expect("it has begun").tasks.iter().map(known).collect();
+        let known = machine.live.as_ref().expect("it has begun").tasks.iter().map(|task| known(task)).collect();
         machine.tasks = known;
         Ok(machine)
     }
@@ -150,11 +150,8 @@ impl TaskMachine {
                 // Tasks may hold the last handles of what users made, and what these do when they are dropped may reach the
                 // execution: nothing of it is borrowed meanwhile.
                 let mut tasks = unsafe { std::mem::take(&mut (*at).tasks) };
-                for task in &mut tasks {
-                    let memory = task.memory();
-                    unsafe { (*at).keep(memory) };
-                }
-                tasks.clear();
+                tasks.iter_mut().for_each(|task| task.clear());
+                unsafe { (*at).spare_tasks.append(&mut tasks) };
                 let late = unsafe { std::mem::replace(&mut (*at).tasks, tasks) };
                 drop(late);
             });
@@ -271,7 +268,7 @@ impl TaskMachine {
     fn main_problem(&self, at: usize) -> Option<Box<Problem>> {
         let x = self.live.as_ref()?;
         let task = x.tasks.first().filter(|task| matches!(task.state, State::Done))?;
-        let (message, place, step) = task.life.end().unseen_panic().filter(|(_, _, step)| *step as usize == at)?;
+        let (message, place, step) = task.life().end().unseen_panic().filter(|(_, _, step)| *step as usize == at)?;
         Some(Box::new(panic_problem(message, place, step)))
     }
 }
@@ -365,7 +362,7 @@ impl Machine for TaskMachine {
         self.causes.extend_from_slice(&x.record.causes);
         self.asides.extend_from_slice(&x.record.asides);
         self.foresight.push(&x.record);
-        self.tasks.extend(x.tasks[before as usize..].iter().map(known));
+        self.tasks.extend(x.tasks[before as usize..].iter().map(|task| known(task)));
         let problem = if ended && choice.what.0 == 0 { self.main_problem(depth) } else { None };
         let x = self.live.as_ref().expect("it runs");
         self.steps.push(Taken {
@@ -480,7 +477,8 @@ impl Machine for TaskMachine {
             return;
         }
         let x = self.live.as_ref().expect("it has caught up");
-        let waiting: Vec<&task::Task> = x.tasks.iter().filter(|task| !matches!(task.state, State::Done)).collect();
+        let tasks = x.tasks.iter().map(|task| &**task);
+        let waiting: Vec<&task::Task> = tasks.filter(|task| !matches!(task.state, State::Done)).collect();
         if !x.main_done {
             out.push(stuck(x, &waiting, Kind::Deadlock, "nothing can happen any more, and the test is not over"));
         } else if self.shared.settings.left_behind && !waiting.is_empty() {
@@ -488,7 +486,7 @@ impl Machine for TaskMachine {
         }
         untaken(x, out);
         for task in &x.tasks[1..] {
-            if let Some((message, place, step)) = task.life.end().unseen_panic() {
+            if let Some((message, place, step)) = task.life().end().unseen_panic() {
                 out.push(panic_problem(format!("{message} (in {})", task.label), place, step));
             }
         }

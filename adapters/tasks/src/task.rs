@@ -13,6 +13,7 @@ use smallvec::SmallVec;
 use std::any::Any;
 use std::fmt;
 use std::future::Future;
+use std::panic::Location;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -30,11 +31,12 @@ pub(crate) enum State {
     Done,
 }
 
+/// A task of an execution. When that is over, another one begins in the same memory.
 pub(crate) struct Task {
     pub(crate) name: Name,
     pub(crate) label: Label,
     pub(crate) place: Place,
-    pub(crate) life: Arc<dyn Lives>,
+    life: Option<Arc<dyn Lives>>,
     on_exit: Option<Box<dyn FnOnce()>>,
     coroutine: Option<Coroutine<(), (), (), Stack>>,
     yielder: *const Yielder<(), ()>,
@@ -66,34 +68,25 @@ pub(crate) struct Task {
 }
 
 impl Task {
-    /// A task that has not begun, in the memory of one that is over.
-    pub(crate) fn new(
-        id: u64,
-        life: Arc<dyn Lives>,
-        on_exit: Option<Box<dyn FnOnce()>>,
-        place: Place,
-        step: u32,
-        (waits, probes): Memory,
-    ) -> Task {
-        let end = life.end();
-        let (name, waker) = (end.name(), waker(id, end.number()));
-        let label = Label { kind: end.object.kind, number: end.object.number };
+    /// Memory for a task.
+    #[track_caller]
+    pub(crate) fn none() -> Task {
         Task {
-            name,
-            label,
-            place,
-            life,
-            on_exit,
+            name: Name::ROOT,
+            label: Label { kind: MAIN, number: 0 },
+            place: Location::caller(),
+            life: None,
+            on_exit: None,
             coroutine: None,
             yielder: std::ptr::null(),
-            state: State::Fresh,
-            waits,
+            state: State::Done,
+            waits: Vec::new(),
             poll: 0,
             grant: 0,
             composite: 0,
             around: Vec::new(),
             path: Select::default(),
-            probes,
+            probes: Vec::new(),
             dirty: false,
             woken: None,
             aborted: None,
@@ -101,17 +94,43 @@ impl Task {
             held: 0,
             children: 0,
             steps: 0,
-            last_step: step,
-            waker,
+            last_step: NONE,
+            waker: Waker::noop().clone(),
             locals: Vec::new(),
         }
     }
 
-    /// What of its memory another task can use.
-    pub(crate) fn memory(&mut self) -> Memory {
+    /// A task that has not begun.
+    pub(crate) fn renew(
+        &mut self,
+        id: u64,
+        life: Arc<dyn Lives>,
+        place: Place,
+        on_exit: Option<Box<dyn FnOnce()>>,
+        step: u32,
+    ) {
+        let end = life.end();
+        (self.name, self.waker) = (end.name(), waker(id, end.number()));
+        self.label = Label { kind: end.object.kind, number: end.object.number };
+        (self.place, self.life, self.on_exit) = (place, Some(life), on_exit);
+        self.state = State::Fresh;
+        (self.poll, self.grant, self.composite, self.path) = (0, 0, 0, Select::default());
+        (self.dirty, self.in_poll, self.held) = (false, false, 0);
+        (self.woken, self.aborted) = (None, None);
+        (self.children, self.steps, self.last_step) = (0, 0, step);
+    }
+
+    /// Drops what it holds.
+    pub(crate) fn clear(&mut self) {
+        (self.life, self.on_exit, self.coroutine) = (None, None, None);
         self.waits.clear();
+        self.around.clear();
         self.probes.clear();
-        (std::mem::take(&mut self.waits), std::mem::take(&mut self.probes))
+        self.locals.clear();
+    }
+
+    pub(crate) fn life(&self) -> &Arc<dyn Lives> {
+        self.life.as_ref().expect("a task lives until it is cleared away")
     }
 
     pub(crate) fn has_wait(&self, id: u32) -> bool {
@@ -136,9 +155,6 @@ impl Task {
         wait.poll == self.poll || wait.foreign.is_some()
     }
 }
-
-/// Lists of a task that is over.
-pub(crate) type Memory = (Vec<Wait>, Vec<Touch>);
 
 /// What stories call a task: "main", "task 3".
 #[derive(Copy, Clone)]
@@ -165,11 +181,12 @@ pub const THREAD: &str = "thread";
 
 /// Who is cleared away next when an execution is over. Threads may borrow from older tasks, which wait for them: the newest
 /// comes first. Then those who hold a real lock, which others may want on their way out.
-pub(crate) fn next_to_clear(tasks: &[Task]) -> Option<usize> {
+pub(crate) fn next_to_clear(tasks: &[Box<Task>]) -> Option<usize> {
     let left = |task: &Task| !matches!(task.state, State::Done);
+    let first = tasks.iter().position(|task| left(task))?;
     let thread = tasks.iter().rposition(|task| left(task) && task.label.kind == THREAD);
     let holder = || tasks.iter().position(|task| left(task) && task.held > 0);
-    thread.or_else(holder).or_else(|| tasks.iter().position(left))
+    thread.or_else(holder).or(Some(first))
 }
 
 /// The running task holds so many more real locks, or fewer.
@@ -213,7 +230,7 @@ pub(crate) fn resume(x: *mut Execution, number: u32) {
 /// The whole life of a task.
 fn run() {
     let x = execution::running().expect("it runs");
-    let (life, on_exit) = (x.task().life.clone(), x.task().on_exit.take());
+    let (life, on_exit) = (x.task().life().clone(), x.task().on_exit.take());
     // Only the task itself knows of its end if its handle is gone before it begins.
     let seen = x.task().label.is_main() || on_exit.is_some() || Arc::strong_count(&life) > 2;
     if x.deep {
