@@ -9,7 +9,7 @@ use crate::life::Lives;
 use crate::object::{Action, Object, Place, place_name};
 use crate::record::Record;
 use crate::selects::BEGINS;
-use crate::task::Task;
+use crate::task::{State, Task};
 use crate::waiting::{On, Ready};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -33,6 +33,8 @@ pub(crate) struct Execution {
     /// Memory of tasks.
     #[expect(clippy::vec_box, reason = "see above")]
     pub(crate) spare_tasks: Vec<Box<Task>>,
+    /// Those that are not over, in order.
+    pub(crate) left: Vec<u32>,
     /// Whether each can go on, as far as that is known.
     pub(crate) able: Vec<Option<bool>>,
     pub(crate) running: u32,
@@ -48,6 +50,8 @@ pub(crate) struct Execution {
     /// The execution is over and being cleared away: nothing that happens now is an event.
     pub(crate) muted: bool,
     pub(crate) main_done: bool,
+    /// Whether a task has panicked.
+    pub(crate) panicked: bool,
     pub(crate) misuse: Option<String>,
     pub(crate) groups: Arc<Groups>,
     pub(crate) learnt: Learnt,
@@ -108,6 +112,7 @@ impl Execution {
             id: 0,
             tasks: Vec::new(),
             spare_tasks: Vec::new(),
+            left: Vec::new(),
             able: Vec::new(),
             running: NONE,
             step: NONE,
@@ -119,6 +124,7 @@ impl Execution {
             clock: Clock::default(),
             muted: false,
             main_done: false,
+            panicked: false,
             misuse: None,
             groups,
             learnt,
@@ -138,12 +144,13 @@ impl Execution {
     pub(crate) fn renew(&mut self, id: u64) {
         debug_assert!(self.tasks.is_empty(), "tasks are dropped where nothing of the execution is borrowed");
         self.id = id;
+        self.left.clear();
         self.able.clear();
         (self.running, self.step) = (NONE, NONE);
         self.fresh.clear();
         (self.order, self.last_wait, self.selects) = (0, 0, 0);
         self.clock = Clock::default();
-        (self.muted, self.main_done) = (false, false);
+        (self.muted, self.main_done, self.panicked) = (false, false, false);
         self.misuse = None;
         self.numbers.clear();
         self.set_up = 0;
@@ -154,6 +161,14 @@ impl Execution {
     /// The task that is running.
     pub(crate) fn task(&mut self) -> &mut Task {
         &mut self.tasks[self.running as usize]
+    }
+
+    /// The running task is over.
+    pub(crate) fn task_ends(&mut self) {
+        let number = self.running;
+        self.left.retain(|&left| left != number);
+        self.task().state = State::Done;
+        self.task().waits.clear();
     }
 
     /// Whether it is noted what the running step touches.
@@ -422,6 +437,7 @@ pub(crate) fn add_task(life: Arc<dyn Lives>, place: Place, on_exit: Option<Box<d
     let mut task = x.spare_tasks.pop().unwrap_or_else(|| Box::new(Task::none()));
     task.renew(x.id, life, place, on_exit, x.step);
     x.tasks.push(task);
+    x.left.push(number);
     x.able.push(None);
     x.fresh.push_back(number);
 }

@@ -326,8 +326,10 @@ impl Machine for TaskMachine {
             let x = self.live.as_mut().expect("it has caught up");
             refresh(x, self.shared.settings.timers);
             self.enabled_from.push(self.enabled.len());
-            let numbers = (0..x.tasks.len()).filter(|&number| is_enabled(x, number));
-            self.enabled.extend(numbers.map(|number| Choice::first(Pending(number as u32))));
+            let left = std::mem::take(&mut x.left);
+            let able = left.iter().filter(|&&number| is_enabled(x, number as usize));
+            self.enabled.extend(able.map(|&number| Choice::first(Pending(number))));
+            x.left = left;
         }
         let to = self.enabled_from.get(depth + 1).copied().unwrap_or(self.enabled.len());
         out.extend_from_slice(&self.enabled[self.enabled_from[depth]..to]);
@@ -485,6 +487,9 @@ impl Machine for TaskMachine {
             out.push(stuck(x, &waiting, Kind::Environment, "the test is over, and tasks are left behind"));
         }
         untaken(x, out);
+        if !x.panicked {
+            return;
+        }
         for task in &x.tasks[1..] {
             if let Some((message, place, step)) = task.life().end().unseen_panic() {
                 out.push(panic_problem(format!("{message} (in {})", task.label), place, step));

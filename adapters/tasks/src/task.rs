@@ -38,7 +38,8 @@ pub(crate) struct Task {
     pub(crate) place: Place,
     life: Option<Arc<dyn Lives>>,
     on_exit: Option<Box<dyn FnOnce()>>,
-    coroutine: Option<Coroutine<(), (), (), Stack>>,
+    /// How it runs, if it has begun. Apart: it is in use while the task's code reaches the task.
+    coroutine: Box<Option<Coroutine<(), (), (), Stack>>>,
     yielder: *const Yielder<(), ()>,
     pub(crate) state: State,
     pub(crate) waits: Vec<Wait>,
@@ -77,7 +78,7 @@ impl Task {
             place: Location::caller(),
             life: None,
             on_exit: None,
-            coroutine: None,
+            coroutine: Box::new(None),
             yielder: std::ptr::null(),
             state: State::Done,
             waits: Vec::new(),
@@ -122,7 +123,7 @@ impl Task {
 
     /// Drops what it holds.
     pub(crate) fn clear(&mut self) {
-        (self.life, self.on_exit, self.coroutine) = (None, None, None);
+        (self.life, self.on_exit, *self.coroutine) = (None, None, None);
         self.waits.clear();
         self.around.clear();
         self.probes.clear();
@@ -209,20 +210,20 @@ pub(crate) fn suspend() {
 /// Lets task `number` run until it stops again.
 pub(crate) fn resume(x: *mut Execution, number: u32) {
     // Short borrows only: the task's code reaches the execution too.
-    let mut coroutine = unsafe {
+    let coroutine = unsafe {
         (*x).running = number;
         (&mut (*x).able)[number as usize] = None;
-        let task = &mut (&mut (*x).tasks)[number as usize];
-        task.coroutine.take().unwrap_or_else(|| {
-            Coroutine::with_stack(Stack::take(), |yielder: &Yielder<(), ()>, ()| {
-                execution::running().expect("it runs").task().yielder = yielder;
-                run();
-            })
-        })
+        let coroutine = &raw mut *(&mut (*x).tasks)[number as usize].coroutine;
+        &mut *coroutine
     };
-    match coroutine.resume(()) {
-        CoroutineResult::Yield(()) => unsafe { (&mut (*x).tasks)[number as usize].coroutine = Some(coroutine) },
-        CoroutineResult::Return(()) => coroutine.into_stack().give_back(),
+    let begun = coroutine.get_or_insert_with(|| {
+        Coroutine::with_stack(Stack::take(), |yielder: &Yielder<(), ()>, ()| {
+            execution::running().expect("it runs").task().yielder = yielder;
+            run();
+        })
+    });
+    if let CoroutineResult::Return(()) = begun.resume(()) {
+        coroutine.take().expect("it has begun").into_stack().give_back();
     }
     unsafe { (*x).running = NONE };
 }
@@ -259,8 +260,8 @@ fn run() {
     }
     let x = execution::running().expect("it runs");
     let step = x.step;
-    x.task().state = State::Done;
-    x.task().waits.clear();
+    x.panicked |= driven.is_err();
+    x.task_ends();
     if x.task().label.is_main() {
         x.main_done = true;
         events::write(execution::CLOCK);
@@ -291,10 +292,11 @@ enum Driven {
 /// A task that somebody asks to stop may be stopped before it begins: then its beginning is an event. `false`: it was.
 fn begins() -> bool {
     let x = execution::running().expect("it runs");
-    let (name, place, waker) = (x.task().name, x.task().place, x.task().waker.clone());
+    let name = x.task().name;
     if x.muted || !x.groups.is_marked(name) {
         return !x.muted;
     }
+    let (place, waker) = (x.task().place, x.task().waker.clone());
     let (mut leaf, mut cx) = (crate::Leaf::new(), Context::from_waker(&waker));
     while leaf.poll(&mut cx, &On::Yield, Action::plain("begins", place)).is_pending() {
         stop(execution::running().expect("it runs"), false);
