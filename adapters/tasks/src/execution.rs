@@ -166,7 +166,8 @@ impl Execution {
     /// The running task is over.
     pub(crate) fn task_ends(&mut self) {
         let number = self.running;
-        self.left.retain(|&left| left != number);
+        let at = self.left.binary_search(&number).expect("who runs is not over");
+        self.left.remove(at);
         self.task().state = State::Done;
         self.task().waits.clear();
     }

@@ -120,12 +120,14 @@ impl Leaf {
         if x.muted {
             return Poll::Pending;
         }
-        let first = self.execution != x.id || self.task != x.running || !x.task().has_wait(self.id);
-        if !first && x.task().grant == self.id {
-            x.task().grant = 0;
-            x.attach_probes();
-            x.task().drop_wait(self.id);
+        let here = self.execution == x.id && self.task == x.running;
+        let task = x.task();
+        let first = !here || !task.has_wait(self.id);
+        if !first && task.grant == self.id {
+            task.grant = 0;
+            task.drop_wait(self.id);
             self.id = 0;
+            x.attach_probes();
             x.mark_dirty();
             return Poll::Ready(());
         }
@@ -143,26 +145,24 @@ impl Leaf {
                 return Poll::Ready(());
             }
         }
-        self.register(x_again(), cx, on, action, first);
+        self.register(x_again(), cx, on, &action, first);
         if !ready {
             x_again().probe(on);
         }
         Poll::Pending
     }
 
-    fn register(&mut self, x: &mut Execution, cx: &mut Context<'_>, on: &On, action: Action, first: bool) {
+    fn register(&mut self, x: &mut Execution, cx: &mut Context<'_>, on: &On, action: &Action, first: bool) {
         x.order += 1;
-        let order = x.order;
+        x.last_wait += u32::from(first);
+        let (execution, running, order, id) = (x.id, x.running, x.order, x.last_wait);
         let task = x.task();
         let foreign = (!cx.waker().will_wake(&task.waker)).then(|| cx.waker().clone());
         let (poll, path) = (task.poll, task.path);
         if first {
+            task.waits.push(Wait { id, order, poll, on: on.clone(), action: *action, foreign, path });
             self.forget();
-            let x = x_again();
-            x.last_wait += 1;
-            (self.execution, self.task, self.id) = (x.id, x.running, x.last_wait);
-            let wait = Wait { id: self.id, order, poll, on: on.clone(), action, foreign, path };
-            x.task().waits.push(wait);
+            (self.execution, self.task, self.id) = (execution, running, id);
         } else if let Some(wait) = task.waits.iter_mut().find(|wait| wait.id == self.id) {
             (wait.order, wait.poll, wait.foreign) = (order, poll, foreign);
         }
