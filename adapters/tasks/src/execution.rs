@@ -216,10 +216,14 @@ impl Execution {
 
     /// A leaf was asked in vain. That counts if the poll goes on to an event: another answer would have
     /// led elsewhere.
+    #[inline]
     pub(crate) fn probe(&mut self, on: &On) {
-        if self.record.known {
-            return;
+        if !self.record.known {
+            self.note_probe(on);
         }
+    }
+
+    fn note_probe(&mut self, on: &On) {
         let probes = &mut self.task().probes;
         match on {
             // Polled, a timer only sees what time it is.
@@ -288,12 +292,15 @@ impl Execution {
 
     /// A branch of a select or join acts as soon as it is polled: it matters what was ready before, or who was asked
     /// first.
+    #[inline]
     pub(crate) fn mark_around(&mut self) {
-        let known = self.record.known;
-        let task = self.task();
-        if known || task.around.is_empty() {
-            return;
+        if !self.record.known && !self.task().around.is_empty() {
+            self.mark_places_around();
         }
+    }
+
+    fn mark_places_around(&mut self) {
+        let task = self.task();
         let asked = !task.probes.is_empty() || task.waits.iter().any(|wait| wait.poll == task.poll);
         let around: SmallVec<[Place; 2]> =
             task.around.iter().filter(|(_, any_first)| asked || *any_first).map(|(place, _)| *place).collect();
@@ -321,15 +328,23 @@ impl Execution {
         self.record.branch.digit(k).min(ways - 1)
     }
 
+    /// The number of the next object of this kind.
+    #[inline]
     fn number(&mut self, kind: &'static str) -> u32 {
         // Nearly always it is the very same text.
         let same = self.numbers.iter().position(|(k, _)| ptr::eq(*k, kind));
-        let at = same.or_else(|| self.numbers.iter().position(|(k, _)| *k == kind)).unwrap_or_else(|| {
-            self.numbers.push((kind, 0));
-            self.numbers.len() - 1
-        });
+        let at = same.unwrap_or_else(|| self.like(kind));
         self.numbers[at].1 += 1;
         self.numbers[at].1
+    }
+
+    /// Where the numbers of this kind are.
+    #[cold]
+    fn like(&mut self, kind: &'static str) -> usize {
+        self.numbers.iter().position(|(k, _)| *k == kind).unwrap_or_else(|| {
+            self.numbers.push((kind, 0));
+            self.numbers.len() - 1
+        })
     }
 }
 
@@ -357,26 +372,25 @@ pub(crate) const IDLE: Name = Name(0x434c_4f43_4b00_0003);
 pub(crate) const DUE: Name = Name(0x434c_4f43_4b00_0002);
 
 pub(crate) fn new_object(kind: &'static str) -> Object {
-    match running() {
-        Some(x) => {
-            let task = x.task();
-            task.children += 1;
-            let name = task.name.child(task.children);
-            Object { name, kind, number: x.number(kind) }
-        }
+    let Some(x) = current() else { return stray_object(kind) };
+    let name = if x.running != NONE {
+        let task = x.task();
+        task.children += 1;
+        task.name.child(task.children)
+    } else {
         // Made by what sets an execution up.
-        None if let Some(x) = current() => {
-            x.set_up += 1;
-            Object { name: Name::ROOT.mixed(0x5E7).child(x.set_up), kind, number: x.number(kind) }
-        }
-        // Made outside of any execution: there is one thread and one order.
-        None => {
-            thread_local! { static MADE: Cell<u32> = const { Cell::new(0) }; }
-            let number = MADE.get() + 1;
-            MADE.set(number);
-            Object { name: Name::ROOT.mixed(0x0BCE).child(number), kind, number }
-        }
-    }
+        x.set_up += 1;
+        Name::ROOT.mixed(0x5E7).child(x.set_up)
+    };
+    Object { name, kind, number: x.number(kind) }
+}
+
+/// Made outside of any execution: there is one thread and one order.
+fn stray_object(kind: &'static str) -> Object {
+    thread_local! { static MADE: Cell<u32> = const { Cell::new(0) }; }
+    let number = MADE.get() + 1;
+    MADE.set(number);
+    Object { name: Name::ROOT.mixed(0x0BCE).child(number), kind, number }
 }
 
 /// See [`Object::late`].

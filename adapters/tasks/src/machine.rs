@@ -160,10 +160,15 @@ impl TaskMachine {
     }
 
     /// Makes the live execution stand where the steps say.
+    #[inline]
     fn catch_up(&mut self) -> Result<(), MachineError> {
-        if self.live.is_some() && self.live_depth == self.depth {
-            return Ok(());
-        }
+        let is_there = self.live.is_some() && self.live_depth == self.depth;
+        if is_there { Ok(()) } else { self.run_again() }
+    }
+
+    /// A new execution, up to where the steps say.
+    #[inline(never)]
+    fn run_again(&mut self) -> Result<(), MachineError> {
         self.leave();
         self.begin()?;
         for at in 0..self.steps.len() {

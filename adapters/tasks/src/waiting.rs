@@ -182,8 +182,11 @@ impl Leaf {
 }
 
 impl Drop for Leaf {
+    #[inline]
     fn drop(&mut self) {
-        self.forget();
+        if self.id != 0 {
+            self.forget();
+        }
     }
 }
 
