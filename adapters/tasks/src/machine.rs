@@ -331,10 +331,12 @@ impl Machine for TaskMachine {
             let x = self.live.as_mut().expect("it has caught up");
             refresh(x, self.shared.settings.timers);
             self.enabled_from.push(self.enabled.len());
-            let left = std::mem::take(&mut x.left);
-            let able = left.iter().filter(|&&number| is_enabled(x, number as usize));
-            self.enabled.extend(able.map(|&number| Choice::first(Pending(number))));
-            x.left = left;
+            for at in 0..x.left.len() {
+                let number = x.left[at];
+                if is_enabled(x, number as usize) {
+                    self.enabled.push(Choice::first(Pending(number)));
+                }
+            }
         }
         let to = self.enabled_from.get(depth + 1).copied().unwrap_or(self.enabled.len());
         out.extend_from_slice(&self.enabled[self.enabled_from[depth]..to]);
