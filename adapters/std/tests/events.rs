@@ -26,9 +26,9 @@ fn spawn(work: impl FnOnce() + 'static) -> Task {
 impl Future for Task {
     type Output = ();
     fn poll(mut self: std::pin::Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let (on, action) =
-            (On::Source(self.0.clone(), 0), Action::new("joins", self.0.end().object, Location::caller()));
-        self.1.poll(cx, &on, action)
+        let Task(task, leaf) = &mut *self;
+        let place = Location::caller();
+        leaf.poll(cx, || (On::Source(task.clone(), 0), Action::new("joins", task.end().object, place)))
     }
 }
 

@@ -237,8 +237,8 @@ impl Acquiring {
             return Poll::Ready(answer);
         }
         let Some(id) = self.id else { return Poll::Pending };
-        let on = On::Source(self.gate.clone(), id);
-        std::task::ready!(self.leaf.poll(cx, &on, self.waits()));
+        let waits = self.waits();
+        std::task::ready!(self.leaf.poll(cx, || (On::Source(self.gate.clone(), id), waits)));
         Poll::Ready(self.got())
     }
 

@@ -298,7 +298,7 @@ fn begins() -> bool {
     }
     let (place, waker) = (x.task().place, x.task().waker.clone());
     let (mut leaf, mut cx) = (crate::Leaf::new(), Context::from_waker(&waker));
-    while leaf.poll(&mut cx, &On::Yield, Action::plain("begins", place)).is_pending() {
+    while leaf.poll(&mut cx, || (On::Yield, Action::plain("begins", place))).is_pending() {
         stop(execution::running().expect("it runs"), false);
         let x = execution::running().expect("it runs");
         if x.muted || x.task().cancelled().is_some() {
@@ -405,7 +405,7 @@ pub fn wait_here(on: &On, action: Action) -> bool {
     // What the poll has asked for so far does not count until it is over, and is asked for again then.
     x.task().poll += 1;
     loop {
-        if leaf.poll(&mut cx, on, action).is_ready() {
+        if leaf.poll(&mut cx, || (on.clone(), action)).is_ready() {
             execution::running().expect("it runs").task().dirty = true;
             return true;
         }

@@ -108,11 +108,40 @@ impl Leaf {
         Leaf { execution: 0, task: 0, id: 0 }
     }
 
-    /// Waits. `Ready` means: take it now, this is the event.
-    pub fn poll(&mut self, cx: &mut Context<'_>, on: &On, action: Action) -> Poll<()> {
+    /// Waits for what `wait` says, which is an event as the action tells. `Ready` means: take it now, this is the event.
+    #[inline]
+    pub fn poll(&mut self, cx: &mut Context<'_>, wait: impl FnOnce() -> (On, Action)) -> Poll<()> {
+        if self.is_granted() {
+            return Poll::Ready(());
+        }
+        let (on, action) = wait();
+        self.wait(cx, on, &action)
+    }
+
+    /// Whether it may take now what it has waited for. Then it waits no more.
+    fn is_granted(&mut self) -> bool {
+        let Some(x) = execution::running().filter(|x| !x.muted && self.is_of(x)) else { return false };
+        let task = x.task();
+        if self.id == 0 || task.grant != self.id {
+            return false;
+        }
+        task.grant = 0;
+        task.drop_wait(self.id);
+        self.id = 0;
+        x.attach_probes();
+        x.mark_dirty();
+        true
+    }
+
+    /// Whether it was last polled by the task that is running.
+    fn is_of(&self, x: &Execution) -> bool {
+        self.execution == x.id && self.task == x.running
+    }
+
+    fn wait(&mut self, cx: &mut Context<'_>, on: On, action: &Action) -> Poll<()> {
         let Some(x) = execution::running() else {
             return match on {
-                On::Source(source, key) if source.ready(*key).is_none() => Poll::Pending,
+                On::Source(source, key) if source.ready(key).is_none() => Poll::Pending,
                 On::Source(..) | On::Yield => Poll::Ready(()),
                 On::Timer(_) => Poll::Pending,
             };
@@ -120,39 +149,29 @@ impl Leaf {
         if x.muted {
             return Poll::Pending;
         }
-        let here = self.execution == x.id && self.task == x.running;
-        let task = x.task();
-        let first = !here || !task.has_wait(self.id);
-        if !first && task.grant == self.id {
-            task.grant = 0;
-            task.drop_wait(self.id);
-            self.id = 0;
-            x.attach_probes();
-            x.mark_dirty();
-            return Poll::Ready(());
-        }
+        let first = !self.is_of(x) || !x.task().has_wait(self.id);
         if first && x.deep && matches!(on, On::Source(..)) {
-            events::event(action);
+            events::event(*action);
         }
         let Some(x) = execution::running().filter(|x| !x.muted) else { return Poll::Pending };
-        let ready = x.finds_ready(on);
+        let ready = x.finds_ready(&on);
         // What is polled after this leaf must not act when this one is ready.
         if (x.task().composite > 0 || first && x.deep) && matches!(on, On::Source(..)) {
-            x.look_at(on);
+            x.look_at(&on);
             if ready {
                 self.forget();
-                x_again().instead_of_begin(action);
+                x_again().instead_of_begin(*action);
                 return Poll::Ready(());
             }
         }
-        self.register(x_again(), cx, on, &action, first);
         if !ready {
-            x_again().probe(on);
+            x_again().probe(&on);
         }
+        self.register(x_again(), cx, on, action, first);
         Poll::Pending
     }
 
-    fn register(&mut self, x: &mut Execution, cx: &mut Context<'_>, on: &On, action: &Action, first: bool) {
+    fn register(&mut self, x: &mut Execution, cx: &mut Context<'_>, on: On, action: &Action, first: bool) {
         x.order += 1;
         x.last_wait += u32::from(first);
         let (execution, running, order, id) = (x.id, x.running, x.order, x.last_wait);
@@ -160,7 +179,7 @@ impl Leaf {
         let foreign = (!cx.waker().will_wake(&task.waker)).then(|| cx.waker().clone());
         let (poll, path) = (task.poll, task.path);
         if first {
-            task.waits.push(Wait { id, order, poll, on: on.clone(), action: *action, foreign, path });
+            task.waits.push(Wait { id, order, poll, on, action: *action, foreign, path });
             self.forget();
             (self.execution, self.task, self.id) = (execution, running, id);
         } else if let Some(wait) = task.waits.iter_mut().find(|wait| wait.id == self.id) {

@@ -193,9 +193,8 @@ impl Future for Sleep {
         if self.elapsed {
             return Poll::Ready(());
         }
-        let on = On::Timer(self.deadline.nanos());
-        let place = self.place;
-        ready!(self.leaf.poll(cx, &on, Action::plain("is woken by a timer", place)));
+        let (due, place) = (self.deadline.nanos(), self.place);
+        ready!(self.leaf.poll(cx, || (On::Timer(due), Action::plain("is woken by a timer", place))));
         self.elapsed = true;
         Poll::Ready(())
     }

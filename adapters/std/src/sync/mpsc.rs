@@ -151,11 +151,12 @@ fn recv_timeout<T>(queue: &Arc<Queue<T>>, timeout: Duration, place: Place) -> Re
     let due = whippet_tasks::now().saturating_add(u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX));
     let (mut messages, mut timer) = (Leaf::new(), Leaf::new());
     let answer = block_on_here(poll_fn(|cx| {
-        if messages.poll(cx, &queue.to_receive(), queue.action("receives", "from", place)).is_ready() {
+        let receives = || (queue.to_receive(), queue.action("receives", "from", place));
+        if messages.poll(cx, receives).is_ready() {
             return Poll::Ready(queue.take(place).ok_or(RecvTimeoutError::Disconnected));
         }
-        let fires = Action::plain("is woken by a timer", place);
-        timer.poll(cx, &On::Timer(due), fires).map(|()| Err(RecvTimeoutError::Timeout))
+        let fires = || (On::Timer(due), Action::plain("is woken by a timer", place));
+        timer.poll(cx, fires).map(|()| Err(RecvTimeoutError::Timeout))
     }));
     leave_if_over();
     answer.unwrap_or(Err(RecvTimeoutError::Timeout))

@@ -150,11 +150,11 @@ pub fn park_timeout(timeout: Duration) {
     let (mut told, mut timer) = (Leaf::new(), Leaf::new());
     let unparked = Cell::new(false);
     let _ = block_on_here(poll_fn(|cx| {
-        unparked.set(told.poll(cx, &parking.on(), parking.action(place)).is_ready());
+        unparked.set(told.poll(cx, || (parking.on(), parking.action(place))).is_ready());
         if unparked.get() {
             return Poll::Ready(());
         }
-        timer.poll(cx, &On::Timer(due), Action::plain("is woken by a timer", place))
+        timer.poll(cx, || (On::Timer(due), Action::plain("is woken by a timer", place)))
     }));
     leave_if_over();
     if unparked.get() {

@@ -93,7 +93,7 @@ impl<T> Asking<T> {
         let Some(id) = self.id else { return Poll::Pending };
         let mut action = self.action();
         action.verb = if self.reserve { "gets a place in" } else { "gets room and sends" };
-        ready!(self.leaf.poll(cx, &On::of(&self.queue, id), action));
+        ready!(self.leaf.poll(cx, || (On::of(&self.queue, id), action)));
         Poll::Ready(self.got())
     }
 

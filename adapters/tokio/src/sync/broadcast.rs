@@ -310,9 +310,9 @@ impl<T: Clone> Receiver<T> {
     }
 
     fn poll(&mut self, cx: &mut Context<'_>, place: Place) -> Poll<Result<T, RecvError>> {
-        let action = Action::of::<T>("receives", "from", self.chan.object, place);
-        let on = self.chan.after(self.next);
-        ready!(self.leaf.poll(cx, &on, action));
+        let (chan, next) = (&self.chan, self.next);
+        let receives = || (chan.after(next), Action::of::<T>("receives", "from", chan.object, place));
+        ready!(self.leaf.poll(cx, receives));
         Poll::Ready(match self.take() {
             Some(Ok(value)) => Ok(value),
             Some(Err(count)) => Err(RecvError::Lagged(count)),

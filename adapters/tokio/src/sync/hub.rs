@@ -50,7 +50,8 @@ impl<N: News> Hub<N> {
     /// The wait for no receivers.
     pub(super) fn closed(self: &Arc<Self>, place: Place) -> impl Future<Output = ()> + use<'_, N> {
         let mut leaf = Leaf::new();
-        poll_fn(move |cx| leaf.poll(cx, &On::of(self, CLOSED), Action::new("waits for the end of", self.object, place)))
+        let waits = move || (On::of(self, CLOSED), Action::new("waits for the end of", self.object, place));
+        poll_fn(move |cx| leaf.poll(cx, waits))
     }
 }
 

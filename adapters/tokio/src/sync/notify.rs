@@ -189,9 +189,8 @@ impl Waiting {
         }
         self.join();
         let id = self.id.expect("it joined");
-        let on = On::Source(self.core.clone(), id);
         let action = Action::new("is notified by", self.core.object(), self.place);
-        ready!(self.leaf.poll(cx, &on, action));
+        ready!(self.leaf.poll(cx, || (On::Source(self.core.clone(), id), action)));
         self.core.with(|s| s.line.retain(|waiter| waiter.id != id));
         self.id = None;
         self.done = true;

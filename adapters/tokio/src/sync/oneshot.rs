@@ -154,7 +154,7 @@ impl<T> Sender<T> {
 
     fn poll_closed_at(&mut self, cx: &mut Context<'_>, place: Place) -> Poll<()> {
         let chan = self.chan.as_ref().expect("it is used once");
-        self.leaf.poll(cx, &On::of(chan, CLOSED), Action::new("waits for the end of", chan.object, place))
+        self.leaf.poll(cx, || (On::of(chan, CLOSED), Action::new("waits for the end of", chan.object, place)))
     }
 }
 
@@ -230,11 +230,12 @@ impl<T> Future for Receiver<T> {
     type Output = Result<T, RecvError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let chan = self.chan.clone().expect("called after complete");
-        let action = Action::of::<T>("receives", "from", chan.object, self.place);
-        ready!(self.leaf.poll(cx, &On::of(&chan, RECEIVE), action));
-        self.chan = None;
-        Poll::Ready(chan.take().ok_or(RecvError(())))
+        let Receiver { chan: held, leaf, place } = &mut *self;
+        let chan = held.as_ref().expect("called after complete");
+        ready!(leaf.poll(cx, || (On::of(chan, RECEIVE), Action::of::<T>("receives", "from", chan.object, place))));
+        let value = chan.take();
+        *held = None;
+        Poll::Ready(value.ok_or(RecvError(())))
     }
 }
 

@@ -113,7 +113,7 @@ impl<T> SetOnce<T> {
         poll_fn(move |cx| {
             if !self.value.is_settled() {
                 let action = Action::new("waits for", self.object(place), place);
-                std::task::ready!(leaf.poll(cx, &On::Source(self.setting().clone(), 0), action));
+                std::task::ready!(leaf.poll(cx, || (On::Source(self.setting().clone(), 0), action)));
             }
             std::task::Poll::Ready(self.value.get().expect("it is set"))
         })

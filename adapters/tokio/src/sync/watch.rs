@@ -284,8 +284,9 @@ impl<T> Receiver<T> {
     pub fn changed(&mut self) -> impl Future<Output = Result<(), RecvError>> + use<'_, T> {
         let place = Location::caller();
         poll_fn(move |cx| {
-            let action = Action::new("sees a change of", self.chan.object, place);
-            ready!(self.leaf.poll(cx, &self.chan.after(self.seen), action));
+            let (chan, seen) = (&self.chan, self.seen);
+            let sees = || (chan.after(seen), Action::new("sees a change of", chan.object, place));
+            ready!(self.leaf.poll(cx, sees));
             let version = self.chan.version();
             if version == self.seen && self.chan.senders.left() == 0 {
                 return std::task::Poll::Ready(Err(RecvError(())));

@@ -67,8 +67,9 @@ impl<T> JoinSet<T> {
         if self.tasks.is_empty() {
             return Poll::Ready(None);
         }
-        let on = On::Source(self.ends.clone(), 0);
-        ready!(self.leaf.poll(cx, &on, Action::new("takes a result of", self.ends.object, place)));
+        let ends = &self.ends;
+        let takes = || (On::Source(ends.clone(), 0), Action::new("takes a result of", ends.object, place));
+        ready!(self.leaf.poll(cx, takes));
         Poll::Ready(self.pop())
     }
 

@@ -95,8 +95,7 @@ impl Future for LocalSet {
             let Some(next) = self.tasks.with(|tasks| tasks.last().cloned()) else { return Poll::Ready(()) };
             if !next.end().is_over() {
                 let action = Action::new("waits for", next.end().object, Location::caller());
-                let on = On::Source(next, 0);
-                std::task::ready!(self.leaf.poll(cx, &on, action));
+                std::task::ready!(self.leaf.poll(cx, || (On::Source(next, 0), action)));
             }
             self.tasks.with(Vec::pop);
         }

@@ -159,7 +159,7 @@ pub fn block_in_place<R>(work: impl FnOnce() -> R) -> R {
 pub fn yield_now() -> impl Future<Output = ()> {
     let place = Location::caller();
     let mut leaf = Leaf::new();
-    std::future::poll_fn(move |cx| leaf.poll(cx, &On::Yield, Action::plain("goes on after yielding", place)))
+    std::future::poll_fn(move |cx| leaf.poll(cx, || (On::Yield, Action::plain("goes on after yielding", place))))
 }
 
 impl<T> JoinHandle<T> {
@@ -201,9 +201,8 @@ impl<T> Future for JoinHandle<T> {
     type Output = Result<T, JoinError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let on = On::Source(self.task.clone(), 0);
-        let action = Action::new("joins", self.task.end().object, self.place);
-        ready!(self.leaf.poll(cx, &on, action));
+        let JoinHandle { task, leaf, place } = &mut *self;
+        ready!(leaf.poll(cx, || (On::Source(task.clone(), 0), Action::new("joins", task.end().object, place))));
         Poll::Ready(self.result())
     }
 }

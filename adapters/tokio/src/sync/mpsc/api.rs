@@ -97,7 +97,7 @@ macro_rules! channel_kind {
                 let mut leaf = Leaf::new();
                 poll_fn(move |cx| {
                     let action = Action::new("waits for the end of", self.chan.object, place);
-                    leaf.poll(cx, &self.chan.to_close(), action)
+                    leaf.poll(cx, || (self.chan.to_close(), action))
                 })
             }
             pub fn same_channel(&self, other: &Self) -> bool {

@@ -14,8 +14,7 @@ pub(super) struct Rx<T> {
 
 impl<T> Rx<T> {
     pub(super) fn poll_recv(&mut self, cx: &mut Context<'_>, place: Place) -> Poll<Option<T>> {
-        let action = self.chan.action("receives", "from", place);
-        ready!(self.leaf.poll(cx, &self.chan.to_receive(), action));
+        ready!(self.leaf.poll(cx, || (self.chan.to_receive(), self.chan.action("receives", "from", place))));
         Poll::Ready(self.chan.take(place))
     }
 
