@@ -47,7 +47,7 @@ pub(crate) fn stuck(x: &Execution, tasks: &[&task::Task], kind: Kind, what: &str
         }
         key = key.mixed(u64::from(task.place.line()));
     }
-    let steps = x.tasks.iter().map(|task| task.last_step).filter(|&step| step != NONE).map(|step| step as usize);
+    let steps = x.tasks.iter().flat_map(|task| &task.after).map(|&step| step as usize);
     let place = tasks.first().and_then(|task| task.live_waits().next()).map(|wait| place_text(wait.action.place));
     let mut steps: Vec<usize> = steps.collect();
     steps.sort_unstable();

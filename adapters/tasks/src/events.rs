@@ -2,7 +2,7 @@
 //!
 //! All of this is about the task that is running on this thread; where none is, nothing happens.
 
-use crate::execution::{NONE, Sent, current, running};
+use crate::execution::{NONE, Sent, Steps, current, running};
 use crate::object::Action;
 use crate::task::State;
 use whippet_model::{Name, Touch};
@@ -44,8 +44,11 @@ pub fn event(action: Action) {
 
 /// The running step turns out to do this.
 pub(crate) fn retell(action: Action) {
-    if let Some(x) = running().filter(|x| !x.muted) {
+    let Some(x) = running().filter(|x| !x.muted) else { return };
+    if !x.taking {
         x.record.action = Some(action);
+    } else if let Some((_, told)) = x.record.told.last_mut() {
+        *told = action;
     }
 }
 
@@ -82,10 +85,10 @@ pub fn new_item() -> Name {
     current().map_or(Name::ROOT, |x| x.record.new_item())
 }
 
-/// The running step sends `item`, which somebody should take.
-pub fn sent(item: Name) {
+/// The running step, or this aside of it, sends `item`, which somebody should take.
+pub fn sent(item: Name, aside: Option<Action>) {
     if let Some(x) = current().filter(|x| x.keeps_untaken && !x.muted)
-        && let Some(action) = x.record.action
+        && let Some(action) = aside.or(x.record.action)
     {
         let step = x.step;
         x.untaken.push(Sent { item, action, step });
@@ -139,21 +142,60 @@ pub fn contributes(watched: Name, to: Name) {
     }
 }
 
-/// Whether drops are events also where nobody can tell: [`Settings::every_drop`](crate::Settings::every_drop).
+/// Whether what a task does is an event also where nobody can tell:
+/// [`Settings::every_event`](crate::Settings::every_event).
 #[must_use]
-pub(crate) fn is_every_drop() -> bool {
-    running().is_some_and(|x| x.every_drop)
+pub(crate) fn is_every_event() -> bool {
+    running().is_some_and(|x| x.every_event)
 }
 
-/// Before [`contributes`]: whether that has to be an event of its own. As long as nobody was seen to look at `to`, or to
-/// wait for `watched` together with something else, it is a part of the running step.
+/// Whether what the running task is about to do for those who watch `watched` has to be an event of its own. As long as
+/// nobody was seen to look at any of `seen_in`, or to wait for `watched` together with something else, it is an aside: a
+/// part of the running step.
 #[must_use]
-pub fn stands_out(watched: Name, to: Name) -> bool {
-    let apart = is_every_drop() || is_learnt(watched) || is_learnt(to);
-    if !apart && let Some(x) = running().filter(|x| x.notes()) {
-        x.record.asides.push(to);
+pub fn stands_out(watched: Name, seen_in: &[Name]) -> bool {
+    // Where nobody runs, it is said to those who watch for that.
+    let Some(x) = running() else { return true };
+    let apart = x.every_event || x.groups.is_marked(watched) || seen_in.iter().any(|&name| x.groups.is_marked(name));
+    if !apart {
+        x.aside = seen_in.first().copied();
+        if !x.muted && !x.record.known {
+            x.record.asides.extend_from_slice(seen_in);
+        }
     }
     apart
+}
+
+/// Whether the running task takes something as an aside, or has done so since it was stopped.
+pub(crate) fn is_taking() -> bool {
+    running().is_some_and(|x| x.taking)
+}
+
+/// The running task makes waits for `watched` ready, as an aside: not as an event of its own.
+pub fn enables_aside(watched: Name) {
+    if let Some(x) = current() {
+        x.record.enables.push(watched);
+    }
+}
+
+/// The running task does this, as an aside.
+pub fn tell(action: Action) {
+    if let Some(x) = running().filter(|x| x.notes()) {
+        x.record.told.push((x.running, action));
+    }
+}
+
+/// The steps that come before what the running task does now.
+#[must_use]
+pub fn before_this() -> Steps {
+    running().map_or_else(Steps::new, |x| x.task().after.clone())
+}
+
+/// The running task, which has taken what came by step `old`, takes what came by `new`, a later step that depends on it.
+pub(crate) fn supersedes(old: u32, new: u32) {
+    if let Some(x) = running().filter(|_| old != new) {
+        x.task().after.retain(|step| *step != old);
+    }
 }
 
 /// Remembers something about `name` for all executions. If it was not known, the search is begun again.

@@ -22,6 +22,9 @@ use whippet_model::{Branch, Name, Touch};
 /// No step, no task.
 pub(crate) const NONE: u32 = u32::MAX;
 
+/// Steps after which something happens.
+pub type Steps = SmallVec<[u32; 4]>;
+
 /// The unbiased `select!`s around a leaf: which one and which branch, the outermost first.
 pub(crate) type Select = [(u32, u32); 3];
 
@@ -41,8 +44,14 @@ pub(crate) struct Execution {
     /// The number of the step being taken.
     pub(crate) step: u32,
     pub(crate) record: Record,
+    /// What the running task has done last as an aside since it was stopped, and whether it has taken something so: see
+    /// [`crate::grant::pass`].
+    pub(crate) aside: Option<Name>,
+    pub(crate) taking: bool,
     /// Tasks that were created and have not begun.
     pub(crate) fresh: VecDeque<u32>,
+    /// Who waits for what as an aside: see [`crate::grant::pass`].
+    pub(crate) hopes: Vec<(Name, u32)>,
     pub(crate) order: u32,
     pub(crate) last_wait: u32,
     pub(crate) selects: u32,
@@ -64,8 +73,8 @@ pub(crate) struct Execution {
     late: FxHashMap<Name, u32>,
     /// Whether there is a point before every operation.
     pub(crate) deep: bool,
-    /// Whether drops and ends are events also where nobody can tell.
-    pub(crate) every_drop: bool,
+    /// Whether what a task does is an event also where nobody can tell.
+    pub(crate) every_event: bool,
     /// What was sent and not taken, if that is asked for.
     pub(crate) keeps_untaken: bool,
     pub(crate) untaken: Vec<Sent>,
@@ -117,7 +126,10 @@ impl Execution {
             running: NONE,
             step: NONE,
             record: Record::new(),
+            aside: None,
+            taking: false,
             fresh: VecDeque::new(),
+            hopes: Vec::new(),
             order: 0,
             last_wait: 0,
             selects: 0,
@@ -133,7 +145,7 @@ impl Execution {
             set_up: 0,
             late: FxHashMap::default(),
             deep: false,
-            every_drop: false,
+            every_event: false,
             keeps_untaken: false,
             untaken: Vec::new(),
             scratch: Vec::new(),
@@ -148,6 +160,7 @@ impl Execution {
         self.able.clear();
         (self.running, self.step) = (NONE, NONE);
         self.fresh.clear();
+        self.hopes.clear();
         (self.order, self.last_wait, self.selects) = (0, 0, 0);
         self.clock = Clock::default();
         (self.muted, self.main_done, self.panicked) = (false, false, false);
@@ -180,8 +193,30 @@ impl Execution {
 
     #[inline]
     pub(crate) fn touch(&mut self, touch: Touch) {
+        self.tell_apart();
         if self.notes() && !self.record.touches.contains(&touch) {
             self.record.touches.push(touch);
+        }
+    }
+
+    /// The running task does what others may depend on. What it has done before as an aside has to be an event then: this
+    /// belongs to it, and not to what happened before.
+    #[inline]
+    pub(crate) fn tell_apart(&mut self) {
+        if let Some(name) = self.aside
+            && !self.record.known
+            && !self.muted
+        {
+            self.grew |= self.learnt.mark(&self.groups, name);
+        }
+    }
+
+    /// As before, for what is noted of the step in which it happens: only who has taken something runs in a step of
+    /// others.
+    #[inline]
+    pub(crate) fn tell_taking_apart(&mut self) {
+        if self.taking {
+            self.tell_apart();
         }
     }
 
@@ -189,6 +224,13 @@ impl Execution {
     pub(crate) fn cause(&mut self, step: u32) {
         if step != NONE && step != self.step && !self.record.known && !self.record.causes.contains(&step) {
             self.record.causes.push(step);
+        }
+    }
+
+    /// The running step happens after what task `number` has done so far.
+    pub(crate) fn cause_all(&mut self, number: usize) {
+        for k in 0..self.tasks[number].after.len() {
+            self.cause(self.tasks[number].after[k]);
         }
     }
 
@@ -324,6 +366,7 @@ impl Execution {
         if ways < 2 || k >= Branch::DIGITS || ways >= Branch::VALUES {
             return 0;
         }
+        self.tell_taking_apart();
         self.record.arities.push(ways);
         self.record.branch.digit(k).min(ways - 1)
     }
@@ -417,6 +460,7 @@ pub(crate) fn woken(is_of: impl Fn(u64) -> bool, task: u32) {
         return;
     }
     if let Some(x) = current().filter(|x| is_of(x.id) && !x.muted) {
+        x.tell_taking_apart();
         let step = x.step;
         let task = &mut x.tasks[task as usize];
         task.woken = Some(step);
@@ -440,6 +484,7 @@ pub(crate) fn next_task() -> (u32, Name) {
     if x.running == NONE {
         return (number, Name::ROOT.child(number));
     }
+    x.tell_taking_apart();
     let task = x.task();
     task.children += 1;
     (number, task.name.child(task.children))
@@ -450,7 +495,8 @@ pub(crate) fn add_task(life: Arc<dyn Lives>, place: Place, on_exit: Option<Box<d
     let x = current().expect("tasks are created in executions");
     let number = x.tasks.len() as u32;
     let mut task = x.spare_tasks.pop().unwrap_or_else(|| Box::new(Task::none()));
-    task.renew(x.id, life, place, on_exit, x.step);
+    let after = x.tasks.get(x.running as usize).map_or(&[][..], |task| &task.after);
+    task.renew(x.id, life, place, on_exit, after);
     x.tasks.push(task);
     x.left.push(number);
     x.able.push(None);

@@ -3,10 +3,10 @@
 //! Who waits is let through by what made it ready, which is a cause. Where a task waits for several things at once, the
 //! taking is in a race with what made its own thing ready: another one might have let it through.
 
-use crate::execution::{CLOCK, DUE, Execution, IDLE, waking};
+use crate::execution::{CLOCK, DUE, Execution, IDLE, NONE, waking};
 use crate::object::{Action, Part};
-use crate::task::State;
-use crate::waiting::{On, Ready, Wait};
+use crate::task::{State, Task};
+use crate::waiting::{On, Ready, Unseen, Wait};
 use smallvec::SmallVec;
 use whippet_model::Touch;
 
@@ -22,9 +22,6 @@ pub(crate) fn refresh(x: &mut Execution, timers: u64) {
 fn ask_timers(x: &mut Execution, timers: u64) {
     x.clock.limit = 0;
     x.clock.idle = false;
-    if x.main_done {
-        return;
-    }
     let waiting = x.tasks.iter().filter(|task| matches!(task.state, State::Blocked));
     let due = waiting.flat_map(|task| task.live_waits()).filter_map(|wait| match wait.on {
         On::Timer(at) => Some(at),
@@ -33,7 +30,7 @@ fn ask_timers(x: &mut Execution, timers: u64) {
     let Some(first) = due.min() else { return };
     if x.clock.paused || x.clock.fired >= timers {
         x.clock.idle = true;
-        if (0..x.tasks.len()).any(|number| is_able(x, number)) {
+        if x.main_done || (0..x.tasks.len()).any(|number| is_able(x, number)) {
             return;
         }
     }
@@ -117,6 +114,7 @@ pub(crate) fn grant(x: &mut Execution, number: u32) -> Action {
     match &on {
         On::Source(..) if raced => x.touch_item(&on, since),
         On::Source(..) => x.take_causes(&on),
+        On::Timer(_) if x.main_done => return too_late(x, at, action),
         On::Timer(due) => fire(x, *due),
         On::Yield => {}
     }
@@ -137,6 +135,64 @@ fn grant_only(x: &mut Execution, at: usize) -> Option<Action> {
     }
     x.tasks[at].grant = id;
     Some(action)
+}
+
+/// Lets a waiting task through where that is no event but an aside: it waits for one thing only, and nobody can tell when
+/// it takes that. Whatever it does next comes after what made this ready. If that is not so yet, it is noted.
+pub(crate) fn pass(x: &mut Execution, number: u32) -> bool {
+    let at = number as usize;
+    let task = &x.tasks[at];
+    if x.every_event || x.muted || task.woken.is_some() || !matches!(task.state, State::Blocked) {
+        return false;
+    }
+    let mut live = task.live_waits();
+    let (Some(wait), None) = (live.next(), live.next()) else { return false };
+    let On::Source(source, key) = &wait.on else { return false };
+    let Some(Unseen { watched, freed }) = source.unseen(*key).filter(|_| wait.foreign.is_none()) else { return false };
+    let is_marked = |name| x.groups.is_marked(name);
+    if is_marked(watched) || freed.is_some_and(is_marked) || is_marked(task.name) && !task.in_poll {
+        return false;
+    }
+    if source.ready(*key).is_none() {
+        if !x.hopes.contains(&(watched, number)) {
+            x.hopes.push((watched, number));
+        }
+        return false;
+    }
+    let id = wait.id;
+    if x.step != NONE && !x.record.known {
+        x.record.told.push((number, wait.action));
+        x.record.asides.extend(freed);
+    }
+    let mut causes = std::mem::take(&mut x.scratch);
+    source.causes(*key, &mut causes);
+    drop(live);
+    let task = &mut x.tasks[at];
+    task.grant = id;
+    for step in causes.drain(..) {
+        if !task.after.contains(&step) {
+            task.after.push(step);
+        }
+    }
+    x.scratch = causes;
+    (x.aside, x.taking) = (Some(watched), true);
+    true
+}
+
+/// The next task that what happened in the running step lets go on without an event; `seen` counts how much of that was
+/// looked at.
+pub(crate) fn next_to_pass(x: &mut Execution, seen: &mut usize) -> Option<u32> {
+    while let Some(&enabled) = x.record.enables.get(*seen) {
+        *seen += 1;
+        for k in 0..x.hopes.len() {
+            let (watched, number) = x.hopes[k];
+            if watched == enabled && pass(x, number) {
+                x.hopes.swap_remove(k);
+                return Some(number);
+            }
+        }
+    }
+    None
 }
 
 /// Notes what task `at` waited for, if that is all that could have let it through.
@@ -251,6 +307,16 @@ fn wait_on(x: &mut Execution, at: usize, ready: &mut SmallVec<[(usize, Ready); 4
     others.iter().for_each(|on| x.look_at(on));
 }
 
+/// A timer would fire, but the test is over. It might have fired before: so this is a step, in which nobody goes on.
+fn too_late(x: &mut Execution, at: usize, action: Action) -> Action {
+    x.touch(Touch::write(CLOCK));
+    x.touch(Touch::read(DUE));
+    forget_stale(&mut x.tasks[at]);
+    x.record.vain = true;
+    x.running = NONE;
+    Action::plain("waits for a timer in vain: the test is over", action.place)
+}
+
 /// A timer fires: time goes on to it.
 fn fire(x: &mut Execution, due: u64) {
     x.touch(Touch::write(CLOCK));
@@ -266,8 +332,7 @@ fn fire(x: &mut Execution, due: u64) {
     // Nothing else could happen: everything so far comes before.
     if x.clock.paused {
         for number in 0..x.tasks.len() {
-            let last = x.tasks[number].last_step;
-            x.cause(last);
+            x.cause_all(number);
         }
     } else {
         // Without some of it, it might have been early.
@@ -287,12 +352,9 @@ pub(crate) fn wake_granted(x: *mut Execution, number: u32) {
 }
 
 /// A grant that nobody used was for a future that is alive and not polled: it does not wait.
-pub(crate) fn forget_stale(x: &mut Execution, number: u32) {
-    let task = &mut x.tasks[number as usize];
+pub(crate) fn forget_stale(task: &mut Task) {
     let id = std::mem::take(&mut task.grant);
-    if id != 0 && matches!(task.state, State::Blocked) {
+    if id != 0 {
         task.drop_wait(id);
-    } else {
-        task.grant = id;
     }
 }

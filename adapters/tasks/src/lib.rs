@@ -54,10 +54,10 @@ mod waker;
 
 pub use channel::{Asking, Handles, Placed, Queue, Refused};
 pub use events::{
-    appends, cause, choose, contributes, enables, event, execution_id, is_learnt, is_live, is_over, learn, new_item,
-    read, recalls, sent, stands_out, taken, this_step, write,
+    appends, before_this, cause, choose, contributes, enables, enables_aside, event, execution_id, is_learnt, is_live,
+    is_over, learn, new_item, read, recalls, sent, stands_out, taken, tell, this_step, write,
 };
-pub use execution::misuse;
+pub use execution::{Steps, misuse};
 pub use gate::{Acquiring, Gate, Shut};
 pub use life::{End, Ends, Exit, Leaves, spawn};
 pub use local::Local;
@@ -69,4 +69,4 @@ pub use renewed::{Once, Renewed};
 pub use selects::{Around, Composite, InBranch, begins, new_select};
 pub use task::{THREAD, block_on_here, holds, pop_local, push_local, task_name, wait_here, with_local};
 pub use time::{advance, now, pause, resume};
-pub use waiting::{Leaf, On, Ready, Source};
+pub use waiting::{Leaf, On, Ready, Source, Unseen};

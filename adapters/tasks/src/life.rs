@@ -2,12 +2,12 @@
 //! All in one piece of memory.
 
 use crate::events;
-use crate::execution::{self, NONE};
+use crate::execution::{self, NONE, Steps};
 use crate::local::Local;
 use crate::object::{Action, Object, Part, Place};
 use crate::panics::Caught;
 use crate::task::State;
-use crate::waiting::{Ready, Source};
+use crate::waiting::{Ready, Source, Unseen};
 use smallvec::SmallVec;
 use std::any::Any;
 use std::cell::UnsafeCell;
@@ -29,6 +29,8 @@ pub enum Exit {
 
 struct EndState {
     step: u32,
+    /// The steps that come before it.
+    before: Steps,
     over: bool,
     seen: bool,
     exit: Option<Exit>,
@@ -54,7 +56,7 @@ impl End {
     fn new(kind: &'static str) -> End {
         let object = Object::new(kind);
         let (number, name) = execution::next_task();
-        let state = EndState { step: NONE, over: false, seen: false, exit: None, panic: None };
+        let state = EndState { step: NONE, before: Steps::new(), over: false, seen: false, exit: None, panic: None };
         End { object, number, name, state: Local::here(state) }
     }
 
@@ -83,15 +85,15 @@ impl End {
         })
     }
 
-    /// It ends with this step.
-    pub(crate) fn come(&self, step: u32, exit: Result<Exit, Caught>) {
+    /// It ends with this step, and comes after those before.
+    pub(crate) fn come(&self, step: u32, before: Steps, exit: Result<Exit, Caught>) {
         let (exit, panic) = match exit {
             Ok(exit) => (exit, None),
             Err(caught) => (Exit::Panicked(caught.payload), Some(Box::new((caught.message, caught.place)))),
         };
         self.state.with(|s| {
             s.over = true;
-            (s.step, s.exit, s.panic) = (step, Some(exit), panic);
+            (s.step, s.before, s.exit, s.panic) = (step, before, Some(exit), panic);
         });
     }
 
@@ -180,6 +182,14 @@ impl<F: Future> Source for Life<F> {
 
     fn watched(&self, _: u64, out: &mut SmallVec<[Name; 2]>) {
         out.push(self.end.object.part(Part::Tail));
+    }
+
+    fn unseen(&self, _: u64) -> Option<Unseen> {
+        Some(Unseen { watched: self.end.object.part(Part::Tail), freed: None })
+    }
+
+    fn causes(&self, _: u64, out: &mut Vec<u32>) {
+        self.end.state.with(|s| out.extend(&s.before));
     }
 }
 

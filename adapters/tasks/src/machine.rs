@@ -10,7 +10,7 @@
 use crate::ending::{panic_problem, stuck, untaken};
 use crate::execution::{Execution, IDLE, enter};
 use crate::foresight::Foresight;
-use crate::grant::{ask_again, forget_stale, grant, is_enabled, refresh, wake_granted};
+use crate::grant::{ask_again, grant, is_enabled, next_to_pass, refresh, wake_granted};
 use crate::object::{Action, Place, is_glue, place_text};
 use crate::panics::quietly;
 use crate::program::Shared;
@@ -25,8 +25,9 @@ use whippet_model::{
 
 /// What is kept of a step.
 struct Taken {
-    /// How many asides there were before.
+    /// How many asides there were before, and how much was told of them.
     asides: usize,
+    told: usize,
     choice: Choice,
     event: Name,
     action: Action,
@@ -35,8 +36,8 @@ struct Taken {
     /// How many tasks there were before and after.
     tasks: Range<u32>,
     ways: SmallVec<[u32; 2]>,
-    /// Whether the task ended with this step.
-    ended: bool,
+    /// The tasks that ended, among all that did.
+    ended: Range<usize>,
     /// The test's body failed here. Seldom: a list of steps is copied less.
     problem: Option<Box<Problem>>,
 }
@@ -66,6 +67,8 @@ pub struct TaskMachine {
     causes: Vec<u32>,
     /// What the steps contribute to besides their events.
     asides: Vec<Name>,
+    told: Vec<(u32, Action)>,
+    ended: Vec<u32>,
     foresight: Foresight,
     tasks: Vec<Known>,
     /// What can happen at each depth that was looked at, one after another.
@@ -90,6 +93,8 @@ impl TaskMachine {
             touches: Vec::new(),
             causes: Vec::new(),
             asides: Vec::new(),
+            told: Vec::new(),
+            ended: Vec::new(),
             foresight: Foresight::default(),
             tasks: Vec::new(),
             enabled: Vec::new(),
@@ -99,8 +104,9 @@ impl TaskMachine {
             grew: false,
         };
         machine.begin()?;
-        let known = machine.live.as_ref().expect("it has begun").tasks.iter().map(|task| known(task)).collect();
-        machine.tasks = known;
+        let x = machine.live.as_ref().expect("it has begun");
+        machine.tasks = x.tasks.iter().map(|task| known(task)).collect();
+        machine.asides.extend_from_slice(&x.record.asides);
         Ok(machine)
     }
 
@@ -114,13 +120,14 @@ impl TaskMachine {
         x.renew(id);
         x.clock.paused = self.shared.settings.paused;
         x.deep = self.shared.settings.deep;
-        x.every_drop = x.deep || self.shared.settings.every_drop;
+        x.every_event = x.deep || self.shared.settings.every_event;
         x.keeps_untaken = self.shared.settings.untaken;
+        x.record.begin(Name::ROOT, Branch::FIRST, self.executions > 1);
         let at: *mut Execution = &raw mut *x;
         quietly(|| {
             enter(at, || {
                 (self.shared.body)();
-                run_fresh(at);
+                run_on(at);
             });
         });
         self.live = Some(x);
@@ -144,7 +151,7 @@ impl TaskMachine {
         quietly(|| {
             enter(at, || {
                 while let Some(number) = task::next_to_clear(unsafe { &(*at).tasks }) {
-                    task::resume(at, number as u32);
+                    task::resume(at, number as u32, None);
                     unsafe { (&mut (*at).tasks)[number].state = State::Done };
                 }
                 // Tasks may hold the last handles of what users made, and what these do when they are dropped may reach the
@@ -192,6 +199,8 @@ impl TaskMachine {
         self.touches.truncate(first.touches.start);
         self.causes.truncate(first.causes.start);
         self.asides.truncate(first.asides);
+        self.told.truncate(first.told);
+        self.ended.truncate(first.ended.start);
         self.tasks.truncate(first.tasks.start as usize);
         self.steps.truncate(self.depth);
         if let Some(&from) = self.enabled_from.get(self.depth + 1) {
@@ -209,7 +218,9 @@ impl TaskMachine {
     /// Takes a step that lies ahead.
     fn pass(&mut self) {
         let step = &self.steps[self.depth];
-        self.tasks[step.choice.what.0 as usize].ended |= step.ended;
+        for &number in &self.ended[step.ended.clone()] {
+            self.tasks[number as usize].ended = true;
+        }
         self.problems += usize::from(step.problem.is_some());
         self.depth += 1;
     }
@@ -219,17 +230,18 @@ impl TaskMachine {
         let number = choice.what.0;
         let x = self.live.as_mut().expect("it has begun");
         let at: *mut Execution = &raw mut **x;
-        let there = x.tasks.len();
         x.step = self.live_depth as u32;
         let task = &mut x.tasks[number as usize];
         task.steps += 1;
         let event = task.name.mixed(0x5354_4550).child(task.steps).going(choice.branch);
-        let last = std::mem::replace(&mut task.last_step, self.live_depth as u32);
         x.record.begin(event, choice.branch, known);
         if x.groups.is_marked(IDLE) {
             x.touch(Touch::add(IDLE));
         }
-        x.cause(last);
+        x.cause_all(number as usize);
+        let task = &mut x.tasks[number as usize];
+        task.after.clear();
+        task.after.push(self.live_depth as u32);
         if let State::Event(action) = x.tasks[number as usize].state {
             x.record.action = Some(action);
         } else {
@@ -238,20 +250,16 @@ impl TaskMachine {
             let action = grant(x, number);
             x.record.action = Some(action);
         }
-        quietly(|| {
-            enter(at, || {
-                wake_granted(at, number);
-                task::resume(at, number);
-                run_fresh(at);
+        if !x.record.vain {
+            quietly(|| {
+                enter(at, || {
+                    wake_granted(at, number);
+                    task::resume(at, number, None);
+                    run_on(at);
+                });
             });
-        });
-        let x = self.live.as_mut().expect("it has begun");
-        let step = x.step;
-        for task in &mut x.tasks[there..] {
-            task.last_step = step;
         }
-        forget_stale(x, number);
-        ask_again(x);
+        ask_again(self.live.as_mut().expect("it has begun"));
         self.live_depth += 1;
         self.check_misuse()
     }
@@ -309,10 +317,17 @@ fn known(task: &task::Task) -> Known {
     Known { name: task.name, ended: matches!(task.state, State::Done), label: task.label, place: task.place }
 }
 
-/// Runs new tasks up to their first event.
-fn run_fresh(x: *mut Execution) {
-    while let Some(number) = unsafe { (*x).fresh.pop_front() } {
-        task::resume(x, number);
+/// Runs new tasks up to their first event, and others that go on without one.
+fn run_on(x: *mut Execution) {
+    let mut seen = 0;
+    // Short borrows only: tasks reach the execution too.
+    loop {
+        let (next, aside) = unsafe {
+            let fresh = (*x).fresh.pop_front();
+            (fresh.or_else(|| next_to_pass(&mut *x, &mut seen)), (*x).aside.filter(|_| fresh.is_none()))
+        };
+        let Some(number) = next else { return };
+        task::resume(x, number, aside);
     }
 }
 
@@ -365,17 +380,20 @@ impl Machine for TaskMachine {
         }
         self.take(choice, false)?;
         let x = self.live.as_ref().expect("it runs");
-        let ended = matches!(x.tasks[choice.what.0 as usize].state, State::Done);
         let (touches, causes, asides) = (self.touches.len(), self.causes.len(), self.asides.len());
+        let (told, ended) = (self.told.len(), self.ended.len());
         self.touches.extend_from_slice(&x.record.touches);
         self.causes.extend_from_slice(&x.record.causes);
         self.asides.extend_from_slice(&x.record.asides);
+        self.told.extend_from_slice(&x.record.told);
+        self.ended.extend_from_slice(&x.record.ended);
         self.foresight.push(&x.record);
         self.tasks.extend(x.tasks[before as usize..].iter().map(|task| known(task)));
-        let problem = if ended && choice.what.0 == 0 { self.main_problem(depth) } else { None };
+        let problem = if self.ended[ended..].contains(&0) { self.main_problem(depth) } else { None };
         let x = self.live.as_ref().expect("it runs");
         self.steps.push(Taken {
             asides,
+            told,
             choice,
             event: x.record.event,
             action: *x.record.action(),
@@ -383,7 +401,7 @@ impl Machine for TaskMachine {
             causes: causes..self.causes.len(),
             tasks: before..self.tasks.len() as u32,
             ways: SmallVec::from_slice(&x.record.arities),
-            ended,
+            ended: ended..self.ended.len(),
             problem,
         });
         self.check_asides(touches, asides);
@@ -395,7 +413,9 @@ impl Machine for TaskMachine {
         while self.depth > depth {
             self.depth -= 1;
             let step = &self.steps[self.depth];
-            self.tasks[step.choice.what.0 as usize].ended &= !step.ended;
+            for &number in &self.ended[step.ended.clone()] {
+                self.tasks[number as usize].ended = false;
+            }
             self.problems -= usize::from(step.problem.is_some());
         }
         if self.live.as_ref().is_some_and(|x| x.grew) {
@@ -508,11 +528,21 @@ impl Machine for TaskMachine {
         let step = &self.steps[at];
         let task = &self.tasks[step.choice.what.0 as usize];
         let new = &self.tasks[step.tasks.start as usize..step.tasks.end as usize];
+        let told = &self.told[step.told..self.steps.get(at + 1).map_or(self.told.len(), |next| next.told)];
+        let spawns = new.iter().map(|task| format!("spawns {} ({})", task.label, place_text(task.place)));
+        let asides = told.iter().map(|(number, action)| {
+            let who = if *number == step.choice.what.0 {
+                String::new()
+            } else {
+                format!("{} ", self.tasks[*number as usize].label)
+            };
+            format!("{who}{action} ({})", place_text(action.place))
+        });
         StepText {
             actor: task.label.to_string(),
             action: step.action.to_string(),
             origin: (!is_glue(step.action.place)).then(|| format!("({})", place_text(step.action.place))),
-            effects: new.iter().map(|task| format!("spawns {} ({})", task.label, place_text(task.place))).collect(),
+            effects: spawns.chain(asides).collect(),
             changes: Vec::new(),
         }
     }

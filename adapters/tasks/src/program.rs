@@ -24,14 +24,14 @@ pub struct Settings {
     pub untaken: bool,
     /// Whether there is a point before every operation: also where a task begins, and where it looks in vain.
     pub deep: bool,
-    /// Whether also those drops of handles and ends of tasks are events that nobody can tell from what happens around
-    /// them: to compare with.
-    pub every_drop: bool,
+    /// Whether also those takes, replies, drops of handles and ends of tasks are events that nobody can tell from what
+    /// happens around them: to compare with.
+    pub every_event: bool,
 }
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { timers: 4, paused: false, left_behind: false, untaken: false, deep: false, every_drop: false }
+        Settings { timers: 4, paused: false, left_behind: false, untaken: false, deep: false, every_event: false }
     }
 }
 

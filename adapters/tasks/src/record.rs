@@ -19,10 +19,16 @@ pub(crate) struct Record {
     items: u64,
     /// Whether the task had been waiting.
     pub(crate) waited: bool,
+    /// Whether nobody goes on.
+    pub(crate) vain: bool,
     /// The queue that the step sends to, if what it touches does not depend on what others do.
     pub(crate) appends: Option<Name>,
     /// What it contributes to besides its event.
     pub(crate) asides: Vec<Name>,
+    /// What is told of these, and which tasks do them.
+    pub(crate) told: Vec<(u32, Action)>,
+    /// The tasks that ended.
+    pub(crate) ended: Vec<u32>,
     /// What it makes ready for those who wait for it.
     pub(crate) enables: Vec<Name>,
     /// Whether something may not be ready any more.
@@ -45,8 +51,11 @@ impl Record {
             event: Name::ROOT,
             items: 0,
             waited: false,
+            vain: false,
             appends: None,
             asides: Vec::new(),
+            told: Vec::new(),
+            ended: Vec::new(),
             enables: Vec::new(),
             recalls: false,
             awaited: Vec::new(),
@@ -72,8 +81,11 @@ impl Record {
         self.causes.clear();
         (self.branch, self.known) = (branch, known);
         self.arities.clear();
-        (self.event, self.items, self.appends, self.waited) = (event, 0, None, false);
+        (self.event, self.items, self.appends) = (event, 0, None);
+        (self.waited, self.vain) = (false, false);
         self.asides.clear();
+        self.told.clear();
+        self.ended.clear();
         self.enables.clear();
         self.recalls = false;
         self.awaited.clear();

@@ -1,7 +1,8 @@
 //! Tasks: futures polled on stacks of their own, so that any call can stop in the middle of a poll.
 
 use crate::events;
-use crate::execution::{self, Execution, NONE, Select};
+use crate::execution::{self, Execution, NONE, Select, Steps};
+use crate::grant::{forget_stale, pass};
 use crate::life::{Exit, Lives};
 use crate::object::{Action, Part, Place};
 use crate::panics;
@@ -63,7 +64,8 @@ pub(crate) struct Task {
     held: i32,
     pub(crate) children: u32,
     pub(crate) steps: u32,
-    pub(crate) last_step: u32,
+    /// The steps that come before what it does next.
+    pub(crate) after: Steps,
     pub(crate) waker: Waker,
     pub(crate) locals: Vec<(usize, Box<dyn Any>)>,
 }
@@ -95,7 +97,7 @@ impl Task {
             held: 0,
             children: 0,
             steps: 0,
-            last_step: NONE,
+            after: Steps::new(),
             waker: Waker::noop().clone(),
             locals: Vec::new(),
         }
@@ -108,7 +110,7 @@ impl Task {
         life: Arc<dyn Lives>,
         place: Place,
         on_exit: Option<Box<dyn FnOnce()>>,
-        step: u32,
+        after: &[u32],
     ) {
         let end = life.end();
         (self.name, self.waker) = (end.name(), waker(id, end.number()));
@@ -118,7 +120,9 @@ impl Task {
         (self.poll, self.grant, self.composite, self.path) = (0, 0, 0, Select::default());
         (self.dirty, self.in_poll, self.held) = (false, false, 0);
         (self.woken, self.aborted) = (None, None);
-        (self.children, self.steps, self.last_step) = (0, 0, step);
+        (self.children, self.steps) = (0, 0);
+        self.after.clear();
+        self.after.extend_from_slice(after);
     }
 
     /// Drops what it holds.
@@ -207,11 +211,12 @@ pub(crate) fn suspend() {
     unsafe { (*yielder).suspend(()) };
 }
 
-/// Lets task `number` run until it stops again.
-pub(crate) fn resume(x: *mut Execution, number: u32) {
+/// Lets task `number` run until it stops again; `aside` is what it takes, if that is no event.
+pub(crate) fn resume(x: *mut Execution, number: u32, aside: Option<Name>) {
     // Short borrows only: the task's code reaches the execution too.
     let coroutine = unsafe {
         (*x).running = number;
+        ((*x).aside, (*x).taking) = (aside, aside.is_some());
         (&mut (*x).able)[number as usize] = None;
         let coroutine = &raw mut *(&mut (*x).tasks)[number as usize].coroutine;
         &mut *coroutine
@@ -225,7 +230,7 @@ pub(crate) fn resume(x: *mut Execution, number: u32) {
     if let CoroutineResult::Return(()) = begun.resume(()) {
         coroutine.take().expect("it has begun").into_stack().give_back();
     }
-    unsafe { (*x).running = NONE };
+    unsafe { ((*x).running, (*x).aside, (*x).taking) = (NONE, None, false) };
 }
 
 /// The whole life of a task.
@@ -233,7 +238,7 @@ fn run() {
     let x = execution::running().expect("it runs");
     let (life, on_exit) = (x.task().life().clone(), x.task().on_exit.take());
     // Only the task itself knows of its end if its handle is gone before it begins.
-    let seen = x.task().label.is_main() || on_exit.is_some() || Arc::strong_count(&life) > 2;
+    let known = Arc::strong_count(&life) > 2;
     if x.deep {
         let place = x.task().place;
         events::event(Action::plain("begins", place));
@@ -250,9 +255,11 @@ fn run() {
         drop(panics::catch(give_up));
     }
     let x = execution::running().expect("it runs");
-    let seen = seen || x.every_drop;
-    if seen && !events::is_over() {
-        let place = x.task().place;
+    let (name, place) = (x.task().name, x.task().place);
+    let tail = life.end().object.part(Part::Tail);
+    let apart = x.task().label.is_main() || on_exit.is_some() || known && events::is_learnt(name);
+    let apart = apart || known && events::stands_out(tail, &[tail]) || x.every_event;
+    if apart && !events::is_over() {
         events::event(Action::plain("ends", place));
     }
     if events::is_over() {
@@ -262,23 +269,23 @@ fn run() {
     let step = x.step;
     x.panicked |= driven.is_err();
     x.task_ends();
+    let before = x.task().after.clone();
+    x.record.ended.push(x.running);
     if x.task().label.is_main() {
         x.main_done = true;
         events::write(execution::CLOCK);
     }
-    if seen {
-        let end = &life.end().object;
-        let tail = end.part(Part::Tail);
+    if apart {
         events::write(tail);
-        events::enables(tail, end.part(Part::Item));
+        events::enables(tail, life.end().object.part(Part::Item));
+    } else {
+        events::enables_aside(tail);
     }
-    life.end().come(
-        step,
-        driven.map(|driven| match driven {
-            Driven::Finished => Exit::Finished,
-            Driven::Cancelled => Exit::Cancelled,
-        }),
-    );
+    let exit = driven.map(|driven| match driven {
+        Driven::Finished => Exit::Finished,
+        Driven::Cancelled => Exit::Cancelled,
+    });
+    life.end().come(step, before, exit);
     if let Some(on_exit) = on_exit {
         on_exit();
     }
@@ -349,7 +356,10 @@ fn drive(mut future: Pin<&mut dyn Future<Output = ()>>, in_poll: bool) -> Driven
 fn stop(x: &mut Execution, in_poll: bool) {
     x.task().in_poll |= in_poll;
     block(x);
-    suspend();
+    let number = x.running;
+    if !pass(x, number) {
+        suspend();
+    }
     if in_poll {
         execution::running().expect("it runs").task().in_poll = false;
     }
@@ -360,6 +370,7 @@ fn block(x: &mut Execution) {
     let known = x.record.known;
     let task = x.task();
     task.state = State::Blocked;
+    forget_stale(task);
     if known {
         return;
     }

@@ -28,6 +28,15 @@ impl Ready {
     pub const ALWAYS: u32 = NONE;
 }
 
+/// What those look at who could tell when a wait ends.
+#[derive(Copy, Clone, Debug)]
+pub struct Unseen {
+    /// What is watched by who waits.
+    pub watched: Name,
+    /// What is made free for others.
+    pub freed: Option<Name>,
+}
+
 /// Something that tasks wait for. `key` says which wait of it is meant: its meaning is the source's own.
 pub trait Source: Send + Sync {
     /// Whether the wait can end now. Once it can, it can until it has ended, or until a step [`recalls`](crate::recalls)
@@ -36,6 +45,13 @@ pub trait Source: Send + Sync {
 
     /// Appends what others write when they end the wait, the main thing first.
     fn watched(&self, key: u64, out: &mut SmallVec<[Name; 2]>);
+
+    /// Whether nobody can tell when the wait ends, as long as nobody looks at certain things: what can be taken stays until
+    /// the one who waits has taken it.
+    fn unseen(&self, key: u64) -> Option<Unseen> {
+        let _ = key;
+        None
+    }
 
     /// Appends the steps without which it would not be ready.
     fn causes(&self, key: u64, out: &mut Vec<u32>) {

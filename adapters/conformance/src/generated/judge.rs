@@ -167,8 +167,8 @@ fn look(plan: &Arc<Plan>, early: Early, reduction: Reduction) -> Result<Option<S
     let (logs, seen) = (Logs::default(), Arc::<Mutex<Outcomes>>::default());
     let (plan, to) = (plan.clone(), logs.clone());
     // Every order is one of every drop too, so that nothing is left out on both sides.
-    let every_drop = reduction == Reduction::Exhaustive;
-    let settings = Settings { every_drop, ..settings(&plan, early) };
+    let every_event = reduction == Reduction::Exhaustive;
+    let settings = Settings { every_event, ..settings(&plan, early) };
     let tasks = Tasks::new("generated", settings, move || program(plan.clone(), to.clone()));
     let overheard = Arc::new(Overheard { tasks, logs, seen: seen.clone() });
     let mut options = Options { reduction, ..Options::default() };

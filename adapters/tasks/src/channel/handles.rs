@@ -4,7 +4,9 @@
 //! that and something else, a drop is no event of its own. Nor is what changes nothing but a count, a clone or a weak sender,
 //! unless some execution looks at counts.
 
-use crate::events::{contributes, event, is_learnt, is_over, learn, read, recalls, stands_out, this_step, write};
+use crate::events::{
+    before_this, contributes, enables_aside, event, is_learnt, is_over, learn, read, recalls, stands_out, write,
+};
 use crate::local::Local;
 use crate::object::{Action, Object, Part, Place};
 use crate::waiting::Ready;
@@ -28,7 +30,7 @@ const RECEIVERS: Kind =
 struct State {
     strong: usize,
     weak: usize,
-    /// The steps in which some were dropped.
+    /// The steps that come before the drops of some.
     drops: Vec<u32>,
 }
 
@@ -107,17 +109,19 @@ impl Handles {
             return;
         }
         let watched = self.object.part(self.kind.watched);
-        if stands_out(watched, self.part()) {
+        if stands_out(watched, &[self.part()]) {
             event(Action::new(self.kind.drops, self.object, place));
             if is_over() {
                 return;
             }
+            contributes(watched, self.part());
+        } else {
+            enables_aside(watched);
         }
-        contributes(watched, self.part());
-        let step = this_step();
+        let before = before_this();
         self.state.with(|s| {
             s.strong -= 1;
-            s.drops.push(step);
+            s.drops.extend(before);
         });
     }
 

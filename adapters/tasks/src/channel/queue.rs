@@ -5,13 +5,14 @@
 
 use super::Handles;
 use crate::events::{
-    self, appends, enables, event, is_every_drop, is_learnt, is_over, learn, new_item, read, this_step, write,
+    self, appends, enables, event, is_every_event, is_learnt, is_over, is_taking, learn, new_item, read, this_step,
+    write,
 };
 use crate::local::Local;
 use crate::object::{Action, Object, Part, Place, is_foreign};
 use crate::permits::{Asked, Permits};
 use crate::task::wait_here;
-use crate::waiting::{On, Ready, Source};
+use crate::waiting::{On, Ready, Source, Unseen};
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -23,6 +24,8 @@ pub(super) struct State<T> {
     asked: usize,
     pub(super) permits: Option<Permits>,
     capacity: usize,
+    /// The step that sent what was taken last.
+    taken: u32,
     /// Whether the receiver has seen that all senders are gone.
     over: bool,
     pub(super) closed: Option<u32>,
@@ -68,6 +71,7 @@ impl<T> Queue<T> {
             asked: 0,
             permits: capacity.map(Permits::with),
             capacity: capacity.unwrap_or(usize::MAX),
+            taken: Ready::ALWAYS,
             over: false,
             closed: None,
         };
@@ -113,7 +117,7 @@ impl<T> Queue<T> {
         write(tail);
         let item = new_item();
         self.state.with(|s| s.queue.push_back(Sent { step: this_step(), item, value }));
-        events::sent(item);
+        events::sent(item, None);
         enables(tail, item);
         appends(tail);
     }
@@ -127,6 +131,8 @@ impl<T> Queue<T> {
             return None;
         };
         events::taken(sent.item);
+        // Sends to one queue come one after another.
+        events::supersedes(self.state.with(|s| std::mem::replace(&mut s.taken, sent.step)), sent.step);
         if bounded {
             self.free(1);
         }
@@ -145,8 +151,11 @@ impl<T> Queue<T> {
     /// The running step frees places.
     pub fn free(&self, count: usize) {
         let free = self.object.part(Part::Free);
-        write(free);
-        enables(free, free.mixed(1));
+        if !is_taking() {
+            write(free);
+            enables(free, free.mixed(1));
+        }
+        // As an aside only where the places never run out: nobody comes after this then.
         let step = this_step();
         self.state.with(|s| s.permits.as_mut().expect("it is bounded").release(count, step));
     }
@@ -154,7 +163,7 @@ impl<T> Queue<T> {
     /// No more can be sent. An event, the first time.
     pub fn close(&self, place: Place) {
         // Once it is known that all senders are gone, nobody can tell.
-        if self.is_closed() || is_over() || !is_every_drop() && self.state.with(|s| s.over) {
+        if self.is_closed() || is_over() || !is_every_event() && self.state.with(|s| s.over) {
             return;
         }
         event(Action::new("closes", self.object, place));
@@ -314,6 +323,12 @@ impl<T> Source for Queue<T> {
             CLOSED => out.push(self.object.part(Part::Closed)),
             _ => out.extend([self.object.part(Part::Free), self.object.part(Part::Closed)]),
         }
+    }
+
+    fn unseen(&self, key: u64) -> Option<Unseen> {
+        let bounded = self.state.with(|s| s.permits.is_some());
+        let freed = bounded.then(|| self.object.part(Part::Free));
+        (key == RECEIVE).then(|| Unseen { watched: self.object.part(Part::Tail), freed })
     }
 
     fn causes(&self, key: u64, out: &mut Vec<u32>) {

@@ -6,12 +6,15 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use whippet_model::Name;
-use whippet_tasks::{Action, Leaf, Local, Object, On, Part, Place, Ready, Source, event, read, this_step, write};
+use whippet_tasks::{
+    Action, Leaf, Local, Object, On, Part, Place, Ready, Source, Steps, Unseen, before_this, enables, enables_aside,
+    event, is_over, read, stands_out, tell, this_step, write,
+};
 
 struct State<T> {
     value: Option<T>,
-    /// The step in which the sender was used or dropped.
-    sent: Option<u32>,
+    /// The steps that come before that the sender was used or dropped.
+    sent: Option<Steps>,
     closed: Option<u32>,
 }
 
@@ -24,16 +27,31 @@ const RECEIVE: u64 = 0;
 const CLOSED: u64 = 1;
 
 impl<T> Chan<T> {
-    /// The running step is the sender's last.
-    fn end(&self, value: Option<T>) {
-        let tail = self.object.part(Part::Tail);
-        write(tail);
-        whippet_tasks::enables(tail, self.object.part(Part::Item));
-        if value.is_some() {
-            whippet_tasks::sent(self.object.part(Part::Item));
+    /// The sender is used for the last time: an event where [that has to be one](stands_out). `seen_in`: who looks at one
+    /// of these can tell. Gives `unsent` back if nobody can get it any more.
+    fn end(&self, unsent: Option<T>, seen_in: &[Name], action: Action) -> Option<T> {
+        let (tail, item) = (self.object.part(Part::Tail), self.object.part(Part::Item));
+        let apart = stands_out(tail, seen_in);
+        if apart {
+            event(action);
+            seen_in.iter().filter(|&&name| name != tail).for_each(|&name| read(name));
         }
-        let step = this_step();
-        self.state.with(|s| (s.value, s.sent) = (value, Some(step)));
+        if is_over() || unsent.is_some() && self.state.with(|s| s.closed.is_some()) {
+            return unsent;
+        }
+        if apart {
+            write(tail);
+            enables(tail, item);
+        } else {
+            enables_aside(tail);
+            tell(action);
+        }
+        if unsent.is_some() {
+            whippet_tasks::sent(item, (!apart).then_some(action));
+        }
+        let before = before_this();
+        self.state.with(|s| (s.value, s.sent) = (unsent, Some(before)));
+        None
     }
 
     /// The running step takes the value.
@@ -61,8 +79,11 @@ impl<T> Source for Chan<T> {
     fn ready(&self, key: u64) -> Option<Ready> {
         self.state.with(|s| match key {
             CLOSED => s.closed.map(|since| Ready { since, item: self.object.part(Part::Closed).mixed(1) }),
-            _ => match (s.sent, s.closed) {
-                (Some(since), _) => Some(Ready { since, item: self.object.part(Part::Item) }),
+            _ => match (&s.sent, s.closed) {
+                (Some(before), _) => {
+                    let since = before.iter().copied().max().unwrap_or(Ready::ALWAYS);
+                    Some(Ready { since, item: self.object.part(Part::Item) })
+                }
                 (None, Some(since)) => Some(Ready { since, item: self.object.part(Part::Closed) }),
                 (None, None) => None,
             },
@@ -71,6 +92,17 @@ impl<T> Source for Chan<T> {
 
     fn watched(&self, key: u64, out: &mut smallvec::SmallVec<[Name; 2]>) {
         out.push(self.object.part(if key == CLOSED { Part::Closed } else { Part::Tail }));
+    }
+
+    fn unseen(&self, key: u64) -> Option<Unseen> {
+        (key == RECEIVE).then(|| Unseen { watched: self.object.part(Part::Tail), freed: None })
+    }
+
+    fn causes(&self, key: u64, out: &mut Vec<u32>) {
+        self.state.with(|s| match &s.sent {
+            Some(before) if key == RECEIVE => out.extend(before),
+            _ => out.extend(s.closed.filter(|&step| step != Ready::ALWAYS)),
+        });
     }
 }
 
@@ -124,13 +156,9 @@ impl<T> Sender<T> {
     #[track_caller]
     pub fn send(mut self, value: T) -> Result<(), T> {
         let chan = self.chan.take().expect("it is used once");
-        event(Action::of::<T>("sends", "to", chan.object, Location::caller()));
-        read(chan.object.part(Part::Closed));
-        if chan.state.with(|s| s.closed.is_some()) {
-            return Err(value);
-        }
-        chan.end(Some(value));
-        Ok(())
+        let seen_in = [Part::Tail, Part::Closed].map(|part| chan.object.part(part));
+        let action = Action::of::<T>("sends", "to", chan.object, Location::caller());
+        chan.end(Some(value), &seen_in, action).map_or(Ok(()), Err)
     }
 
     #[track_caller]
@@ -165,10 +193,8 @@ impl<T> Drop for Sender<T> {
         if whippet_tasks::is_over() || !chan.state.is_mine() {
             return;
         }
-        event(Action::new("drops the sender of", chan.object, Location::caller()));
-        if !whippet_tasks::is_over() {
-            chan.end(None);
-        }
+        let tail = chan.object.part(Part::Tail);
+        drop(chan.end(None, &[tail], Action::new("drops the sender of", chan.object, Location::caller())));
     }
 }
 
