@@ -214,6 +214,11 @@ pub fn is_learnt(name: Name) -> bool {
     running().is_some_and(|x| x.deep || x.groups.is_marked(name))
 }
 
+/// As [`is_learnt`], also where no task is running.
+pub(crate) fn knows(name: Name) -> bool {
+    current().is_some_and(|x| x.groups.is_marked(name))
+}
+
 /// A choice of the search among `ways`.
 #[must_use]
 pub fn choose(ways: u32) -> u32 {

@@ -5,7 +5,7 @@
 
 use super::Handles;
 use crate::events::{
-    self, appends, enables, event, is_every_event, is_learnt, is_over, is_taking, learn, new_item, read, this_step,
+    self, appends, enables, event, is_every_event, is_learnt, is_over, is_taking, knows, learn, new_item, read, this_step,
     write,
 };
 use crate::local::Local;
@@ -183,7 +183,7 @@ impl<T> Queue<T> {
     /// How many places are free. Libraries ask before every send, to know whether there are none: for them it is an event
     /// only where the places may run out, i.e. some execution asked for all of them.
     pub fn room(&self, place: Place) -> usize {
-        if !is_foreign(place) || is_learnt(self.object.part(Part::Free)) {
+        if !is_foreign(place) || is_learnt(self.scarce()) {
             event(Action::new("looks at", self.object, place));
             read(self.object.part(Part::Line));
             read(self.object.part(Part::Free));
@@ -199,8 +199,13 @@ impl<T> Queue<T> {
             s.asked >= s.capacity
         });
         if all {
-            learn(self.object.part(Part::Free));
+            learn(self.scarce());
         }
+    }
+
+    /// Learnt where the places may run out: some execution asked for all of them.
+    fn scarce(&self) -> Name {
+        self.object.part(Part::Free).mixed(2)
     }
 
     /// Asks for a place; `None` inside means wait for this number in line.
@@ -224,7 +229,9 @@ impl<T> Queue<T> {
     pub fn try_ask(&self, count: usize, verb: &'static str, place: Place) -> Result<(), Refused> {
         event(self.action(verb, "to", place));
         self.asks(count);
-        read(self.object.part(Part::Free));
+        if is_every_event() || is_learnt(self.scarce()) {
+            read(self.object.part(Part::Free));
+        }
         read(self.object.part(Part::Closed));
         self.state.with(|s| {
             if s.closed.is_some() {
@@ -328,7 +335,9 @@ impl<T> Source for Queue<T> {
     fn unseen(&self, key: u64) -> Option<Unseen> {
         let bounded = self.state.with(|s| s.permits.is_some());
         let freed = bounded.then(|| self.object.part(Part::Free));
-        (key == RECEIVE).then(|| Unseen { watched: self.object.part(Part::Tail), freed })
+        // Where places may run out, somebody may wait for the one that is freed.
+        let seen = key != RECEIVE || bounded && knows(self.scarce());
+        (!seen).then(|| Unseen { watched: self.object.part(Part::Tail), freed })
     }
 
     fn causes(&self, key: u64, out: &mut Vec<u32>) {
