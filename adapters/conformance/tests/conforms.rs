@@ -9,6 +9,9 @@ use whippet_tasks::{Settings, Tasks};
 /// Programs here are small.
 const MOST: u64 = 2_000;
 
+/// All orders of all events are more.
+const ALL: u64 = 20_000;
+
 /// How often each program runs on each runtime of the real tokio.
 const RUNS: usize = 10;
 
@@ -17,7 +20,8 @@ const RUNS: usize = 10;
 fn explored(name: &str, program: Program, reduction: Reduction) -> Result<Option<BTreeSet<String>>, String> {
     let seen: Arc<Mutex<BTreeSet<String>>> = Arc::default();
     let out = seen.clone();
-    let tasks = Tasks::new(name, Settings::default(), move || {
+    let every_event = reduction == Reduction::Exhaustive;
+    let tasks = Tasks::new(name, Settings { every_event, ..Settings::default() }, move || {
         let out = out.clone();
         async move {
             let text = program().await;
@@ -25,7 +29,7 @@ fn explored(name: &str, program: Program, reduction: Reduction) -> Result<Option
         }
     });
     let mut options = Options { reduction, ..Options::default() };
-    options.limits.executions = Some(MOST);
+    options.limits.executions = Some(if every_event { ALL } else { MOST });
     let verdict = tasks.explore(&options, &()).map_err(|error| error.to_string())?;
     if let Some(finding) = verdict.findings.first() {
         return Err(finding.message.clone());

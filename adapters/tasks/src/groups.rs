@@ -8,6 +8,7 @@
 //! in which it was woken: such queues are a group.
 
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
 use whippet_model::Name;
 
@@ -57,6 +58,17 @@ impl Groups {
     }
 }
 
+/// In words for schedules: a name for each mark, names with `+` between them for each group.
+impl fmt::Display for Groups {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut words: Vec<String> = self.marked.iter().map(Name::to_string).collect();
+        let members = self.members.iter().filter(|members| !members.is_empty());
+        words.extend(members.map(|members| members.iter().map(Name::to_string).collect::<Vec<_>>().join("+")));
+        words.sort_unstable();
+        f.write_str(&words.join(" "))
+    }
+}
+
 /// What is known now, shared by all machines of a program.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Learnt(Arc<Mutex<Groups>>);
@@ -72,6 +84,19 @@ impl Learnt {
 
     pub(crate) fn version(&self) -> u64 {
         self.lock().version
+    }
+
+    /// What [`Groups`] in words say. Words that are none are left out.
+    pub(crate) fn of(text: &str) -> Learnt {
+        let learnt = Learnt::default();
+        for word in text.split(' ') {
+            let names: Vec<Name> = word.split('+').filter_map(|name| name.parse().ok()).collect();
+            match names[..] {
+                [name] => drop(learnt.mark(&Groups::default(), name)),
+                _ => drop(learnt.together(&Groups::default(), &names)),
+            }
+        }
+        learnt
     }
 
     /// Notes that a task waits for all of these. The answer is whether `known` lacks it.
@@ -113,6 +138,9 @@ mod tests {
         assert!(!learnt.together(&known, &[b, a]));
         assert_ne!(known.of(a).unwrap(), known.of(c).unwrap());
         assert!(learnt.together(&known, &[b, c]));
+        assert!(learnt.mark(&known, b));
+        let text = learnt.snapshot().to_string();
+        assert_eq!(Learnt::of(&text).snapshot().to_string(), text);
         assert_eq!(learnt.snapshot().of(a).unwrap(), learnt.snapshot().of(d).unwrap());
     }
 }

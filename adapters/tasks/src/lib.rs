@@ -17,8 +17,12 @@
 //!   sends to its first.
 //! * With [`Settings::deep`] there is a point before every operation, also before looks in vain.
 //! * Senders are dropped in any order: each drop adds to the end of the channel, and only who looks whether all are
-//!   gone depends on them. Where nobody is seen to look, which is learnt, a drop is a part of the step in which it is.
-//! * A task whose end nobody can wait for, because its handle was dropped at once, ends with its last event.
+//!   gone depends on them.
+//! * What nobody can tell from what happens around it is an *aside*, a part of the step in which it happens: a receive or
+//!   join by a task that waits for nothing else, a oneshot's send, the drop of a sender, the end of a task. Who goes on by an
+//!   aside does so at once, in the step that made that possible, and what it does next comes after that step and its own
+//!   last one. Where somebody is seen to look, to wait for several things, or to do what others depend on between an aside
+//!   and the next event, which is learnt, it is an event after all; with [`Settings::every_event`] always.
 //! * What a task takes that waits for one thing only comes after what made it ready. Where it waits for several,
 //!   the taking is in a race with that: without it, the task might have been let through by something else. Which things are
 //!   waited for together is learnt while the program runs.

@@ -8,7 +8,7 @@ use crate::task::MAIN;
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use whippet_model::{Kind, Machine, MachineError, Name, Problem, Program, Verdict};
+use whippet_model::{Kind, Machine, MachineError, Name, Problem, Program, Schedule, Verdict};
 use whippet_search::{Observer, Options, SearchError, explore};
 
 /// What can be told about how tasks are run.
@@ -37,7 +37,7 @@ impl Default for Settings {
 
 pub(crate) struct Shared {
     /// Begins an execution: the test's body is its first task.
-    pub(crate) body: Box<dyn Fn() + Send + Sync>,
+    pub(crate) body: Arc<dyn Fn() + Send + Sync>,
     pub(crate) settings: Settings,
     pub(crate) learnt: Learnt,
     /// The number of its next execution. Those of different programs differ, see [`program_of`].
@@ -50,10 +50,10 @@ pub(crate) fn program_of(execution: u64) -> u64 {
 }
 
 impl Shared {
-    fn new(body: Box<dyn Fn() + Send + Sync>, settings: Settings) -> Shared {
+    fn new(body: Arc<dyn Fn() + Send + Sync>, settings: Settings, learnt: Learnt) -> Shared {
         static PROGRAMS: AtomicU64 = AtomicU64::new(1);
         let next = PROGRAMS.fetch_add(1, Ordering::Relaxed) << 32;
-        Shared { body, settings, learnt: Learnt::default(), next: AtomicU64::new(next) }
+        Shared { body, settings, learnt, next: AtomicU64::new(next) }
     }
 
     fn program(&self) -> u64 {
@@ -64,6 +64,10 @@ impl Shared {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 }
+
+/// What a schedule says of a program.
+const EVERY_EVENT: &str = "every-event";
+const LEARNT: &str = "learnt";
 
 /// A program of async tasks.
 #[derive(Clone)]
@@ -80,8 +84,27 @@ impl Tasks {
         F: Future<Output = ()> + 'static,
     {
         let place = std::panic::Location::caller();
-        let body = Box::new(move || drop(spawn(MAIN, body(), place, None)));
-        Tasks { name: name.into(), shared: Arc::new(Shared::new(body, settings)) }
+        let body = Arc::new(move || drop(spawn(MAIN, body(), place, None)));
+        Tasks { name: name.into(), shared: Arc::new(Shared::new(body, settings, Learnt::default())) }
+    }
+
+    /// The same with a step for every event, also where nobody can tell: see [`Settings::every_event`].
+    #[must_use]
+    pub fn with_every_event(&self) -> Tasks {
+        self.with(true, Learnt::default())
+    }
+
+    /// The same as it was when the schedule was made: what had been learnt then decides what is a step.
+    #[must_use]
+    pub fn as_in(&self, schedule: &Schedule) -> Tasks {
+        let setting = |name| schedule.settings.get(name);
+        self.with(setting(EVERY_EVENT).is_some(), setting(LEARNT).map_or_else(Learnt::default, |text| Learnt::of(text)))
+    }
+
+    fn with(&self, every_event: bool, learnt: Learnt) -> Tasks {
+        let settings = Settings { every_event, ..self.shared.settings.clone() };
+        let shared = Shared::new(self.shared.body.clone(), settings, learnt);
+        Tasks { name: self.name.clone(), shared: Arc::new(shared) }
     }
 
     /// Searches it. What belongs together is learnt on the way; the search is begun again until nothing new turns up.
@@ -141,5 +164,12 @@ impl Program for Tasks {
 
     fn name(&self) -> String {
         self.name.clone()
+    }
+
+    fn parameters(&self) -> Vec<(String, String)> {
+        let every_event = self.shared.settings.every_event.then(|| "yes".to_string());
+        let learnt = Some(self.shared.learnt.snapshot().to_string()).filter(|text| !text.is_empty());
+        let all = [(EVERY_EVENT, every_event), (LEARNT, learnt)];
+        all.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?))).collect()
     }
 }

@@ -180,7 +180,8 @@ fn beside(program: &Tasks, options: &Options, watcher: &Watcher, mut verdict: Ve
         return Ok(verdict);
     }
     let random = Options { reduction: Reduction::Random, samples, ..options.clone() };
-    let seen = program.explore(&random, watcher)?;
+    // There, whatever can be told apart is.
+    let seen = program.with_every_event().explore(&random, watcher)?;
     for mut finding in seen.findings {
         if !verdict.findings.iter().any(|known| (known.kind, known.key) == (finding.kind, finding.key)) {
             finding.message += " (only random executions showed this: tasks share memory that whippet does not see)";
@@ -206,8 +207,8 @@ fn replay(program: &Tasks, file: &std::ffi::OsStr) {
     let text = std::fs::read_to_string(file)
         .unwrap_or_else(|error| panic!("whippet: cannot read {}: {error}", file.display()));
     let schedule = Schedule::from_json(&text).unwrap_or_else(|error| fail(&format!("whippet: {error}")));
-    let replayed =
-        whippet_search::replay(program, &schedule).unwrap_or_else(|error| fail(&format!("whippet: {error}")));
+    let replayed = whippet_search::replay(&program.as_in(&schedule), &schedule)
+        .unwrap_or_else(|error| fail(&format!("whippet: {error}")));
     let mut story = whippet_report::plain(&whippet_report::story(&replayed.story));
     for problem in &replayed.problems {
         let place = problem.place.as_ref().map_or(String::new(), |place| format!(" at {place}"));

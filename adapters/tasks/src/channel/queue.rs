@@ -5,8 +5,8 @@
 
 use super::Handles;
 use crate::events::{
-    self, appends, enables, event, is_every_event, is_learnt, is_over, is_taking, knows, learn, new_item, read, this_step,
-    write,
+    self, appends, enables, event, is_every_event, is_learnt, is_over, is_taking, knows, learn, new_item, read,
+    this_step, write,
 };
 use crate::local::Local;
 use crate::object::{Action, Object, Part, Place, is_foreign};

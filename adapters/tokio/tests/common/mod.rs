@@ -43,13 +43,15 @@ where
     (verdict, seen)
 }
 
-/// Both searches must give exactly these outcomes, and none of the executions may end badly.
+/// Both searches must give exactly these outcomes, and none of the executions may end badly. `exhaustive` also tells apart
+/// what nobody can tell.
 pub fn outcomes<F>(expected: &[&str], body: impl Fn() -> F + Clone + Send + Sync + 'static)
 where
     F: Future<Output = String> + 'static,
 {
     for reduction in [Reduction::Exhaustive, Reduction::Optimal] {
-        let (verdict, seen) = explore(reduction, body.clone());
+        let settings = Settings { every_event: reduction == Reduction::Exhaustive, ..Settings::default() };
+        let (verdict, seen) = explore_with(reduction, settings, body.clone());
         let seen: Vec<&str> = seen.iter().map(String::as_str).collect();
         assert!(verdict.findings.is_empty(), "{reduction}: {:?}", verdict.findings);
         if reduction == Reduction::Exhaustive && !verdict.complete {

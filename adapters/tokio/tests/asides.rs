@@ -1,0 +1,163 @@
+//! What nobody can tell from what happens around it is no step of its own; where somebody looks, it is.
+
+mod common;
+
+use common::{explore, explore_with, outcomes};
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+use tokio::time::{Instant, sleep, timeout};
+use whippet_model::Program;
+use whippet_search::{Options, Reduction, replay};
+use whippet_tasks::{Settings, Tasks};
+
+/// A client asks a server.
+async fn ask() -> String {
+    let (tx, mut rx) = mpsc::unbounded_channel::<oneshot::Sender<u8>>();
+    let server = tokio::spawn(async move {
+        while let Some(reply) = rx.recv().await {
+            reply.send(1).unwrap();
+        }
+    });
+    let (reply, answer) = oneshot::channel();
+    tx.send(reply).unwrap();
+    let answer = answer.await.unwrap();
+    drop(tx);
+    server.await.unwrap();
+    answer.to_string()
+}
+
+#[test]
+fn takes_replies_drops_and_ends_are_told_below_a_step() {
+    let (verdict, seen) = explore(Reduction::Optimal, ask);
+    assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["1"]);
+    // The request, and the end of the test.
+    assert_eq!((verdict.counters.executions, verdict.counters.transitions), (1, 2));
+
+    let (verdict, _) = explore(Reduction::Optimal, || async {
+        ask().await;
+        panic!("to see the story")
+    });
+    let first = &verdict.findings[0].story[0];
+    assert_eq!(first.action, "sends Sender<u8> to channel 1");
+    let asides: Vec<&str> = first.effects.iter().map(|text| &text[..text.find(" (").unwrap()]).collect();
+    assert_eq!(
+        asides,
+        [
+            "task 1 receives Sender<u8> from channel 1",
+            "task 1 sends u8 to oneshot 1",
+            "receives u8 from oneshot 1",
+            "task 1 sees the end of channel 1",
+            "joins task 1",
+        ]
+    );
+}
+
+#[test]
+fn each_is_a_step_on_request() {
+    let settings = Settings { every_event: true, ..Settings::default() };
+    let (verdict, _) = explore_with(Reduction::Optimal, settings, ask);
+    let few = explore(Reduction::Optimal, ask).0.counters;
+    assert!(verdict.counters.transitions > few.transitions + 5, "{:?}", verdict.counters);
+    assert_eq!(verdict.counters.executions, few.executions);
+}
+
+#[test]
+fn a_receiver_that_looks_may_be_too_early() {
+    outcomes(&["Err(Empty)", "Ok(1)"], || async {
+        let (tx, mut rx) = oneshot::channel();
+        tokio::spawn(async move { tx.send(1) });
+        tokio::spawn(async move { format!("{:?}", rx.try_recv()) }).await.unwrap()
+    });
+}
+
+#[test]
+fn a_sender_may_come_after_the_receiver_is_gone() {
+    outcomes(&["Err(1)", "Ok(())"], || async {
+        let (tx, rx) = oneshot::channel();
+        tokio::spawn(async move { drop(rx) });
+        let sender = tokio::spawn(async move { tx.send(1) });
+        format!("{:?}", sender.await.unwrap())
+    });
+}
+
+#[test]
+fn a_drop_before_the_first_step_may_be_seen_or_not() {
+    outcomes(&["Disconnected", "Empty"], || async {
+        let (tx, mut rx) = mpsc::unbounded_channel::<u8>();
+        tokio::spawn(async move { drop(tx) });
+        let looks = tokio::spawn(async move { rx.try_recv().unwrap_err() });
+        format!("{:?}", looks.await.unwrap())
+    });
+}
+
+#[test]
+fn an_end_that_is_looked_at_may_be_seen_or_not() {
+    outcomes(&["false", "true"], || async {
+        let task = tokio::spawn(async {});
+        task.is_finished().to_string()
+    });
+}
+
+#[test]
+fn a_task_may_be_aborted_before_it_takes() {
+    outcomes(&["cancelled", "taken"], || async {
+        let (tx, mut rx) = mpsc::unbounded_channel();
+        let task = tokio::spawn(async move { rx.recv().await });
+        tx.send(1).unwrap();
+        task.abort();
+        if task.await.is_ok() { "taken".into() } else { "cancelled".into() }
+    });
+}
+
+#[test]
+fn the_time_after_an_aside_is_not_that_before_it() {
+    // The reply may come long after the message, and then the other one's clock shows it.
+    outcomes(&["0", "1"], || async {
+        let (tx, mut rx) = mpsc::unbounded_channel::<()>();
+        let start = Instant::now();
+        let reader = tokio::spawn(async move {
+            rx.recv().await;
+            start.elapsed().as_secs()
+        });
+        let slow = tokio::spawn(sleep(Duration::from_secs(1)));
+        tx.send(()).unwrap();
+        slow.await.unwrap();
+        reader.await.unwrap().to_string()
+    });
+}
+
+#[test]
+fn a_timer_may_fire_before_the_test_is_over() {
+    for reduction in [Reduction::Exhaustive, Reduction::Optimal] {
+        let (verdict, _) = explore(reduction, || async {
+            let (mut tx, rx) = oneshot::channel::<()>();
+            tokio::spawn(async move {
+                let closed = timeout(Duration::from_secs(1), tx.closed()).await;
+                assert!(closed.is_ok(), "late");
+            });
+            tokio::spawn(async move { drop(rx) });
+            String::new()
+        });
+        assert!(verdict.findings[0].message.contains("late"), "{reduction}: {:?}", verdict.findings);
+    }
+}
+
+#[test]
+fn a_replay_has_the_steps_of_the_search() {
+    let program = || {
+        Tasks::new("too early", Settings::default(), || async {
+            let (tx, mut rx) = oneshot::channel();
+            tokio::spawn(async move { tx.send(1) });
+            tokio::spawn(async move { rx.try_recv().unwrap() }).await.unwrap();
+        })
+    };
+    let verdict = program().explore(&Options::default(), &()).unwrap();
+    let schedule = &verdict.findings[0].schedule;
+    let again = program().as_in(schedule);
+    let replayed = replay(&again, schedule).unwrap();
+    assert_eq!(replayed.problems[0].message, verdict.findings[0].message);
+    assert_eq!(replayed.story, verdict.findings[0].story);
+    // What a fresh program has not learnt matters: that somebody looks.
+    assert_ne!(again.parameters(), program().parameters());
+    assert!(replay(&program(), schedule).is_err());
+}
