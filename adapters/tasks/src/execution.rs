@@ -9,6 +9,7 @@ use crate::life::Lives;
 use crate::object::{Action, Object, Place, place_name};
 use crate::record::Record;
 use crate::selects::BEGINS;
+use crate::stack::Stacks;
 use crate::task::{State, Task};
 use crate::waiting::{On, Ready};
 use rustc_hash::FxHashMap;
@@ -36,6 +37,8 @@ pub(crate) struct Execution {
     /// Memory of tasks.
     #[expect(clippy::vec_box, reason = "see above")]
     pub(crate) spare_tasks: Vec<Box<Task>>,
+    /// Stacks that no task uses.
+    pub(crate) stacks: Stacks,
     /// Those that are not over, in order.
     pub(crate) left: Vec<u32>,
     /// Whether each can go on, as far as that is known.
@@ -121,6 +124,7 @@ impl Execution {
             id: 0,
             tasks: Vec::new(),
             spare_tasks: Vec::new(),
+            stacks: Stacks::spare(),
             left: Vec::new(),
             able: Vec::new(),
             running: NONE,
@@ -478,6 +482,7 @@ pub fn misuse(text: String) -> ! {
 }
 
 /// The number and the name of the task that is added next.
+#[inline]
 pub(crate) fn next_task() -> (u32, Name) {
     let x = current().expect("tasks are created in executions");
     let number = x.tasks.len() as u32;

@@ -4,14 +4,14 @@
 //! for the same few lines of the processor's cache. So each begins a little lower than the one made before.
 
 use corosensei::stack::{DefaultStack, StackPointer};
-use std::cell::{Cell, RefCell};
+use std::cell::Cell;
 
 /// By how much, and when to begin anew: together a page.
 const SHIFT: usize = 576;
 const SHIFTS: usize = 7;
 
 thread_local! {
-    static SPARE: RefCell<Vec<Stack>> = const { RefCell::new(Vec::new()) };
+    static SPARE: Cell<Vec<Stack>> = const { Cell::new(Vec::new()) };
     static MADE: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -22,17 +22,39 @@ pub(crate) struct Stack {
 }
 
 impl Stack {
+    fn new() -> Stack {
+        let made = MADE.replace(MADE.get() + 1);
+        Stack { whole: DefaultStack::default(), shift: made % SHIFTS * SHIFT }
+    }
+}
+
+/// Stacks that no task of an execution uses. After it they are there for the next one on this thread.
+pub(crate) struct Stacks(Vec<Stack>);
+
+impl Stacks {
+    /// Those that no execution uses.
+    pub(crate) fn spare() -> Stacks {
+        Stacks(SPARE.take())
+    }
+
     /// One that is not in use.
-    pub(crate) fn take() -> Stack {
-        SPARE.with_borrow_mut(Vec::pop).unwrap_or_else(|| {
-            let made = MADE.replace(MADE.get() + 1);
-            Stack { whole: DefaultStack::default(), shift: made % SHIFTS * SHIFT }
-        })
+    pub(crate) fn take(&mut self) -> Stack {
+        self.0.pop().unwrap_or_else(Stack::new)
     }
 
     /// It is not in use any more.
-    pub(crate) fn give_back(self) {
-        SPARE.with_borrow_mut(|spare| spare.push(self));
+    pub(crate) fn give_back(&mut self, stack: Stack) {
+        self.0.push(stack);
+    }
+}
+
+impl Drop for Stacks {
+    fn drop(&mut self) {
+        // A thread that ends needs none.
+        let _ = SPARE.try_with(|spare| {
+            self.0.append(&mut spare.take());
+            spare.set(std::mem::take(&mut self.0));
+        });
     }
 }
 

@@ -222,13 +222,15 @@ pub(crate) fn resume(x: *mut Execution, number: u32, aside: Option<Name>) {
         &mut *coroutine
     };
     let begun = coroutine.get_or_insert_with(|| {
-        Coroutine::with_stack(Stack::take(), |yielder: &Yielder<(), ()>, ()| {
+        let stack = unsafe { (*x).stacks.take() };
+        Coroutine::with_stack(stack, |yielder: &Yielder<(), ()>, ()| {
             execution::running().expect("it runs").task().yielder = yielder;
             run();
         })
     });
     if let CoroutineResult::Return(()) = begun.resume(()) {
-        coroutine.take().expect("it has begun").into_stack().give_back();
+        let stack = coroutine.take().expect("it has begun").into_stack();
+        unsafe { (*x).stacks.give_back(stack) };
     }
     unsafe { ((*x).running, (*x).aside, (*x).taking) = (NONE, None, false) };
 }
