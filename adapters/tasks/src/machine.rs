@@ -281,7 +281,7 @@ impl TaskMachine {
     fn main_problem(&self, at: usize) -> Option<Box<Problem>> {
         let x = self.live.as_ref()?;
         let task = x.tasks.first().filter(|task| matches!(task.state, State::Done))?;
-        let (message, place, step) = task.life().end().unseen_panic().filter(|(_, _, step)| *step as usize == at)?;
+        let (message, place, step) = task.unseen_panic().filter(|(_, _, step)| *step as usize == at)?;
         Some(Box::new(panic_problem(message, place, step)))
     }
 }
@@ -518,7 +518,7 @@ impl Machine for TaskMachine {
             return;
         }
         for task in &x.tasks[1..] {
-            if let Some((message, place, step)) = task.life().end().unseen_panic() {
+            if let Some((message, place, step)) = task.unseen_panic() {
                 out.push(panic_problem(format!("{message} (in {})", task.label), place, step));
             }
         }

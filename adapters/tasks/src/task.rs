@@ -37,6 +37,7 @@ pub(crate) struct Task {
     pub(crate) name: Name,
     pub(crate) label: Label,
     pub(crate) place: Place,
+    /// What it runs or has run; not here while it does.
     life: Option<Arc<dyn Lives>>,
     on_exit: Option<Box<dyn FnOnce()>>,
     /// How it runs, if it has begun. Apart: it is in use while the task's code reaches the task.
@@ -134,8 +135,9 @@ impl Task {
         self.locals.clear();
     }
 
-    pub(crate) fn life(&self) -> &Arc<dyn Lives> {
-        self.life.as_ref().expect("a task lives until it is cleared away")
+    /// A panic that nobody has seen, with its line and step.
+    pub(crate) fn unseen_panic(&self) -> Option<(String, Option<String>, u32)> {
+        self.life.as_ref()?.end().unseen_panic()
     }
 
     pub(crate) fn has_wait(&self, id: u32) -> bool {
@@ -238,9 +240,10 @@ pub(crate) fn resume(x: *mut Execution, number: u32, aside: Option<Name>) {
 /// The whole life of a task.
 fn run() {
     let x = execution::running().expect("it runs");
-    let (life, on_exit) = (x.task().life().clone(), x.task().on_exit.take());
+    let life = x.task().life.take().expect("a task begins once");
+    let on_exit = x.task().on_exit.take();
     // Only the task itself knows of its end if its handle is gone before it begins.
-    let known = Arc::strong_count(&life) > 2;
+    let known = Arc::strong_count(&life) > 1;
     if x.deep {
         let place = x.task().place;
         events::event(Action::plain("begins", place));
@@ -288,6 +291,7 @@ fn run() {
         Driven::Cancelled => Exit::Cancelled,
     });
     life.end().come(step, before, exit);
+    x.task().life = Some(life);
     if let Some(on_exit) = on_exit {
         on_exit();
     }
