@@ -137,7 +137,12 @@ pub(crate) fn expand(input: TokenStream) -> syn::Result<TokenStream> {
                         _ => ::core::unreachable!("there are as many turns as branches"),
                     }
                 }
-                if pending { ::core::task::Poll::Pending } else { ::core::task::Poll::Ready(#out::Disabled) }
+                if pending {
+                    #select.waits();
+                    ::core::task::Poll::Pending
+                } else {
+                    ::core::task::Poll::Ready(#out::Disabled)
+                }
             }).await
         };
         #[allow(unreachable_patterns, unreachable_code)]

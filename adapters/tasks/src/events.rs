@@ -188,7 +188,7 @@ pub fn tell(action: Action) {
 /// The steps that come before what the running task does now.
 #[must_use]
 pub fn before_this() -> Steps {
-    running().map_or_else(Steps::new, |x| x.task().after.clone())
+    running().map_or_else(Steps::new, |x| Steps::from_slice(&x.task().after))
 }
 
 /// The running task, which has taken what came by step `old`, takes what came by `new`, a later step that depends on it.

@@ -224,9 +224,15 @@ fn note_awaited(x: &mut Execution, at: usize, on: &On) {
 /// The waits that can end now, in the order in which the task asks.
 fn ready_waits(x: &Execution, at: usize) -> SmallVec<[(usize, Ready); 4]> {
     let task = &x.tasks[at];
-    let live = task.waits.iter().enumerate().filter(|(_, wait)| task.is_live(wait));
-    let mut ready: SmallVec<[(usize, Ready); 4]> =
-        live.filter_map(|(k, wait)| x.ready(&wait.on).map(|ready| (k, ready))).collect();
+    let mut ready: SmallVec<[(usize, Ready); 4]> = SmallVec::new();
+    for (k, wait) in task.waits.iter().enumerate().filter(|(_, wait)| task.is_live(wait)) {
+        if let Some(found) = x.ready(&wait.on) {
+            ready.push((k, found));
+        }
+    }
+    if ready.len() < 2 {
+        return ready;
+    }
     ready.sort_by_key(|(k, _)| task.waits[*k].order);
     // Futures that poll only what was woken go by the order of the wakes.
     let places: SmallVec<[usize; 4]> = (0..ready.len()).filter(|&i| task.waits[ready[i].0].foreign.is_some()).collect();

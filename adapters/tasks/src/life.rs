@@ -189,7 +189,7 @@ impl<F: Future> Source for Life<F> {
     }
 
     fn causes(&self, _: u64, out: &mut Vec<u32>) {
-        self.end.state.with(|s| out.extend(&s.before));
+        self.end.state.with(|s| out.extend_from_slice(&s.before));
     }
 }
 

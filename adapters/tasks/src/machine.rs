@@ -14,6 +14,7 @@ use crate::grant::{ask_again, grant, is_enabled, next_to_pass, refresh, wake_gra
 use crate::object::{Action, Place, is_glue, place_text};
 use crate::panics::quietly;
 use crate::program::Shared;
+use crate::sieve::Sieve;
 use crate::task::{self, Label, State};
 use smallvec::SmallVec;
 use std::ops::Range;
@@ -66,7 +67,7 @@ pub struct TaskMachine {
     touches: Vec<Touch>,
     causes: Vec<u32>,
     /// What the steps contribute to besides their events.
-    asides: Vec<Name>,
+    asides: Sieve,
     told: Vec<(u32, Action)>,
     ended: Vec<u32>,
     foresight: Foresight,
@@ -92,7 +93,7 @@ impl TaskMachine {
             steps: Vec::new(),
             touches: Vec::new(),
             causes: Vec::new(),
-            asides: Vec::new(),
+            asides: Sieve::default(),
             told: Vec::new(),
             ended: Vec::new(),
             foresight: Foresight::default(),
@@ -106,7 +107,7 @@ impl TaskMachine {
         machine.begin()?;
         let x = machine.live.as_ref().expect("it has begun");
         machine.tasks = x.tasks.iter().map(|task| known(task)).collect();
-        machine.asides.extend_from_slice(&x.record.asides);
+        machine.asides.extend(&x.record.asides);
         Ok(machine)
     }
 
@@ -267,10 +268,13 @@ impl TaskMachine {
     /// Whether the newest step and others look at what one of them contributes to besides its event: then that has to be
     /// an event too.
     fn check_asides(&mut self, touches: usize, asides: usize) {
-        let looks = |touch: &&Touch, names: &[Name]| touch.access != Access::Add && names.contains(&touch.object);
-        let seen = self.touches[touches..].iter().find(|touch| looks(touch, &self.asides));
-        let new = &self.asides[asides..];
-        let before = || self.touches[..touches].iter().find(|touch| !new.is_empty() && looks(touch, new));
+        let looks = |touch: &&Touch| touch.access != Access::Add;
+        let seen = self.touches[touches..].iter().filter(looks).find(|touch| self.asides.contains(touch.object));
+        let new = self.asides.since(asides);
+        let before = || {
+            let mut before = self.touches[..touches].iter().filter(looks).filter(|_| !new.is_empty());
+            before.find(|touch| new.contains(&touch.object))
+        };
         if let Some(touch) = seen.or_else(before) {
             // As with all that is learnt, the execution goes on to its end.
             let x = self.live.as_mut().expect("it runs");
@@ -384,7 +388,7 @@ impl Machine for TaskMachine {
         let (told, ended) = (self.told.len(), self.ended.len());
         self.touches.extend_from_slice(&x.record.touches);
         self.causes.extend_from_slice(&x.record.causes);
-        self.asides.extend_from_slice(&x.record.asides);
+        self.asides.extend(&x.record.asides);
         self.told.extend_from_slice(&x.record.told);
         self.ended.extend_from_slice(&x.record.ended);
         self.foresight.push(&x.record);

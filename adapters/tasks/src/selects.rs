@@ -70,6 +70,49 @@ impl Drop for Composite {
     }
 }
 
+/// One round of a select that asks its branches: if all of them wait, and each asked one leaf or is such a select itself, it
+/// is sure that the task waits for all of these.
+#[derive(Debug, Default)]
+pub struct Round {
+    /// The leaf asked last before the poll, and before the branch being polled.
+    from: u32,
+    branch: u32,
+    sure: bool,
+    /// What had to be asked again before.
+    dirty: bool,
+}
+
+impl Round {
+    /// The select is polled.
+    pub fn begin(&mut self) {
+        if let Some(x) = running() {
+            let dirty = std::mem::take(&mut x.task().dirty);
+            *self = Round { from: x.order, branch: x.order, sure: true, dirty };
+        }
+    }
+
+    /// One of its branches was polled.
+    pub fn branch(&mut self) {
+        if let Some(x) = running() {
+            let (before, now) = (std::mem::replace(&mut self.branch, x.order), x.order);
+            self.sure &= now <= before + 1 || x.task().asked == (before, now);
+        }
+    }
+
+    /// The select has been polled; `waits` if it still waits.
+    pub fn end(&mut self, waits: bool) {
+        if let Some(x) = running() {
+            let to = x.order;
+            let task = x.task();
+            if waits && self.sure && !task.dirty {
+                task.asked = (self.from, to);
+            }
+            task.dirty |= self.dirty;
+            self.sure = false;
+        }
+    }
+}
+
 /// A number for a `select!` of the running task.
 #[must_use]
 pub fn new_select() -> u32 {

@@ -55,6 +55,8 @@ pub(crate) struct Task {
     pub(crate) path: Select,
     /// What the current poll has looked at in vain.
     pub(crate) probes: Vec<Touch>,
+    /// The leaves that a select asked in the current poll, from one to another, if it is sure that it waits for them.
+    pub(crate) asked: (u32, u32),
     /// Whether an event followed the registration of a wait in the current poll.
     pub(crate) dirty: bool,
     pub(crate) woken: Option<u32>,
@@ -91,6 +93,7 @@ impl Task {
             around: Vec::new(),
             path: Select::default(),
             probes: Vec::new(),
+            asked: (0, 0),
             dirty: false,
             woken: None,
             aborted: None,
@@ -138,6 +141,15 @@ impl Task {
     /// A panic that nobody has seen, with its line and step.
     pub(crate) fn unseen_panic(&self) -> Option<(String, Option<String>, u32)> {
         self.life.as_ref()?.end().unseen_panic()
+    }
+
+    /// Whether the poll that has ended asked for nothing but what the task still waits for.
+    fn waits_for_sure(&self) -> bool {
+        let (from, to) = self.asked;
+        if from < to {
+            return self.live_waits().all(|wait| (from + 1..=to).contains(&wait.order));
+        }
+        !self.dirty && self.live_waits().nth(1).is_none()
     }
 
     pub(crate) fn has_wait(&self, id: u32) -> bool {
@@ -274,7 +286,7 @@ fn run() {
     let step = x.step;
     x.panicked |= driven.is_err();
     x.task_ends();
-    let before = x.task().after.clone();
+    let before = Steps::from_slice(&x.task().after);
     x.record.ended.push(x.running);
     if x.task().label.is_main() {
         x.main_done = true;
@@ -331,6 +343,7 @@ fn drive(mut future: Pin<&mut dyn Future<Output = ()>>, in_poll: bool) -> Driven
             let task = execution::running().expect("it runs").task();
             task.poll += 1;
             task.dirty = false;
+            task.asked = (0, 0);
             task.probes.clear();
         }
         match future.as_mut().poll(&mut cx) {
@@ -345,7 +358,7 @@ fn drive(mut future: Pin<&mut dyn Future<Output = ()>>, in_poll: bool) -> Driven
         x.task().probes.clear();
         // Futures that were asked in this poll may be alive and no longer waited for: where it is not clear what the
         // task waits for, only another poll can tell.
-        let ask = !again && (x.task().dirty || x.task().live_waits().nth(1).is_some());
+        let ask = !again && !x.task().waits_for_sure();
         again = ask;
         if ask {
             continue;

@@ -17,7 +17,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use whippet_model::{Schedule, Verdict};
 use whippet_search::{Observer, Options, Progress, Reduction, SearchError};
-use whippet_tasks::{Around, Composite, InBranch, Place, Settings, Tasks};
+use whippet_tasks::{Around, Composite, InBranch, Place, Round, Settings, Tasks};
 
 /// What a test may return.
 pub trait Output {
@@ -268,6 +268,7 @@ pub struct Selecting {
     start: usize,
     branches: usize,
     polls: usize,
+    round: Round,
 }
 
 impl Selecting {
@@ -278,26 +279,38 @@ impl Selecting {
         let acts = whippet_tasks::begins(place);
         let start = if biased || !acts { 0 } else { whippet_tasks::choose(branches as u32) as usize };
         let select = (!biased).then(whippet_tasks::new_select);
-        Selecting { place, select, acts, start, branches, polls: 0 }
+        Selecting { place, select, acts, start, branches, polls: 0, round: Round::default() }
     }
 
     /// The branch whose turn it is.
     pub fn branch(&mut self, turn: usize) -> usize {
-        self.polls += usize::from(turn == 0);
+        if turn == 0 {
+            self.polls += 1;
+            self.round.begin();
+        }
         (self.start + turn) % self.branches
     }
 
-    pub fn poll<F: Future>(&self, turn: usize, future: Pin<&mut F>, cx: &mut Context<'_>) -> Poll<F::Output> {
+    pub fn poll<F: Future>(&mut self, turn: usize, future: Pin<&mut F>, cx: &mut Context<'_>) -> Poll<F::Output> {
         let (branch, last) = ((self.start + turn) % self.branches, turn + 1 == self.branches);
         let begins = self.polls == 1;
         let around = begins.then(|| Around::enter(self.place, self.select.is_some()));
         let _strict = (begins && self.acts && !last).then(Composite::enter);
         let _branch = self.select.map(|select| InBranch::enter(select, branch as u32));
         let answer = future.poll(cx);
-        if let Some(around) = around.filter(|_| answer.is_ready()) {
-            around.done();
+        self.round.branch();
+        if answer.is_ready() {
+            self.round.end(false);
+            if let Some(around) = around {
+                around.done();
+            }
         }
         answer
+    }
+
+    /// All branches were asked, and wait.
+    pub fn waits(&mut self) {
+        self.round.end(true);
     }
 }
 

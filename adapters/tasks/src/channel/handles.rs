@@ -121,7 +121,7 @@ impl Handles {
         let before = before_this();
         self.state.with(|s| {
             s.strong -= 1;
-            s.drops.extend(before);
+            s.drops.extend_from_slice(&before);
         });
     }
 
@@ -172,6 +172,6 @@ impl Handles {
 
     /// As [`crate::Source::causes`], for the same wait.
     pub fn causes(&self, out: &mut Vec<u32>) {
-        self.state.with(|s| out.extend(&s.drops));
+        self.state.with(|s| out.extend_from_slice(&s.drops));
     }
 }

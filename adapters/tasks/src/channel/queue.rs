@@ -326,7 +326,10 @@ impl<T> Source for Queue<T> {
 
     fn watched(&self, key: u64, out: &mut SmallVec<[Name; 2]>) {
         match key {
-            RECEIVE => out.extend([self.object.part(Part::Tail), self.senders.part()]),
+            RECEIVE => {
+                out.push(self.object.part(Part::Tail));
+                out.push(self.senders.part());
+            }
             CLOSED => out.push(self.object.part(Part::Closed)),
             _ => out.extend([self.object.part(Part::Free), self.object.part(Part::Closed)]),
         }

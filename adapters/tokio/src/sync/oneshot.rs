@@ -100,7 +100,7 @@ impl<T> Source for Chan<T> {
 
     fn causes(&self, key: u64, out: &mut Vec<u32>) {
         self.state.with(|s| match &s.sent {
-            Some(before) if key == RECEIVE => out.extend(before),
+            Some(before) if key == RECEIVE => out.extend_from_slice(before),
             _ => out.extend(s.closed.filter(|&step| step != Ready::ALWAYS)),
         });
     }
