@@ -52,7 +52,7 @@ pub struct End {
 
 impl End {
     /// Of a new task of that kind. As an object it has the task's number: who joins it joins that task.
-    #[inline]
+    #[inline(always)]
     fn new(kind: &'static str) -> End {
         let object = Object::new(kind);
         let (number, name) = execution::next_task();

@@ -155,7 +155,7 @@ impl Leaf {
     }
 
     fn wait(&mut self, cx: &mut Context<'_>, on: On, action: &Action) -> Poll<()> {
-        let Some(x) = execution::running() else {
+        let Some(mut x) = execution::running() else {
             return match on {
                 On::Source(source, key) if source.ready(key).is_none() => Poll::Pending,
                 On::Source(..) | On::Yield => Poll::Ready(()),
@@ -168,22 +168,23 @@ impl Leaf {
         let first = !self.is_of(x) || !x.task().has_wait(self.id);
         if first && x.deep && matches!(on, On::Source(..)) {
             events::event(*action);
+            let Some(again) = execution::running().filter(|x| !x.muted) else { return Poll::Pending };
+            x = again;
         }
-        let Some(x) = execution::running().filter(|x| !x.muted) else { return Poll::Pending };
         let ready = x.finds_ready(&on);
         // What is polled after this leaf must not act when this one is ready.
         if (x.task().composite > 0 || first && x.deep) && matches!(on, On::Source(..)) {
             x.look_at(&on);
             if ready {
+                x.instead_of_begin(*action);
                 self.forget();
-                x_again().instead_of_begin(*action);
                 return Poll::Ready(());
             }
         }
         if !ready {
-            x_again().probe(&on);
+            x.probe(&on);
         }
-        self.register(x_again(), cx, on, action, first);
+        self.register(x, cx, on, action, first);
         Poll::Pending
     }
 
@@ -223,9 +224,4 @@ impl Drop for Leaf {
             self.forget();
         }
     }
-}
-
-/// The execution that runs this code: it cannot have ended meanwhile.
-fn x_again() -> &'static mut Execution {
-    execution::running().expect("the task that polls is running")
 }
