@@ -260,11 +260,11 @@ impl Execution {
         }
     }
 
-    /// A leaf was asked in vain. That counts if the poll goes on to an event: another answer would have
-    /// led elsewhere.
+    /// A leaf is asked. If that is in vain, it counts if the poll goes on to an event: another answer would have led
+    /// elsewhere.
     #[inline]
     pub(crate) fn probe(&mut self, on: &On) {
-        if !self.record.known {
+        if !self.record.known && !self.finds_ready(on) {
             self.note_probe(on);
         }
     }

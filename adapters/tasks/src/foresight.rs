@@ -39,9 +39,12 @@ impl Foresight {
         let names = self.names.len();
         self.names.extend_from_slice(&record.enables);
         let enables = names..self.names.len();
-        self.names.extend_from_slice(&record.awaited);
         let needs = self.needs.len();
-        self.needs.extend_from_slice(&record.needs);
+        // Who waited for one thing only has none of these.
+        if !record.awaited.is_empty() {
+            self.names.extend_from_slice(&record.awaited);
+            self.needs.extend_from_slice(&record.needs);
+        }
         self.steps.push(Known {
             appends: record.appends.filter(|_| record.arities.is_empty()),
             awaited: enables.end..self.names.len(),

@@ -227,6 +227,7 @@ impl<F: Future + 'static> Lives for Life<F> {
 ///
 /// # Panics
 /// Outside of an execution.
+#[inline]
 pub fn spawn<F>(
     kind: &'static str,
     future: F,

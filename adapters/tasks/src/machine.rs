@@ -271,10 +271,8 @@ impl TaskMachine {
         let looks = |touch: &&Touch| touch.access != Access::Add;
         let seen = self.touches[touches..].iter().filter(looks).find(|touch| self.asides.contains(touch.object));
         let new = self.asides.since(asides);
-        let before = || {
-            let mut before = self.touches[..touches].iter().filter(looks).filter(|_| !new.is_empty());
-            before.find(|touch| new.contains(&touch.object))
-        };
+        let before = if new.is_empty() { 0..0 } else { 0..touches };
+        let before = || self.touches[before].iter().filter(looks).find(|touch| new.contains(&touch.object));
         if let Some(touch) = seen.or_else(before) {
             // As with all that is learnt, the execution goes on to its end.
             let x = self.live.as_mut().expect("it runs");
@@ -389,10 +387,17 @@ impl Machine for TaskMachine {
         self.touches.extend_from_slice(&x.record.touches);
         self.causes.extend_from_slice(&x.record.causes);
         self.asides.extend(&x.record.asides);
-        self.told.extend_from_slice(&x.record.told);
-        self.ended.extend_from_slice(&x.record.ended);
+        // Most steps have nothing of these.
+        if !x.record.told.is_empty() {
+            self.told.extend_from_slice(&x.record.told);
+        }
+        if !x.record.ended.is_empty() {
+            self.ended.extend_from_slice(&x.record.ended);
+        }
+        if x.tasks.len() > before as usize {
+            self.tasks.extend(x.tasks[before as usize..].iter().map(|task| known(task)));
+        }
         self.foresight.push(&x.record);
-        self.tasks.extend(x.tasks[before as usize..].iter().map(|task| known(task)));
         let problem = if self.ended[ended..].contains(&0) { self.main_problem(depth) } else { None };
         let x = self.live.as_ref().expect("it runs");
         self.steps.push(Taken {

@@ -157,7 +157,10 @@ impl Task {
     }
 
     pub(crate) fn drop_wait(&mut self, id: u32) {
-        self.waits.retain(|wait| wait.id != id);
+        // Those who care for the order of asking go by its number.
+        if let Some(at) = self.waits.iter().position(|wait| wait.id == id) {
+            self.waits.swap_remove(at);
+        }
     }
 
     /// The step that aborted it, if that ends what it waits for.

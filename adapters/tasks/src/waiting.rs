@@ -171,19 +171,16 @@ impl Leaf {
             let Some(again) = execution::running().filter(|x| !x.muted) else { return Poll::Pending };
             x = again;
         }
-        let ready = x.finds_ready(&on);
         // What is polled after this leaf must not act when this one is ready.
         if (x.task().composite > 0 || first && x.deep) && matches!(on, On::Source(..)) {
             x.look_at(&on);
-            if ready {
+            if x.finds_ready(&on) {
                 x.instead_of_begin(*action);
                 self.forget();
                 return Poll::Ready(());
             }
         }
-        if !ready {
-            x.probe(&on);
-        }
+        x.probe(&on);
         self.register(x, cx, on, action, first);
         Poll::Pending
     }

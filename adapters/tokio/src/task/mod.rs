@@ -113,6 +113,7 @@ impl<T> Unpin for JoinHandle<T> {}
 impl<T> UnwindSafe for JoinHandle<T> {}
 impl<T> RefUnwindSafe for JoinHandle<T> {}
 
+#[inline]
 pub(crate) fn start<F>(
     kind: &'static str,
     future: F,
@@ -131,6 +132,7 @@ where
     JoinHandle { task, leaf: Leaf::new(), place }
 }
 
+#[inline]
 #[track_caller]
 pub fn spawn<F>(future: F) -> JoinHandle<F::Output>
 where
