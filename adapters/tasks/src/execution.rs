@@ -4,6 +4,7 @@
 //! calls stand-ins and not us. References to it are short: none lives across a switch of tasks or a call of user code.
 
 use crate::clock::Clock;
+use crate::grant::Hope;
 use crate::groups::{Groups, Learnt};
 use crate::life::Lives;
 use crate::object::{Action, Object, Place, place_name};
@@ -54,7 +55,7 @@ pub(crate) struct Execution {
     /// Tasks that were created and have not begun.
     pub(crate) fresh: VecDeque<u32>,
     /// Who waits for what as an aside: see [`crate::grant::pass`].
-    pub(crate) hopes: Vec<(Name, u32)>,
+    pub(crate) hopes: Vec<Hope>,
     pub(crate) order: u32,
     pub(crate) last_wait: u32,
     pub(crate) selects: u32,
@@ -260,21 +261,21 @@ impl Execution {
         }
     }
 
-    /// A leaf is asked. If that is in vain, it counts if the poll goes on to an event: another answer would have led
-    /// elsewhere.
+    /// The running task asks wait `at` of its own. If that is in vain, it counts if the poll goes on to an event: another
+    /// answer would have led elsewhere.
     #[inline]
-    pub(crate) fn probe(&mut self, on: &On) {
-        if !self.record.known && !self.finds_ready(on) {
-            self.note_probe(on);
+    pub(crate) fn probe(&mut self, at: usize) {
+        if !self.record.known && !self.finds_ready(&self.tasks[self.running as usize].waits[at].on) {
+            self.note_probe(at);
         }
     }
 
-    fn note_probe(&mut self, on: &On) {
-        let probes = &mut self.task().probes;
-        match on {
+    fn note_probe(&mut self, at: usize) {
+        let Task { probes, waits, .. } = self.task();
+        match &waits[at].on {
             // Polled, a timer only sees what time it is.
             On::Timer(_) => probes.push(Touch::read(CLOCK)),
-            _ => looks(on, |touch| probes.push(touch)),
+            on => looks(on, |touch| probes.push(touch)),
         }
     }
 

@@ -8,7 +8,7 @@ use crate::object::{Action, Part};
 use crate::task::{State, Task};
 use crate::waiting::{On, Ready, Unseen, Wait};
 use smallvec::SmallVec;
-use whippet_model::Touch;
+use whippet_model::{Name, Touch};
 
 /// Finds out which timers may fire.
 #[inline]
@@ -137,45 +137,66 @@ fn grant_only(x: &mut Execution, at: usize) -> Option<Action> {
     Some(action)
 }
 
-/// Lets a waiting task through where that is no event but an aside: it waits for one thing only, and nobody can tell when
-/// it takes that. Whatever it does next comes after what made this ready. If that is not so yet, it is noted.
-pub(crate) fn pass(x: &mut Execution, number: u32) -> bool {
-    let at = number as usize;
-    let task = &x.tasks[at];
-    if x.every_event || x.muted || task.woken.is_some() || !matches!(task.state, State::Blocked) {
-        return false;
+/// A task that waits for one thing only, and nobody can tell when it takes that: this is no event then, but an aside.
+#[derive(Copy, Clone)]
+pub(crate) struct Hope {
+    watched: Name,
+    freed: Option<Name>,
+    task: u32,
+    wait: u32,
+}
+
+/// Lets the running task, which is to wait, go on at once if that is an aside and what it waits for is there. Whatever it
+/// does next comes after what made this ready. If it is not there yet, that is noted.
+pub(crate) fn pass(x: &mut Execution) -> bool {
+    let Some(hope) = hope(x) else { return false };
+    let passes = fulfil(x, hope);
+    if !passes {
+        x.task().hopes = true;
+        x.hopes.push(hope);
     }
+    passes
+}
+
+/// What the running task waits for as an aside.
+fn hope(x: &mut Execution) -> Option<Hope> {
+    if x.every_event || x.muted {
+        return None;
+    }
+    let number = x.running;
+    let task = &x.tasks[number as usize];
     let mut live = task.live_waits();
-    let (Some(wait), None) = (live.next(), live.next()) else { return false };
-    let On::Source(source, key) = &wait.on else { return false };
-    let Some(Unseen { watched, freed }) = source.unseen(*key).filter(|_| wait.foreign.is_none()) else { return false };
+    let (Some(wait), None) = (live.next(), live.next()) else { return None };
+    let On::Source(source, key) = &wait.on else { return None };
+    let Unseen { watched, freed } = source.unseen(*key).filter(|_| wait.foreign.is_none())?;
     let is_marked = |name| x.groups.is_marked(name);
-    if is_marked(watched) || freed.is_some_and(is_marked) || is_marked(task.name) && !task.in_poll {
+    let seen = is_marked(watched) || freed.is_some_and(is_marked) || is_marked(task.name) && !task.in_poll;
+    (!seen).then_some(Hope { watched, freed, task: number, wait: wait.id })
+}
+
+/// Lets a task through that waits so, if what it waits for is there.
+fn fulfil(x: &mut Execution, hope: Hope) -> bool {
+    let task = &mut *x.tasks[hope.task as usize];
+    let Some(wait) = task.waits.iter().find(|wait| wait.id == hope.wait).filter(|_| task.woken.is_none()) else {
         return false;
-    }
+    };
+    let On::Source(source, key) = &wait.on else { return false };
     if source.ready(*key).is_none() {
-        if !x.hopes.contains(&(watched, number)) {
-            x.hopes.push((watched, number));
-        }
         return false;
     }
-    let id = wait.id;
     if x.step != NONE && !x.record.known {
-        x.record.told.push((number, wait.action));
-        x.record.asides.extend(freed);
+        x.record.told.push((hope.task, wait.action));
+        x.record.asides.extend(hope.freed);
     }
-    let mut causes = std::mem::take(&mut x.scratch);
-    source.causes(*key, &mut causes);
-    drop(live);
-    let task = &mut x.tasks[at];
-    task.grant = id;
-    for step in causes.drain(..) {
+    task.grant = hope.wait;
+    source.causes(*key, &mut x.scratch);
+    for &step in &x.scratch {
         if !task.after.contains(&step) {
             task.after.push(step);
         }
     }
-    x.scratch = causes;
-    (x.aside, x.taking) = (Some(watched), true);
+    x.scratch.clear();
+    (x.aside, x.taking) = (Some(hope.watched), true);
     true
 }
 
@@ -185,14 +206,26 @@ pub(crate) fn next_to_pass(x: &mut Execution, seen: &mut usize) -> Option<u32> {
     while let Some(&enabled) = x.record.enables.get(*seen) {
         *seen += 1;
         for k in 0..x.hopes.len() {
-            let (watched, number) = x.hopes[k];
-            if watched == enabled && pass(x, number) {
+            if x.hopes[k].watched != enabled {
+                continue;
+            }
+            let hope = x.hopes[k];
+            if fulfil(x, hope) {
+                x.tasks[hope.task as usize].hopes = false;
                 x.hopes.swap_remove(k);
-                return Some(number);
+                return Some(hope.task);
             }
         }
     }
     None
+}
+
+/// A task goes on, for whatever reason: what it hoped for is over.
+#[inline]
+pub(crate) fn forget_hope(x: &mut Execution, number: u32) {
+    if std::mem::take(&mut x.tasks[number as usize].hopes) {
+        x.hopes.retain(|hope| hope.task != number);
+    }
 }
 
 /// Notes what task `at` waited for, if that is all that could have let it through.

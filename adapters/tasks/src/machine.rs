@@ -26,21 +26,27 @@ use whippet_model::{
 
 /// What is kept of a step.
 struct Taken {
-    /// How many asides there were before, and how much was told of them.
-    asides: usize,
-    told: usize,
     choice: Choice,
     event: Name,
     action: Action,
-    touches: Range<usize>,
-    causes: Range<usize>,
-    /// How many tasks there were before and after.
-    tasks: Range<u32>,
+    /// What there was before it.
+    before: Kept,
+    /// How many ways each choice made in it had.
     ways: SmallVec<[u32; 2]>,
-    /// The tasks that ended, among all that did.
-    ended: Range<usize>,
     /// The test's body failed here. Seldom: a list of steps is copied less.
     problem: Option<Box<Problem>>,
+}
+
+/// How much is kept of the steps up to some point, in the lists of the machine.
+#[derive(Copy, Clone)]
+struct Kept {
+    touches: u32,
+    looks: u32,
+    causes: u32,
+    asides: u32,
+    told: u32,
+    ended: u32,
+    tasks: u32,
 }
 
 /// What is kept of a task.
@@ -66,6 +72,8 @@ pub struct TaskMachine {
     steps: Vec<Taken>,
     touches: Vec<Touch>,
     causes: Vec<u32>,
+    /// What the steps look at or change, unless they only add to it.
+    looks: Sieve,
     /// What the steps contribute to besides their events.
     asides: Sieve,
     told: Vec<(u32, Action)>,
@@ -93,6 +101,7 @@ impl TaskMachine {
             steps: Vec::new(),
             touches: Vec::new(),
             causes: Vec::new(),
+            looks: Sieve::default(),
             asides: Sieve::default(),
             told: Vec::new(),
             ended: Vec::new(),
@@ -107,7 +116,7 @@ impl TaskMachine {
         machine.begin()?;
         let x = machine.live.as_ref().expect("it has begun");
         machine.tasks = x.tasks.iter().map(|task| known(task)).collect();
-        machine.asides.extend(&x.record.asides);
+        machine.asides.extend(x.record.asides.iter().copied());
         Ok(machine)
     }
 
@@ -196,13 +205,15 @@ impl TaskMachine {
     /// The steps that lie ahead will not be taken again.
     fn leave(&mut self) {
         let Some(first) = self.steps.get(self.depth) else { return };
+        let before = first.before;
         self.foresight.truncate(self.depth);
-        self.touches.truncate(first.touches.start);
-        self.causes.truncate(first.causes.start);
-        self.asides.truncate(first.asides);
-        self.told.truncate(first.told);
-        self.ended.truncate(first.ended.start);
-        self.tasks.truncate(first.tasks.start as usize);
+        self.touches.truncate(before.touches as usize);
+        self.looks.truncate(before.looks as usize);
+        self.causes.truncate(before.causes as usize);
+        self.asides.truncate(before.asides as usize);
+        self.told.truncate(before.told as usize);
+        self.ended.truncate(before.ended as usize);
+        self.tasks.truncate(before.tasks as usize);
         self.steps.truncate(self.depth);
         if let Some(&from) = self.enabled_from.get(self.depth + 1) {
             self.enabled.truncate(from);
@@ -210,19 +221,43 @@ impl TaskMachine {
         }
     }
 
+    /// How much there is of everything.
+    fn kept(&self) -> Kept {
+        Kept {
+            touches: self.touches.len() as u32,
+            looks: self.looks.len() as u32,
+            causes: self.causes.len() as u32,
+            asides: self.asides.len() as u32,
+            told: self.told.len() as u32,
+            ended: self.ended.len() as u32,
+            tasks: self.tasks.len() as u32,
+        }
+    }
+
+    /// What part of a list belongs to step `at`, of which all but the newest know where their own begins.
+    #[inline]
+    fn part(&self, at: usize, len: usize, begins: impl Fn(&Kept) -> u32) -> Range<usize> {
+        let from = begins(&self.steps[at].before) as usize;
+        from..self.steps.get(at + 1).map_or(len, |next| begins(&next.before) as usize)
+    }
+
+    /// The tasks that ended with step `at`.
+    fn ended(&self, at: usize) -> Range<usize> {
+        self.part(at, self.ended.len(), |kept| kept.ended)
+    }
+
     /// The tasks that there are.
     fn present(&self) -> &[Known] {
-        let count = self.steps.get(self.depth).map_or(self.tasks.len(), |next| next.tasks.start as usize);
+        let count = self.steps.get(self.depth).map_or(self.tasks.len(), |next| next.before.tasks as usize);
         &self.tasks[..count]
     }
 
     /// Takes a step that lies ahead.
     fn pass(&mut self) {
-        let step = &self.steps[self.depth];
-        for &number in &self.ended[step.ended.clone()] {
-            self.tasks[number as usize].ended = true;
+        for k in self.ended(self.depth) {
+            self.tasks[self.ended[k] as usize].ended = true;
         }
-        self.problems += usize::from(step.problem.is_some());
+        self.problems += usize::from(self.steps[self.depth].problem.is_some());
         self.depth += 1;
     }
 
@@ -267,17 +302,43 @@ impl TaskMachine {
 
     /// Whether the newest step and others look at what one of them contributes to besides its event: then that has to be
     /// an event too.
-    fn check_asides(&mut self, touches: usize, asides: usize) {
-        let looks = |touch: &&Touch| touch.access != Access::Add;
-        let seen = self.touches[touches..].iter().filter(looks).find(|touch| self.asides.contains(touch.object));
-        let new = self.asides.since(asides);
-        let before = if new.is_empty() { 0..0 } else { 0..touches };
-        let before = || self.touches[before].iter().filter(looks).find(|touch| new.contains(&touch.object));
-        if let Some(touch) = seen.or_else(before) {
+    fn check_asides(&mut self, before: Kept) {
+        let new = self.looks.since(before.looks as usize);
+        let seen = new.iter().find(|&&name| self.asides.contains(name));
+        let new = self.asides.since(before.asides as usize);
+        if let Some(&name) = seen.or_else(|| new.iter().find(|&&name| self.looks.contains(name))) {
             // As with all that is learnt, the execution goes on to its end.
             let x = self.live.as_mut().expect("it runs");
-            x.grew |= self.shared.learnt.mark(&self.groups, touch.object);
+            x.grew |= self.shared.learnt.mark(&self.groups, name);
         }
+    }
+
+    /// Keeps what the live execution has noted of the newest step.
+    fn keep(&mut self, choice: Choice) {
+        let before = self.kept();
+        let Execution { record, tasks, .. } = &**self.live.as_ref().expect("it runs");
+        self.touches.extend_from_slice(&record.touches);
+        let looks = record.touches.iter().filter(|touch| touch.access != Access::Add);
+        self.looks.extend(looks.map(|touch| touch.object));
+        self.causes.extend_from_slice(&record.causes);
+        // Most steps have nothing of these.
+        if !record.asides.is_empty() {
+            self.asides.extend(record.asides.iter().copied());
+        }
+        if !record.told.is_empty() {
+            self.told.extend_from_slice(&record.told);
+        }
+        if !record.ended.is_empty() {
+            self.ended.extend_from_slice(&record.ended);
+        }
+        if tasks.len() > self.tasks.len() {
+            self.tasks.extend(tasks[self.tasks.len()..].iter().map(|task| known(task)));
+        }
+        self.foresight.push(record);
+        let (event, action, ways) = (record.event, *record.action(), SmallVec::from_slice(&record.arities));
+        let problem = if record.ended.contains(&0) { self.main_problem(self.depth) } else { None };
+        self.steps.push(Taken { choice, event, action, before, ways, problem });
+        self.check_asides(before);
     }
 
     fn main_problem(&self, at: usize) -> Option<Box<Problem>> {
@@ -374,46 +435,13 @@ impl Machine for TaskMachine {
             let mut unused = Vec::new();
             self.enabled(&mut unused);
         }
-        let before = self.tasks.len() as u32;
         let x = self.live.as_mut().expect("it has caught up");
         refresh(x, self.shared.settings.timers);
         if x.tasks.len() <= choice.what.0 as usize || !is_enabled(x, choice.what.0 as usize) {
             return Err(unseen());
         }
         self.take(choice, false)?;
-        let x = self.live.as_ref().expect("it runs");
-        let (touches, causes, asides) = (self.touches.len(), self.causes.len(), self.asides.len());
-        let (told, ended) = (self.told.len(), self.ended.len());
-        self.touches.extend_from_slice(&x.record.touches);
-        self.causes.extend_from_slice(&x.record.causes);
-        self.asides.extend(&x.record.asides);
-        // Most steps have nothing of these.
-        if !x.record.told.is_empty() {
-            self.told.extend_from_slice(&x.record.told);
-        }
-        if !x.record.ended.is_empty() {
-            self.ended.extend_from_slice(&x.record.ended);
-        }
-        if x.tasks.len() > before as usize {
-            self.tasks.extend(x.tasks[before as usize..].iter().map(|task| known(task)));
-        }
-        self.foresight.push(&x.record);
-        let problem = if self.ended[ended..].contains(&0) { self.main_problem(depth) } else { None };
-        let x = self.live.as_ref().expect("it runs");
-        self.steps.push(Taken {
-            asides,
-            told,
-            choice,
-            event: x.record.event,
-            action: *x.record.action(),
-            touches: touches..self.touches.len(),
-            causes: causes..self.causes.len(),
-            tasks: before..self.tasks.len() as u32,
-            ways: SmallVec::from_slice(&x.record.arities),
-            ended: ended..self.ended.len(),
-            problem,
-        });
-        self.check_asides(touches, asides);
+        self.keep(choice);
         self.pass();
         Ok(())
     }
@@ -421,11 +449,10 @@ impl Machine for TaskMachine {
     fn rewind(&mut self, depth: usize) {
         while self.depth > depth {
             self.depth -= 1;
-            let step = &self.steps[self.depth];
-            for &number in &self.ended[step.ended.clone()] {
-                self.tasks[number as usize].ended = false;
+            for k in self.ended(self.depth) {
+                self.tasks[self.ended[k] as usize].ended = false;
             }
-            self.problems -= usize::from(step.problem.is_some());
+            self.problems -= usize::from(self.steps[self.depth].problem.is_some());
         }
         if self.live.as_ref().is_some_and(|x| x.grew) {
             self.grew = true;
@@ -486,16 +513,18 @@ impl Machine for TaskMachine {
 
     #[inline]
     fn causes(&self, at: usize, out: &mut Vec<usize>) {
-        out.extend(self.causes[self.steps[at].causes.clone()].iter().map(|&step| step as usize));
+        let causes = self.part(at, self.causes.len(), |kept| kept.causes);
+        out.extend(self.causes[causes].iter().map(|&step| step as usize));
     }
 
     fn sent(&self, at: usize) -> Range<u32> {
-        self.steps[at].tasks.clone()
+        let tasks = self.part(at, self.tasks.len(), |kept| kept.tasks);
+        tasks.start as u32..tasks.end as u32
     }
 
     #[inline]
     fn touches(&self, at: usize) -> &[Touch] {
-        &self.touches[self.steps[at].touches.clone()]
+        &self.touches[self.part(at, self.touches.len(), |kept| kept.touches)]
     }
 
     fn actors(&self) -> usize {
@@ -536,8 +565,8 @@ impl Machine for TaskMachine {
     fn describe(&mut self, at: usize) -> StepText {
         let step = &self.steps[at];
         let task = &self.tasks[step.choice.what.0 as usize];
-        let new = &self.tasks[step.tasks.start as usize..step.tasks.end as usize];
-        let told = &self.told[step.told..self.steps.get(at + 1).map_or(self.told.len(), |next| next.told)];
+        let new = &self.tasks[self.part(at, self.tasks.len(), |kept| kept.tasks)];
+        let told = &self.told[self.part(at, self.told.len(), |kept| kept.told)];
         let spawns = new.iter().map(|task| format!("spawns {} ({})", task.label, place_text(task.place)));
         let asides = told.iter().map(|(number, action)| {
             let who = if *number == step.choice.what.0 {

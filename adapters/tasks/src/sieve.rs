@@ -19,8 +19,9 @@ impl Sieve {
         self.names.len()
     }
 
-    pub(crate) fn extend(&mut self, names: &[Name]) {
-        for &name in names {
+    #[inline]
+    pub(crate) fn extend(&mut self, names: impl IntoIterator<Item = Name>) {
+        for name in names {
             let (word, bit) = Sieve::bit(name);
             self.bits[word] |= bit;
             self.names.push(name);
@@ -59,7 +60,7 @@ mod tests {
     fn names_are_found_until_they_are_forgotten() {
         let [a, b, c] = [1, 2, 3].map(|k| Name::ROOT.child(k));
         let mut sieve = Sieve::default();
-        sieve.extend(&[a, b]);
+        sieve.extend([a, b]);
         assert!(sieve.contains(a) && sieve.contains(b) && !sieve.contains(c));
         assert_eq!(sieve.since(1), [b]);
         sieve.truncate(1);

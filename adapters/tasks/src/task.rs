@@ -2,7 +2,7 @@
 
 use crate::events;
 use crate::execution::{self, Execution, NONE, Select, Steps};
-use crate::grant::{forget_stale, pass};
+use crate::grant::{forget_hope, forget_stale, pass};
 use crate::life::{Exit, Lives};
 use crate::object::{Action, Part, Place};
 use crate::panics;
@@ -61,6 +61,8 @@ pub(crate) struct Task {
     pub(crate) dirty: bool,
     pub(crate) woken: Option<u32>,
     pub(crate) aborted: Option<u32>,
+    /// Whether what it waits for lets it go on without an event: see [`pass`].
+    pub(crate) hopes: bool,
     /// Whether it waits in the middle of a poll, where no abort reaches it.
     pub(crate) in_poll: bool,
     /// How many real locks it holds.
@@ -97,6 +99,7 @@ impl Task {
             dirty: false,
             woken: None,
             aborted: None,
+            hopes: false,
             in_poll: false,
             held: 0,
             children: 0,
@@ -122,7 +125,7 @@ impl Task {
         (self.place, self.life, self.on_exit) = (place, Some(life), on_exit);
         self.state = State::Fresh;
         (self.poll, self.grant, self.composite, self.path) = (0, 0, 0, Select::default());
-        (self.dirty, self.in_poll, self.held) = (false, false, 0);
+        (self.dirty, self.hopes, self.in_poll, self.held) = (false, false, false, 0);
         (self.woken, self.aborted) = (None, None);
         (self.children, self.steps) = (0, 0);
         self.after.clear();
@@ -152,14 +155,19 @@ impl Task {
         !self.dirty && self.live_waits().nth(1).is_none()
     }
 
-    pub(crate) fn has_wait(&self, id: u32) -> bool {
-        id != 0 && self.waits.iter().any(|wait| wait.id == id)
+    /// The waker of a future between the task and a leaf, if that is not the task's own.
+    pub(crate) fn foreign(&self, cx: &Context<'_>) -> Option<Waker> {
+        (!cx.waker().will_wake(&self.waker)).then(|| cx.waker().clone())
     }
 
     pub(crate) fn drop_wait(&mut self, id: u32) {
-        // Those who care for the order of asking go by its number.
         if let Some(at) = self.waits.iter().position(|wait| wait.id == id) {
-            self.waits.swap_remove(at);
+            // Those who care for the order of asking go by its number. The last one, as it nearly always is, is not moved.
+            let last = self.waits.len() - 1;
+            if at < last {
+                self.waits.swap(at, last);
+            }
+            self.waits.truncate(last);
         }
     }
 
@@ -235,6 +243,7 @@ pub(crate) fn resume(x: *mut Execution, number: u32, aside: Option<Name>) {
         (*x).running = number;
         ((*x).aside, (*x).taking) = (aside, aside.is_some());
         (&mut (*x).able)[number as usize] = None;
+        forget_hope(&mut *x, number);
         let coroutine = &raw mut *(&mut (*x).tasks)[number as usize].coroutine;
         &mut *coroutine
     };
@@ -378,8 +387,7 @@ fn drive(mut future: Pin<&mut dyn Future<Output = ()>>, in_poll: bool) -> Driven
 fn stop(x: &mut Execution, in_poll: bool) {
     x.task().in_poll |= in_poll;
     block(x);
-    let number = x.running;
-    if !pass(x, number) {
+    if !pass(x) {
         suspend();
     }
     if in_poll {
@@ -396,33 +404,32 @@ fn block(x: &mut Execution) {
     if known {
         return;
     }
-    let mut waits: SmallVec<[Name; 4]> = SmallVec::new();
-    let (mut foreign, mut timers) = (0, false);
-    let mut watched = SmallVec::new();
-    for wait in task.live_waits() {
-        foreign += usize::from(wait.foreign.is_some());
-        match &wait.on {
-            On::Source(source, key) => {
-                watched.clear();
-                source.watched(*key, &mut watched);
-                waits.push(watched[0]);
-            }
-            On::Timer(_) => timers = true,
-            On::Yield => {}
-        }
-    }
     // Which timer is due first decides who may fire.
-    if timers {
+    if task.live_waits().any(|wait| matches!(wait.on, On::Timer(_))) {
         x.touch(Touch::add(execution::DUE));
     }
-    let at = x.running as usize;
-    if x.waits_for_several(at) {
-        // Futures that poll only what was woken go by the order of the wakes.
-        let together = foreign > 1 && x.learnt.together(&x.groups, &waits);
-        x.grew |= together;
-        for &name in &waits {
-            x.grew |= x.learnt.mark(&x.groups, name);
+    if x.waits_for_several(x.running as usize) {
+        note_together(x);
+    }
+}
+
+/// Notes what the running task waits for together.
+fn note_together(x: &mut Execution) {
+    let mut waits: SmallVec<[Name; 4]> = SmallVec::new();
+    let mut watched = SmallVec::new();
+    let mut foreign = 0;
+    for wait in x.task().live_waits() {
+        foreign += usize::from(wait.foreign.is_some());
+        if let On::Source(source, key) = &wait.on {
+            watched.clear();
+            source.watched(*key, &mut watched);
+            waits.push(watched[0]);
         }
+    }
+    // Futures that poll only what was woken go by the order of the wakes.
+    x.grew |= foreign > 1 && x.learnt.together(&x.groups, &waits);
+    for &name in &waits {
+        x.grew |= x.learnt.mark(&x.groups, name);
     }
 }
 

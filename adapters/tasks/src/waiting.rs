@@ -125,28 +125,43 @@ impl Leaf {
     }
 
     /// Waits for what `wait` says, which is an event as the action tells. `Ready` means: take it now, this is the event.
+    /// A leaf that waits already is not told again: whoever waits for something else has it [forget](Leaf::forget) first.
     #[inline]
     pub fn poll(&mut self, cx: &mut Context<'_>, wait: impl FnOnce() -> (On, Action)) -> Poll<()> {
-        if self.is_granted() {
-            return Poll::Ready(());
+        if self.id != 0
+            && let Some(answer) = self.poll_again(cx)
+        {
+            return answer;
         }
         let (on, action) = wait();
-        self.wait(cx, on, &action)
+        self.wait(cx, on, action)
     }
 
-    /// Whether it may take now what it has waited for. Then it waits no more.
-    fn is_granted(&mut self) -> bool {
-        let Some(x) = execution::running().filter(|x| !x.muted && self.is_of(x)) else { return false };
+    /// The answer where it waits already.
+    fn poll_again(&mut self, cx: &Context<'_>) -> Option<Poll<()>> {
+        let x = execution::running().filter(|x| !x.muted && self.is_of(x))?;
         let task = x.task();
-        if self.id == 0 || task.grant != self.id {
-            return false;
+        if task.grant == self.id {
+            task.grant = 0;
+            task.drop_wait(self.id);
+            self.id = 0;
+            x.attach_probes();
+            x.mark_dirty();
+            return Some(Poll::Ready(()));
         }
-        task.grant = 0;
-        task.drop_wait(self.id);
-        self.id = 0;
-        x.attach_probes();
-        x.mark_dirty();
-        true
+        let at = task.waits.iter().position(|wait| wait.id == self.id)?;
+        if task.composite > 0 && self.is_there(x, at) {
+            return Some(Poll::Ready(()));
+        }
+        x.order += 1;
+        let order = x.order;
+        let task = x.task();
+        let foreign = task.foreign(cx);
+        let poll = task.poll;
+        let wait = &mut task.waits[at];
+        (wait.order, wait.poll, wait.foreign) = (order, poll, foreign);
+        x.probe(at);
+        Some(Poll::Pending)
     }
 
     /// Whether it was last polled by the task that is running.
@@ -154,7 +169,8 @@ impl Leaf {
         self.execution == x.id && self.task == x.running
     }
 
-    fn wait(&mut self, cx: &mut Context<'_>, on: On, action: &Action) -> Poll<()> {
+    #[inline(never)]
+    fn wait(&mut self, cx: &Context<'_>, on: On, action: Action) -> Poll<()> {
         let Some(mut x) = execution::running() else {
             return match on {
                 On::Source(source, key) if source.ready(key).is_none() => Poll::Pending,
@@ -165,40 +181,41 @@ impl Leaf {
         if x.muted {
             return Poll::Pending;
         }
-        let first = !self.is_of(x) || !x.task().has_wait(self.id);
-        if first && x.deep && matches!(on, On::Source(..)) {
-            events::event(*action);
+        if x.deep && matches!(on, On::Source(..)) {
+            events::event(action);
             let Some(again) = execution::running().filter(|x| !x.muted) else { return Poll::Pending };
             x = again;
         }
-        // What is polled after this leaf must not act when this one is ready.
-        if (x.task().composite > 0 || first && x.deep) && matches!(on, On::Source(..)) {
-            x.look_at(&on);
-            if x.finds_ready(&on) {
-                x.instead_of_begin(*action);
-                self.forget();
-                return Poll::Ready(());
-            }
+        self.forget();
+        x.order += 1;
+        x.last_wait += 1;
+        (self.execution, self.task, self.id) = (x.id, x.running, x.last_wait);
+        let (id, order, deep) = (x.last_wait, x.order, x.deep);
+        let task = x.task();
+        let (poll, path, foreign) = (task.poll, task.path, task.foreign(cx));
+        let at = task.waits.len();
+        task.waits.push(Wait { id, order, poll, on, action, foreign, path });
+        if (task.composite > 0 || deep) && self.is_there(x, at) {
+            return Poll::Ready(());
         }
-        x.probe(&on);
-        self.register(x, cx, on, action, first);
+        x.probe(at);
         Poll::Pending
     }
 
-    fn register(&mut self, x: &mut Execution, cx: &mut Context<'_>, on: On, action: &Action, first: bool) {
-        x.order += 1;
-        x.last_wait += u32::from(first);
-        let (execution, running, order, id) = (x.id, x.running, x.order, x.last_wait);
-        let task = x.task();
-        let foreign = (!cx.waker().will_wake(&task.waker)).then(|| cx.waker().clone());
-        let (poll, path) = (task.poll, task.path);
-        if first {
-            task.waits.push(Wait { id, order, poll, on, action: *action, foreign, path });
-            self.forget();
-            (self.execution, self.task, self.id) = (execution, running, id);
-        } else if let Some(wait) = task.waits.iter_mut().find(|wait| wait.id == self.id) {
-            (wait.order, wait.poll, wait.foreign) = (order, poll, foreign);
+    /// What is polled after this leaf must not act when this one is ready: whether it is. Then it waits no more.
+    fn is_there(&mut self, x: &mut Execution, at: usize) -> bool {
+        let wait = &x.task().waits[at];
+        if !matches!(wait.on, On::Source(..)) {
+            return false;
         }
+        let (on, action) = (wait.on.clone(), wait.action);
+        x.look_at(&on);
+        let found = x.finds_ready(&on);
+        if found {
+            x.instead_of_begin(action);
+            self.forget();
+        }
+        found
     }
 
     /// Waits no more.

@@ -344,15 +344,18 @@ impl<T> Source for Queue<T> {
     }
 
     fn causes(&self, key: u64, out: &mut Vec<u32>) {
-        let ready = self.ready(key);
+        let of = |step: u32| Some(step).filter(|&step| step != Ready::ALWAYS);
         self.state.with(|s| match key {
-            RECEIVE if s.queue.is_empty() && self.senders.left() == 0 => self.senders.causes(out),
-            RECEIVE | CLOSED => out.extend(ready.map(|r| r.since)),
+            RECEIVE => match s.queue.front() {
+                Some(first) => out.extend(of(first.step)),
+                None if self.senders.left() == 0 => self.senders.causes(out),
+                None => out.extend(s.closed.and_then(of)),
+            },
+            CLOSED => out.extend(s.closed.and_then(of)),
             id => match s.permits.as_ref().and_then(|p| p.ready(id)) {
-                Some(steps) => out.extend(steps),
-                None => out.extend(s.closed),
+                Some(steps) => out.extend(steps.into_iter().filter_map(of)),
+                None => out.extend(s.closed.and_then(of)),
             },
         });
-        out.retain(|&step| step != Ready::ALWAYS);
     }
 }
