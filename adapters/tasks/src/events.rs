@@ -4,6 +4,7 @@
 
 use crate::execution::{NONE, Sent, Steps, current, running};
 use crate::object::Action;
+use crate::selects::BEGINS;
 use crate::task::State;
 use whippet_model::{Name, Touch};
 
@@ -32,20 +33,33 @@ pub fn event(action: Action) {
     if x.muted || std::thread::panicking() {
         return;
     }
-    x.mark_around();
-    x.attach_probes();
-    if x.mark_dirty() {
-        // What was asked on the way here may have had another answer.
-        x.record.appends = None;
-    }
+    x.comes_to_event();
     x.task().state = State::Event(action);
     crate::task::suspend();
+}
+
+/// As [`event`], but an aside as long as nobody can come between it and what the task did before: then `apart` is learnt. Nor
+/// does anybody wait for `watched` together with something else; these it may let go on. For what keeps nobody from going
+/// on: looks, and closing.
+pub fn quiet_event(action: Action, apart: Name, watched: &[Name]) {
+    let Some(x) = running() else { return crate::strays::about_to(action) };
+    if x.every_event || x.groups.is_marked(apart) || watched.iter().any(|&name| x.groups.is_marked(name)) {
+        return event(action);
+    }
+    if x.muted || std::thread::panicking() {
+        return;
+    }
+    x.comes_to_event();
+    x.aside(x.running, &[], [apart]);
+    if x.notes() && action.verb != BEGINS {
+        x.record.told.push((x.running, action));
+    }
 }
 
 /// The running step turns out to do this.
 pub(crate) fn retell(action: Action) {
     let Some(x) = running().filter(|x| !x.muted) else { return };
-    if !x.taking {
+    if !x.task().taking {
         x.record.action = Some(action);
     } else if let Some((_, told)) = x.record.told.last_mut() {
         *told = action;
@@ -114,7 +128,7 @@ pub fn cause(step: u32) {
 pub fn enables(watched: Name, item: Name) {
     let Some(x) = current() else { return };
     x.record.enables.push(watched);
-    if !x.notes() {
+    if x.record.known {
         return;
     }
     if x.groups.is_marked(watched) {
@@ -150,17 +164,16 @@ pub(crate) fn is_every_event() -> bool {
 }
 
 /// Whether what the running task is about to do for those who watch `watched` has to be an event of its own. As long as
-/// nobody was seen to look at any of `seen_in`, or to wait for `watched` together with something else, it is an aside: a
-/// part of the running step.
+/// all who look at any of `seen_in` do so before or after it for some cause, it is an aside: a part of the running step.
 #[must_use]
 pub fn stands_out(watched: Name, seen_in: &[Name]) -> bool {
     // Where nobody runs, it is said to those who watch for that.
     let Some(x) = running() else { return true };
     let apart = x.every_event || x.groups.is_marked(watched) || seen_in.iter().any(|&name| x.groups.is_marked(name));
-    if !apart {
-        x.aside = seen_in.first().copied();
-        if !x.muted && !x.record.known {
-            x.record.asides.extend_from_slice(seen_in);
+    if !apart && !x.muted {
+        x.aside(x.running, &[], seen_in.iter().copied());
+        if !x.record.known {
+            seen_in.iter().for_each(|&name| x.asides.touch(Touch::add(name)));
         }
     }
     apart
@@ -168,7 +181,7 @@ pub fn stands_out(watched: Name, seen_in: &[Name]) -> bool {
 
 /// Whether the running task takes something as an aside, or has done so since it was stopped.
 pub(crate) fn is_taking() -> bool {
-    running().is_some_and(|x| x.taking)
+    running().is_some_and(|x| x.task().taking)
 }
 
 /// The running task makes waits for `watched` ready, as an aside: not as an event of its own.
@@ -188,7 +201,7 @@ pub fn tell(action: Action) {
 /// The steps that come before what the running task does now.
 #[must_use]
 pub fn before_this() -> Steps {
-    running().map_or_else(Steps::new, |x| Steps::from_slice(&x.task().after))
+    running().map_or_else(Steps::new, |x| x.task().before())
 }
 
 /// The running task, which has taken what came by step `old`, takes what came by `new`, a later step that depends on it.

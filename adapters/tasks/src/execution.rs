@@ -3,6 +3,7 @@
 //! The execution whose code runs on this thread is reached through a thread-local pointer, because user code
 //! calls stand-ins and not us. References to it are short: none lives across a switch of tasks or a call of user code.
 
+use crate::asides::{Asides, cause_of, is_aside};
 use crate::clock::Clock;
 use crate::grant::Hope;
 use crate::groups::{Groups, Learnt};
@@ -24,7 +25,7 @@ use whippet_model::{Branch, Name, Touch};
 /// No step, no task.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// Steps after which something happens.
+/// The steps and asides after which something happens: see [`crate::asides`].
 pub type Steps = SmallVec<[u32; 4]>;
 
 /// The unbiased `select!`s around a leaf: which one and which branch, the outermost first.
@@ -48,10 +49,9 @@ pub(crate) struct Execution {
     /// The number of the step being taken.
     pub(crate) step: u32,
     pub(crate) record: Record,
-    /// What the running task has done last as an aside since it was stopped, and whether it has taken something so: see
-    /// [`crate::grant::pass`].
-    pub(crate) aside: Option<Name>,
-    pub(crate) taking: bool,
+    /// The asides of all steps that are known, and the number of the next one.
+    pub(crate) asides: Asides,
+    next_aside: u32,
     /// Tasks that were created and have not begun.
     pub(crate) fresh: VecDeque<u32>,
     /// Who waits for what as an aside: see [`crate::grant::pass`].
@@ -131,8 +131,8 @@ impl Execution {
             running: NONE,
             step: NONE,
             record: Record::new(),
-            aside: None,
-            taking: false,
+            asides: Asides::new(groups.is_ordered()),
+            next_aside: 0,
             fresh: VecDeque::new(),
             hopes: Vec::new(),
             order: 0,
@@ -157,13 +157,14 @@ impl Execution {
         }
     }
 
-    /// The same execution again, from its beginning, in the same memory. Its tasks are gone.
+    /// The same execution again, from its beginning, in the same memory. Its tasks are gone; its asides are those of the
+    /// steps that will be taken again.
     pub(crate) fn renew(&mut self, id: u64) {
         debug_assert!(self.tasks.is_empty(), "tasks are dropped where nothing of the execution is borrowed");
         self.id = id;
         self.left.clear();
         self.able.clear();
-        (self.running, self.step) = (NONE, NONE);
+        (self.running, self.step, self.next_aside) = (NONE, NONE, 0);
         self.fresh.clear();
         self.hopes.clear();
         (self.order, self.last_wait, self.selects) = (0, 0, 0);
@@ -196,46 +197,83 @@ impl Execution {
         self.step != NONE && !self.muted && !self.record.known
     }
 
+    /// The running task touches this: with its event, or with its last aside since.
     #[inline]
     pub(crate) fn touch(&mut self, touch: Touch) {
-        self.tell_apart();
-        if self.notes() && !self.record.touches.contains(&touch) {
+        if self.muted || self.record.known {
+            return;
+        }
+        if self.tasks.get(self.running as usize).is_some_and(|task| task.in_aside) {
+            self.asides.touch(touch);
+        } else if self.step != NONE && !self.record.touches.contains(&touch) {
             self.record.touches.push(touch);
         }
     }
 
-    /// The running task does what others may depend on. What it has done before as an aside has to be an event then: this
-    /// belongs to it, and not to what happened before.
+    /// A task does something as an aside, after what it did before and these causes. If that has to be an event, `apart` is to
+    /// be learnt.
     #[inline]
-    pub(crate) fn tell_apart(&mut self) {
-        if let Some(name) = self.aside
-            && !self.record.known
-            && !self.muted
-        {
-            self.grew |= self.learnt.mark(&self.groups, name);
+    pub(crate) fn aside(&mut self, number: u32, causes: &[u32], apart: impl IntoIterator<Item = Name>) {
+        if self.muted {
+            return;
         }
+        let task = &mut *self.tasks[number as usize];
+        if !self.record.known {
+            debug_assert_eq!(self.asides.len(), self.next_aside as usize);
+            // Its last aside comes after all steps that it comes after.
+            let last = std::slice::from_ref(&task.last_aside);
+            let before = if task.last_aside == NONE { &task.after[..] } else { last };
+            self.asides.push(self.step.wrapping_add(1), number, before, causes, apart);
+        }
+        (task.last_aside, task.in_aside) = (cause_of(self.next_aside), true);
+        self.next_aside += 1;
     }
 
-    /// As before, for what is noted of the step in which it happens: only who has taken something runs in a step of
-    /// others.
-    #[inline]
+    /// The running task, which has taken something as an aside, does what only a step can. The aside has to be an event.
     pub(crate) fn tell_taking_apart(&mut self) {
-        if self.taking {
-            self.tell_apart();
+        let Task { taking, last_aside, .. } = *self.task();
+        if taking && !self.record.known && !self.muted {
+            for &name in self.asides.apart((cause_of(0) ^ last_aside) as usize) {
+                self.grew |= self.learnt.mark(&self.groups, name);
+            }
         }
     }
 
     #[inline]
-    pub(crate) fn cause(&mut self, step: u32) {
-        if step != NONE && step != self.step && !self.record.known && !self.record.causes.contains(&step) {
-            self.record.causes.push(step);
+    pub(crate) fn cause(&mut self, cause: u32) {
+        if cause == NONE || cause == self.step || self.record.known {
+            return;
+        }
+        if let Some(order) = &mut self.asides.order {
+            order.newest_step_after(cause);
+        }
+        if !is_aside(cause) && !self.record.causes.contains(&cause) {
+            self.record.causes.push(cause);
+        }
+    }
+
+    /// The running step took this, though another step might have let its task through.
+    pub(crate) fn hidden_causes(&mut self, on: &On) {
+        if let On::Source(source, key) = on
+            && self.notes()
+        {
+            let mut causes = std::mem::take(&mut self.scratch);
+            source.causes(*key, &mut causes);
+            if let Some(order) = &mut self.asides.order {
+                causes.iter().for_each(|&cause| order.newest_step_after(cause));
+            }
+            causes.clear();
+            self.scratch = causes;
         }
     }
 
     /// The running step happens after what task `number` has done so far.
     pub(crate) fn cause_all(&mut self, number: usize) {
-        for k in 0..self.tasks[number].after.len() {
-            self.cause(self.tasks[number].after[k]);
+        if !self.record.known {
+            for k in 0..self.tasks[number].after.len() {
+                self.cause(self.tasks[number].after[k]);
+            }
+            self.cause(self.tasks[number].last_aside);
         }
     }
 
@@ -297,7 +335,11 @@ impl Execution {
 
     /// The running step takes what was ready when a select began.
     pub(crate) fn instead_of_begin(&mut self, action: Action) {
-        if self.record.action.is_some_and(|action| action.verb == BEGINS) {
+        if self.task().in_aside {
+            if self.notes() {
+                self.record.told.push((self.running, action));
+            }
+        } else if self.record.action.is_some_and(|action| action.verb == BEGINS) {
             self.record.action = Some(action);
         }
     }
@@ -318,7 +360,7 @@ impl Execution {
 
     /// The running step depends on whether this is ready.
     pub(crate) fn look_at(&mut self, on: &On) {
-        if self.notes() {
+        if !self.record.known {
             looks(on, |touch| self.touch(touch));
         }
     }
@@ -353,6 +395,17 @@ impl Execution {
             task.around.iter().filter(|(_, any_first)| asked || *any_first).map(|(place, _)| *place).collect();
         for place in around {
             self.grew |= self.learnt.mark(&self.groups, place_name(place));
+        }
+    }
+
+    /// The running task comes to an event, or to an aside that may have to be one.
+    #[inline]
+    pub(crate) fn comes_to_event(&mut self) {
+        self.mark_around();
+        self.attach_probes();
+        if self.mark_dirty() && !self.task().in_aside {
+            // What was asked on the way here may have had another answer.
+            self.record.appends = None;
         }
     }
 
@@ -397,7 +450,7 @@ impl Execution {
 }
 
 /// What a look at something that may be ready touches.
-fn looks(on: &On, mut touch: impl FnMut(Touch)) {
+pub(crate) fn looks(on: &On, mut touch: impl FnMut(Touch)) {
     match on {
         On::Source(source, key) => {
             let mut watched = SmallVec::new();
@@ -465,7 +518,9 @@ pub(crate) fn woken(is_of: impl Fn(u64) -> bool, task: u32) {
         return;
     }
     if let Some(x) = current().filter(|x| is_of(x.id) && !x.muted) {
-        x.tell_taking_apart();
+        if x.running != NONE {
+            x.tell_taking_apart();
+        }
         let step = x.step;
         let task = &mut x.tasks[task as usize];
         task.woken = Some(step);
@@ -501,8 +556,8 @@ pub(crate) fn add_task(life: Arc<dyn Lives>, place: Place, on_exit: Option<Box<d
     let x = current().expect("tasks are created in executions");
     let number = x.tasks.len() as u32;
     let mut task = x.spare_tasks.pop().unwrap_or_else(|| Box::new(Task::none()));
-    let after = x.tasks.get(x.running as usize).map_or(&[][..], |task| &task.after);
-    task.renew(x.id, life, place, on_exit, after);
+    let (after, aside) = x.tasks.get(x.running as usize).map_or((&[][..], NONE), |task| (&task.after, task.last_aside));
+    task.renew(x.id, life, place, on_exit, after, aside);
     x.tasks.push(task);
     x.left.push(number);
     x.able.push(None);

@@ -3,7 +3,8 @@
 //! Who waits is let through by what made it ready, which is a cause. Where a task waits for several things at once, the
 //! taking is in a race with what made its own thing ready: another one might have let it through.
 
-use crate::execution::{CLOCK, DUE, Execution, IDLE, NONE, waking};
+use crate::asides::is_aside;
+use crate::execution::{CLOCK, DUE, Execution, IDLE, NONE, looks, waking};
 use crate::object::{Action, Part};
 use crate::task::{State, Task};
 use crate::waiting::{On, Ready, Unseen, Wait};
@@ -112,7 +113,10 @@ pub(crate) fn grant(x: &mut Execution, number: u32) -> Action {
         note_awaited(x, at, &on);
     }
     match &on {
-        On::Source(..) if raced => x.touch_item(&on, since),
+        On::Source(..) if raced => {
+            x.touch_item(&on, since);
+            x.hidden_causes(&on);
+        }
         On::Source(..) => x.take_causes(&on),
         On::Timer(_) if x.main_done => return too_late(x, at, action),
         On::Timer(due) => fire(x, *due),
@@ -137,7 +141,7 @@ fn grant_only(x: &mut Execution, at: usize) -> Option<Action> {
     Some(action)
 }
 
-/// A task that waits for one thing only, and nobody can tell when it takes that: this is no event then, but an aside.
+/// What a waiting task may take as an aside: see [`pass`].
 #[derive(Copy, Clone)]
 pub(crate) struct Hope {
     watched: Name,
@@ -146,37 +150,67 @@ pub(crate) struct Hope {
     wait: u32,
 }
 
-/// Lets the running task, which is to wait, go on at once if that is an aside and what it waits for is there. Whatever it
+/// The running task is to wait: lets it go on at once if what it waits for is there, and to take it is an aside. Whatever it
 /// does next comes after what made this ready. If it is not there yet, that is noted.
+///
+/// Who waits for several things looks at all of them: it would go on by another one, if that were there first.
 pub(crate) fn pass(x: &mut Execution) -> bool {
-    let Some(hope) = hope(x) else { return false };
-    let passes = fulfil(x, hope);
-    if !passes {
-        x.task().hopes = true;
+    if x.muted {
+        return false;
+    }
+    let number = x.running;
+    if x.waits_for_several(number as usize) {
+        return pass_by_one_of_several(x);
+    }
+    let hope = x.tasks[number as usize].live_waits().next().and_then(|wait| hope(x, wait));
+    let Some(hope) = hope.filter(|_| !x.every_event) else { return false };
+    fulfil(x, hope) || {
         x.hopes.push(hope);
+        x.task().hopes = true;
+        false
+    }
+}
+
+fn pass_by_one_of_several(x: &mut Execution) -> bool {
+    let number = x.running;
+    let (known, task) = (x.hopes.len(), &x.tasks[number as usize]);
+    // An abort ends the wait too.
+    let mut all = !x.every_event && (task.in_poll || !x.groups.is_marked(task.name));
+    for k in 0..task.waits.len() {
+        let task = &x.tasks[number as usize];
+        if !all || !task.is_live(&task.waits[k]) {
+            continue;
+        }
+        match hope(x, &task.waits[k]) {
+            Some(hope) => x.hopes.push(hope),
+            None => all = false,
+        }
+    }
+    if !all {
+        x.hopes.truncate(known);
+        note_together(x, number);
+        return false;
+    }
+    x.task().hopes = true;
+    let passes = (known..x.hopes.len()).any(|k| fulfil(x, x.hopes[k]));
+    if passes {
+        forget_hope(x, number);
     }
     passes
 }
 
-/// What the running task waits for as an aside.
-fn hope(x: &mut Execution) -> Option<Hope> {
-    if x.every_event || x.muted {
-        return None;
-    }
-    let number = x.running;
-    let task = &x.tasks[number as usize];
-    let mut live = task.live_waits();
-    let (Some(wait), None) = (live.next(), live.next()) else { return None };
+/// What a wait of the running task may take as an aside.
+fn hope(x: &Execution, wait: &Wait) -> Option<Hope> {
     let On::Source(source, key) = &wait.on else { return None };
     let Unseen { watched, freed } = source.unseen(*key).filter(|_| wait.foreign.is_none())?;
     let is_marked = |name| x.groups.is_marked(name);
-    let seen = is_marked(watched) || freed.is_some_and(is_marked) || is_marked(task.name) && !task.in_poll;
-    (!seen).then_some(Hope { watched, freed, task: number, wait: wait.id })
+    let seen = is_marked(watched) || freed.is_some_and(is_marked);
+    (!seen).then_some(Hope { watched, freed, task: x.running, wait: wait.id })
 }
 
-/// Lets a task through that waits so, if what it waits for is there.
+/// Lets a task through that waits so, if what it waits for is there, and nothing else that it waits for.
 fn fulfil(x: &mut Execution, hope: Hope) -> bool {
-    let task = &mut *x.tasks[hope.task as usize];
+    let task = &*x.tasks[hope.task as usize];
     let Some(wait) = task.waits.iter().find(|wait| wait.id == hope.wait).filter(|_| task.woken.is_none()) else {
         return false;
     };
@@ -184,20 +218,49 @@ fn fulfil(x: &mut Execution, hope: Hope) -> bool {
     if source.ready(*key).is_none() {
         return false;
     }
+    let several = task.waits.len() > 1;
+    if several && task.live_waits().any(|other| other.id != hope.wait && x.is_ready(&other.on)) {
+        note_together(x, hope.task);
+        return false;
+    }
+    source.causes(*key, &mut x.scratch);
     if x.step != NONE && !x.record.known {
         x.record.told.push((hope.task, wait.action));
-        x.record.asides.extend(hope.freed);
     }
-    task.grant = hope.wait;
-    source.causes(*key, &mut x.scratch);
-    for &step in &x.scratch {
-        if !task.after.contains(&step) {
-            task.after.push(step);
+    let mut causes = std::mem::take(&mut x.scratch);
+    if several {
+        let of_task = x.hopes.iter().filter(|other| other.task == hope.task);
+        let apart: SmallVec<[Name; 4]> = of_task.map(|hope| hope.watched).collect();
+        x.aside(hope.task, &causes, apart);
+        look_at_others(x, hope);
+    } else {
+        x.aside(hope.task, &causes, [hope.watched]);
+    }
+    let task = &mut *x.tasks[hope.task as usize];
+    (task.grant, task.taking) = (hope.wait, true);
+    for cause in causes.drain(..) {
+        if !is_aside(cause) && !task.after.contains(&cause) {
+            task.after.push(cause);
         }
     }
-    x.scratch.clear();
-    (x.aside, x.taking) = (Some(hope.watched), true);
+    x.scratch = causes;
+    if let Some(freed) = hope.freed
+        && !x.record.known
+    {
+        x.asides.touch(Touch::add(freed));
+    }
     true
+}
+
+/// A task that is let through by one of several things has seen that the others are not there.
+fn look_at_others(x: &mut Execution, hope: Hope) {
+    if x.record.known {
+        return;
+    }
+    let task = &x.tasks[hope.task as usize];
+    for wait in task.live_waits().filter(|wait| wait.id != hope.wait) {
+        looks(&wait.on, |touch| x.asides.touch(touch));
+    }
 }
 
 /// The next task that what happened in the running step lets go on without an event; `seen` counts how much of that was
@@ -206,13 +269,9 @@ pub(crate) fn next_to_pass(x: &mut Execution, seen: &mut usize) -> Option<u32> {
     while let Some(&enabled) = x.record.enables.get(*seen) {
         *seen += 1;
         for k in 0..x.hopes.len() {
-            if x.hopes[k].watched != enabled {
-                continue;
-            }
             let hope = x.hopes[k];
-            if fulfil(x, hope) {
-                x.tasks[hope.task as usize].hopes = false;
-                x.hopes.swap_remove(k);
+            if hope.watched == enabled && fulfil(x, hope) {
+                forget_hope(x, hope.task);
                 return Some(hope.task);
             }
         }
@@ -225,6 +284,29 @@ pub(crate) fn next_to_pass(x: &mut Execution, seen: &mut usize) -> Option<u32> {
 pub(crate) fn forget_hope(x: &mut Execution, number: u32) {
     if std::mem::take(&mut x.tasks[number as usize].hopes) {
         x.hopes.retain(|hope| hope.task != number);
+    }
+}
+
+/// Notes what a task waits for together.
+fn note_together(x: &mut Execution, number: u32) {
+    if x.record.known {
+        return;
+    }
+    let mut waits: SmallVec<[Name; 4]> = SmallVec::new();
+    let mut watched = SmallVec::new();
+    let mut foreign = 0;
+    for wait in x.tasks[number as usize].live_waits() {
+        foreign += usize::from(wait.foreign.is_some());
+        if let On::Source(source, key) = &wait.on {
+            watched.clear();
+            source.watched(*key, &mut watched);
+            waits.push(watched[0]);
+        }
+    }
+    // Futures that poll only what was woken go by the order of the wakes.
+    x.grew |= foreign > 1 && x.learnt.together(&x.groups, &waits);
+    for &name in &waits {
+        x.grew |= x.learnt.mark(&x.groups, name);
     }
 }
 

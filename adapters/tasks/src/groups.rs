@@ -21,6 +21,8 @@ pub(crate) struct Groups {
     /// What is waited for together with something else, tasks that are aborted, and places of selects and joins in which
     /// a branch acts when it is first polled.
     marked: FxHashSet<Name>,
+    /// Whether asides and others touch the same things: then it matters what comes before what.
+    ordered: bool,
     version: u64,
 }
 
@@ -34,6 +36,11 @@ impl Groups {
     /// Whether this was [marked](Learnt::mark).
     pub(crate) fn is_marked(&self, name: Name) -> bool {
         self.marked.contains(&name)
+    }
+
+    /// Whether it matters what comes before what, because asides and others touch the same things.
+    pub(crate) fn is_ordered(&self) -> bool {
+        self.ordered
     }
 
     fn knows(&self, together: &[Name]) -> bool {
@@ -107,6 +114,19 @@ impl Learnt {
         let mut groups = self.lock();
         if !groups.knows(together) {
             groups.learn(together);
+        }
+        true
+    }
+
+    /// Notes that it matters what comes before what. The answer is whether `known` lacks it.
+    pub(crate) fn order(&self, known: &Groups) -> bool {
+        if known.ordered {
+            return false;
+        }
+        let mut groups = self.lock();
+        if !groups.ordered {
+            groups.ordered = true;
+            groups.version += 1;
         }
         true
     }

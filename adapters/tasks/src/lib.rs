@@ -30,6 +30,7 @@
 //! * Branches of a select or join that act, or are done, as soon as they are polled: where there are such ones, which is
 //!   learnt too, the select begins with a step of its own, which looks at what is polled before them.
 
+mod asides;
 mod channel;
 mod clock;
 mod ending;
@@ -43,13 +44,13 @@ mod life;
 mod local;
 mod machine;
 mod object;
+mod order;
 mod panics;
 mod permits;
 mod program;
 mod record;
 mod renewed;
 mod selects;
-mod sieve;
 mod stack;
 mod strays;
 mod task;
@@ -57,10 +58,11 @@ mod time;
 mod waiting;
 mod waker;
 
+pub use asides::newest;
 pub use channel::{Asking, Handles, Placed, Queue, Refused};
 pub use events::{
     appends, before_this, cause, choose, contributes, enables, enables_aside, event, execution_id, is_learnt, is_live,
-    is_over, learn, new_item, read, recalls, sent, stands_out, taken, tell, this_step, write,
+    is_over, learn, new_item, quiet_event, read, recalls, sent, stands_out, taken, tell, this_step, write,
 };
 pub use execution::{Steps, misuse};
 pub use gate::{Acquiring, Gate, Shut};

@@ -7,21 +7,21 @@
 //!
 //! Events are dependent by what they touch: the crate's documentation lists it.
 
+use crate::asides::{Happened, Lesson, Touched, compare};
 use crate::ending::{panic_problem, stuck, untaken};
-use crate::execution::{Execution, IDLE, enter};
+use crate::execution::{Execution, IDLE, NONE, enter};
 use crate::foresight::Foresight;
 use crate::grant::{ask_again, grant, is_enabled, next_to_pass, refresh, wake_granted};
 use crate::object::{Action, Place, is_glue, place_text};
 use crate::panics::quietly;
 use crate::program::Shared;
-use crate::sieve::Sieve;
 use crate::task::{self, Label, State};
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
 use whippet_model::{
-    Access, ActorNo, Branch, Choice, Clocks, Kind, Machine, MachineError, Name, Pending, Problem, Relation, Step,
-    StepText, Touch, Without,
+    ActorNo, Branch, Choice, Clocks, Kind, Machine, MachineError, Name, Pending, Problem, Relation, Step, StepText,
+    Touch, Without,
 };
 
 /// What is kept of a step.
@@ -41,7 +41,6 @@ struct Taken {
 #[derive(Copy, Clone)]
 struct Kept {
     touches: u32,
-    looks: u32,
     causes: u32,
     asides: u32,
     told: u32,
@@ -70,12 +69,8 @@ pub struct TaskMachine {
     depth: usize,
     /// The steps up to here, and those that lie ahead if the same choices are made again.
     steps: Vec<Taken>,
-    touches: Vec<Touch>,
+    touches: Touched,
     causes: Vec<u32>,
-    /// What the steps look at or change, unless they only add to it.
-    looks: Sieve,
-    /// What the steps contribute to besides their events.
-    asides: Sieve,
     told: Vec<(u32, Action)>,
     ended: Vec<u32>,
     foresight: Foresight,
@@ -99,10 +94,8 @@ impl TaskMachine {
             live_depth: 0,
             depth: 0,
             steps: Vec::new(),
-            touches: Vec::new(),
+            touches: Touched::default(),
             causes: Vec::new(),
-            looks: Sieve::default(),
-            asides: Sieve::default(),
             told: Vec::new(),
             ended: Vec::new(),
             foresight: Foresight::default(),
@@ -116,7 +109,7 @@ impl TaskMachine {
         machine.begin()?;
         let x = machine.live.as_ref().expect("it has begun");
         machine.tasks = x.tasks.iter().map(|task| known(task)).collect();
-        machine.asides.extend(x.record.asides.iter().copied());
+        machine.compare_asides(0);
         Ok(machine)
     }
 
@@ -161,7 +154,7 @@ impl TaskMachine {
         quietly(|| {
             enter(at, || {
                 while let Some(number) = task::next_to_clear(unsafe { &(*at).tasks }) {
-                    task::resume(at, number as u32, None);
+                    task::resume(at, number as u32);
                     unsafe { (&mut (*at).tasks)[number].state = State::Done };
                 }
                 // Tasks may hold the last handles of what users made, and what these do when they are dropped may reach the
@@ -208,9 +201,9 @@ impl TaskMachine {
         let before = first.before;
         self.foresight.truncate(self.depth);
         self.touches.truncate(before.touches as usize);
-        self.looks.truncate(before.looks as usize);
         self.causes.truncate(before.causes as usize);
-        self.asides.truncate(before.asides as usize);
+        let x = self.live.as_mut().or(self.spare.as_mut());
+        x.expect("there was an execution").asides.truncate(self.depth, before.asides as usize);
         self.told.truncate(before.told as usize);
         self.ended.truncate(before.ended as usize);
         self.tasks.truncate(before.tasks as usize);
@@ -221,13 +214,12 @@ impl TaskMachine {
         }
     }
 
-    /// How much there is of everything.
-    fn kept(&self) -> Kept {
+    /// How much there is of everything; of asides, so many.
+    fn kept(&self, asides: u32) -> Kept {
         Kept {
             touches: self.touches.len() as u32,
-            looks: self.looks.len() as u32,
             causes: self.causes.len() as u32,
-            asides: self.asides.len() as u32,
+            asides,
             told: self.told.len() as u32,
             ended: self.ended.len() as u32,
             tasks: self.tasks.len() as u32,
@@ -269,8 +261,12 @@ impl TaskMachine {
         x.step = self.live_depth as u32;
         let task = &mut x.tasks[number as usize];
         task.steps += 1;
+        (task.in_aside, task.taking) = (false, false);
         let event = task.name.mixed(0x5354_4550).child(task.steps).going(choice.branch);
         x.record.begin(event, choice.branch, known);
+        if !known {
+            x.asides.step(x.step, number);
+        }
         if x.groups.is_marked(IDLE) {
             x.touch(Touch::add(IDLE));
         }
@@ -278,6 +274,7 @@ impl TaskMachine {
         let task = &mut x.tasks[number as usize];
         task.after.clear();
         task.after.push(self.live_depth as u32);
+        task.last_aside = NONE;
         if let State::Event(action) = x.tasks[number as usize].state {
             x.record.action = Some(action);
         } else {
@@ -290,7 +287,7 @@ impl TaskMachine {
             quietly(|| {
                 enter(at, || {
                     wake_granted(at, number);
-                    task::resume(at, number, None);
+                    task::resume(at, number);
                     run_on(at);
                 });
             });
@@ -300,31 +297,30 @@ impl TaskMachine {
         self.check_misuse()
     }
 
-    /// Whether the newest step and others look at what one of them contributes to besides its event: then that has to be
-    /// an event too.
-    fn check_asides(&mut self, before: Kept) {
-        let new = self.looks.since(before.looks as usize);
-        let seen = new.iter().find(|&&name| self.asides.contains(name));
-        let new = self.asides.since(before.asides as usize);
-        if let Some(&name) = seen.or_else(|| new.iter().find(|&&name| self.looks.contains(name))) {
-            // As with all that is learnt, the execution goes on to its end.
-            let x = self.live.as_mut().expect("it runs");
-            x.grew |= self.shared.learnt.mark(&self.groups, name);
-        }
+    /// Compares the newest step, and the asides from number `from` on, with everything before: which asides have to be
+    /// events is learnt.
+    fn compare_asides(&mut self, from: usize) {
+        let mut grew = false;
+        let asides = &self.live.as_ref().expect("it runs").asides;
+        compare(asides, from, self, |lesson| match lesson {
+            Lesson::Order => grew |= self.shared.learnt.order(&self.groups),
+            Lesson::Apart(at) => {
+                for &name in asides.apart(at) {
+                    grew |= self.shared.learnt.mark(&self.groups, name);
+                }
+            }
+        });
+        // As with all that is learnt, the execution goes on to its end.
+        self.live.as_mut().expect("it runs").grew |= grew;
     }
 
-    /// Keeps what the live execution has noted of the newest step.
-    fn keep(&mut self, choice: Choice) {
-        let before = self.kept();
+    /// Keeps what the live execution has noted of the newest step, before which there were so many asides.
+    fn keep(&mut self, choice: Choice, asides: u32) {
+        let before = self.kept(asides);
         let Execution { record, tasks, .. } = &**self.live.as_ref().expect("it runs");
-        self.touches.extend_from_slice(&record.touches);
-        let looks = record.touches.iter().filter(|touch| touch.access != Access::Add);
-        self.looks.extend(looks.map(|touch| touch.object));
+        record.touches.iter().for_each(|&touch| self.touches.push(self.depth as u32, touch));
         self.causes.extend_from_slice(&record.causes);
         // Most steps have nothing of these.
-        if !record.asides.is_empty() {
-            self.asides.extend(record.asides.iter().copied());
-        }
         if !record.told.is_empty() {
             self.told.extend_from_slice(&record.told);
         }
@@ -338,7 +334,7 @@ impl TaskMachine {
         let (event, action, ways) = (record.event, *record.action(), SmallVec::from_slice(&record.arities));
         let problem = if record.ended.contains(&0) { self.main_problem(self.depth) } else { None };
         self.steps.push(Taken { choice, event, action, before, ways, problem });
-        self.check_asides(before);
+        self.compare_asides(before.asides as usize);
     }
 
     fn main_problem(&self, at: usize) -> Option<Box<Problem>> {
@@ -346,6 +342,20 @@ impl TaskMachine {
         let task = x.tasks.first().filter(|task| matches!(task.state, State::Done))?;
         let (message, place, step) = task.unseen_panic().filter(|(_, _, step)| *step as usize == at)?;
         Some(Box::new(panic_problem(message, place, step)))
+    }
+}
+
+impl Happened for TaskMachine {
+    fn touches(&self) -> &Touched {
+        &self.touches
+    }
+
+    fn newest_touches(&self) -> usize {
+        self.steps.last().map_or(0, |newest| newest.before.touches as usize)
+    }
+
+    fn task(&self, at: usize) -> (u32, u32) {
+        (self.steps[at].choice.what.0, self.steps[at].before.asides + 1 + at as u32)
     }
 }
 
@@ -385,12 +395,9 @@ fn run_on(x: *mut Execution) {
     let mut seen = 0;
     // Short borrows only: tasks reach the execution too.
     loop {
-        let (next, aside) = unsafe {
-            let fresh = (*x).fresh.pop_front();
-            (fresh.or_else(|| next_to_pass(&mut *x, &mut seen)), (*x).aside.filter(|_| fresh.is_none()))
-        };
+        let next = unsafe { (*x).fresh.pop_front().or_else(|| next_to_pass(&mut *x, &mut seen)) };
         let Some(number) = next else { return };
-        task::resume(x, number, aside);
+        task::resume(x, number);
     }
 }
 
@@ -440,8 +447,9 @@ impl Machine for TaskMachine {
         if x.tasks.len() <= choice.what.0 as usize || !is_enabled(x, choice.what.0 as usize) {
             return Err(unseen());
         }
+        let asides = x.asides.len() as u32;
         self.take(choice, false)?;
-        self.keep(choice);
+        self.keep(choice, asides);
         self.pass();
         Ok(())
     }
@@ -496,7 +504,7 @@ impl Machine for TaskMachine {
     }
 
     fn without(&self, clocks: &Clocks, earlier: usize, later: usize) -> Without {
-        self.foresight.without(clocks, earlier, self.touches(earlier), later)
+        self.foresight.without(clocks, earlier, Machine::touches(self, earlier), later)
     }
 
     #[inline]
@@ -524,7 +532,7 @@ impl Machine for TaskMachine {
 
     #[inline]
     fn touches(&self, at: usize) -> &[Touch] {
-        &self.touches[self.part(at, self.touches.len(), |kept| kept.touches)]
+        &self.touches.list()[self.part(at, self.touches.len(), |kept| kept.touches)]
     }
 
     fn actors(&self) -> usize {

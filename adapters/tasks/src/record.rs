@@ -23,9 +23,7 @@ pub(crate) struct Record {
     pub(crate) vain: bool,
     /// The queue that the step sends to, if what it touches does not depend on what others do.
     pub(crate) appends: Option<Name>,
-    /// What it contributes to besides its event.
-    pub(crate) asides: Vec<Name>,
-    /// What is told of these, and which tasks do them.
+    /// What is told of asides, and which tasks do them.
     pub(crate) told: Vec<(u32, Action)>,
     /// The tasks that ended.
     pub(crate) ended: Vec<u32>,
@@ -53,7 +51,6 @@ impl Record {
             waited: false,
             vain: false,
             appends: None,
-            asides: Vec::new(),
             told: Vec::new(),
             ended: Vec::new(),
             enables: Vec::new(),
@@ -83,7 +80,6 @@ impl Record {
         self.arities.clear();
         (self.event, self.items, self.appends) = (event, 0, None);
         (self.waited, self.vain) = (false, false);
-        self.asides.clear();
         self.told.clear();
         self.ended.clear();
         self.enables.clear();

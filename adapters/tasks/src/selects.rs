@@ -1,19 +1,21 @@
 //! What selects and joins tell about themselves: where they begin, what they poll, and in which branch.
 
-use crate::events::event;
+use crate::events::{event, quiet_event};
 use crate::execution::running;
 use crate::object::{Action, Place, place_name};
 
 /// What a select or join does that has to begin with a step of its own.
 pub(crate) const BEGINS: &str = "begins to select";
 
-/// A select or join at `place` begins. Where a branch of it acts as soon as it is polled, it matters what is
-/// ready now: then this is an event, and the answer is `true`.
-pub fn begins(place: Place) -> bool {
+/// A select or join at `place` begins; `any_first` if it may ask any of its branches first. Where a branch of it acts as soon
+/// as it is polled, it matters what is ready now: then this is an event, or an aside, and the answer is `true`.
+pub fn begins(place: Place, any_first: bool) -> bool {
     let Some(x) = running().filter(|x| !x.muted) else { return false };
-    let acts = x.deep || x.groups.is_marked(place_name(place));
+    let name = place_name(place);
+    let acts = x.deep || x.groups.is_marked(name);
     if acts {
-        event(Action::plain(BEGINS, place));
+        let action = Action::plain(BEGINS, place);
+        if any_first { event(action) } else { quiet_event(action, name.mixed(1), &[]) }
     }
     acts
 }

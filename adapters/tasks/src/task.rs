@@ -10,7 +10,6 @@ use crate::stack::Stack;
 use crate::waiting::{On, Wait};
 use crate::waker::waker;
 use corosensei::{Coroutine, CoroutineResult, Yielder};
-use smallvec::SmallVec;
 use std::any::Any;
 use std::fmt;
 use std::future::Future;
@@ -61,6 +60,11 @@ pub(crate) struct Task {
     pub(crate) dirty: bool,
     pub(crate) woken: Option<u32>,
     pub(crate) aborted: Option<u32>,
+    /// The aside that comes before what it does next, as a cause, or [`NONE`].
+    pub(crate) last_aside: u32,
+    /// Whether what it does now belongs to that, and whether it has taken something so: see [`pass`].
+    pub(crate) in_aside: bool,
+    pub(crate) taking: bool,
     /// Whether what it waits for lets it go on without an event: see [`pass`].
     pub(crate) hopes: bool,
     /// Whether it waits in the middle of a poll, where no abort reaches it.
@@ -99,6 +103,9 @@ impl Task {
             dirty: false,
             woken: None,
             aborted: None,
+            last_aside: NONE,
+            in_aside: false,
+            taking: false,
             hopes: false,
             in_poll: false,
             held: 0,
@@ -118,6 +125,7 @@ impl Task {
         place: Place,
         on_exit: Option<Box<dyn FnOnce()>>,
         after: &[u32],
+        last_aside: u32,
     ) {
         let end = life.end();
         (self.name, self.waker) = (end.name(), waker(id, end.number()));
@@ -125,11 +133,12 @@ impl Task {
         (self.place, self.life, self.on_exit) = (place, Some(life), on_exit);
         self.state = State::Fresh;
         (self.poll, self.grant, self.composite, self.path) = (0, 0, 0, Select::default());
+        (self.last_aside, self.in_aside, self.taking) = (last_aside, false, false);
         (self.dirty, self.hopes, self.in_poll, self.held) = (false, false, false, 0);
         (self.woken, self.aborted) = (None, None);
         (self.children, self.steps) = (0, 0);
         self.after.clear();
-        self.after.extend_from_slice(after);
+        self.after.extend(after.iter().copied());
     }
 
     /// Drops what it holds.
@@ -169,6 +178,16 @@ impl Task {
             }
             self.waits.truncate(last);
         }
+    }
+
+    /// What comes before what it does next.
+    pub(crate) fn before(&self) -> Steps {
+        let mut before = Steps::new();
+        self.after.iter().for_each(|&step| before.push(step));
+        if self.last_aside != NONE {
+            before.push(self.last_aside);
+        }
+        before
     }
 
     /// The step that aborted it, if that ends what it waits for.
@@ -236,12 +255,11 @@ pub(crate) fn suspend() {
     unsafe { (*yielder).suspend(()) };
 }
 
-/// Lets task `number` run until it stops again; `aside` is what it takes, if that is no event.
-pub(crate) fn resume(x: *mut Execution, number: u32, aside: Option<Name>) {
+/// Lets task `number` run until it stops again.
+pub(crate) fn resume(x: *mut Execution, number: u32) {
     // Short borrows only: the task's code reaches the execution too.
     let coroutine = unsafe {
         (*x).running = number;
-        ((*x).aside, (*x).taking) = (aside, aside.is_some());
         (&mut (*x).able)[number as usize] = None;
         forget_hope(&mut *x, number);
         let coroutine = &raw mut *(&mut (*x).tasks)[number as usize].coroutine;
@@ -258,7 +276,7 @@ pub(crate) fn resume(x: *mut Execution, number: u32, aside: Option<Name>) {
         let stack = coroutine.take().expect("it has begun").into_stack();
         unsafe { (*x).stacks.give_back(stack) };
     }
-    unsafe { ((*x).running, (*x).aside, (*x).taking) = (NONE, None, false) };
+    unsafe { (*x).running = NONE };
 }
 
 /// The whole life of a task.
@@ -298,7 +316,7 @@ fn run() {
     let step = x.step;
     x.panicked |= driven.is_err();
     x.task_ends();
-    let before = Steps::from_slice(&x.task().after);
+    let before = x.task().before();
     x.record.ended.push(x.running);
     if x.task().label.is_main() {
         x.main_done = true;
@@ -395,41 +413,14 @@ fn stop(x: &mut Execution, in_poll: bool) {
     }
 }
 
-/// The running task waits. What it waits for together is noted.
+/// The running task waits.
 fn block(x: &mut Execution) {
-    let known = x.record.known;
     let task = x.task();
     task.state = State::Blocked;
     forget_stale(task);
-    if known {
-        return;
-    }
     // Which timer is due first decides who may fire.
-    if task.live_waits().any(|wait| matches!(wait.on, On::Timer(_))) {
+    if x.clock.used && x.task().live_waits().any(|wait| matches!(wait.on, On::Timer(_))) {
         x.touch(Touch::add(execution::DUE));
-    }
-    if x.waits_for_several(x.running as usize) {
-        note_together(x);
-    }
-}
-
-/// Notes what the running task waits for together.
-fn note_together(x: &mut Execution) {
-    let mut waits: SmallVec<[Name; 4]> = SmallVec::new();
-    let mut watched = SmallVec::new();
-    let mut foreign = 0;
-    for wait in x.task().live_waits() {
-        foreign += usize::from(wait.foreign.is_some());
-        if let On::Source(source, key) = &wait.on {
-            watched.clear();
-            source.watched(*key, &mut watched);
-            waits.push(watched[0]);
-        }
-    }
-    // Futures that poll only what was woken go by the order of the wakes.
-    x.grew |= foreign > 1 && x.learnt.together(&x.groups, &waits);
-    for &name in &waits {
-        x.grew |= x.learnt.mark(&x.groups, name);
     }
 }
 

@@ -276,7 +276,7 @@ impl Selecting {
     pub fn new(biased: bool, branches: usize) -> Selecting {
         let place = Location::caller();
         // Where a branch acts as soon as it is polled, it matters which ones are polled before it.
-        let acts = whippet_tasks::begins(place);
+        let acts = whippet_tasks::begins(place, !biased);
         let start = if biased || !acts { 0 } else { whippet_tasks::choose(branches as u32) as usize };
         let select = (!biased).then(whippet_tasks::new_select);
         Selecting { place, select, acts, start, branches, polls: 0, round: Round::default() }
@@ -325,7 +325,7 @@ impl Joining {
     #[track_caller]
     pub fn new() -> Joining {
         let place = Location::caller();
-        Joining { place, acts: whippet_tasks::begins(place), begins: Cell::new(true) }
+        Joining { place, acts: whippet_tasks::begins(place, false), begins: Cell::new(true) }
     }
 
     pub fn poll<F: Future>(&self, last: bool, future: Pin<&mut Joined<F>>, cx: &mut Context<'_>) -> Poll<()> {

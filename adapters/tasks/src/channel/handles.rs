@@ -4,6 +4,7 @@
 //! that and something else, a drop is no event of its own. Nor is what changes nothing but a count, a clone or a weak sender,
 //! unless some execution looks at counts.
 
+use crate::asides::newest;
 use crate::events::{
     before_this, contributes, enables_aside, event, is_learnt, is_over, learn, read, recalls, stands_out, write,
 };
@@ -165,7 +166,7 @@ impl Handles {
     /// As [`crate::Source::ready`], for the wait for all to be gone.
     pub fn gone(&self) -> Option<Ready> {
         self.state.with(|s| {
-            let since = s.drops.iter().copied().max().unwrap_or(Ready::ALWAYS);
+            let since = newest(&s.drops).unwrap_or(Ready::ALWAYS);
             (s.strong == 0).then(|| Ready { since, item: self.part() })
         })
     }

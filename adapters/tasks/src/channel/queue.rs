@@ -5,8 +5,8 @@
 
 use super::Handles;
 use crate::events::{
-    self, appends, enables, event, is_every_event, is_learnt, is_over, is_taking, knows, learn, new_item, read,
-    this_step, write,
+    self, appends, enables, event, is_every_event, is_learnt, is_over, is_taking, knows, learn, new_item, quiet_event,
+    read, this_step, write,
 };
 use crate::local::Local;
 use crate::object::{Action, Object, Part, Place, is_foreign};
@@ -166,14 +166,15 @@ impl<T> Queue<T> {
         if self.is_closed() || is_over() || !is_every_event() && self.state.with(|s| s.over) {
             return;
         }
-        event(Action::new("closes", self.object, place));
+        let closed = self.object.part(Part::Closed);
+        let free = self.object.part(Part::Free);
+        quiet_event(Action::new("closes", self.object, place), closed.mixed(2), &[closed, free]);
         if is_over() {
             return;
         }
-        let closed = self.object.part(Part::Closed);
         write(closed);
         enables(closed, closed.mixed(1));
-        enables(self.object.part(Part::Free), closed.mixed(1));
+        enables(free, closed.mixed(1));
         let step = this_step();
         self.state.with(|s| {
             s.closed.get_or_insert(step);
@@ -255,7 +256,11 @@ impl<T> Queue<T> {
 
     /// Takes what is first without waiting. An event.
     pub fn try_take(&self, place: Place) -> Result<T, Refused> {
-        event(self.action("tries to receive", "from", place));
+        quiet_event(
+            self.action("tries to receive", "from", place),
+            self.object.part(Part::Head),
+            &[self.object.part(Part::Free)],
+        );
         self.sees();
         match self.pop() {
             Some(value) => Ok(value),

@@ -8,7 +8,7 @@ use std::task::{Context, Poll, ready};
 use whippet_model::Name;
 use whippet_tasks::{
     Action, Leaf, Local, Object, On, Part, Place, Ready, Source, Steps, Unseen, before_this, enables, enables_aside,
-    event, is_over, read, stands_out, tell, this_step, write,
+    event, is_over, newest, quiet_event, read, stands_out, tell, this_step, write,
 };
 
 struct State<T> {
@@ -64,8 +64,8 @@ impl<T> Chan<T> {
         if whippet_tasks::is_over() || !self.state.is_mine() || self.state.with(|s| s.closed.is_some()) {
             return;
         }
-        event(Action::new("closes", self.object, place));
         let closed = self.object.part(Part::Closed);
+        quiet_event(Action::new("closes", self.object, place), closed.mixed(2), &[closed]);
         write(closed);
         whippet_tasks::enables(closed, closed.mixed(1));
         let step = this_step();
@@ -81,7 +81,7 @@ impl<T> Source for Chan<T> {
             CLOSED => s.closed.map(|since| Ready { since, item: self.object.part(Part::Closed).mixed(1) }),
             _ => match (&s.sent, s.closed) {
                 (Some(before), _) => {
-                    let since = before.iter().copied().max().unwrap_or(Ready::ALWAYS);
+                    let since = newest(before).unwrap_or(Ready::ALWAYS);
                     Some(Ready { since, item: self.object.part(Part::Item) })
                 }
                 (None, Some(since)) => Some(Ready { since, item: self.object.part(Part::Closed) }),
@@ -209,7 +209,8 @@ impl<T> Receiver<T> {
     #[track_caller]
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         let Some(chan) = self.chan.clone() else { return Err(TryRecvError::Closed) };
-        event(Action::of::<T>("tries to receive", "from", chan.object, Location::caller()));
+        let action = Action::of::<T>("tries to receive", "from", chan.object, Location::caller());
+        quiet_event(action, chan.object.part(Part::Head), &[]);
         read(chan.object.part(Part::Tail));
         let ended = chan.state.with(|s| s.sent.is_some() || s.closed.is_some());
         let value = chan.take();

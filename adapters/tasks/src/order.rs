@@ -1,0 +1,138 @@
+//! What comes before what by causes alone, of steps and asides: see [`crate::asides`].
+//!
+//! Each has a *stamp*, its number among all of them, and a row: for each task, the stamp of the last thing that this task did
+//! before. What a task does comes one after another, so this says everything. Asides that come after nothing new have the
+//! row of what their task did before.
+
+use crate::asides::{aside_of, is_aside};
+
+/// Who comes after whom.
+#[derive(Debug, Default)]
+pub(crate) struct Order {
+    /// How many tasks there is room for in a row.
+    stride: usize,
+    rows: Vec<i32>,
+    steps: Vec<Entry>,
+    asides: Vec<Entry>,
+}
+
+/// A step or an aside.
+#[derive(Copy, Clone, Debug)]
+struct Entry {
+    task: u32,
+    stamp: u32,
+    /// Which row it has, and how many there are with it.
+    row: u32,
+    rows: u32,
+}
+
+impl Order {
+    /// A step of task `task`. Its causes follow.
+    pub(crate) fn step(&mut self, task: u32, stamp: u32) {
+        let row = self.new_row(task);
+        self.steps.push(Entry { task, stamp, row, rows: row + 1 });
+    }
+
+    /// The newest step comes after this.
+    pub(crate) fn newest_step_after(&mut self, cause: u32) {
+        let row = self.steps.last().expect("there is one").row;
+        self.join(row, cause);
+    }
+
+    /// An aside of task `task`, after what it did `before` and causes that others made.
+    pub(crate) fn aside(&mut self, task: u32, stamp: u32, before: &[u32], causes: &[u32]) {
+        let row = match (before, causes) {
+            (&[before], []) if self.entry(before).task == task => self.entry(before).row,
+            _ => {
+                let row = self.new_row(task);
+                before.iter().chain(causes).for_each(|&cause| self.join(row, cause));
+                row
+            }
+        };
+        let rows = (self.rows.len() / self.stride) as u32;
+        self.asides.push(Entry { task, stamp, row, rows });
+    }
+
+    /// Whether a cause comes after what task `task` did with this stamp.
+    pub(crate) fn is_after(&self, cause: u32, task: u32, stamp: u32) -> bool {
+        let entry = self.entry(cause);
+        let row = &self.rows[entry.row as usize * self.stride..];
+        if entry.task == task { entry.stamp >= stamp } else { row[task as usize] >= stamp as i32 }
+    }
+
+    /// Forgets all but the first steps and asides.
+    pub(crate) fn truncate(&mut self, steps: usize, asides: usize) {
+        self.steps.truncate(steps);
+        self.asides.truncate(asides);
+        let rows = |entries: &[Entry]| entries.last().map_or(0, |entry| entry.rows);
+        let left = rows(&self.steps).max(rows(&self.asides));
+        self.rows.truncate(left as usize * self.stride);
+    }
+
+    fn entry(&self, cause: u32) -> Entry {
+        if is_aside(cause) { self.asides[aside_of(cause)] } else { self.steps[cause as usize] }
+    }
+
+    fn new_row(&mut self, task: u32) -> u32 {
+        if task as usize >= self.stride {
+            self.widen(task as usize + 1);
+        }
+        let row = self.rows.len() / self.stride;
+        self.rows.resize((row + 1) * self.stride, 0);
+        row as u32
+    }
+
+    fn join(&mut self, row: u32, cause: u32) {
+        let entry = self.entry(cause);
+        let (from, to) = (entry.row as usize * self.stride, row as usize * self.stride);
+        if from < to {
+            let (old, new) = self.rows.split_at_mut(to);
+            for (new, &old) in new[..self.stride].iter_mut().zip(&old[from..from + self.stride]) {
+                *new = (*new).max(old);
+            }
+        }
+        let own = &mut self.rows[to + entry.task as usize];
+        *own = (*own).max(entry.stamp as i32);
+    }
+
+    #[cold]
+    fn widen(&mut self, tasks: usize) {
+        let (old, new) = (self.stride, tasks.next_power_of_two().max(8));
+        let mut wide = Vec::with_capacity(self.rows.len() / old.max(1) * new);
+        for row in self.rows.chunks_exact(old.max(1)) {
+            wide.extend_from_slice(row);
+            wide.resize(wide.len() + new - old, 0);
+        }
+        (self.rows, self.stride) = (wide, new);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::asides::cause_of;
+
+    #[test]
+    fn what_comes_after_a_step_may_come_before_its_asides() {
+        let mut order = Order::default();
+        // Task 0 takes a step, and does two asides in it; task 1 takes a step after the one, task 20 after the others.
+        order.step(0, 1);
+        order.aside(0, 2, &[0], &[]);
+        order.aside(0, 3, &[cause_of(0)], &[]);
+        order.step(1, 4);
+        order.newest_step_after(0);
+        order.step(20, 5);
+        order.newest_step_after(cause_of(1));
+        assert!(order.is_after(1, 0, 1) && !order.is_after(1, 0, 2));
+        assert!(order.is_after(2, 0, 1) && order.is_after(2, 0, 3));
+        assert!(order.is_after(cause_of(1), 0, 2) && !order.is_after(cause_of(0), 0, 3));
+        assert!(!order.is_after(2, 1, 4));
+        order.newest_step_after(1);
+        assert!(order.is_after(2, 1, 4));
+        order.truncate(2, 1);
+        order.aside(20, 5, &[], &[1]);
+        order.step(2, 6);
+        order.newest_step_after(cause_of(1));
+        assert!(order.is_after(2, 1, 4) && order.is_after(2, 0, 1) && !order.is_after(2, 0, 2));
+    }
+}
