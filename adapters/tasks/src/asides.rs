@@ -57,15 +57,32 @@ struct Aside {
     apart: u32,
 }
 
-/// The asides of an execution, in the order in which they happened.
+/// The asides of an execution, in the order in which they happened. Most programs have none that touch what others do: as
+/// long as that is so, only the touches are kept, and who touches so.
 #[derive(Debug, Default)]
 pub(crate) struct Asides {
+    /// With [`Asides::order`], the owners of touches are numbers in this list; without it, there are none, and the owners are
+    /// tasks.
     list: Vec<Aside>,
     touches: Touched,
     /// What is learnt where an aside has to be an event.
     apart: Vec<Name>,
     /// What comes before what, if that has to be known.
-    pub(crate) order: Option<Order>,
+    order: Option<Order>,
+}
+
+/// How much there is of asides.
+#[derive(Copy, Clone, Debug, Default)]
+pub(crate) struct Extent {
+    asides: u32,
+    touches: u32,
+}
+
+impl Extent {
+    /// The stamp of step number `step`, which begins with so much.
+    pub(crate) fn stamp(self, step: usize) -> u32 {
+        self.asides + 1 + step as u32
+    }
 }
 
 impl Asides {
@@ -74,13 +91,20 @@ impl Asides {
         Asides { order: ordered.then(Order::default), ..Asides::default() }
     }
 
-    pub(crate) fn len(&self) -> usize {
-        self.list.len()
+    /// Whether it has to be known what comes before what.
+    #[inline]
+    pub(crate) fn are_ordered(&self) -> bool {
+        self.order.is_some()
+    }
+
+    /// How much there is.
+    #[inline]
+    pub(crate) fn extent(&self) -> Extent {
+        Extent { asides: self.list.len() as u32, touches: self.touches.len() as u32 }
     }
 
     /// A new one, after so many steps. Its task did `before` last, and causes are what others did. If it has to be an event,
-    /// `apart` is to be learnt.
-    #[inline]
+    /// `apart` is to be learnt. Only where they are ordered.
     pub(crate) fn push(
         &mut self,
         steps: u32,
@@ -92,44 +116,46 @@ impl Asides {
         let stamp = self.list.len() as u32 + 1 + steps;
         self.list.push(Aside { task, stamp, touches: self.touches.len() as u32, apart: self.apart.len() as u32 });
         self.apart.extend(apart);
-        if let Some(order) = &mut self.order {
-            order.aside(task, stamp, before, causes);
-        }
+        self.order.as_mut().expect("they are ordered").aside(task, stamp, before, causes);
     }
 
     /// Step number `step` is taken; causes follow.
     #[inline]
-    pub(crate) fn step(&mut self, step: u32, task: u32) -> u32 {
-        let stamp = self.list.len() as u32 + 1 + step;
+    pub(crate) fn step(&mut self, step: u32, task: u32) {
+        let stamp = self.extent().stamp(step as usize);
         if let Some(order) = &mut self.order {
             order.step(task, stamp);
         }
-        stamp
     }
 
-    /// The newest one touches this.
+    /// The newest step comes after this.
     #[inline]
-    pub(crate) fn touch(&mut self, touch: Touch) {
-        let newest = self.list.len() - 1;
-        if !self.touches.list[self.list[newest].touches as usize..].contains(&touch) {
-            self.touches.push(newest as u32, touch);
-        }
-    }
-
-    /// Forgets all but the first `len`, and steps.
-    pub(crate) fn truncate(&mut self, steps: usize, len: usize) {
+    pub(crate) fn newest_step_after(&mut self, cause: u32) {
         if let Some(order) = &mut self.order {
-            order.truncate(steps, len);
+            order.newest_step_after(cause);
         }
-        let Some(&first) = self.list.get(len) else { return };
-        self.list.truncate(len);
-        self.touches.truncate(first.touches as usize);
-        self.apart.truncate(first.apart as usize);
     }
 
-    /// Where the touches of those from number `at` on begin.
-    fn touches_from(&self, at: usize) -> usize {
-        self.list.get(at).map_or(self.touches.len(), |aside| aside.touches as usize)
+    /// The newest aside, which is one of this task, touches this.
+    #[inline]
+    pub(crate) fn touch(&mut self, task: u32, touch: Touch) {
+        match self.list.last() {
+            None => self.touches.push(task, touch),
+            Some(newest) if self.touches.list[newest.touches as usize..].contains(&touch) => {}
+            Some(_) => self.touches.push(self.list.len() as u32 - 1, touch),
+        }
+    }
+
+    /// Forgets all but the first steps, and what there was of asides before them.
+    pub(crate) fn truncate(&mut self, steps: usize, to: Extent) {
+        self.touches.truncate(to.touches as usize);
+        if let Some(order) = &mut self.order {
+            order.truncate(steps, to.asides as usize);
+            if let Some(&first) = self.list.get(to.asides as usize) {
+                self.list.truncate(to.asides as usize);
+                self.apart.truncate(first.apart as usize);
+            }
+        }
     }
 
     /// Whose an aside is, and its number among steps and asides.
@@ -163,14 +189,42 @@ pub(crate) enum Lesson {
     Apart(usize),
 }
 
-/// Compares the newest step, and the asides from number `from` on, with everything before them.
-pub(crate) fn compare(asides: &Asides, from: usize, steps: &impl Happened, mut learn: impl FnMut(Lesson)) {
-    let old = asides.touches_from(from);
+/// Compares the newest step and its asides with everything before them.
+#[inline]
+pub(crate) fn compare(asides: &Asides, from: Extent, steps: &impl Happened, learn: impl FnMut(Lesson)) {
+    match &asides.order {
+        None => compare_names(asides, from, steps, learn),
+        Some(order) => compare_order(asides, order, from, steps, learn),
+    }
+}
+
+/// Whether different tasks touch the same thing.
+fn compare_names(asides: &Asides, from: Extent, steps: &impl Happened, mut learn: impl FnMut(Lesson)) {
+    let old = from.touches as usize;
+    let mut differ = |one: u32, other: u32| {
+        if one != other {
+            learn(Lesson::Order);
+        }
+    };
+    for at in steps.newest_touches()..steps.touches().len() {
+        let task = || steps.task(steps.touches().owner[at] as usize).0;
+        asides.touches.conflicts(steps.touches().list[at], |_, owner| differ(task(), owner as u32));
+    }
+    for at in old..asides.touches.len() {
+        let (touch, task) = (asides.touches.list[at], asides.touches.owner[at]);
+        asides.touches.conflicts(touch, |_, owner| differ(task, owner as u32));
+        steps.touches().conflicts(touch, |_, owner| differ(task, steps.task(owner).0));
+    }
+}
+
+/// Which asides have to be events.
+fn compare_order(asides: &Asides, order: &Order, from: Extent, steps: &impl Happened, mut learn: impl FnMut(Lesson)) {
+    let old = from.touches as usize;
     for at in steps.newest_touches()..steps.touches().len() {
         let (touch, new) = (steps.touches().list[at], steps.touches().owner[at]);
-        let mut known = Known { cause: new, task: steps.task(new as usize).0, before: 0 };
+        let mut known = Known { order, cause: new, task: steps.task(new as usize).0, before: 0 };
         asides.touches.conflicts(touch, |other, owner| {
-            if other < old && known.is_apart_from(asides, asides.when(owner), &mut learn) {
+            if other < old && known.is_apart_from(asides.when(owner)) {
                 learn(Lesson::Apart(owner));
             }
         });
@@ -178,16 +232,16 @@ pub(crate) fn compare(asides: &Asides, from: usize, steps: &impl Happened, mut l
     for at in old..asides.touches.len() {
         let (touch, new) = (asides.touches.list[at], asides.touches.owner[at]);
         let task = asides.list[new as usize].task;
-        let mut known = Known { cause: cause_of(new), task, before: 0 };
+        let mut known = Known { order, cause: cause_of(new), task, before: 0 };
         asides.touches.conflicts(touch, |other, owner| {
-            if other < at && known.is_apart_from(asides, asides.when(owner), &mut learn) {
+            if other < at && known.is_apart_from(asides.when(owner)) {
                 learn(Lesson::Apart(owner));
                 learn(Lesson::Apart(new as usize));
             }
         });
         known.before = 0;
         steps.touches().conflicts(touch, |_, owner| {
-            if known.is_apart_from(asides, steps.task(owner), &mut learn) {
+            if known.is_apart_from(steps.task(owner)) {
                 learn(Lesson::Apart(new as usize));
             }
         });
@@ -195,26 +249,23 @@ pub(crate) fn compare(asides: &Asides, from: usize, steps: &impl Happened, mut l
 }
 
 /// What is known of a step or an aside of this task.
-struct Known {
+struct Known<'a> {
+    order: &'a Order,
     cause: u32,
     task: u32,
     /// The tasks that did something before it, as bits: all that they did before that came before it too.
     before: u64,
 }
 
-impl Known {
+impl Known<'_> {
     /// Whether it does not come after what some task did then.
     #[inline]
-    fn is_apart_from(&mut self, asides: &Asides, (task, stamp): (u32, u32), learn: &mut impl FnMut(Lesson)) -> bool {
+    fn is_apart_from(&mut self, (task, stamp): (u32, u32)) -> bool {
         let bit = 1u64.checked_shl(task).unwrap_or(0);
         if task == self.task || self.before & bit != 0 {
             return false;
         }
-        let Some(order) = &asides.order else {
-            learn(Lesson::Order);
-            return false;
-        };
-        let after = order.is_after(self.cause, task, stamp);
+        let after = self.order.is_after(self.cause, task, stamp);
         self.before |= if after { bit } else { 0 };
         !after
     }
@@ -304,14 +355,14 @@ mod tests {
     }
 
     impl Told {
-        fn new() -> Told {
-            Told { asides: Asides::new(true), touches: Touched::default(), steps: Vec::new() }
+        fn new(ordered: bool) -> Told {
+            Told { asides: Asides::new(ordered), touches: Touched::default(), steps: Vec::new() }
         }
 
         fn step(&mut self, task: u32, touches: &[Touch], causes: &[u32]) -> &mut Told {
-            let stamp = self.asides.step(self.steps.len() as u32, task);
-            let order = self.asides.order.as_mut().unwrap();
-            causes.iter().for_each(|&cause| order.newest_step_after(cause));
+            let stamp = self.asides.extent().stamp(self.steps.len());
+            self.asides.step(self.steps.len() as u32, task);
+            causes.iter().for_each(|&cause| self.asides.newest_step_after(cause));
             self.steps.push((task, stamp, self.touches.len()));
             let step = self.steps.len() as u32 - 1;
             touches.iter().for_each(|&touch| self.touches.push(step, touch));
@@ -319,13 +370,16 @@ mod tests {
         }
 
         fn aside(&mut self, task: u32, touch: Touch, causes: &[u32]) -> &mut Told {
-            self.asides.push(self.steps.len() as u32, task, &[], causes, [touch.object]);
-            self.asides.touch(touch);
+            if self.asides.are_ordered() {
+                self.asides.push(self.steps.len() as u32, task, &[], causes, [touch.object]);
+            }
+            self.asides.touch(task, touch);
             self
         }
 
-        fn lessons(&self, from: usize) -> Vec<Lesson> {
+        fn lessons(&self, asides: u32) -> Vec<Lesson> {
             let mut lessons = Vec::new();
+            let from = Extent { asides, touches: asides };
             compare(&self.asides, from, self, |lesson| lessons.push(lesson));
             lessons
         }
@@ -347,7 +401,7 @@ mod tests {
     fn who_comes_after_a_step_may_come_before_its_asides() {
         let [a, b] = [1, 2].map(|k| Name::ROOT.child(k));
         let lessons = |touch: Touch, causes: &[u32]| {
-            Told::new().step(0, &[], &[]).aside(0, Touch::read(a), &[0]).step(1, &[touch], causes).lessons(1)
+            Told::new(true).step(0, &[], &[]).aside(0, Touch::read(a), &[0]).step(1, &[touch], causes).lessons(1)
         };
         assert_eq!(lessons(Touch::write(a), &[0, cause_of(0)]), []);
         assert_eq!(lessons(Touch::write(a), &[0]), [Lesson::Apart(0)]);
@@ -358,23 +412,20 @@ mod tests {
     #[test]
     fn asides_of_two_tasks_are_both_events_if_nothing_orders_them() {
         let a = Name::ROOT.child(1);
-        let two = |causes: &[u32]| {
-            let mut told = Told::new();
-            told.step(0, &[], &[]).aside(0, Touch::add(a), &[0]).aside(1, Touch::read(a), causes);
-            told
+        let two = |ordered, causes: &[u32]| {
+            let mut told = Told::new(ordered);
+            told.step(0, &[], &[]).aside(0, Touch::add(a), &[0]).aside(1, Touch::read(a), causes).lessons(0)
         };
-        assert_eq!(two(&[0]).lessons(0), [Lesson::Apart(0), Lesson::Apart(1)]);
-        assert_eq!(two(&[0, cause_of(0)]).lessons(0), []);
-        let mut told = two(&[0]);
-        told.asides.order = None;
-        assert_eq!(told.lessons(0), [Lesson::Order]);
+        assert_eq!(two(true, &[0]), [Lesson::Apart(0), Lesson::Apart(1)]);
+        assert_eq!(two(true, &[0, cause_of(0)]), []);
+        assert!(two(false, &[0]).contains(&Lesson::Order));
     }
 
     #[test]
     fn an_aside_comes_after_what_its_own_task_came_after() {
         let a = Name::ROOT.child(1);
         let lessons = |causes: &[u32]| {
-            let mut told = Told::new();
+            let mut told = Told::new(true);
             told.step(0, &[Touch::write(a)], &[]).step(1, &[], &[0]).step(2, &[], causes);
             told.aside(2, Touch::read(a), &[2]).lessons(0)
         };

@@ -173,7 +173,7 @@ pub fn stands_out(watched: Name, seen_in: &[Name]) -> bool {
     if !apart && !x.muted {
         x.aside(x.running, &[], seen_in.iter().copied());
         if !x.record.known {
-            seen_in.iter().for_each(|&name| x.asides.touch(Touch::add(name)));
+            seen_in.iter().for_each(|&name| x.asides.touch(x.running, Touch::add(name)));
         }
     }
     apart

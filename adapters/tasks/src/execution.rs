@@ -171,7 +171,7 @@ impl Execution {
         self.clock = Clock::default();
         (self.muted, self.main_done, self.panicked) = (false, false, false);
         self.misuse = None;
-        self.numbers.clear();
+        self.numbers.iter_mut().for_each(|(_, number)| *number = 0);
         self.set_up = 0;
         self.late.clear();
         self.untaken.clear();
@@ -204,7 +204,7 @@ impl Execution {
             return;
         }
         if self.tasks.get(self.running as usize).is_some_and(|task| task.in_aside) {
-            self.asides.touch(touch);
+            self.asides.touch(self.running, touch);
         } else if self.step != NONE && !self.record.touches.contains(&touch) {
             self.record.touches.push(touch);
         }
@@ -214,28 +214,33 @@ impl Execution {
     /// be learnt.
     #[inline]
     pub(crate) fn aside(&mut self, number: u32, causes: &[u32], apart: impl IntoIterator<Item = Name>) {
-        if self.muted {
+        let task = &mut *self.tasks[number as usize];
+        task.in_aside = true;
+        if !self.asides.are_ordered() || self.muted {
             return;
         }
-        let task = &mut *self.tasks[number as usize];
         if !self.record.known {
-            debug_assert_eq!(self.asides.len(), self.next_aside as usize);
             // Its last aside comes after all steps that it comes after.
             let last = std::slice::from_ref(&task.last_aside);
             let before = if task.last_aside == NONE { &task.after[..] } else { last };
             self.asides.push(self.step.wrapping_add(1), number, before, causes, apart);
         }
-        (task.last_aside, task.in_aside) = (cause_of(self.next_aside), true);
+        task.last_aside = cause_of(self.next_aside);
         self.next_aside += 1;
     }
 
     /// The running task, which has taken something as an aside, does what only a step can. The aside has to be an event.
     pub(crate) fn tell_taking_apart(&mut self) {
         let Task { taking, last_aside, .. } = *self.task();
-        if taking && !self.record.known && !self.muted {
+        if !taking || self.record.known || self.muted {
+            return;
+        }
+        if self.asides.are_ordered() {
             for &name in self.asides.apart((cause_of(0) ^ last_aside) as usize) {
                 self.grew |= self.learnt.mark(&self.groups, name);
             }
+        } else {
+            self.grew |= self.learnt.order(&self.groups);
         }
     }
 
@@ -244,9 +249,7 @@ impl Execution {
         if cause == NONE || cause == self.step || self.record.known {
             return;
         }
-        if let Some(order) = &mut self.asides.order {
-            order.newest_step_after(cause);
-        }
+        self.asides.newest_step_after(cause);
         if !is_aside(cause) && !self.record.causes.contains(&cause) {
             self.record.causes.push(cause);
         }
@@ -255,13 +258,12 @@ impl Execution {
     /// The running step took this, though another step might have let its task through.
     pub(crate) fn hidden_causes(&mut self, on: &On) {
         if let On::Source(source, key) = on
+            && self.asides.are_ordered()
             && self.notes()
         {
             let mut causes = std::mem::take(&mut self.scratch);
             source.causes(*key, &mut causes);
-            if let Some(order) = &mut self.asides.order {
-                causes.iter().for_each(|&cause| order.newest_step_after(cause));
-            }
+            causes.iter().for_each(|&cause| self.asides.newest_step_after(cause));
             causes.clear();
             self.scratch = causes;
         }

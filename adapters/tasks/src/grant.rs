@@ -166,7 +166,7 @@ pub(crate) fn pass(x: &mut Execution) -> bool {
     let Some(hope) = hope.filter(|_| !x.every_event) else { return false };
     fulfil(x, hope) || {
         x.hopes.push(hope);
-        x.task().hopes = true;
+        x.task().hopes = 1;
         false
     }
 }
@@ -191,10 +191,10 @@ fn pass_by_one_of_several(x: &mut Execution) -> bool {
         note_together(x, number);
         return false;
     }
-    x.task().hopes = true;
+    x.task().hopes = (x.hopes.len() - known) as u32;
     let passes = (known..x.hopes.len()).any(|k| fulfil(x, x.hopes[k]));
     if passes {
-        forget_hope(x, number);
+        forget_hopes(x, number);
     }
     passes
 }
@@ -238,16 +238,17 @@ fn fulfil(x: &mut Execution, hope: Hope) -> bool {
     }
     let task = &mut *x.tasks[hope.task as usize];
     (task.grant, task.taking) = (hope.wait, true);
-    for cause in causes.drain(..) {
+    for &cause in &causes {
         if !is_aside(cause) && !task.after.contains(&cause) {
             task.after.push(cause);
         }
     }
+    causes.clear();
     x.scratch = causes;
     if let Some(freed) = hope.freed
         && !x.record.known
     {
-        x.asides.touch(Touch::add(freed));
+        x.asides.touch(hope.task, Touch::add(freed));
     }
     true
 }
@@ -259,7 +260,7 @@ fn look_at_others(x: &mut Execution, hope: Hope) {
     }
     let task = &x.tasks[hope.task as usize];
     for wait in task.live_waits().filter(|wait| wait.id != hope.wait) {
-        looks(&wait.on, |touch| x.asides.touch(touch));
+        looks(&wait.on, |touch| x.asides.touch(hope.task, touch));
     }
 }
 
@@ -269,10 +270,8 @@ pub(crate) fn next_to_pass(x: &mut Execution, seen: &mut usize) -> Option<u32> {
     while let Some(&enabled) = x.record.enables.get(*seen) {
         *seen += 1;
         for k in 0..x.hopes.len() {
-            let hope = x.hopes[k];
-            if hope.watched == enabled && fulfil(x, hope) {
-                forget_hope(x, hope.task);
-                return Some(hope.task);
+            if x.hopes[k].watched == enabled && fulfil(x, x.hopes[k]) {
+                return Some(x.hopes[k].task);
             }
         }
     }
@@ -281,9 +280,10 @@ pub(crate) fn next_to_pass(x: &mut Execution, seen: &mut usize) -> Option<u32> {
 
 /// A task goes on, for whatever reason: what it hoped for is over.
 #[inline]
-pub(crate) fn forget_hope(x: &mut Execution, number: u32) {
-    if std::mem::take(&mut x.tasks[number as usize].hopes) {
-        x.hopes.retain(|hope| hope.task != number);
+pub(crate) fn forget_hopes(x: &mut Execution, number: u32) {
+    for _ in 0..std::mem::take(&mut x.tasks[number as usize].hopes) {
+        let at = x.hopes.iter().position(|hope| hope.task == number).expect("they are noted until it goes on");
+        x.hopes.swap_remove(at);
     }
 }
 

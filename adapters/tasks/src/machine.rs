@@ -7,7 +7,7 @@
 //!
 //! Events are dependent by what they touch: the crate's documentation lists it.
 
-use crate::asides::{Happened, Lesson, Touched, compare};
+use crate::asides::{Extent, Happened, Lesson, Touched, compare};
 use crate::ending::{panic_problem, stuck, untaken};
 use crate::execution::{Execution, IDLE, NONE, enter};
 use crate::foresight::Foresight;
@@ -42,7 +42,7 @@ struct Taken {
 struct Kept {
     touches: u32,
     causes: u32,
-    asides: u32,
+    asides: Extent,
     told: u32,
     ended: u32,
     tasks: u32,
@@ -109,7 +109,7 @@ impl TaskMachine {
         machine.begin()?;
         let x = machine.live.as_ref().expect("it has begun");
         machine.tasks = x.tasks.iter().map(|task| known(task)).collect();
-        machine.compare_asides(0);
+        machine.compare_asides(Extent::default());
         Ok(machine)
     }
 
@@ -203,7 +203,7 @@ impl TaskMachine {
         self.touches.truncate(before.touches as usize);
         self.causes.truncate(before.causes as usize);
         let x = self.live.as_mut().or(self.spare.as_mut());
-        x.expect("there was an execution").asides.truncate(self.depth, before.asides as usize);
+        x.expect("there was an execution").asides.truncate(self.depth, before.asides);
         self.told.truncate(before.told as usize);
         self.ended.truncate(before.ended as usize);
         self.tasks.truncate(before.tasks as usize);
@@ -215,7 +215,7 @@ impl TaskMachine {
     }
 
     /// How much there is of everything; of asides, so many.
-    fn kept(&self, asides: u32) -> Kept {
+    fn kept(&self, asides: Extent) -> Kept {
         Kept {
             touches: self.touches.len() as u32,
             causes: self.causes.len() as u32,
@@ -297,9 +297,9 @@ impl TaskMachine {
         self.check_misuse()
     }
 
-    /// Compares the newest step, and the asides from number `from` on, with everything before: which asides have to be
-    /// events is learnt.
-    fn compare_asides(&mut self, from: usize) {
+    /// Compares the newest step, and the asides that came since there were so many, with everything before: which of them have
+    /// to be events is learnt.
+    fn compare_asides(&mut self, from: Extent) {
         let mut grew = false;
         let asides = &self.live.as_ref().expect("it runs").asides;
         compare(asides, from, self, |lesson| match lesson {
@@ -315,7 +315,7 @@ impl TaskMachine {
     }
 
     /// Keeps what the live execution has noted of the newest step, before which there were so many asides.
-    fn keep(&mut self, choice: Choice, asides: u32) {
+    fn keep(&mut self, choice: Choice, asides: Extent) {
         let before = self.kept(asides);
         let Execution { record, tasks, .. } = &**self.live.as_ref().expect("it runs");
         record.touches.iter().for_each(|&touch| self.touches.push(self.depth as u32, touch));
@@ -334,7 +334,7 @@ impl TaskMachine {
         let (event, action, ways) = (record.event, *record.action(), SmallVec::from_slice(&record.arities));
         let problem = if record.ended.contains(&0) { self.main_problem(self.depth) } else { None };
         self.steps.push(Taken { choice, event, action, before, ways, problem });
-        self.compare_asides(before.asides as usize);
+        self.compare_asides(before.asides);
     }
 
     fn main_problem(&self, at: usize) -> Option<Box<Problem>> {
@@ -355,7 +355,7 @@ impl Happened for TaskMachine {
     }
 
     fn task(&self, at: usize) -> (u32, u32) {
-        (self.steps[at].choice.what.0, self.steps[at].before.asides + 1 + at as u32)
+        (self.steps[at].choice.what.0, self.steps[at].before.asides.stamp(at))
     }
 }
 
@@ -447,7 +447,7 @@ impl Machine for TaskMachine {
         if x.tasks.len() <= choice.what.0 as usize || !is_enabled(x, choice.what.0 as usize) {
             return Err(unseen());
         }
-        let asides = x.asides.len() as u32;
+        let asides = x.asides.extent();
         self.take(choice, false)?;
         self.keep(choice, asides);
         self.pass();

@@ -2,7 +2,7 @@
 
 use crate::events;
 use crate::execution::{self, Execution, NONE, Select, Steps};
-use crate::grant::{forget_hope, forget_stale, pass};
+use crate::grant::{forget_hopes, forget_stale, pass};
 use crate::life::{Exit, Lives};
 use crate::object::{Action, Part, Place};
 use crate::panics;
@@ -65,8 +65,8 @@ pub(crate) struct Task {
     /// Whether what it does now belongs to that, and whether it has taken something so: see [`pass`].
     pub(crate) in_aside: bool,
     pub(crate) taking: bool,
-    /// Whether what it waits for lets it go on without an event: see [`pass`].
-    pub(crate) hopes: bool,
+    /// How many of its waits would let it go on without an event: see [`pass`].
+    pub(crate) hopes: u32,
     /// Whether it waits in the middle of a poll, where no abort reaches it.
     pub(crate) in_poll: bool,
     /// How many real locks it holds.
@@ -106,7 +106,7 @@ impl Task {
             last_aside: NONE,
             in_aside: false,
             taking: false,
-            hopes: false,
+            hopes: 0,
             in_poll: false,
             held: 0,
             children: 0,
@@ -134,7 +134,7 @@ impl Task {
         self.state = State::Fresh;
         (self.poll, self.grant, self.composite, self.path) = (0, 0, 0, Select::default());
         (self.last_aside, self.in_aside, self.taking) = (last_aside, false, false);
-        (self.dirty, self.hopes, self.in_poll, self.held) = (false, false, false, 0);
+        (self.dirty, self.hopes, self.in_poll, self.held) = (false, 0, false, 0);
         (self.woken, self.aborted) = (None, None);
         (self.children, self.steps) = (0, 0);
         self.after.clear();
@@ -182,12 +182,13 @@ impl Task {
 
     /// What comes before what it does next.
     pub(crate) fn before(&self) -> Steps {
-        let mut before = Steps::new();
-        self.after.iter().for_each(|&step| before.push(step));
-        if self.last_aside != NONE {
-            before.push(self.last_aside);
+        let aside = self.last_aside;
+        match self.after[..] {
+            [step] if aside == NONE => Steps::from_buf_and_len([step; 4], 1),
+            [step] => Steps::from_buf_and_len([step, aside, 0, 0], 2),
+            [one, other] if aside != NONE => Steps::from_buf_and_len([one, other, aside, 0], 3),
+            _ => self.after.iter().copied().chain(Some(aside).filter(|&aside| aside != NONE)).collect(),
         }
-        before
     }
 
     /// The step that aborted it, if that ends what it waits for.
@@ -261,7 +262,7 @@ pub(crate) fn resume(x: *mut Execution, number: u32) {
     let coroutine = unsafe {
         (*x).running = number;
         (&mut (*x).able)[number as usize] = None;
-        forget_hope(&mut *x, number);
+        forget_hopes(&mut *x, number);
         let coroutine = &raw mut *(&mut (*x).tasks)[number as usize].coroutine;
         &mut *coroutine
     };

@@ -11,6 +11,7 @@ use crate::events::{
 use crate::local::Local;
 use crate::object::{Action, Object, Part, Place};
 use crate::waiting::Ready;
+use smallvec::SmallVec;
 use whippet_model::Name;
 
 /// What handles are called, and what they touch.
@@ -32,7 +33,7 @@ struct State {
     strong: usize,
     weak: usize,
     /// The steps that come before the drops of some.
-    drops: Vec<u32>,
+    drops: SmallVec<[u32; 16]>,
 }
 
 /// The senders, or the receivers, of a channel.
@@ -46,13 +47,17 @@ impl Handles {
     /// One sender.
     #[must_use]
     pub fn senders(object: Object) -> Handles {
-        Handles { object, kind: SENDERS, state: Local::here(State { strong: 1, weak: 0, drops: Vec::new() }) }
+        Handles { object, kind: SENDERS, state: Local::here(State { strong: 1, weak: 0, drops: SmallVec::new() }) }
     }
 
     /// As many receivers.
     #[must_use]
     pub fn receivers(object: Object, count: usize) -> Handles {
-        Handles { object, kind: RECEIVERS, state: Local::here(State { strong: count, weak: 0, drops: Vec::new() }) }
+        Handles {
+            object,
+            kind: RECEIVERS,
+            state: Local::here(State { strong: count, weak: 0, drops: SmallVec::new() }),
+        }
     }
 
     /// What those touch who are counted.
