@@ -16,6 +16,9 @@ pub(crate) struct Order {
     asides: Vec<Entry>,
 }
 
+/// Rows have room for so many tasks, or a multiple.
+const FEW: usize = 8;
+
 /// A step or an aside.
 #[derive(Copy, Clone, Debug)]
 struct Entry {
@@ -45,7 +48,8 @@ impl Order {
             (&[before], []) if self.entry(before).task == task => self.entry(before).row,
             _ => {
                 let row = self.new_row(task);
-                before.iter().chain(causes).for_each(|&cause| self.join(row, cause));
+                // Asides stand behind the steps that they come after.
+                before.iter().chain(causes).rev().for_each(|&cause| self.join(row, cause));
                 row
             }
         };
@@ -82,22 +86,28 @@ impl Order {
         row as u32
     }
 
+    #[inline]
     fn join(&mut self, row: u32, cause: u32) {
         let entry = self.entry(cause);
         let (from, to) = (entry.row as usize * self.stride, row as usize * self.stride);
+        // Who comes after something comes after all that it comes after.
+        if self.rows[to + entry.task as usize] >= entry.stamp as i32 {
+            return;
+        }
         if from < to {
             let (old, new) = self.rows.split_at_mut(to);
-            for (new, &old) in new[..self.stride].iter_mut().zip(&old[from..from + self.stride]) {
-                *new = (*new).max(old);
+            for (new, old) in new.chunks_exact_mut(FEW).zip(old[from..from + self.stride].chunks_exact(FEW)) {
+                for k in 0..FEW {
+                    new[k] = new[k].max(old[k]);
+                }
             }
         }
-        let own = &mut self.rows[to + entry.task as usize];
-        *own = (*own).max(entry.stamp as i32);
+        self.rows[to + entry.task as usize] = entry.stamp as i32;
     }
 
     #[cold]
     fn widen(&mut self, tasks: usize) {
-        let (old, new) = (self.stride, tasks.next_power_of_two().max(8));
+        let (old, new) = (self.stride, tasks.next_power_of_two().max(FEW));
         let mut wide = Vec::with_capacity(self.rows.len() / old.max(1) * new);
         for row in self.rows.chunks_exact(old.max(1)) {
             wide.extend_from_slice(row);

@@ -39,6 +39,8 @@ programs!(
     watch_many
     watch_for
     watch_unheard
+    watch_left
+    cast_left
     counted
     cast_counted
     cast_kept
@@ -359,6 +361,29 @@ async fn watch_unheard() -> String {
     tx.closed().await;
     let refused = tx.send(1);
     format!("{refused:?} {} {}", tx.is_closed(), *tx.borrow())
+}
+
+async fn watch_left() -> String {
+    let (tx, mut rx) = watch::channel(0);
+    let mut log = String::new();
+    for _ in 0..2 {
+        // Who waited and was left waits for what is new by then.
+        let first = tokio::select! { biased; _ = rx.changed() => "changed", () = yield_now() => "left" };
+        tx.send_modify(|n| *n += 1);
+        log += &format!("{first} {} ", *rx.borrow_and_update());
+    }
+    log
+}
+
+async fn cast_left() -> String {
+    let (tx, mut rx) = broadcast::channel(4);
+    let mut log = String::new();
+    for n in 0..2 {
+        let first = tokio::select! { biased; got = rx.recv() => format!("{got:?}"), () = yield_now() => "left".into() };
+        tx.send(n).unwrap();
+        log += &format!("{first} {:?} ", rx.try_recv());
+    }
+    log
 }
 
 async fn counted() -> String {

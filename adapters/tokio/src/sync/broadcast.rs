@@ -323,6 +323,8 @@ impl<T: Clone> Receiver<T> {
     #[track_caller]
     pub fn recv(&mut self) -> impl Future<Output = Result<T, RecvError>> + use<'_, T> {
         let place = Location::caller();
+        // Who waited before may have waited for something older.
+        self.leaf.forget();
         poll_fn(move |cx| self.poll(cx, place))
     }
 

@@ -283,6 +283,8 @@ impl<T> Receiver<T> {
     #[track_caller]
     pub fn changed(&mut self) -> impl Future<Output = Result<(), RecvError>> + use<'_, T> {
         let place = Location::caller();
+        // Who waited before may have waited for something older.
+        self.leaf.forget();
         poll_fn(move |cx| {
             let (chan, seen) = (&self.chan, self.seen);
             let sees = || (chan.after(seen), Action::new("sees a change of", chan.object, place));
