@@ -423,13 +423,20 @@ fn wait_on(x: &mut Execution, at: usize, ready: &mut SmallVec<[(usize, Ready); 4
         return;
     }
     // It fires because, or although, nothing else was ready.
+    look_at_all_but(x, at, wait.id);
+}
+
+/// The running step depends on whether the other things are ready that task `at` waits for.
+fn look_at_all_but(x: &mut Execution, at: usize, wait: u32) {
     let others: SmallVec<[On; 4]> =
-        (x.tasks[at].live_waits()).filter(|other| other.id != wait.id).map(|wait| wait.on.clone()).collect();
+        (x.tasks[at].live_waits()).filter(|other| other.id != wait).map(|wait| wait.on.clone()).collect();
     others.iter().for_each(|on| x.look_at(on));
 }
 
-/// A timer would fire, but the test is over. It might have fired before: so this is a step, in which nobody goes on.
+/// A timer would fire, but the test is over. It might have fired before: so this is a step, in which nobody goes on, and nobody
+/// asks what else might be there.
 fn too_late(x: &mut Execution, at: usize, action: Action) -> Action {
+    look_at_all_but(x, at, x.tasks[at].grant);
     x.touch(Touch::write(CLOCK));
     x.touch(Touch::read(DUE));
     forget_stale(&mut x.tasks[at]);
