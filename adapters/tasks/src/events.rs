@@ -10,18 +10,21 @@ use whippet_model::{Name, Touch};
 
 /// The number of the execution that runs here; 0 outside of any.
 #[must_use]
+#[inline]
 pub fn execution_id() -> u64 {
     current().map_or(0, |x| x.id)
 }
 
 /// Whether a task of an execution is running here and what it does are events.
 #[must_use]
+#[inline]
 pub fn is_live() -> bool {
     running().is_some_and(|x| !x.muted)
 }
 
 /// Whether the execution is over and being cleared away.
 #[must_use]
+#[inline]
 pub fn is_over() -> bool {
     current().is_some_and(|x| x.muted)
 }
@@ -68,11 +71,13 @@ pub(crate) fn retell(action: Action) {
 
 /// The number of the step being taken, for what must be known about it later: [`Ready::since`](crate::Ready::since).
 #[must_use]
+#[inline]
 pub fn this_step() -> u32 {
     current().map_or(NONE, |x| x.step)
 }
 
 /// The running step only looks at `name`.
+#[inline]
 pub fn read(name: Name) {
     if let Some(x) = current() {
         x.touch(Touch::read(name));
@@ -80,6 +85,7 @@ pub fn read(name: Name) {
 }
 
 /// The running step changes `name`, or its order with others that do so matters.
+#[inline]
 pub fn write(name: Name) {
     if let Some(x) = current() {
         x.touch(Touch::write(name));
@@ -100,6 +106,7 @@ pub fn new_item() -> Name {
 }
 
 /// The running step, or this aside of it, sends `item`, which somebody should take.
+#[inline]
 pub fn sent(item: Name, aside: Option<Action>) {
     if let Some(x) = current().filter(|x| x.keeps_untaken && !x.muted)
         && let Some(action) = aside.or(x.record.action)
@@ -110,6 +117,7 @@ pub fn sent(item: Name, aside: Option<Action>) {
 }
 
 /// The running step takes `item`.
+#[inline]
 pub fn taken(item: Name) {
     if let Some(x) = current().filter(|x| x.keeps_untaken && !x.muted) {
         x.untaken.retain(|sent| sent.item != item);
@@ -125,6 +133,7 @@ pub fn cause(step: u32) {
 
 /// The running step makes waits for `watched` ready, by `item`: whoever takes that and could have taken something else
 /// depends on it.
+#[inline]
 pub fn enables(watched: Name, item: Name) {
     let Some(x) = current() else { return };
     x.record.enables.push(watched);
@@ -185,6 +194,7 @@ pub(crate) fn is_taking() -> bool {
 }
 
 /// The running task makes waits for `watched` ready, as an aside: not as an event of its own.
+#[inline]
 pub fn enables_aside(watched: Name) {
     if let Some(x) = current() {
         x.record.enables.push(watched);
@@ -192,6 +202,7 @@ pub fn enables_aside(watched: Name) {
 }
 
 /// The running task does this, as an aside.
+#[inline]
 pub fn tell(action: Action) {
     if let Some(x) = running().filter(|x| x.notes()) {
         x.record.told.push((x.running, action));
@@ -200,11 +211,13 @@ pub fn tell(action: Action) {
 
 /// The steps that come before what the running task does now.
 #[must_use]
+#[inline]
 pub fn before_this() -> Steps {
     running().map_or_else(Steps::new, |x| x.task().before())
 }
 
 /// The running task, which has taken what came by step `old`, takes what came by `new`, a later step that depends on it.
+#[inline]
 pub(crate) fn supersedes(old: u32, new: u32) {
     if let Some(x) = running().filter(|_| old != new) {
         x.task().after.retain(|step| *step != old);

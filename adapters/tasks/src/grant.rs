@@ -158,12 +158,14 @@ pub(crate) fn pass(x: &mut Execution) -> bool {
     if x.muted {
         return false;
     }
-    let number = x.running;
-    if x.waits_for_several(number as usize) {
-        return pass_by_one_of_several(x);
-    }
-    let hope = x.tasks[number as usize].live_waits().next().and_then(|wait| hope(x, wait));
-    let Some(hope) = hope.filter(|_| !x.every_event) else { return false };
+    let number = x.running as usize;
+    let task = &x.tasks[number];
+    let hope = match &task.waits[..] {
+        [wait] if task.is_live(wait) && (task.in_poll || !x.groups.is_marked(task.name)) => hope(x, wait),
+        _ if x.waits_for_several(number) => return pass_by_one_of_several(x),
+        _ => task.live_waits().next().and_then(|wait| hope(x, wait)),
+    };
+    let Some(hope) = hope else { return false };
     fulfil(x, hope) || {
         x.hopes.push(hope);
         x.task().hopes = 1;
@@ -175,7 +177,7 @@ fn pass_by_one_of_several(x: &mut Execution) -> bool {
     let number = x.running;
     let (known, task) = (x.hopes.len(), &x.tasks[number as usize]);
     // An abort ends the wait too.
-    let mut all = !x.every_event && (task.in_poll || !x.groups.is_marked(task.name));
+    let mut all = task.in_poll || !x.groups.is_marked(task.name);
     for k in 0..task.waits.len() {
         let task = &x.tasks[number as usize];
         if !all || !task.is_live(&task.waits[k]) {
@@ -200,30 +202,36 @@ fn pass_by_one_of_several(x: &mut Execution) -> bool {
 }
 
 /// What a wait of the running task may take as an aside.
+#[inline]
 fn hope(x: &Execution, wait: &Wait) -> Option<Hope> {
     let On::Source(source, key) = &wait.on else { return None };
     let Unseen { watched, freed } = source.unseen(*key).filter(|_| wait.foreign.is_none())?;
     let is_marked = |name| x.groups.is_marked(name);
-    let seen = is_marked(watched) || freed.is_some_and(is_marked);
+    let seen = x.every_event || is_marked(watched) || freed.is_some_and(is_marked);
     (!seen).then_some(Hope { watched, freed, task: x.running, wait: wait.id })
 }
 
 /// Lets a task through that waits so, if what it waits for is there, and nothing else that it waits for.
+#[inline]
 fn fulfil(x: &mut Execution, hope: Hope) -> bool {
     let task = &*x.tasks[hope.task as usize];
-    let Some(wait) = task.waits.iter().find(|wait| wait.id == hope.wait).filter(|_| task.woken.is_none()) else {
-        return false;
-    };
-    let On::Source(source, key) = &wait.on else { return false };
-    if source.ready(*key).is_none() {
-        return false;
-    }
+    let found = task.waits.iter().find(|wait| wait.id == hope.wait).filter(|_| task.woken.is_none());
+    found.is_some_and(|wait| x.is_ready(&wait.on)) && take(x, hope)
+}
+
+/// Lets a task take what it waits for so, if that is the only thing that is there.
+#[inline(never)]
+fn take(x: &mut Execution, hope: Hope) -> bool {
+    let task = &*x.tasks[hope.task as usize];
     let several = task.waits.len() > 1;
     if several && task.live_waits().any(|other| other.id != hope.wait && x.is_ready(&other.on)) {
         note_together(x, hope.task);
         return false;
     }
-    source.causes(*key, &mut x.scratch);
+    let wait = task.waits.iter().find(|wait| wait.id == hope.wait).expect("it waits");
+    if let On::Source(source, key) = &wait.on {
+        source.causes(*key, &mut x.scratch);
+    }
     if x.step != NONE && !x.record.known {
         x.record.told.push((hope.task, wait.action));
     }

@@ -138,7 +138,7 @@ impl Task {
         (self.woken, self.aborted) = (None, None);
         (self.children, self.steps) = (0, 0);
         self.after.clear();
-        self.after.extend(after.iter().copied());
+        after.iter().for_each(|&step| self.after.push(step));
     }
 
     /// Drops what it holds.

@@ -127,7 +127,7 @@ impl Handles {
         let before = before_this();
         self.state.with(|s| {
             s.strong -= 1;
-            s.drops.extend_from_slice(&before);
+            before.iter().for_each(|&cause| s.drops.push(cause));
         });
     }
 
