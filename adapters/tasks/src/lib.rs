@@ -18,14 +18,14 @@
 //! * With [`Settings::deep`] there is a point before every operation, also before looks in vain.
 //! * Senders are dropped in any order: each drop adds to the end of the channel, and only who looks whether all are
 //!   gone depends on them.
-//! * What nobody can tell from what happens around it is an *aside*, a part of the step in which it happens: a receive or
-//!   join by a task that waits for nothing else, a oneshot's send, the drop of a sender, the end of a task. Who goes on by an
-//!   aside does so at once, in the step that made that possible, and what it does next comes after that step and its own
-//!   last one. Where somebody is seen to look, to wait for several things, or to do what others depend on between an aside
-//!   and the next event, which is learnt, it is an event after all; with [`Settings::every_event`] always.
-//! * What a task takes that waits for one thing only comes after what made it ready. Where it waits for several,
-//!   the taking is in a race with that: without it, the task might have been let through by something else. Which things are
-//!   waited for together is learnt while the program runs.
+//! * What nobody can come between is an *aside*, a part of the step in which it happens: a receive or a join, a oneshot's
+//!   send, the drop of a sender, the end of a task, a look that does not wait, closing, the beginning of a select. Who goes on by
+//!   an aside does so at once, in the step that made that possible, and what it does next comes after that step and its own
+//!   last one. Where others touch what an aside touches, and no cause says who comes first, which is learnt, it is an event
+//!   after all; with [`Settings::every_event`] always. `asides.rs` says why this is enough.
+//! * What a task takes comes after what made it ready. Where it waits for several things and another one may be there first,
+//!   the taking is an event, in a race with what made its thing ready: without it, the task might have been let through by
+//!   something else. Which things are waited for so is learnt while the program runs.
 //! * The timer that is due first may fire: firing depends on every timer that begins or ceases to wait.
 //! * Branches of a select or join that act, or are done, as soon as they are polled: where there are such ones, which is
 //!   learnt too, the select begins with a step of its own, which looks at what is polled before them.

@@ -390,6 +390,11 @@ fn known(task: &task::Task) -> Known {
     Known { name: task.name, ended: matches!(task.state, State::Done), label: task.label, place: task.place }
 }
 
+/// Where in the program something is done, if that is a line of it.
+fn origin(place: Place) -> Option<String> {
+    (!is_glue(place)).then(|| format!("({})", place_text(place)))
+}
+
 /// Runs new tasks up to their first event, and others that go on without one.
 fn run_on(x: *mut Execution) {
     let mut seen = 0;
@@ -582,12 +587,13 @@ impl Machine for TaskMachine {
             } else {
                 format!("{} ", self.tasks[*number as usize].label)
             };
-            format!("{who}{action} ({})", place_text(action.place))
+            let place = origin(action.place).map_or(String::new(), |place| format!(" {place}"));
+            format!("{who}{action}{place}")
         });
         StepText {
             actor: task.label.to_string(),
             action: step.action.to_string(),
-            origin: (!is_glue(step.action.place)).then(|| format!("({})", place_text(step.action.place))),
+            origin: origin(step.action.place),
             effects: spawns.chain(asides).collect(),
             changes: Vec::new(),
         }

@@ -161,3 +161,100 @@ fn a_replay_has_the_steps_of_the_search() {
     assert_ne!(again.parameters(), program().parameters());
     assert!(replay(&program(), schedule).is_err());
 }
+
+/// A server that can be stopped, by somebody who has the answers of all clients or, with `early`, of none.
+async fn stopped(early: bool) -> String {
+    let (tx, mut rx) = mpsc::unbounded_channel::<(char, oneshot::Sender<()>)>();
+    let (stop, mut stopped) = oneshot::channel::<()>();
+    let server = tokio::spawn(async move {
+        let mut log = String::new();
+        loop {
+            tokio::select! {
+                biased;
+                _ = &mut stopped => return log,
+                Some((name, reply)) = rx.recv() => {
+                    log.push(name);
+                    let _ = reply.send(());
+                }
+            }
+        }
+    });
+    let client = |name| {
+        let tx = tx.clone();
+        tokio::spawn(async move {
+            let (reply, answer) = oneshot::channel();
+            let sent = tx.send((name, reply));
+            drop(tx);
+            sent.is_ok() && answer.await.is_ok()
+        })
+    };
+    let clients = ['a', 'b'].map(client);
+    if early {
+        stop.send(()).unwrap();
+        return server.await.unwrap();
+    }
+    for client in clients {
+        assert!(client.await.unwrap());
+    }
+    stop.send(()).unwrap();
+    server.await.unwrap()
+}
+
+#[test]
+fn who_waits_for_several_things_goes_on_at_once_where_causes_say_which_comes_first() {
+    let (verdict, seen) = explore(Reduction::Optimal, || stopped(false));
+    assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["ab", "ba"]);
+    // Two messages and the end of the test, in either order of the messages.
+    assert_eq!((verdict.counters.executions, verdict.counters.transitions), (2, 6));
+}
+
+#[test]
+fn where_nothing_says_which_comes_first_either_may() {
+    outcomes(&["", "a", "ab", "b", "ba"], || stopped(true));
+}
+
+#[test]
+fn a_select_may_begin_before_somebody_else_has_come_to_an_event() {
+    outcomes(&["dropped", "not yet"], || async {
+        let (tx, rx) = oneshot::channel::<()>();
+        tokio::spawn(async move { drop(tx) });
+        let selects = tokio::spawn(async move {
+            tokio::select! { biased; _ = rx => "dropped", () = async {} => "not yet" }.to_string()
+        });
+        selects.await.unwrap()
+    });
+}
+
+#[test]
+fn a_receiver_may_be_closed_between_what_its_task_does_and_an_answer_to_that() {
+    // The answer comes after the question, which comes before the closing; but not after the closing.
+    outcomes(&["closed", "sent"], || async {
+        let (ask, mut asked) = mpsc::unbounded_channel::<()>();
+        let (tx, mut rx) = mpsc::unbounded_channel::<()>();
+        let answers = tokio::spawn(async move {
+            asked.recv().await;
+            tx.send(()).map_or("closed", |()| "sent").to_string()
+        });
+        tokio::spawn(async move {
+            ask.send(()).unwrap();
+            rx.close();
+        });
+        answers.await.unwrap()
+    });
+}
+
+#[test]
+fn a_look_may_come_before_or_after_what_the_task_itself_has_set_going() {
+    outcomes(&["Empty", "Ok"], || async {
+        let (ask, mut asked) = mpsc::unbounded_channel::<()>();
+        let (tx, mut rx) = mpsc::unbounded_channel::<()>();
+        tokio::spawn(async move {
+            asked.recv().await;
+            let _ = tx.send(());
+            // Until then, the channel does not end.
+            asked.recv().await;
+        });
+        ask.send(()).unwrap();
+        rx.try_recv().map_or_else(|error| format!("{error:?}"), |()| "Ok".into())
+    });
+}
