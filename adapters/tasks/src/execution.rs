@@ -25,7 +25,7 @@ use whippet_model::{Branch, Name, Touch};
 /// No step, no task.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// The steps and asides after which something happens: see [`crate::asides`].
+/// What comes before something: steps and, numbered apart, asides.
 pub type Steps = SmallVec<[u32; 4]>;
 
 /// The unbiased `select!`s around a leaf: which one and which branch, the outermost first.
