@@ -26,6 +26,7 @@ pub struct Composite(());
 impl Composite {
     /// From now on, for the branches of the one at `place`.
     #[must_use]
+    #[inline]
     pub fn enter() -> Composite {
         if let Some(x) = running() {
             x.task().composite += 1;
@@ -40,6 +41,7 @@ pub struct Around(());
 impl Around {
     /// From now on, for the one at `place`; `any_first` if it may ask any of its branches first.
     #[must_use]
+    #[inline]
     pub fn enter(place: Place, any_first: bool) -> Around {
         if let Some(x) = running() {
             x.task().around.push((place, any_first));
@@ -56,6 +58,7 @@ impl Around {
 }
 
 impl Drop for Around {
+    #[inline]
     fn drop(&mut self) {
         if let Some(x) = running() {
             x.task().around.pop();
@@ -64,6 +67,7 @@ impl Drop for Around {
 }
 
 impl Drop for Composite {
+    #[inline]
     fn drop(&mut self) {
         if let Some(x) = running() {
             let task = x.task();
@@ -86,6 +90,7 @@ pub struct Round {
 
 impl Round {
     /// The select is polled.
+    #[inline]
     pub fn begin(&mut self) {
         if let Some(x) = running() {
             let dirty = std::mem::take(&mut x.task().dirty);
@@ -94,6 +99,7 @@ impl Round {
     }
 
     /// One of its branches was polled.
+    #[inline]
     pub fn branch(&mut self) {
         if let Some(x) = running() {
             let (before, now) = (std::mem::replace(&mut self.branch, x.order), x.order);
@@ -102,6 +108,7 @@ impl Round {
     }
 
     /// The select has been polled; `waits` if it still waits.
+    #[inline]
     pub fn end(&mut self, waits: bool) {
         if let Some(x) = running() {
             let to = x.order;

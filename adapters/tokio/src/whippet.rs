@@ -283,20 +283,27 @@ impl Selecting {
     }
 
     /// The branch whose turn it is.
+    #[inline]
     pub fn branch(&mut self, turn: usize) -> usize {
         if turn == 0 {
             self.polls += 1;
             self.round.begin();
         }
-        (self.start + turn) % self.branches
+        self.whose(turn)
+    }
+
+    #[inline]
+    fn whose(&self, turn: usize) -> usize {
+        let at = self.start + turn;
+        if at < self.branches { at } else { at - self.branches }
     }
 
     pub fn poll<F: Future>(&mut self, turn: usize, future: Pin<&mut F>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        let (branch, last) = ((self.start + turn) % self.branches, turn + 1 == self.branches);
+        let last = turn + 1 == self.branches;
         let begins = self.polls == 1;
         let around = begins.then(|| Around::enter(self.place, self.select.is_some()));
         let _strict = (begins && self.acts && !last).then(Composite::enter);
-        let _branch = self.select.map(|select| InBranch::enter(select, branch as u32));
+        let _branch = self.select.map(|select| InBranch::enter(select, self.whose(turn) as u32));
         let answer = future.poll(cx);
         self.round.branch();
         if answer.is_ready() {

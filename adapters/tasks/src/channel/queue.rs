@@ -306,25 +306,25 @@ impl<T> Queue<T> {
 
 impl<T> Source for Queue<T> {
     fn ready(&self, key: u64) -> Option<Ready> {
-        let closed = self.object.part(Part::Closed).mixed(1);
+        let closed = || self.object.part(Part::Closed).mixed(1);
         self.state.with(|s| match key {
             RECEIVE => match s.queue.front() {
                 Some(first) => Some(Ready { since: first.step, item: first.item }),
                 None if self.senders.left() == 0 => self.senders.gone(),
                 // A place that a sender holds may still bring something.
                 None if s.closed.is_some() && s.permits.as_ref().is_none_or(|p| p.available() >= s.capacity) => {
-                    Some(Ready { since: s.closed.expect("just seen"), item: closed })
+                    Some(Ready { since: s.closed.expect("just seen"), item: closed() })
                 }
                 None => None,
             },
-            CLOSED => s.closed.map(|since| Ready { since, item: closed }),
+            CLOSED => s.closed.map(|since| Ready { since, item: closed() }),
             id => match s.permits.as_ref().and_then(|p| p.ready(id)) {
                 Some(steps) => {
                     let since = steps.into_iter().filter(|&step| step != Ready::ALWAYS).max();
                     let item = self.object.part(Part::Free).mixed(1);
                     Some(Ready { since: since.unwrap_or(Ready::ALWAYS), item })
                 }
-                None => s.closed.map(|since| Ready { since, item: closed }),
+                None => s.closed.map(|since| Ready { since, item: closed() }),
             },
         })
     }
