@@ -207,11 +207,11 @@ fn compare_names(asides: &Asides, from: Extent, steps: &impl Happened, mut learn
         }
     };
     for at in steps.newest_touches()..steps.touches().len() {
-        let task = || steps.task(steps.touches().owner[at] as usize).0;
+        let task = || steps.task(steps.touches().links[at].owner as usize).0;
         asides.touches.conflicts(steps.touches().list[at], |_, owner| differ(task(), owner as u32));
     }
     for at in old..asides.touches.len() {
-        let (touch, task) = (asides.touches.list[at], asides.touches.owner[at]);
+        let (touch, task) = (asides.touches.list[at], asides.touches.links[at].owner);
         asides.touches.conflicts(touch, |_, owner| differ(task, owner as u32));
         steps.touches().conflicts(touch, |_, owner| differ(task, steps.task(owner).0));
     }
@@ -221,7 +221,7 @@ fn compare_names(asides: &Asides, from: Extent, steps: &impl Happened, mut learn
 fn compare_order(asides: &Asides, order: &Order, from: Extent, steps: &impl Happened, mut learn: impl FnMut(Lesson)) {
     let old = from.touches as usize;
     for at in steps.newest_touches()..steps.touches().len() {
-        let (touch, new) = (steps.touches().list[at], steps.touches().owner[at]);
+        let (touch, new) = (steps.touches().list[at], steps.touches().links[at].owner);
         let mut known = Known { order, cause: new, task: steps.task(new as usize).0, before: 0 };
         asides.touches.conflicts(touch, |other, owner| {
             if other < old && known.is_apart_from(asides.when(owner)) {
@@ -230,7 +230,7 @@ fn compare_order(asides: &Asides, order: &Order, from: Extent, steps: &impl Happ
         });
     }
     for at in old..asides.touches.len() {
-        let (touch, new) = (asides.touches.list[at], asides.touches.owner[at]);
+        let (touch, new) = (asides.touches.list[at], asides.touches.links[at].owner);
         let task = asides.list[new as usize].task;
         let mut known = Known { order, cause: cause_of(new), task, before: 0 };
         asides.touches.conflicts(touch, |other, owner| {
@@ -275,12 +275,18 @@ impl Known<'_> {
 #[derive(Debug)]
 pub(crate) struct Touched {
     list: Vec<Touch>,
-    /// For each, the number of the step or aside that touches so.
-    owner: Vec<u32>,
-    /// For each, the one before it of its kind, if there is one; see `newest`.
-    before: Vec<u32>,
+    links: Vec<Link>,
     /// The newest touch of each kind: of objects whose names end alike, and that are read, written or added to.
     newest: Box<[[u32; KINDS]; 3]>,
+}
+
+/// Where a touch belongs.
+#[derive(Copy, Clone, Debug)]
+struct Link {
+    /// The number of the step or aside that touches so.
+    owner: u32,
+    /// The touch before it of its kind, if there is one.
+    before: u32,
 }
 
 /// How many kinds of names there are.
@@ -288,7 +294,7 @@ const KINDS: usize = 256;
 
 impl Default for Touched {
     fn default() -> Touched {
-        Touched { list: Vec::new(), owner: Vec::new(), before: Vec::new(), newest: Box::new([[NONE; KINDS]; 3]) }
+        Touched { list: Vec::new(), links: Vec::new(), newest: Box::new([[NONE; KINDS]; 3]) }
     }
 }
 
@@ -311,18 +317,16 @@ impl Touched {
         let at = self.list.len() as u32;
         let before = std::mem::replace(self.kind(touch), at);
         self.list.push(touch);
-        self.owner.push(owner);
-        self.before.push(before);
+        self.links.push(Link { owner, before });
     }
 
     /// Forgets all but the first `len`.
     pub(crate) fn truncate(&mut self, len: usize) {
         for at in (len..self.list.len()).rev() {
-            *self.kind(self.list[at]) = self.before[at];
+            *self.kind(self.list[at]) = self.links[at].before;
         }
         self.list.truncate(len);
-        self.owner.truncate(len);
-        self.before.truncate(len);
+        self.links.truncate(len);
     }
 
     /// Calls `each` with those that are in conflict with this and whose they are, the newest of each kind first.
@@ -334,10 +338,11 @@ impl Touched {
             }
             let mut at = self.newest[access as usize][touch.object.0 as usize % KINDS];
             while at != NONE {
+                let link = self.links[at as usize];
                 if self.list[at as usize].object == touch.object {
-                    each(at as usize, self.owner[at as usize] as usize);
+                    each(at as usize, link.owner as usize);
                 }
-                at = self.before[at as usize];
+                at = link.before;
             }
         }
     }

@@ -215,20 +215,20 @@ fn hope(x: &Execution, wait: &Wait) -> Option<Hope> {
 #[inline]
 fn fulfil(x: &mut Execution, hope: Hope) -> bool {
     let task = &*x.tasks[hope.task as usize];
-    let found = task.waits.iter().find(|wait| wait.id == hope.wait).filter(|_| task.woken.is_none());
-    found.is_some_and(|wait| x.is_ready(&wait.on)) && take(x, hope)
+    let Some(at) = task.waits.iter().position(|wait| wait.id == hope.wait) else { return false };
+    task.woken.is_none() && x.is_ready(&task.waits[at].on) && take(x, hope, at)
 }
 
-/// Lets a task take what it waits for so, if that is the only thing that is there.
+/// Lets a task take what its wait `at` is for, if that is the only thing that is there.
 #[inline(never)]
-fn take(x: &mut Execution, hope: Hope) -> bool {
+fn take(x: &mut Execution, hope: Hope, at: usize) -> bool {
     let task = &*x.tasks[hope.task as usize];
     let several = task.waits.len() > 1;
     if several && task.live_waits().any(|other| other.id != hope.wait && x.is_ready(&other.on)) {
         note_together(x, hope.task);
         return false;
     }
-    let wait = task.waits.iter().find(|wait| wait.id == hope.wait).expect("it waits");
+    let wait = &task.waits[at];
     if let On::Source(source, key) = &wait.on {
         source.causes(*key, &mut x.scratch);
     }
@@ -279,7 +279,13 @@ pub(crate) fn next_to_pass(x: &mut Execution, seen: &mut usize) -> Option<u32> {
         *seen += 1;
         for k in 0..x.hopes.len() {
             if x.hopes[k].watched == enabled && fulfil(x, x.hopes[k]) {
-                return Some(x.hopes[k].task);
+                let task = x.hopes[k].task;
+                // Where it is the only one, it is found already.
+                if x.tasks[task as usize].hopes == 1 {
+                    x.tasks[task as usize].hopes = 0;
+                    x.hopes.swap_remove(k);
+                }
+                return Some(task);
             }
         }
     }
