@@ -220,11 +220,11 @@ fn compare_names(asides: &Asides, from: Extent, steps: &impl Happened, mut learn
 /// Which asides have to be events.
 fn compare_order(asides: &Asides, order: &Order, from: Extent, steps: &impl Happened, mut learn: impl FnMut(Lesson)) {
     let old = from.touches as usize;
+    let is_apart = |cause, task, (other, stamp)| task != other && !order.is_after(cause, other, stamp);
     for at in steps.newest_touches()..steps.touches().len() {
         let (touch, new) = (steps.touches().list[at], steps.touches().links[at].owner);
-        let mut known = Known { order, cause: new, task: steps.task(new as usize).0, before: 0 };
         asides.touches.conflicts(touch, |other, owner| {
-            if other < old && known.is_apart_from(asides.when(owner)) {
+            if other < old && is_apart(new, steps.task(new as usize).0, asides.when(owner)) {
                 learn(Lesson::Apart(owner));
             }
         });
@@ -232,42 +232,17 @@ fn compare_order(asides: &Asides, order: &Order, from: Extent, steps: &impl Happ
     for at in old..asides.touches.len() {
         let (touch, new) = (asides.touches.list[at], asides.touches.links[at].owner);
         let task = asides.list[new as usize].task;
-        let mut known = Known { order, cause: cause_of(new), task, before: 0 };
         asides.touches.conflicts(touch, |other, owner| {
-            if other < at && known.is_apart_from(asides.when(owner)) {
+            if other < at && is_apart(cause_of(new), task, asides.when(owner)) {
                 learn(Lesson::Apart(owner));
                 learn(Lesson::Apart(new as usize));
             }
         });
-        known.before = 0;
         steps.touches().conflicts(touch, |_, owner| {
-            if known.is_apart_from(steps.task(owner)) {
+            if is_apart(cause_of(new), task, steps.task(owner)) {
                 learn(Lesson::Apart(new as usize));
             }
         });
-    }
-}
-
-/// What is known of a step or an aside of this task.
-struct Known<'a> {
-    order: &'a Order,
-    cause: u32,
-    task: u32,
-    /// The tasks that did something before it, as bits: all that they did before that came before it too.
-    before: u64,
-}
-
-impl Known<'_> {
-    /// Whether it does not come after what some task did then.
-    #[inline]
-    fn is_apart_from(&mut self, (task, stamp): (u32, u32)) -> bool {
-        let bit = 1u64.checked_shl(task).unwrap_or(0);
-        if task == self.task || self.before & bit != 0 {
-            return false;
-        }
-        let after = self.order.is_after(self.cause, task, stamp);
-        self.before |= if after { bit } else { 0 };
-        !after
     }
 }
 
@@ -424,6 +399,14 @@ mod tests {
         assert_eq!(two(true, &[0]), [Lesson::Apart(0), Lesson::Apart(1)]);
         assert_eq!(two(true, &[0, cause_of(0)]), []);
         assert!(two(false, &[0]).contains(&Lesson::Order));
+    }
+
+    #[test]
+    fn who_comes_after_one_aside_of_a_task_may_come_before_its_next() {
+        let a = Name::ROOT.child(1);
+        let mut told = Told::new(true);
+        told.step(0, &[], &[]).aside(0, Touch::read(a), &[0]).aside(0, Touch::add(a), &[cause_of(0)]);
+        assert_eq!(told.step(1, &[Touch::write(a)], &[cause_of(0)]).lessons(2), [Lesson::Apart(1)]);
     }
 
     #[test]

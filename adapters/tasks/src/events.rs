@@ -124,13 +124,6 @@ pub fn taken(item: Name) {
     }
 }
 
-/// The running step would not be possible without step `step`.
-pub fn cause(step: u32) {
-    if let Some(x) = current() {
-        x.cause(step);
-    }
-}
-
 /// The running step makes waits for `watched` ready, by `item`: whoever takes that and could have taken something else
 /// depends on it.
 #[inline]

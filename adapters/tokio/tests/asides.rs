@@ -258,3 +258,26 @@ fn a_look_may_come_before_or_after_what_the_task_itself_has_set_going() {
         rx.try_recv().map_or_else(|error| format!("{error:?}"), |()| "Ok".into())
     });
 }
+
+#[test]
+fn a_place_that_is_freed_besides_lets_somebody_go_on() {
+    outcomes(&["Err(Empty) 1 2", "Ok(1) 2"], || async {
+        let (tx, mut rx) = mpsc::channel(1);
+        let (go, mut gone) = mpsc::unbounded_channel::<()>();
+        tokio::spawn(async move {
+            for n in 1..=2 {
+                tx.send(n).await.unwrap();
+            }
+        });
+        let receiver = tokio::spawn(async move {
+            gone.recv().await;
+            let mut log = format!("{:?}", rx.try_recv());
+            while let Some(n) = rx.recv().await {
+                log += &format!(" {n}");
+            }
+            log
+        });
+        go.send(()).unwrap();
+        receiver.await.unwrap()
+    });
+}

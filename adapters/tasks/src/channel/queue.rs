@@ -151,11 +151,11 @@ impl<T> Queue<T> {
     /// The running step frees places.
     pub fn free(&self, count: usize) {
         let free = self.object.part(Part::Free);
-        if !is_taking() {
+        // Where the places never run out, nobody comes after a take that is an aside.
+        if !is_taking() || knows(self.scarce()) {
             write(free);
             enables(free, free.mixed(1));
         }
-        // As an aside only where the places never run out: nobody comes after this then.
         let step = this_step();
         self.state.with(|s| s.permits.as_mut().expect("it is bounded").release(count, step));
     }
