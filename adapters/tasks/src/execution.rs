@@ -3,7 +3,7 @@
 //! The execution whose code runs on this thread is reached through a thread-local pointer, because user code
 //! calls stand-ins and not us. References to it are short: none lives across a switch of tasks or a call of user code.
 
-use crate::asides::{Asides, cause_of, is_aside};
+use crate::asides::{Asides, aside_of, cause_of, is_aside};
 use crate::clock::Clock;
 use crate::grant::Hope;
 use crate::groups::{Groups, Learnt};
@@ -236,7 +236,7 @@ impl Execution {
             return;
         }
         if self.asides.are_ordered() {
-            for &name in self.asides.apart((cause_of(0) ^ last_aside) as usize) {
+            for &name in self.asides.apart(aside_of(last_aside)) {
                 self.grew |= self.learnt.mark(&self.groups, name);
             }
         } else {
@@ -263,7 +263,9 @@ impl Execution {
         {
             let mut causes = std::mem::take(&mut self.scratch);
             source.causes(*key, &mut causes);
-            causes.iter().for_each(|&cause| self.asides.newest_step_after(cause));
+            for &cause in causes.iter().filter(|&&cause| cause != NONE) {
+                self.asides.newest_step_after(cause);
+            }
             causes.clear();
             self.scratch = causes;
         }

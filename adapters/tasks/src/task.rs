@@ -382,10 +382,12 @@ fn drive(mut future: Pin<&mut dyn Future<Output = ()>>, in_poll: bool) -> Driven
                 execution::running().expect("it runs").attach_probes();
                 return Driven::Finished;
             }
-            Poll::Pending if events::is_over() => return Driven::Cancelled,
             Poll::Pending => {}
         }
         let x = execution::running().expect("it runs");
+        if x.muted {
+            return Driven::Cancelled;
+        }
         x.task().probes.clear();
         // Futures that were asked in this poll may be alive and no longer waited for: where it is not clear what the
         // task waits for, only another poll can tell.
