@@ -318,14 +318,13 @@ impl<T> Source for Queue<T> {
                 None => None,
             },
             CLOSED => s.closed.map(|since| Ready { since, item: closed() }),
-            id => match s.permits.as_ref().and_then(|p| p.ready(id)) {
-                Some(steps) => {
-                    let since = steps.into_iter().filter(|&step| step != Ready::ALWAYS).max();
-                    let item = self.object.part(Part::Free).mixed(1);
-                    Some(Ready { since: since.unwrap_or(Ready::ALWAYS), item })
-                }
-                None => s.closed.map(|since| Ready { since, item: closed() }),
-            },
+            // Once it is closed, nobody gets a place, whatever is free.
+            _ if s.closed.is_some() => s.closed.map(|since| Ready { since, item: closed() }),
+            id => s.permits.as_ref().and_then(|p| p.ready(id)).map(|steps| {
+                let since = steps.into_iter().filter(|&step| step != Ready::ALWAYS).max();
+                let item = self.object.part(Part::Free).mixed(1);
+                Ready { since: since.unwrap_or(Ready::ALWAYS), item }
+            }),
         })
     }
 
@@ -356,11 +355,12 @@ impl<T> Source for Queue<T> {
                 None if self.senders.left() == 0 => self.senders.causes(out),
                 None => out.extend(s.closed.and_then(of)),
             },
-            CLOSED => out.extend(s.closed.and_then(of)),
-            id => match s.permits.as_ref().and_then(|p| p.ready(id)) {
-                Some(steps) => out.extend(steps.into_iter().filter_map(of)),
-                None => out.extend(s.closed.and_then(of)),
-            },
+            _ if s.closed.is_some() => out.extend(s.closed.and_then(of)),
+            CLOSED => {}
+            id => {
+                let given = s.permits.as_ref().and_then(|p| p.ready(id));
+                out.extend(given.into_iter().flatten().filter_map(of));
+            }
         });
     }
 }
