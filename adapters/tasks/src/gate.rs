@@ -115,6 +115,7 @@ impl Gate {
         let step = events::this_step();
         self.with(|s, _| {
             s.closed.get_or_insert(step);
+            s.permits.close();
         });
     }
 
@@ -156,12 +157,13 @@ impl Gate {
 
 impl Source for Gate {
     fn ready(&self, id: u64) -> Option<Ready> {
-        self.with(|s, object| {
-            if let Some(steps) = s.permits.ready(id) {
+        // Once it is closed, nobody gets permits, whatever is free.
+        self.with(|s, object| match s.closed {
+            Some(since) => Some(Ready { since, item: object.part(Part::Closed) }),
+            None => s.permits.ready(id).map(|steps| {
                 let since = steps.into_iter().filter(|&step| step != Ready::ALWAYS).max();
-                return Some(Ready { since: since.unwrap_or(Ready::ALWAYS), item: object.part(Part::Free) });
-            }
-            s.closed.map(|since| Ready { since, item: object.part(Part::Closed) })
+                Ready { since: since.unwrap_or(Ready::ALWAYS), item: object.part(Part::Free) }
+            }),
         })
     }
 
@@ -172,10 +174,11 @@ impl Source for Gate {
     }
 
     fn causes(&self, id: u64, out: &mut Vec<u32>) {
-        self.with(|s, _| match s.permits.ready(id) {
-            Some(steps) => out.extend(steps.into_iter().filter(|&step| step != Ready::ALWAYS)),
-            None => out.extend(s.closed),
+        let steps = self.with(|s, _| match s.closed {
+            Some(closed) => vec![closed],
+            None => s.permits.ready(id).unwrap_or_default(),
         });
+        out.extend(steps.into_iter().filter(|&step| step != Ready::ALWAYS));
     }
 }
 
@@ -221,12 +224,17 @@ impl Acquiring {
     }
 
     fn got(&mut self) -> Result<(), Shut> {
-        let id = self.id.take().expect("it asked");
-        self.gate.with(|s, _| {
-            let given = s.permits.ready(id).is_some();
-            s.permits.take(id);
-            if given { Ok(()) } else { Err(Shut) }
-        })
+        let id = self.id.expect("it asked");
+        let (given, closed) = self.gate.with(|s, object| {
+            events::read(object.part(Part::Closed));
+            (s.permits.ready(id).is_some(), s.closed.is_some())
+        });
+        // What was given to somebody who comes too late is given back when the wait is dropped.
+        if !(given && closed) {
+            self.gate.with(|s, _| s.permits.take(id));
+            self.id = None;
+        }
+        if given && !closed { Ok(()) } else { Err(Shut) }
     }
 
     /// Asks, the first time, and waits.

@@ -25,6 +25,8 @@ pub struct Permits {
     fresh: usize,
     line: VecDeque<Want>,
     next: u64,
+    /// Whether nobody gets any any more.
+    closed: bool,
 }
 
 /// The answer to [`Permits::ask`].
@@ -46,7 +48,7 @@ impl Permits {
     /// No permits.
     #[must_use]
     pub const fn new() -> Permits {
-        Permits { free: VecDeque::new(), fresh: 0, line: VecDeque::new(), next: 1 }
+        Permits { free: VecDeque::new(), fresh: 0, line: VecDeque::new(), next: 1, closed: false }
     }
 
     /// As many, which nobody ever held.
@@ -118,6 +120,9 @@ impl Permits {
 
     /// Gives what is free to those who are next, because of a step that left the line if there is one.
     fn assign(&mut self, left: Option<u32>) {
+        if self.closed {
+            return;
+        }
         while let Some(k) = self.line.iter().position(|want| want.given.is_none()) {
             let need = self.line[k].need;
             if self.available() < need {
@@ -127,6 +132,11 @@ impl Permits {
             steps.extend(left);
             self.line[k].given = Some(steps);
         }
+    }
+
+    /// From now on, nobody who waits gets any.
+    pub fn close(&mut self) {
+        self.closed = true;
     }
 
     /// The steps that released what was given to this number in the line, if it was given.

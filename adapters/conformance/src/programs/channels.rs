@@ -25,6 +25,7 @@ programs!(
     permit_keeps_open
     send_wait_is_cancelled
     close_frees_senders
+    a_place_that_was_not_taken_before_the_channel_closed
     closed_is_heard
     timed_send
     lengths
@@ -361,6 +362,19 @@ async fn watch_unheard() -> String {
     tx.closed().await;
     let refused = tx.send(1);
     format!("{refused:?} {} {}", tx.is_closed(), *tx.borrow())
+}
+
+async fn a_place_that_was_not_taken_before_the_channel_closed() -> String {
+    let (tx, mut rx) = mpsc::channel(1);
+    tx.send(1).await.unwrap();
+    let (first, refused) = {
+        let mut wait = std::pin::pin!(tx.send(2));
+        let first = tokio::select! { biased; _ = &mut wait => "early", () = yield_now() => "waits" };
+        rx.recv().await;
+        rx.close();
+        (first, wait.await.is_err())
+    };
+    format!("{first} {refused} {:?} {}", rx.recv().await, tx.capacity())
 }
 
 async fn watch_left() -> String {

@@ -25,6 +25,7 @@ programs!(
     permits_of_many_kinds
     a_large_request_is_not_overtaken
     a_closed_semaphore_frees_those_who_wait
+    a_permit_that_was_not_taken_before_the_semaphore_closed
     readers_and_a_writer
     made_once
     made_at_the_second_try
@@ -196,6 +197,18 @@ async fn a_large_request_is_not_overtaken() -> String {
     drop(held);
     gate.add_permits(1);
     format!("{:?} {}", task.await.unwrap(), gate.available_permits())
+}
+
+async fn a_permit_that_was_not_taken_before_the_semaphore_closed() -> String {
+    let gate = Semaphore::new(0);
+    let (first, refused, held) = {
+        let mut wait = std::pin::pin!(gate.acquire());
+        let first = tokio::select! { biased; _ = &mut wait => "early", () = yield_now() => "waits" };
+        gate.add_permits(1);
+        gate.close();
+        (first, wait.await.is_err(), gate.available_permits())
+    };
+    format!("{first} {refused} {held} {}", gate.available_permits())
 }
 
 async fn a_closed_semaphore_frees_those_who_wait() -> String {

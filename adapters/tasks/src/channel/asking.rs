@@ -61,15 +61,19 @@ impl<T> Asking<T> {
     }
 
     fn got(&mut self) -> Placed<T> {
-        let id = self.id.take().expect("it asked");
-        let given = self.queue.state.with(|s| {
+        let id = self.id.expect("it asked");
+        let (given, closed) = self.queue.state.with(|s| {
             let permits = s.permits.as_mut().expect("it is bounded");
-            let given = permits.ready(id).is_some() && s.closed.is_none();
-            permits.take(id);
-            given
+            let (given, closed) = (permits.ready(id).is_some(), s.closed.is_some());
+            // What was given to somebody who comes too late is given back when the wait is dropped.
+            if !(given && closed) {
+                permits.take(id);
+                self.id = None;
+            }
+            (given, closed)
         });
         read(self.queue.object.part(Part::Closed));
-        if !given {
+        if !given || closed {
             return Err(self.value.take());
         }
         if let Some(value) = self.value.take() {

@@ -178,6 +178,7 @@ impl<T> Queue<T> {
         let step = this_step();
         self.state.with(|s| {
             s.closed.get_or_insert(step);
+            s.permits.iter_mut().for_each(Permits::close);
         });
     }
 
