@@ -1,6 +1,5 @@
 //! What is wrong with an execution, for the reader.
 
-use crate::asides::is_aside;
 use crate::execution::{Execution, NONE};
 use crate::object::place_text;
 use crate::task;
@@ -48,8 +47,7 @@ pub(crate) fn stuck(x: &Execution, tasks: &[&task::Task], kind: Kind, what: &str
         }
         key = key.mixed(u64::from(task.place.line()));
     }
-    let causes = x.tasks.iter().flat_map(|task| &task.after);
-    let steps = causes.filter(|&&cause| !is_aside(cause)).map(|&step| step as usize);
+    let steps = x.tasks.iter().flat_map(|task| &task.after).map(|&step| step as usize);
     let place = tasks.first().and_then(|task| task.live_waits().next()).map(|wait| place_text(wait.action.place));
     let mut steps: Vec<usize> = steps.collect();
     steps.sort_unstable();

@@ -202,7 +202,7 @@ pub fn tell(action: Action) {
     }
 }
 
-/// The steps that come before what the running task does now.
+/// The steps and asides that come before what the running task does now.
 #[must_use]
 #[inline]
 pub fn before_this() -> Steps {

@@ -180,7 +180,7 @@ impl Task {
         }
     }
 
-    /// What comes before what it does next.
+    /// What comes before what it does next: these steps, and its last aside behind them.
     pub(crate) fn before(&self) -> Steps {
         let aside = self.last_aside;
         match self.after[..] {

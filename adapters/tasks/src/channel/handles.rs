@@ -32,7 +32,7 @@ const RECEIVERS: Kind =
 struct State {
     strong: usize,
     weak: usize,
-    /// The steps that come before the drops of some.
+    /// The steps and asides that come before the drops of some.
     drops: SmallVec<[u32; 16]>,
 }
 

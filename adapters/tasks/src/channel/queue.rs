@@ -318,9 +318,9 @@ impl<T> Source for Queue<T> {
                 }
                 None => None,
             },
-            CLOSED => s.closed.map(|since| Ready { since, item: closed() }),
             // Once it is closed, nobody gets a place, whatever is free.
             _ if s.closed.is_some() => s.closed.map(|since| Ready { since, item: closed() }),
+            CLOSED => None,
             id => s.permits.as_ref().and_then(|p| p.ready(id)).map(|steps| {
                 let since = steps.into_iter().filter(|&step| step != Ready::ALWAYS).max();
                 let item = self.object.part(Part::Free).mixed(1);
