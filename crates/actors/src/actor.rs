@@ -1,14 +1,15 @@
-//! What a user writes.
+//! The traits that users implement: [`Message`] and [`Actor`].
 
 use crate::{Cx, Hashes};
 use std::fmt::Debug;
 use std::future::Future;
 
-/// What can be sent: any value that can be copied and shown. Nothing has to be written for it.
+/// A value that can be sent as a message: any `'static` type that implements `Clone` and `Debug`. The trait is
+/// implemented automatically.
 ///
 /// ```
 /// use whippet::{Message, prelude::*};
-/// /// Keeps the newest of whatever it is sent.
+/// /// Keeps the newest message.
 /// async fn newest<M: Message>(inbox: &mut Inbox<M>) {
 ///     let mut _kept;
 ///     loop {
@@ -25,12 +26,12 @@ pub trait Message: Clone + Debug + 'static {}
 
 impl<T: Clone + Debug + 'static> Message for T {}
 
-/// An actor: a state, and what it does with a message.
+/// An actor: a state and a handler for messages.
 ///
-/// A handler runs from one message to its end, or to the next call it waits for; no other message of the
-/// same actor is handled meanwhile. It must depend on the state and the message alone: not on time,
-/// random numbers, the order of a `std` hash map or memory shared with others. Pass such things in as
-/// messages, or ask for every value with [`Cx::choose`].
+/// A handler runs from the delivery of a message to its end, or to the next call whose reply it awaits; the actor
+/// handles no other message in the meantime. Its behaviour must depend only on the state and the message: not on time,
+/// random numbers, the iteration order of a `std` hash map, or memory shared with other actors. Pass such values in as
+/// messages, or explore every value with [`Cx::choose`].
 ///
 /// ```
 /// use whippet_actors::{Actor, Cx};
@@ -49,17 +50,17 @@ impl<T: Clone + Debug + 'static> Message for T {}
 ///             Msg::Withdraw(sum) => self.balance -= sum,
 ///         }
 ///     }
-///     // A constraint: what is refused stays pending until the state changes.
+///     // A constraint: a refused message stays pending until the state changes.
 ///     fn accepts(&self, msg: &Msg) -> bool {
 ///         !matches!(msg, Msg::Withdraw(sum) if *sum > self.balance)
 ///     }
 /// }
 /// ```
 pub trait Actor: Debug + Sized + 'static {
-    /// What it understands.
+    /// The type of message the actor handles.
     type Msg: Message;
 
-    /// How its state and messages are hashed, for searches that compare states. See [`Hashes`].
+    /// Hash functions for the state and the messages, used by searches that compare states. See [`Hashes`].
     ///
     /// ```
     /// # use whippet::prelude::*;
@@ -79,8 +80,8 @@ pub trait Actor: Debug + Sized + 'static {
     /// ```
     const HASHES: Hashes<Self> = Hashes::NONE;
 
-    /// Whether all of the state is in [`Tracked`](crate::Tracked) fields, so that messages which touch different
-    /// fields count as independent. [`accepts`](Actor::accepts) may then look at one field only.
+    /// `true` if the whole state is stored in [`Tracked`](crate::Tracked) fields, so that messages that touch different
+    /// fields count as independent. [`accepts`](Actor::accepts) may then read only one field.
     ///
     /// ```
     /// # use whippet::prelude::*;
@@ -110,7 +111,7 @@ pub trait Actor: Debug + Sized + 'static {
     /// Handles one message.
     fn handle(&mut self, msg: Self::Msg, cx: &mut Cx<Self>) -> impl Future<Output = ()>;
 
-    /// Whether the message can be taken in the present state. What is refused stays pending.
+    /// Returns `true` if the actor can receive the message in its current state. A refused message stays pending.
     fn accepts(&self, msg: &Self::Msg) -> bool {
         let _ = msg;
         true

@@ -1,4 +1,4 @@
-//! Addresses: small copyable handles that can travel in messages.
+//! Addresses: small copyable handles that can be sent in messages.
 
 use crate::Actor;
 use std::any::type_name;
@@ -8,10 +8,10 @@ use std::hash::{Hash, Hasher};
 use std::marker::PhantomData;
 use whippet_model::Name;
 
-/// Where an actor is: its stable name, and its number in the execution that made the handle.
+/// The location of an actor: its stable name, and its number in the execution that created the handle.
 ///
-/// The number is a hint: it saves looking the name up, and is checked before use. Equality and hashing
-/// see the name only, so that states compare alike in equivalent executions.
+/// The number is a hint that saves a look-up by name; it is checked before use. Equality and hashing use only the name,
+/// so that states compare equal in equivalent executions.
 #[derive(Copy, Clone)]
 pub(crate) struct Raw {
     pub(crate) name: Name,
@@ -39,7 +39,7 @@ pub struct Addr<A> {
     of: PhantomData<fn(A)>,
 }
 
-/// Where messages of type `M` can be sent, whatever takes them there.
+/// The address of any actor that receives messages of type `M`.
 ///
 /// ```
 /// use whippet_actors::{Inbox, Recipient, System};
@@ -57,7 +57,7 @@ pub struct Recipient<M> {
     of: PhantomData<fn(M)>,
 }
 
-/// Where the answer to a call goes. It travels inside the request.
+/// The destination of the reply to a call. It is sent inside the request.
 ///
 /// ```
 /// use whippet_actors::{Actor, Cx, Reply};
@@ -73,7 +73,7 @@ pub struct Recipient<M> {
 /// }
 /// ```
 pub struct Reply<T> {
-    /// The name of the call: of the request that carries this handle.
+    /// The name of the call, which is the name of the request that carries this handle.
     pub(crate) call: Name,
     /// The caller.
     pub(crate) to: Raw,
@@ -144,11 +144,12 @@ handle!(Recipient, M, |recipient| recipient.raw.name);
 handle!(Reply, T, |reply| reply.call);
 
 thread_local! {
-    /// The labels of the actors by number, while a machine writes a story. Elsewhere addresses print their number.
+    /// The labels of the actors by number, set while a machine describes steps or problems. Without labels, addresses
+    /// print their number.
     static LABELS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Runs `f` with addresses printed by these labels.
+/// Runs `f`, during which addresses print as these labels.
 pub(crate) fn with_labels<T>(labels: Vec<String>, f: impl FnOnce() -> T) -> T {
     let before = LABELS.replace(labels);
     let result = f();

@@ -1,6 +1,6 @@
-//! Sets of small numbers.
+//! Bit sets of small integers.
 
-/// A set of small numbers, as bits.
+/// A set of small integers, stored as one bit each.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Bits(Vec<u64>);
 
@@ -21,7 +21,7 @@ impl Bits {
         }
     }
 
-    /// The numbers in the set, from the smallest on.
+    /// Returns the members of the set in increasing order.
     #[inline]
     pub(crate) fn iter(&self) -> impl Iterator<Item = u32> + '_ {
         whippet_model::ones(&self.0).map(|k| k as u32)

@@ -1,8 +1,9 @@
-//! Actors written as one `async` body that receives explicitly.
+//! The cell of an actor written as one `async` body that receives explicitly.
 //!
-//! A suspended body cannot be cloned. It stays alive while the execution only goes forward, and is brought
-//! back by running it again from its beginning on what it had received, with the engine muted. What it did after
-//! a history is remembered, so that most steps need neither.
+//! A suspended body cannot be cloned. While the execution only moves forward, the future of the body is kept alive and
+//! polled with each new message. After steps have been undone, the body is rebuilt: it is run again from its beginning
+//! on the messages that it had received, with the engine muted. The effects of a step are also memoized by the actor's
+//! history ([`Memory`]), so that most steps need neither.
 
 use crate::Message;
 use crate::cell::{Cell, Polled, Status, Trouble, awaited, drop_muted, poll};
@@ -22,21 +23,21 @@ use std::pin::Pin;
 use std::rc::Rc;
 use whippet_model::{Branch, MachineError, Name};
 
-/// Tells the name under which a body's first part acts from the actor's own name.
+/// Salt that distinguishes the name under which a body acts before its first receive from the actor's own name.
 const BEGINNING: u64 = 0xB0D7;
 
-/// See the module.
+/// The cell of an actor with an `async` body; see the module documentation.
 pub(crate) struct BodyCell<M, F> {
     body: Rc<F>,
     status: Status,
     saved: Vec<Status>,
     received: Vec<(u32, Branch)>,
-    /// For each of those, whether it created actors.
+    /// For each entry of `received`, `true` if its step created actors.
     created: Vec<bool>,
-    /// What `choose` gave before the first receive.
+    /// The values that `choose` returned before the first receive.
     first_choices: Vec<u32>,
     live: Option<Pin<Box<dyn Future<Output = ()>>>>,
-    /// How much the live body has received.
+    /// The number of messages that the live body has received.
     live_received: usize,
     memory: Memory<()>,
     hands: Hands,
@@ -118,7 +119,7 @@ impl<M: Message, F: AsyncFn(&mut Inbox<M>) + 'static> BodyCell<M, F> {
         result
     }
 
-    /// Runs the body again from its beginning; what it received last is new to it.
+    /// Runs the body again from its beginning. Only the last message received is new to it.
     fn rebuild(&mut self) -> Result<(), Trouble> {
         drop_muted(&self.hands.engine, self.live.take());
         self.live = Some(self.code());
@@ -204,8 +205,8 @@ impl<M: Message, F: AsyncFn(&mut Inbox<M>) + 'static> Cell for BodyCell<M, F> {
     }
 
     fn hash(&self, engine: &Engine) -> Option<u64> {
-        // A suspended body is what it has received, and the addresses of those that it created meanwhile: they are
-        // named by the very message, not by its content.
+        // The state of a suspended body consists of the messages it has received and the addresses of the actors it
+        // created. Those addresses derive from the name of the message that was handled, not from its content.
         let mut hasher = FxHasher::default();
         for (&(what, branch), &created) in self.received.iter().zip(&self.created) {
             hasher.write_u64(self.hash_message(engine, what)?);

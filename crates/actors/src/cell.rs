@@ -1,4 +1,4 @@
-//! Cells: what runs one actor, forward and back.
+//! Cells: each one runs one actor, forward and backward.
 
 use crate::engine::{Engine, EngineRef};
 use crate::mail::Content;
@@ -11,129 +11,130 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 use whippet_model::{Branch, MachineError};
 
-/// How an actor is, between steps.
+/// The status of an actor between two steps.
 #[derive(Clone)]
 pub(crate) enum Status {
-    /// It takes messages.
+    /// The actor is idle and can receive messages.
     Rest,
-    /// It is in the middle of its code and waits. Rare, and kept small.
+    /// The actor is suspended in the middle of its code. Boxed because it is rare.
     Waiting(Box<Wait>),
-    /// It has stopped.
+    /// The actor has stopped.
     Stopped,
-    /// Its code panicked.
+    /// The actor's code panicked.
     Failed,
 }
 
 impl Status {
-    /// Whether the actor takes no message any more.
+    /// Returns `true` if the actor will never receive another message.
     pub(crate) fn is_end(&self) -> bool {
         matches!(self, Status::Stopped | Status::Failed)
     }
 }
 
-/// What went wrong in a step.
+/// The reason why a step failed.
 pub(crate) enum Trouble {
     /// The user's code panicked.
     Panic(Panic),
-    /// The machine cannot go on.
+    /// The machine cannot continue.
     Error(MachineError),
 }
 
-/// One actor, with everything needed to take its steps back. A *position* is what lies between two of its steps:
-/// 0 is before the first one, and the newest is the present.
+/// One actor, with everything needed to undo its steps. A *position* is a point between two of its steps: position 0 is
+/// before the first step, and the highest position is the current one.
 pub(crate) trait Cell {
-    /// Runs what comes before the first message.
+    /// Runs the code before the first receive.
     fn begin(&mut self) -> Result<(), Trouble>;
 
-    /// Handles a message or reply, going this way.
+    /// Delivers a message or reply and runs the resulting step along `branch`.
     fn deliver(&mut self, what: u32, branch: Branch) -> Result<(), Trouble>;
 
-    /// Takes back the newest step.
+    /// Undoes the newest step.
     fn undo(&mut self);
 
-    /// Makes the present the first position.
+    /// Makes the current position the first one; earlier steps can no longer be undone.
     fn settle(&mut self);
 
-    /// The number of the present position.
+    /// Returns the number of the current position.
     fn position(&self) -> usize;
 
-    /// How the actor is at a position.
+    /// Returns the actor's status at a position.
     fn status(&self, position: usize) -> &Status;
 
-    /// How it is at present.
+    /// Returns the actor's current status.
     fn present(&self) -> &Status {
         self.status(self.position())
     }
 
-    /// Whether the actor takes this message at a position, whatever the order of delivery says.
+    /// Returns `true` if the actor accepts this message at a position, disregarding the delivery order.
     fn accepts(&self, position: usize, engine: &Engine, what: u32) -> bool;
 
-    /// The same at present.
+    /// Returns `true` if the actor accepts this message now, disregarding the delivery order.
     fn accepts_now(&self, engine: &Engine, what: u32) -> bool {
         self.accepts(self.position(), engine, what)
     }
 
-    /// Marks which of its pending messages the actor takes at present, whatever the order of delivery says.
+    /// Records in the mail which pending messages the actor accepts now, disregarding the delivery order.
     fn reopen(&self, slot: u32, engine: &mut Engine) {
         self.reopen_one_by_one(slot, engine);
     }
 
-    /// The same for any kind of actor.
+    /// The implementation of [`reopen`](Cell::reopen) that works for every kind of actor.
     fn reopen_one_by_one(&self, slot: u32, engine: &mut Engine) {
         let accepts = |what| self.accepts_now(engine, what);
         let accepted: SmallVec<[bool; 16]> = engine.mail.pending_of(slot).into_iter().map(accepts).collect();
         engine.mail.reopen(slot, accepted);
     }
 
-    /// Whether what has been received and done counts as the same to the actor: a hash of its state at present.
+    /// Returns a hash of the current state, or `None` if the actor does not support hashing.
     fn hash(&self, engine: &Engine) -> Option<u64>;
 
-    /// A hash of the content of one of its messages.
+    /// Returns a hash of the content of a message to this actor, or `None` if messages cannot be hashed.
     fn hash_message(&self, engine: &Engine, what: u32) -> Option<u64>;
 
-    /// Which variant one of its messages is: the same number for the same one.
+    /// Returns a number that identifies the variant of a message to this actor.
     fn variant(&self, engine: &Engine, what: u32) -> u64 {
         let _ = (engine, what);
         0
     }
 
-    /// The state at a position, if it can be looked at: after the last handler that ended.
+    /// Returns the state at a position, as left by the last handler that completed, or `None` if the state is not
+    /// accessible.
     fn view(&self, position: usize) -> Option<&dyn Any>;
 
-    /// That state, as text.
+    /// Returns the state at a position as text.
     fn show(&self, position: usize) -> Option<String>;
 
-    /// One of its messages, as text.
+    /// Returns a message to this actor as text.
     fn show_message(&self, engine: &Engine, what: u32) -> String;
 
-    /// Whether the actor is written as an async body.
+    /// Returns `true` if the actor is written as an `async` body.
     fn is_body(&self) -> bool {
         false
     }
 
-    /// Whether the actor tells which fields its handlers touch.
+    /// Returns `true` if the fields that handlers touch are tracked.
     fn has_fields(&self) -> bool {
         false
     }
 
-    /// The fields that the newest step touched; `None`: the actor as a whole.
+    /// Returns the fields that the newest step touched, or `None` if it counts as touching the whole actor.
     fn fields(&self) -> Option<&[(usize, bool)]> {
         None
     }
 
-    /// How often the user's code was run.
+    /// Returns the number of times that user code was run.
     fn runs(&self) -> u64;
 }
 
-/// What running the code of an actor led to.
+/// The result of polling the code of an actor.
 pub(crate) enum Polled<T> {
-    /// It has ended, and may have asked to stop.
+    /// The code has ended; the flag is `true` if it asked to stop the actor.
     Ended(T, bool),
-    /// It waits.
+    /// The code is suspended.
     Waits,
 }
 
-/// Polls the code of an actor once. Where it waits, the engine knows for what.
+/// Polls the code of an actor once. If the code is suspended, `now.wait` of the engine says what it waits for.
 #[inline]
 pub(crate) fn poll<F>(engine: &EngineRef, code: Pin<&mut F>) -> Result<Polled<F::Output>, Trouble>
 where
@@ -161,18 +162,18 @@ fn trouble(now: &mut Now, panic: Option<Panic>) -> Trouble {
     }
 }
 
-/// Drops the code of an actor that is suspended; what its destructors do does not count.
+/// Drops the suspended code of an actor. Effects of its destructors are discarded.
 pub(crate) fn drop_muted<T>(engine: &EngineRef, code: T) {
     let before = std::mem::replace(&mut engine.borrow_mut().now.muted, true);
     let effects = engine.borrow().now.effects;
-    // A destructor that panics here would have panicked after the execution it belongs to was over.
+    // The code is discarded by the machine, so a panic in a destructor is not a problem of the program.
     let _ = panics::catch(|| drop(code));
     let mut engine = engine.borrow_mut();
     engine.now.muted = before;
     engine.now.effects = effects;
 }
 
-/// Whether a message of this content is what a suspended actor waits for; the filter is left to the caller.
+/// Returns `true` if content of this kind can end the wait. The caller must still apply the filter of a receive.
 pub(crate) fn awaited(wait: &Wait, content: Content) -> bool {
     match (&wait.on, content) {
         (On::Reply(call), Content::Reply(_, answers)) => *call == answers,

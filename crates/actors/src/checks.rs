@@ -1,11 +1,11 @@
-//! Checks of the user's that look into the states of actors.
+//! User-defined checks of the states of actors.
 
 use crate::Actor;
 use crate::address::Addr;
 use crate::cell::Cell;
 use crate::panics::{Panic, catch};
 
-/// The states of all actors, to be looked at.
+/// A view of the states of all actors.
 ///
 /// ```
 /// # use whippet::prelude::*;
@@ -15,7 +15,7 @@ use crate::panics::{Panic, catch};
 /// #     type Msg = i64;
 /// #     async fn handle(&mut self, sum: i64, _cx: &mut Cx<Self>) { self.0 += sum; }
 /// # }
-/// // A check is given the states of the actors it names: see `Who`.
+/// // A check receives the states of the actors it names: see `Who`.
 /// whippet::check(|sys| {
 ///     let till = sys.spawn(Till(5));
 ///     sys.send(till, 1);
@@ -27,7 +27,7 @@ pub struct States<'a> {
 }
 
 impl<'a> States<'a> {
-    /// The state of one actor: after the last handler that ended.
+    /// Returns the state of one actor, as left by the last handler that completed.
     fn get<A: Actor>(&self, addr: &Addr<A>) -> &'a A {
         let cell = &self.cells[addr.raw.slot as usize];
         let state = cell.view(cell.position()).expect("actors with a type have a state");
@@ -35,10 +35,10 @@ impl<'a> States<'a> {
     }
 }
 
-/// The actors that a check looks at: an address, a tuple or a `Vec` of addresses.
+/// The actors that a check inspects: an address, or a tuple or `Vec` of addresses.
 ///
-/// A check sees the actors it names and no others, so that every search knows whose steps can change its
-/// answer. The steps of actors that one check names together count as dependent on each other.
+/// A check sees only the actors it names, so that every search knows which steps can change its result. The steps of
+/// actors that are named by the same check count as dependent on each other.
 ///
 /// ```
 /// use whippet_actors::{Actor, Cx, System};
@@ -57,7 +57,7 @@ impl<'a> States<'a> {
 /// system.at_end(vec![a, b], |tills| assert_eq!(tills.iter().map(|t| t.0).sum::<i64>(), 10));
 /// ```
 pub trait Who: 'static {
-    /// What the check gets to see.
+    /// The states that are passed to the check.
     ///
     /// ```
     /// use whippet::{Who, prelude::*};
@@ -78,11 +78,11 @@ pub trait Who: 'static {
     /// ```
     type View<'a>;
 
-    /// The numbers of the actors.
+    /// Returns the numbers of the actors.
     #[doc(hidden)]
     fn slots(&self) -> Vec<u32>;
 
-    /// Their states.
+    /// Returns the states of the actors.
     #[doc(hidden)]
     fn view<'a>(&self, states: &States<'a>) -> Self::View<'a>;
 }
@@ -138,7 +138,7 @@ tuple!(A, B, C);
 tuple!(A, B, C, D);
 tuple!(A, B, C, D, E);
 
-/// A check: whom it looks at, and what it says.
+/// A check: the actors it inspects, and the function that tests their states.
 pub(crate) struct Check {
     pub(crate) slots: Vec<u32>,
     test: Box<dyn Fn(&States<'_>)>,

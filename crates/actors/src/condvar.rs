@@ -1,14 +1,15 @@
-//! Condition variables: actors that know who waits and who was notified.
+//! Condition variables, implemented as actors that keep a list of waiters and a list of notified waiters.
 //!
-//! To wait is to call twice. `Register` is answered at once; only then is the lock let go, so that no notification is
-//! lost between the two. `Await` stays pending until the one who waits was notified; then the lock is taken again. To
-//! notify is a call as well: it has happened before whoever notifies goes on, and reaches those alone who wait by then.
+//! Waiting takes two calls. `Register` is answered at once, and the lock is released only after that answer, so that no
+//! notification is lost in between. `Await` stays pending until the waiter has been notified; then the waiter acquires
+//! the lock again. Notifying is a call as well: it takes effect before the notifier continues, and it reaches only
+//! actors that are registered at that time.
 //!
-//! The translation of futures and locks to actors is published; this one is ours, and assumes:
+//! The translations of futures and locks to actors are published; this one is our own. It assumes that:
 //!
-//! * `notify_one` may wake any one of those who wait: every one is explored;
-//! * nobody wakes without a notification. A program that would be wrong if somebody did is not found wrong, so go on
-//!   waiting in a loop that asks for the condition.
+//! * `notify_one` may wake any one of the waiters: every possibility is explored;
+//! * there are no spurious wakeups. Errors that only spurious wakeups would reveal are not found, so always wait in a
+//!   loop that tests the condition.
 
 use crate::address::{Recipient, Reply};
 use crate::cx::Hands;
@@ -17,7 +18,7 @@ use crate::lock::{Guard, Owner};
 use crate::service::{Service, grant};
 use std::panic::Location;
 
-/// Where actors and futures that hold a lock wait until others notify them.
+/// A condition variable, on which actors and futures that hold a lock wait to be notified.
 ///
 /// ```
 /// use whippet_actors::{Inbox, System};
@@ -36,24 +37,25 @@ use std::panic::Location;
 /// });
 /// ```
 ///
-/// `notify_one` may wake any one of those who wait: every one is explored. Nobody wakes without a notification.
+/// `notify_one` may wake any one of the waiters: every possibility is explored. There are no spurious wakeups.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Condvar(Recipient<CondvarMsg>);
 
-/// What a condition variable understands.
+/// The messages that a condition variable receives.
 #[derive(Copy, Clone, Debug, Hash)]
 enum CondvarMsg {
-    /// Somebody is going to wait, and still holds the lock.
+    /// The caller is about to wait and still holds the lock.
     Register(Reply<()>),
-    /// Somebody waits, without the lock.
+    /// The caller waits and has released the lock.
     Await(Reply<()>),
-    /// One of those who wait may go on.
+    /// Notifies one waiter.
     NotifyOne(Reply<()>),
-    /// All of them may.
+    /// Notifies all waiters.
     NotifyAll(Reply<()>),
 }
 
-/// The actor that a condition variable is. Both lists are by name: who came first makes no difference.
+/// The actor that implements a condition variable. Both lists are sorted by name, so that the order of arrival does not
+/// affect the state.
 #[derive(Clone, Debug, Default, Hash)]
 struct CondvarActor {
     waiting: Vec<Owner>,

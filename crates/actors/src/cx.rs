@@ -1,4 +1,4 @@
-//! What a handler can do.
+//! The operations available to handlers.
 
 use crate::acts::acts;
 use crate::address::{Addr, Raw, Recipient, Reply};
@@ -20,7 +20,7 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-/// What the actor `A` can do while it handles a message.
+/// The context of the actor `A` while it handles a message.
 ///
 /// ```
 /// use whippet_actors::{Actor, Addr, Cx, Reply};
@@ -56,7 +56,7 @@ pub struct Cx<A> {
     of: PhantomData<fn(A)>,
 }
 
-/// The part of [`Cx`] and [`Inbox`] that does not depend on the type of actor.
+/// The part of [`Cx`] and [`Inbox`] that does not depend on the actor's type.
 #[derive(Clone)]
 pub(crate) struct Hands {
     pub(crate) engine: EngineRef,
@@ -99,7 +99,7 @@ impl Hands {
         Recipient::new(raw)
     }
 
-    /// Creates an actor that is part of the machinery: a lock or the like.
+    /// Creates an actor that implements a lock or another built-in object.
     pub(crate) fn spawn_service<S: Service>(&self, kind: &str, state: S) -> Recipient<S::Msg> {
         let mut engine = self.engine.borrow_mut();
         let cell = |raw: Raw| Box::new(ServiceCell::new(state, raw.slot, self.engine.clone())) as Box<dyn Cell>;
@@ -108,7 +108,7 @@ impl Hands {
         Recipient::new(raw)
     }
 
-    /// The same with explicit receive: a future or the like.
+    /// Creates an actor that implements a future or another built-in object by an `async` body.
     pub(crate) fn spawn_service_fn<M, F>(&self, kind: &str, body: F) -> Recipient<M>
     where
         M: Message,
@@ -137,7 +137,7 @@ impl<A: Actor> Cx<A> {
         Cx { hands, of: PhantomData }
     }
 
-    /// The actor's own address.
+    /// Returns the actor's own address.
     ///
     /// ```
     /// use whippet::prelude::*;
@@ -165,7 +165,7 @@ impl<A: Actor> Cx<A> {
 
     acts!();
 
-    /// Stops the actor at the end of this handler. What is sent to it stays undelivered.
+    /// Stops the actor at the end of this handler. Messages still pending for it are never delivered.
     ///
     /// ```
     /// use whippet::prelude::*;
@@ -185,7 +185,7 @@ impl<A: Actor> Cx<A> {
     }
 }
 
-/// A call under way: await it.
+/// A call whose reply has not been awaited yet.
 ///
 /// ```
 /// use whippet::{Call, prelude::*};

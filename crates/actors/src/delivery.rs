@@ -1,12 +1,12 @@
-//! The order of delivery.
+//! The delivery order of messages.
 
 use std::fmt;
 use std::str::FromStr;
 
-/// In which order messages may be delivered.
+/// The order in which messages may be delivered.
 ///
-/// Replies to calls are never held back by other messages. A message that its receiver refuses is passed
-/// over, as a selective receive does.
+/// Other messages never delay the reply to a call. A message that its receiver refuses does not delay later ones, as
+/// with a selective receive.
 ///
 /// ```
 /// use whippet_actors::Delivery;
@@ -15,17 +15,17 @@ use std::str::FromStr;
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Delivery {
-    /// Any order, as the papers have it.
+    /// Any order, as in the papers.
     #[default]
     Unordered,
-    /// Two messages of one sender to one receiver stay in order.
+    /// Messages from one sender to one receiver are delivered in the order they were sent.
     Fifo,
-    /// Two messages to one receiver stay in order if the sending of one happened before that of the other.
+    /// Two messages to one receiver are delivered in the order they were sent if one send happened before the other.
     Causal,
 }
 
 impl Delivery {
-    /// All of them.
+    /// All delivery orders.
     ///
     /// ```
     /// use whippet::Delivery;

@@ -1,9 +1,9 @@
-//! What actors act upon: the mail, who is there, and the step that is running.
+//! The engine: the state on which running actors act. It holds the mail, the actors' metadata and the current step.
 //!
-//! Handlers reach the engine through their [`crate::Cx`]. Everything grows at the end and is taken back
-//! from the end: messages are numbered in order of sending, actors in order of creation, and going back
-//! is cutting off. The states of actors are not here but in their cells, so that a handler can use the
-//! engine while its own state is borrowed.
+//! Handlers reach the engine through their [`crate::Cx`]. All lists grow and shrink at the end: messages are numbered
+//! in the order they were sent, actors in the order they were created, and undoing steps truncates the lists. The
+//! states of the actors are kept in their cells instead, so that a handler can use the engine while its own state is
+//! borrowed.
 
 use crate::Message;
 use crate::address::Raw;
@@ -22,50 +22,50 @@ use std::panic::Location;
 use std::rc::Rc;
 use whippet_model::Name;
 
-/// How actors and the machine share the engine.
+/// A reference to the engine, shared by the machine and the actors.
 pub(crate) type EngineRef = Rc<RefCell<Engine>>;
 
-/// What is known of an actor besides its state.
+/// The metadata of an actor: everything except its state.
 #[derive(Clone)]
 pub(crate) struct About {
     pub(crate) name: Name,
-    /// The kind of actor, as it is called in stories.
+    /// The kind of actor, as shown in counterexamples.
     pub(crate) kind: Rc<str>,
-    /// The step that created it.
+    /// The step that created the actor.
     pub(crate) by: u32,
-    /// A hash of everything it has received.
+    /// A hash of everything the actor has received.
     pub(crate) history: u64,
-    /// How many steps it has taken.
+    /// The number of steps the actor has taken.
     pub(crate) steps: u32,
-    /// It is a lock, a future or the like: it need not stop.
+    /// `true` for locks, futures and other built-in objects, which need not stop.
     pub(crate) service: bool,
 }
 
-/// What actors of one type have in common.
+/// Properties shared by all actors of one type.
 #[derive(Clone)]
 pub(crate) struct TypeOfActors {
     pub(crate) kind: Rc<str>,
     pub(crate) pace: Rc<Pace>,
 }
 
-/// See the module.
+/// The engine; see the module documentation.
 pub(crate) struct Engine {
     pub(crate) mail: Mail,
     pub(crate) about: Vec<About>,
     by_name: FxHashMap<Name, u32>,
     types: FxHashMap<TypeId, TypeOfActors>,
-    /// Cells of actors created in the running step.
+    /// Cells of actors created in the current step.
     pub(crate) newborn: Vec<Box<dyn Cell>>,
-    /// How many bytes are left for remembering what steps did.
+    /// The number of bytes left for memoizing steps.
     pub(crate) remember: usize,
     pub(crate) shared: Variables,
     pub(crate) held: HeldLocks,
-    /// Futures whose body panicked, with the step.
+    /// Futures whose body panicked: the actor, the step and the failure.
     pub(crate) failed: Vec<(u32, u32, Failure)>,
     pub(crate) now: Now,
 }
 
-/// Tells names of actors from names of messages that have the same number.
+/// Salt that distinguishes names of actors from names of messages with the same number.
 const ACTOR: u64 = 0xAC70;
 
 impl Engine {
@@ -90,7 +90,7 @@ impl Engine {
         known.or_insert_with(new).clone()
     }
 
-    /// The number of the actor at this address.
+    /// Returns the number of the actor at this address.
     fn slot(&self, raw: Raw) -> u32 {
         match self.about.get(raw.slot as usize) {
             Some(about) if about.name == raw.name => raw.slot,
@@ -102,7 +102,7 @@ impl Engine {
         self.by_name.get(&name).copied()
     }
 
-    // ---- what handlers do ------------------------------------------------------------------------
+    // ---- operations of handlers ------------------------------------------------------------------
 
     pub(crate) fn send<M: Message>(&mut self, to: Raw, message: M, site: &'static Location<'static>) -> Name {
         let name = self.now.next_name();
@@ -143,14 +143,14 @@ impl Engine {
         self.mail.post(Sent { name, to, from, by, delivered: PENDING, content, origin, open: false, site });
     }
 
-    /// Makes room for a new actor and gives its address; `cell` makes what runs it.
+    /// Registers a new actor and returns its address; `cell` creates the cell that runs it.
     pub(crate) fn create<M: 'static>(&mut self, kind: Rc<str>, cell: impl FnOnce(Raw) -> Box<dyn Cell>) -> Raw {
         let name = self.now.next_name().mixed(ACTOR);
         if self.now.muted {
             let slot = self.slot_of(name).expect("what is run again creates what it created before");
             return Raw { name, slot };
         }
-        // A creation cannot be done again from a record.
+        // A creation cannot be replayed from a record, so the step is not memoized.
         self.now.record = None;
         let slot = self.about.len() as u32;
         self.by_name.insert(name, slot);
@@ -165,14 +165,14 @@ impl Engine {
         raw
     }
 
-    /// Says that the newest actor is a lock, a future or the like.
+    /// Marks an actor as a lock, a future or another built-in object.
     pub(crate) fn serves(&mut self, raw: Raw) {
         if let Some(about) = self.about.get_mut(raw.slot as usize) {
             about.service = true;
         }
     }
 
-    /// What the actor at an await receives next; `None`: it has to wait.
+    /// Returns the next message for the actor that awaits one, or `None` if the actor has to wait.
     pub(crate) fn receive(&mut self) -> Option<u32> {
         let (what, branch) = self.now.feed.pop_front()?;
         self.now.begin(self.mail[what].name, branch);
@@ -180,7 +180,7 @@ impl Engine {
         Some(what)
     }
 
-    /// The body of a future has panicked.
+    /// Records that the body of a future panicked.
     pub(crate) fn future_failed(&mut self, actor: u32, failure: Failure) {
         if self.now.muted {
             return;
@@ -192,9 +192,10 @@ impl Engine {
         self.failed.push((actor, self.now.step, failure));
     }
 
-    // ---- what the machine does ---------------------------------------------------------------------
+    // ---- operations of the machine -----------------------------------------------------------------
 
-    /// Takes a message from the pending ones. The answer is whether all that was pending could have been delivered.
+    /// Removes a message from the pending ones and records its delivery in `step`. Returns `true` if every message
+    /// pending for its receiver was deliverable.
     #[inline]
     pub(crate) fn deliver(&mut self, what: u32, step: u32) -> bool {
         let all_open = self.mail.deliver(what, step);
@@ -204,7 +205,7 @@ impl Engine {
         all_open
     }
 
-    /// What has happened so far was before the explored part.
+    /// Marks everything that has happened so far as part of the setup, which is not explored.
     pub(crate) fn settle(&mut self) {
         self.mail.settle();
         for about in &mut self.about {
@@ -214,7 +215,7 @@ impl Engine {
         self.shared.settle();
     }
 
-    /// Forgets all actors from number `mark` on.
+    /// Removes all actors from number `mark` on.
     pub(crate) fn uncreate(&mut self, mark: u32) {
         while self.about.len() > mark as usize {
             let about = self.about.pop().expect("the loop checked");
@@ -223,7 +224,7 @@ impl Engine {
         }
     }
 
-    /// Forgets what futures and variables did in steps from `depth` on.
+    /// Undoes the effects that steps from `depth` on had on futures and shared variables.
     #[inline]
     pub(crate) fn rewind_sync(&mut self, depth: u32) {
         if !self.shared.is_empty() {

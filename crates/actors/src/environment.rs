@@ -1,6 +1,6 @@
-//! What a program may expect of the world around it.
+//! Assumptions about the environment of a program.
 
-/// What a program must have done when nothing happens any more.
+/// The state that a program must have reached when no step is enabled.
 ///
 /// ```
 /// use whippet::prelude::*;
@@ -13,10 +13,10 @@
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
 pub enum Environment {
-    /// Actors may wait for messages that others, outside of the program, could send; but no actor may wait
-    /// for the reply to a call.
+    /// Actors may wait for messages, which could still come from outside the program; but no actor may wait for the
+    /// reply to a call.
     #[default]
     Open,
-    /// Nobody else will ever send: every actor must have stopped.
+    /// No messages come from outside the program: every actor must have stopped.
     Closed,
 }

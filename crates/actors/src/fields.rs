@@ -1,17 +1,17 @@
-//! Which fields of its state a handler touches.
+//! Tracking of the fields that a handler reads and writes.
 //!
-//! An actor that keeps all of its state in [`Tracked`] fields and says so (`const FIELDS: bool = true`) lets
-//! searches know what each handler read and wrote: two of its messages are then dependent only if one wrote what
-//! the other touched. A field is known by its place in the actor's state, so nothing has to be declared.
+//! An actor that stores its whole state in [`Tracked`] fields and declares so (`const FIELDS: bool = true`) lets
+//! searches know what each handler read and wrote: two of its messages are then dependent only if one wrote a field
+//! that the other touched. A field is identified by its offset in the actor's state, so fields need not be declared.
 
 use std::cell::RefCell;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::ops::{Deref, DerefMut};
 
-/// A field that notes who reads and who writes it.
+/// A field that records reads and writes of its value.
 ///
-/// It is used like the value inside: reading goes through `&`, writing through `&mut`.
+/// It is used like the value inside: reads go through `&`, writes through `&mut`.
 ///
 /// ```
 /// use whippet_actors::{Actor, Cx, Tracked};
@@ -24,11 +24,11 @@ use std::ops::{Deref, DerefMut};
 ///
 /// impl Actor for Desk {
 ///     type Msg = Msg;
-///     const FIELDS: bool = true; // all of the state is in tracked fields
+///     const FIELDS: bool = true; // the whole state is in tracked fields
 ///     async fn handle(&mut self, msg: Msg, _cx: &mut Cx<Self>) {
 ///         match msg {
-///             Msg::Register(name) => self.names.push(name), // commutes with a visit,
-///             Msg::Visit => *self.visits += 1,              // not with another one
+///             Msg::Register(name) => self.names.push(name), // commutes with `Visit`, not with `Register`
+///             Msg::Visit => *self.visits += 1,              // commutes with `Register`, not with `Visit`
 ///         }
 ///     }
 /// }
@@ -37,7 +37,7 @@ use std::ops::{Deref, DerefMut};
 pub struct Tracked<T>(T);
 
 impl<T> Tracked<T> {
-    /// A field of this value.
+    /// Creates a field with this value.
     ///
     /// ```
     /// use whippet::Tracked;
@@ -72,7 +72,8 @@ impl<T> DerefMut for Tracked<T> {
     }
 }
 
-// Stories, hashes and comparisons by searches are no reading by the actor, but an actor's own comparison is.
+// These impls go through `deref`, so they count as reads when the actor itself uses them. Hashing, comparing and
+// printing by the tool is not recorded, because it happens outside of handlers.
 impl<T: fmt::Debug> fmt::Debug for Tracked<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         (**self).fmt(f)
@@ -93,13 +94,14 @@ impl<T: PartialEq> PartialEq for Tracked<T> {
 
 impl<T: Eq> Eq for Tracked<T> {}
 
-/// The place of a field that does not lie in the actor's state itself: all of those count as one.
+/// The offset recorded for fields outside the actor's own memory, such as fields in a `Vec`: they count as a single
+/// field.
 const ELSEWHERE: usize = usize::MAX;
 
-/// What a handler touched: places of fields, and whether they were written. Each field once.
+/// The fields that a handler touched, without duplicates: the offset of each, and `true` if it was written.
 pub(crate) type Touched = Vec<(usize, bool)>;
 
-/// Where the state lies whose fields are noted.
+/// The memory range of the state whose fields are being tracked, and the fields touched so far.
 struct Noting {
     base: usize,
     size: usize,
@@ -122,18 +124,18 @@ fn note(address: usize, write: bool) {
     });
 }
 
-/// From here on, what is touched of the state that lies there is noted.
+/// Starts recording accesses to the fields of this state.
 pub(crate) fn start_noting<A>(state: &A) {
     let (base, size) = (std::ptr::from_ref(state).addr(), size_of::<A>());
     NOTING.set(Some(Noting { base, size, touched: Vec::new() }));
 }
 
-/// Whether something is being noted.
+/// Returns `true` if accesses are being recorded.
 pub(crate) fn is_noting() -> bool {
     NOTING.with_borrow(Option::is_some)
 }
 
-/// What was touched since.
+/// Stops recording and returns the fields touched since [`start_noting`].
 pub(crate) fn stop_noting() -> Touched {
     NOTING.take().map_or_else(Vec::new, |noting| noting.touched)
 }

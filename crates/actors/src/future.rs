@@ -1,7 +1,8 @@
-//! Futures: bodies that run beside their creator, as actors with a mailbox of their own.
+//! Futures: bodies that run concurrently with their creator, each as an actor with its own mailbox.
 //!
-//! A future is an actor that runs its body when it is created, keeps the result, and then answers every `Wait`
-//! with it. While the body runs, a `Wait` stays pending. Waiting is sending `Wait` and taking nothing but the answer.
+//! A future is an actor that runs its body when it is created, keeps the result, and from then on answers every `Wait`
+//! with it. While the body runs, a `Wait` stays pending. To wait for a future, an actor sends `Wait` and receives
+//! nothing but the reply.
 
 use crate::Message;
 use crate::acts::acts;
@@ -15,7 +16,7 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// The result of a body that runs beside others.
+/// A handle to the result of a body that runs concurrently.
 ///
 /// ```
 /// use whippet_actors::{Inbox, System};
@@ -44,7 +45,7 @@ impl<T> fmt::Debug for Future<T> {
     }
 }
 
-/// Why a future has no result: its body panicked.
+/// The failure of a future whose body panicked.
 ///
 /// ```
 /// use whippet::prelude::*;
@@ -59,9 +60,9 @@ impl<T> fmt::Debug for Future<T> {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// What the panic said.
+    /// The message of the panic.
     pub message: String,
-    /// Where it was, as `file:line`.
+    /// The location of the panic, as `file:line`.
     pub place: Option<String>,
 }
 
@@ -75,16 +76,16 @@ impl fmt::Display for Failure {
     }
 }
 
-/// What a future understands.
+/// The messages that a future receives.
 #[derive(Clone, Debug)]
 pub(crate) enum Msg<T> {
-    /// Somebody waits for the result.
+    /// The sender waits for the result.
     Wait(Reply<Result<T, Failure>>),
-    /// To the future of a selection: one of its futures has this result.
+    /// The result of one of the futures of a `select`, sent to the selecting future.
     First(Result<T, Failure>),
 }
 
-/// What the body of a future can do.
+/// The context of the body of a future.
 ///
 /// ```
 /// use whippet::prelude::*;
@@ -105,12 +106,12 @@ impl Task {
     acts!();
 }
 
-/// Who can make futures of futures: [`Cx`](crate::Cx), [`Inbox`], [`Task`], and the body of a test,
-/// [`System`](crate::System).
+/// A context that can combine futures: [`Cx`](crate::Cx), [`Inbox`], [`Task`], and [`System`](crate::System) in the
+/// body of a test.
 ///
 /// ```
 /// use whippet::{Acts, prelude::*};
-/// /// Works in a handler, in a body and in a future alike.
+/// /// Works in handlers, bodies and futures.
 /// fn doubled(cx: &mut impl Acts, n: Future<u32>) -> Future<u32> {
 ///     n.map(cx, |n| 2 * n)
 /// }
@@ -126,19 +127,19 @@ pub trait Acts {
     #[doc(hidden)]
     fn hands(&self) -> HandsOf<'_>;
 
-    /// Something was made.
+    /// Called after an actor was created through these hands.
     #[doc(hidden)]
     fn made(&mut self) {}
 }
 
-/// Makes something with somebody's hands.
+/// Creates something through the hands of `cx`.
 fn make<T>(cx: &mut impl Acts, how: impl FnOnce(&Hands) -> T) -> T {
     let made = how(cx.hands().0);
     cx.made();
     made
 }
 
-/// Access to the inside of an actor's context.
+/// Access to the private part of an actor's context.
 #[doc(hidden)]
 pub struct HandsOf<'a>(pub(crate) &'a Hands);
 
@@ -161,12 +162,12 @@ impl<A> Acts for crate::Cx<A> {
 }
 
 impl<T: Message> Future<T> {
-    /// A future of what `g` makes of the result.
+    /// Returns a future of `g` applied to the result.
     pub fn map<U: Message>(self, cx: &mut impl Acts, g: impl Fn(T) -> U + 'static) -> Future<U> {
         make(cx, |hands| hands.spawn_future("map", async move |task: &mut Task| g(task.wait(self).await)))
     }
 
-    /// A future of the result of the future that `g` makes of the result.
+    /// Returns a future of the result of the future that `g` creates from this result.
     ///
     /// ```
     /// # use whippet::prelude::*;
@@ -191,7 +192,7 @@ impl<T: Message> Future<T> {
         make(cx, |hands| hands.spawn_future("flat map", body))
     }
 
-    /// A future of the same result, after `callback` has seen it.
+    /// Returns a future of the same result, which completes after `callback` has run on it.
     ///
     /// ```
     /// # use whippet::prelude::*;
@@ -212,7 +213,8 @@ impl<T: Message> Future<T> {
         make(cx, |hands| hands.spawn_future("and then", body))
     }
 
-    /// Runs `callback` when there is a result, in any order with other callbacks.
+    /// Runs `callback` on the result; the order relative to other callbacks is unspecified, and every order is
+    /// explored.
     ///
     /// ```
     /// use whippet::prelude::*;
@@ -232,7 +234,7 @@ impl<T: Message> Future<T> {
         make(cx, |hands| hands.spawn_future("callback", body));
     }
 
-    /// A future of the result, or of what `g` makes of the failure.
+    /// Returns a future of the result, or of `g` applied to the failure if the body panicked.
     ///
     /// ```
     /// # use whippet::prelude::*;
@@ -252,7 +254,8 @@ impl<T: Message> Future<T> {
         make(cx, |hands| hands.spawn_future("recover", body))
     }
 
-    /// A future of the result of the first that completes, with its number; every one may be the first.
+    /// Returns a future of the result of the first future to complete, with its index. Every one of them may be the
+    /// first.
     ///
     /// ```
     /// # use whippet::prelude::*;
@@ -288,7 +291,7 @@ impl<T: Message> Future<T> {
     }
 }
 
-/// Answers everybody who waits, for ever.
+/// Answers every waiter with the result, in an endless loop.
 async fn answer<T: Message>(inbox: &mut Inbox<Msg<T>>, result: Result<T, Failure>) {
     loop {
         if let Msg::Wait(reply) = inbox.receive().await {
@@ -356,7 +359,7 @@ impl Hands {
     }
 }
 
-/// A future whose panics are its result.
+/// A future whose output is `Err` if the inner future panics.
 struct Caught<F>(Pin<Box<F>>);
 
 impl<F: std::future::Future> std::future::Future for Caught<F> {

@@ -1,9 +1,9 @@
-//! Actors written as handlers.
+//! The cell of an actor written as a message handler ([`Actor::handle`]).
 //!
-//! The state between two handlers is cloned before each step, and going back puts the clone in its place:
-//! no code runs. A handler that waits for a reply cannot be cloned in the middle. It is brought back by
-//! running it again on the state it began with, the message, and the replies it has had, with the engine
-//! muted; its future stays alive while the execution only goes forward.
+//! The state is cloned before each step, and undoing a step puts the clone back: no user code runs. A handler that
+//! waits for a reply cannot be cloned. While the execution only moves forward, its future is kept alive. After steps
+//! have been undone, the handler is run again from the state in which it began, on its message and the replies it had
+//! received, with the engine muted.
 
 use crate::cell::{Cell, Polled, Status, Trouble, awaited, drop_muted, poll};
 use crate::cx::{Cx, Hands};
@@ -21,45 +21,46 @@ use std::pin::{Pin, pin};
 use std::rc::Rc;
 use whippet_model::{Branch, MachineError};
 
-/// What a step found.
+/// The contents of the cell before a step.
 struct Saved<A> {
-    /// The state, if the step changed it.
+    /// The state before the step, if the step changed it.
     state: Option<A>,
     status: Status,
-    /// How much had been received, and where in it the handler that was waiting began.
+    /// The length of `received` before the step, and the index in it at which the waiting handler began.
     received: u32,
     began: u32,
     stopping: bool,
 }
 
-/// A handler that waits, as long as nothing was taken back since.
+/// The future of a waiting handler. It is dropped when one of its steps is undone.
 struct Live<A> {
     code: Pin<Box<dyn Future<Output = A>>>,
-    /// How much it has received.
+    /// The length of the cell's `received` list when the future was last polled.
     received: usize,
 }
 
-/// See the module.
+/// The cell of an actor with a message handler; see the module documentation.
 pub(crate) struct HandlerCell<A: Actor + Clone> {
-    /// The state after the last handler that ended.
+    /// The state after the last handler that completed.
     state: A,
     status: Status,
     saved: Vec<Saved<A>>,
-    /// What handlers that waited received, and which way it went; from `began` on, by the one that is waiting.
+    /// The messages received by handlers that waited, each with its branch. Those from `began` on belong to the handler
+    /// that is waiting now.
     received: Vec<(u32, Branch)>,
     began: usize,
-    /// Whether the handler that is waiting has asked to stop.
+    /// `true` if the waiting handler has asked to stop the actor.
     stopping: bool,
     live: Option<Live<A>>,
-    /// Whether a handler has ever waited: then the next one is started where it can stay.
+    /// `true` once any handler has waited: later handlers are then started as futures that can be kept.
     waits: bool,
     cx: Cx<A>,
-    /// The same as in `cx`, to be used while the handler has that.
+    /// The engine of `cx`, for use while the handler borrows `cx`.
     engine: EngineRef,
-    /// What steps did: the new state if they changed it, and whether the handler that waits has asked to stop.
+    /// The memoized steps, each with the new state if the step changed it, and the value of `stopping`.
     memory: Memory<(Option<A>, bool)>,
     pace: Rc<Pace>,
-    /// The fields that the newest step touched, if it was one handler from its beginning to its end.
+    /// The fields that the newest step touched, if the step ran one handler from beginning to end.
     touched: Option<Touched>,
     runs: u64,
 }
@@ -84,12 +85,12 @@ impl<A: Actor + Clone> HandlerCell<A> {
         }
     }
 
-    /// Whether what steps do is kept: of handlers that wait, and of slow ones.
+    /// Returns `true` if steps are memoized. This is done for actors whose handlers wait or are slow.
     fn remembers(&self) -> bool {
         (self.waits || self.pace.is_slow()) && !A::FIELDS
     }
 
-    /// Notes what there is before a step.
+    /// Saves the contents of the cell before a step.
     #[inline]
     fn save(&mut self, state: Option<A>) {
         let status = std::mem::replace(&mut self.status, Status::Rest);
@@ -97,7 +98,7 @@ impl<A: Actor + Clone> HandlerCell<A> {
         self.saved.push(Saved { state, status, received, began, stopping: self.stopping });
     }
 
-    /// A step of an actor of which handlers wait, are slow, or may turn out to be.
+    /// Executes a step of an actor whose handlers wait, are slow, or have not been timed enough to tell.
     fn deliver_with_care(&mut self, what: u32, branch: Branch) -> Result<(), Trouble> {
         let resumes = matches!(self.status, Status::Waiting(_));
         self.touched = None;
@@ -122,7 +123,7 @@ impl<A: Actor + Clone> HandlerCell<A> {
         }
     }
 
-    /// What a handler that panicked left behind is nobody's state.
+    /// Restores the state before a handler that panicked, and marks the actor as failed.
     #[cold]
     fn fail(&mut self, result: Result<(), Trouble>) -> Result<(), Trouble> {
         if let Some(state) = self.saved.last_mut().and_then(|saved| saved.state.take()) {
@@ -132,7 +133,7 @@ impl<A: Actor + Clone> HandlerCell<A> {
         result
     }
 
-    /// Does again what the step did the last time, if that is known.
+    /// Repeats the effects of the step from memory. Returns `false` if the step is not memoized.
     fn recall(&mut self) -> bool {
         let Some(known) = self.memory.recall(&self.engine) else { return false };
         let saved = self.saved.last_mut().expect("the step saved");
@@ -147,17 +148,17 @@ impl<A: Actor + Clone> HandlerCell<A> {
         true
     }
 
-    /// Starts a handler of which it may not be known yet whether it is slow.
+    /// Starts a handler, and times it unless its pace is already known.
     fn start_timed(&mut self, what: u32, branch: Branch) -> Result<(), Trouble> {
         self.saved.last_mut().expect("the step saved").state = Some(self.state.clone());
         let pace = self.pace.clone();
         pace.time(|| if A::FIELDS { self.start_noting(what, branch) } else { self.start(what, branch) })
     }
 
-    /// Notes which fields are touched, by the handler and by accepting its message.
+    /// Starts a handler and records the fields that it touches, including those that `accepts` read for its message.
     fn start_noting(&mut self, what: u32, branch: Branch) -> Result<(), Trouble> {
         fields::start_noting(&self.state);
-        // It was accepted before, and is asked again only to see what the answer depends on.
+        // The message was accepted before; `accepts` is called again only to record the fields it reads.
         let _ = crate::panics::catch(|| self.accepts_now(&self.engine.borrow(), what));
         let result = self.start(what, branch);
         let touched = fields::stop_noting();
@@ -184,7 +185,7 @@ impl<A: Actor + Clone> HandlerCell<A> {
             let mut code = pin!(self.state.handle(message, &mut self.cx));
             let ended = poll(&self.engine, code.as_mut());
             if matches!(ended, Ok(Polled::Waits)) {
-                // It is dropped here in the middle, and will be run again when the reply is there.
+                // The future is dropped here; the handler will be run again when the reply arrives.
                 self.engine.borrow_mut().now.muted = true;
             }
             ended
@@ -204,7 +205,8 @@ impl<A: Actor + Clone> HandlerCell<A> {
         Ok(())
     }
 
-    /// The same, with a copy of the state that moves into the handler, so that it can stay while it waits.
+    /// Like [`start`](Self::start), but moves a copy of the state into the future, so that the future can be kept while
+    /// the handler waits.
     fn run_live(&mut self, message: A::Msg) -> Result<(), Trouble> {
         let mut state = self.saved.last_mut().and_then(|s| s.state.take()).expect("the step saved it");
         let mut cx = Cx::new(self.cx.hands.clone());
@@ -212,7 +214,8 @@ impl<A: Actor + Clone> HandlerCell<A> {
             state.handle(message, &mut cx).await;
             state
         });
-        // An older one may be there whose end was remembered: its guards have let go long ago.
+        // A previous future may still be here if the end of its handler was recalled from memory. The recalled step
+        // already sent what its guards send when dropped.
         drop_muted(&self.engine, self.live.replace(Live { code, received: self.received.len() }));
         self.poll_live()
     }
@@ -241,7 +244,7 @@ impl<A: Actor + Clone> HandlerCell<A> {
         }
     }
 
-    /// Goes on with a handler that waits: what it received last is new to it.
+    /// Continues a waiting handler. Only the last entry of `received` is new to it.
     fn resume(&mut self) -> Result<(), Trouble> {
         self.runs += 1;
         let newest = *self.received.last().expect("a reply was received");
@@ -293,7 +296,7 @@ impl<A: Actor + Clone> HandlerCell<A> {
         self.status = Status::Waiting(Box::new(wait));
     }
 
-    /// The state at a position: what the next step that changed it found.
+    /// Returns the state at a position, which was saved by the next step that changed it.
     fn state_at(&self, position: usize) -> &A {
         self.saved.iter().skip(position).find_map(|saved| saved.state.as_ref()).unwrap_or(&self.state)
     }
@@ -307,7 +310,7 @@ impl<A: Actor + Clone> Cell for HandlerCell<A> {
     #[inline]
     fn deliver(&mut self, what: u32, branch: Branch) -> Result<(), Trouble> {
         if !self.waits && !A::FIELDS && self.pace.is_fast() {
-            // A plain handler: nobody will ask what it received.
+            // A fast handler that never waits: `received` is not needed.
             self.save(Some(self.state.clone()));
             let result = self.start(what, branch);
             return if result.is_ok() { result } else { self.fail(result) };
@@ -356,7 +359,8 @@ impl<A: Actor + Clone> Cell for HandlerCell<A> {
         if A::FIELDS && !fields::is_noting() {
             fields::start_noting(&self.state);
             let accepts = self.accepts_now(engine, what);
-            // Two steps that change two fields would commute, and yet decide together on a third.
+            // Two steps that write two different fields would commute although they jointly decide whether this message
+            // is accepted.
             let several = fields::stop_noting().len() > 1;
             assert!(!several, "an actor with tracked fields may look at one field to accept a message, not at several");
             return accepts;
@@ -390,7 +394,8 @@ impl<A: Actor + Clone> Cell for HandlerCell<A> {
             Status::Stopped => hasher.write_u8(1),
             Status::Failed => hasher.write_u8(2),
             Status::Waiting(_) => {
-                // A handler in the middle is its beginning and what it has received since.
+                // The state of a waiting handler consists of the state in which it began and everything it has
+                // received.
                 for &(what, branch) in &self.received[self.began..] {
                     hasher.write_u64(self.hash_message(engine, what)?);
                     hasher.write_u64(branch.0);

@@ -1,12 +1,12 @@
-//! Hashing states, for searches that compare them.
+//! Hash functions for states, used by searches that compare states.
 
 use crate::Actor;
 use rustc_hash::FxHasher;
 use std::hash::Hash;
 
-/// How the state and the messages of an actor are hashed.
+/// The hash functions for the state and the messages of an actor.
 ///
-/// A search that compares states (`--reduction stateful`) needs it of every actor; all others do not.
+/// Searches that compare states (`--reduction stateful`) need them for every actor; other searches do not.
 ///
 /// ```
 /// use whippet_actors::{Actor, Cx, Hashes};
@@ -24,14 +24,14 @@ pub struct Hashes<A: Actor> {
     pub(crate) functions: Option<Functions<A>>,
 }
 
-/// The two functions of an actor that hashes.
+/// The two hash functions of an actor.
 pub(crate) struct Functions<A: Actor> {
     pub(crate) state: fn(&A, &mut FxHasher),
     pub(crate) message: fn(&A::Msg, &mut FxHasher),
 }
 
 impl<A: Actor> Hashes<A> {
-    /// The actor cannot be hashed.
+    /// Declares that the actor cannot be hashed.
     ///
     /// ```
     /// # use whippet::prelude::*;
@@ -47,7 +47,7 @@ impl<A: Actor> Hashes<A> {
     /// ```
     pub const NONE: Hashes<A> = Hashes { functions: None };
 
-    /// By the actor's and its messages' own `Hash`.
+    /// Uses the `Hash` implementations of the actor and its messages.
     #[must_use]
     pub const fn of() -> Hashes<A>
     where

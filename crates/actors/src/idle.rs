@@ -1,11 +1,11 @@
-//! The cell of the test itself, which receives nothing.
+//! The cell of the test itself, which receives no messages.
 
 use crate::cell::{Cell, Status, Trouble};
 use crate::engine::Engine;
 use std::any::Any;
 use whippet_model::Branch;
 
-/// See the module.
+/// The cell of the test; see the module documentation.
 pub(crate) struct Idle {
     status: Status,
 }

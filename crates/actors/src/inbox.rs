@@ -1,4 +1,4 @@
-//! Explicit receive: an actor written as one `async` body.
+//! Explicit receive: actors written as one `async` body.
 
 use crate::Message;
 use crate::acts::acts;
@@ -14,13 +14,13 @@ use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
 
-/// A filter of messages, as it waits with its actor.
+/// A filter of messages, stored while its actor waits.
 pub(crate) type Filter<M> = Rc<dyn Fn(&M) -> bool>;
 
-/// What an actor with an `async` body can do: receive, and everything a handler can.
+/// The context of an actor with an `async` body. It can receive, and do everything a handler can.
 ///
-/// The body may be run again from its beginning to bring the actor back to an earlier point, so it must
-/// do the same whenever it receives the same. When the body ends, the actor has stopped.
+/// To restore an earlier point, the body may be run again from its beginning, so it must behave the same whenever it
+/// receives the same messages. The actor stops when the body ends.
 ///
 /// ```
 /// use whippet_actors::{Inbox, System, receive};
@@ -30,7 +30,7 @@ pub(crate) type Filter<M> = Rc<dyn Fn(&M) -> bool>;
 ///
 /// let mut system = System::scratch();
 /// let reader = system.spawn_fn(async |inbox: &mut Inbox<Msg>| {
-///     // The end is only taken after two pieces of data, whatever arrives first.
+///     // `Done` is only received after two pieces of data, even if it arrives first.
 ///     let first = receive!(inbox, Msg::Data(n) => n);
 ///     let second = receive!(inbox, Msg::Data(n) => n);
 ///     inbox.receive_if(|m| matches!(m, Msg::Done)).await;
@@ -66,7 +66,7 @@ impl<M: Message> Inbox<M> {
         Receive { hands: &self.hands, filter: None, site: Location::caller() }
     }
 
-    /// Waits for a message that passes the filter; others stay pending.
+    /// Waits for a message that passes the filter; other messages stay pending.
     ///
     /// ```
     /// # use whippet::prelude::*;
@@ -84,7 +84,7 @@ impl<M: Message> Inbox<M> {
         Receive { hands: &self.hands, filter: Some(Rc::new(filter)), site: Location::caller() }
     }
 
-    /// The actor's own address.
+    /// Returns the actor's own address.
     ///
     /// ```
     /// # use whippet::prelude::*;
@@ -103,7 +103,7 @@ impl<M: Message> Inbox<M> {
     acts!();
 }
 
-/// A receive under way: await it.
+/// A receive that has not been awaited yet.
 ///
 /// ```
 /// use whippet::{Receive, prelude::*};
@@ -139,10 +139,11 @@ impl<M: Message> Future for Receive<'_, M> {
     }
 }
 
-/// Waits for a message of a pattern and gives what the pattern binds; others stay pending.
+/// Waits for a message that matches a pattern and evaluates to the expression of that pattern; other messages stay
+/// pending.
 ///
-/// `receive!(inbox, Msg::Ack(n) => n)` takes the next `Msg::Ack`; several patterns are separated by commas, as in
-/// `match`. The pattern decides alone what is taken: guards may only use what the pattern binds.
+/// `receive!(inbox, Msg::Ack(n) => n)` receives the next `Msg::Ack`. Several patterns are separated by commas, as in
+/// `match`. Guards may only use variables that the pattern binds.
 ///
 /// ```
 /// use whippet_actors::{Inbox, receive};

@@ -1,11 +1,11 @@
 //! Whippet's native actors and the machine that runs them.
 //!
-//! An actor is a Rust type with a message type and an `async fn handle` ([`Actor`]), or an `async` body that
-//! receives explicitly ([`Inbox`]). A test ([`Test`]) sets up a [`System`] of them; its machine
-//! ([`ActorMachine`]) delivers one message at a time, forward and back, in whatever order a search wants.
+//! An actor is a Rust type with a message type and an `async fn handle` ([`Actor`]), or an `async` body that receives
+//! explicitly ([`Inbox`]). A test ([`Test`]) sets up a [`System`] of actors; its machine ([`ActorMachine`]) delivers
+//! one message at a time, forward and backward, in the order that a search chooses.
 //!
-//! Actors share nothing: this is assumed, not checked. What they do must depend on their state and the
-//! messages they receive alone.
+//! Actors are assumed to share no memory; this is not checked. Their behaviour must depend only on their state and the
+//! messages they receive.
 
 mod actor;
 mod acts;
@@ -61,7 +61,7 @@ pub use shared::Shared;
 pub use system::System;
 pub use test::Test;
 
-/// The folder of this crate's sources, as places in them begin.
+/// Returns the path prefix of this crate's source files, as it appears in source locations.
 fn sources() -> &'static str {
     file!().trim_end_matches("lib.rs")
 }

@@ -1,9 +1,9 @@
-//! Lines of pending messages, from the middle of which one can be taken and put back.
+//! Linked lists of pending messages, from which a message can be removed and reinserted in constant time.
 //!
-//! A message that is taken out keeps its neighbours in mind (Knuth's dancing links). Steps are taken back in the
-//! opposite order, so that the neighbours are those again when it is put back, and nothing has to be searched for or moved.
+//! A message that is removed keeps the links to its neighbours (Knuth's dancing links). Steps are undone in reverse
+//! order, so when the message is reinserted its neighbours are the same again, and nothing has to be searched or moved.
 
-/// No message.
+/// Sentinel: no message.
 pub(crate) const NOBODY: u32 = u32::MAX;
 
 /// The neighbours of one message.
@@ -13,7 +13,7 @@ pub(crate) struct Link {
     after: u32,
 }
 
-/// A line of messages in order of sending; their links are kept in a list by message.
+/// A list of messages in the order they were sent. The links are stored in a separate vector, indexed by message.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Line {
     first: u32,
@@ -23,7 +23,7 @@ pub(crate) struct Line {
 impl Line {
     pub(crate) const EMPTY: Line = Line { first: NOBODY, last: NOBODY };
 
-    /// The messages in the line, in order.
+    /// Returns the messages in the list, in order.
     #[inline]
     pub(crate) fn iter(self, links: &[Link]) -> impl Iterator<Item = u32> + '_ {
         let mut next = self.first;
@@ -34,7 +34,7 @@ impl Line {
         })
     }
 
-    /// Puts a new message at the end: the next one to have a link.
+    /// Appends a new message, whose number is the length of `links`.
     #[inline]
     pub(crate) fn push(&mut self, links: &mut Vec<Link>) {
         let what = links.len() as u32;
@@ -46,7 +46,7 @@ impl Line {
         self.last = what;
     }
 
-    /// Forgets the newest of all messages, which is the last in this line.
+    /// Removes the newest of all messages, which is the last in this list.
     #[inline]
     pub(crate) fn pop(&mut self, links: &mut Vec<Link>) {
         let link = links.pop().expect("there is a message to forget");
@@ -54,14 +54,14 @@ impl Line {
         self.close(links, link.before, NOBODY);
     }
 
-    /// Takes a message out.
+    /// Removes a message but keeps its links.
     #[inline]
     pub(crate) fn take(&mut self, links: &mut [Link], what: u32) {
         let Link { before, after } = links[what as usize];
         self.close(links, before, after);
     }
 
-    /// Makes neighbours of two.
+    /// Links two messages to each other as neighbours.
     #[inline]
     fn close(&mut self, links: &mut [Link], before: u32, after: u32) {
         match links.get_mut(before as usize) {
@@ -74,7 +74,7 @@ impl Line {
         }
     }
 
-    /// Puts a message back: the one taken out last of those that are still out.
+    /// Reinserts a message. Messages must be reinserted in the reverse order of their removal.
     #[inline]
     pub(crate) fn put_back(&mut self, links: &mut [Link], what: u32) {
         let Link { before, after } = links[what as usize];

@@ -1,7 +1,7 @@
-//! Locks: actors that answer one request at a time.
+//! Locks, implemented as actors that grant one request at a time.
 //!
-//! A lock that is free takes `Lock` and answers it; one that is held takes nothing but its owner's `Free`. All other
-//! requests stay pending: that is the queue. Dropping the guard sends `Free`.
+//! A free lock accepts `Lock` and answers it; a held lock accepts only its owner's `Free`. All other requests stay
+//! pending in the mailbox, which serves as the queue of waiters. Dropping the guard sends `Free`.
 
 use crate::Message;
 use crate::address::{Raw, Recipient, Reply};
@@ -12,8 +12,8 @@ use std::fmt;
 use std::panic::Location;
 use whippet_model::Name;
 
-/// A re-entrant lock, as Scala's `synchronized`: whoever holds it gets it again at once, and it is free when the last
-/// guard is gone.
+/// A re-entrant lock, like Scala's `synchronized`: its owner can acquire it again at once, and it is free when the last
+/// guard is dropped.
 ///
 /// ```
 /// use whippet_actors::{Inbox, System};
@@ -28,7 +28,7 @@ use whippet_model::Name;
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Lock(Recipient<LockMsg>);
 
-/// A plain mutex: whoever holds it and locks it again waits for ever.
+/// A plain mutex: an owner that locks it again deadlocks.
 ///
 /// ```
 /// use whippet_actors::{Inbox, System};
@@ -42,7 +42,7 @@ pub struct Lock(Recipient<LockMsg>);
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Mutex(Recipient<LockMsg>);
 
-/// What can be locked: a [`Lock`] or a [`Mutex`].
+/// A lock that guards can be acquired for: a [`Lock`] or a [`Mutex`].
 ///
 /// ```
 /// use whippet::{Lockable, prelude::*};
@@ -77,7 +77,7 @@ impl Lockable for Mutex {
     }
 }
 
-/// A lock that is held. Dropping it lets go.
+/// A guard of a held lock. Dropping it releases the lock.
 ///
 /// ```
 /// use whippet::{Guard, prelude::*};
@@ -87,7 +87,7 @@ impl Lockable for Mutex {
 ///         sys.spawn_fn(async move |inbox: &mut Inbox<()>| {
 ///             let guard: Guard = inbox.lock(mutex).await;
 ///             let sum = inbox.read(total) + n;
-///             inbox.write(total, sum); // no data race: the guard is still there
+///             inbox.write(total, sum); // no data race: the lock is still held
 ///             drop(guard);
 ///         });
 ///     }
@@ -99,13 +99,13 @@ pub struct Guard {
     lock: Raw,
 }
 
-/// What a lock understands.
+/// The messages that a lock receives.
 #[doc(hidden)]
 #[derive(Copy, Clone, Debug, Hash)]
 pub enum LockMsg {
-    /// Somebody wants it.
+    /// The sender requests the lock.
     Lock(Reply<()>),
-    /// The owner lets go.
+    /// The owner releases the lock.
     Free(Owner),
 }
 
@@ -121,7 +121,7 @@ impl fmt::Debug for Owner {
 }
 
 impl Owner {
-    /// Whoever asked.
+    /// Returns the sender of a request.
     pub(crate) fn of(reply: Reply<()>) -> Owner {
         Owner(Recipient::new(reply.to))
     }
@@ -130,12 +130,12 @@ impl Owner {
         self.0.raw.name
     }
 
-    /// Adds it to a list that is kept in order.
+    /// Adds the owner to a sorted list.
     pub(crate) fn join(self, owners: &mut Vec<Owner>) {
         owners.insert(owners.partition_point(|other| *other < self), self);
     }
 
-    /// Takes it from such a list once.
+    /// Removes one entry of the owner from a sorted list.
     pub(crate) fn leave(self, owners: &mut Vec<Owner>) {
         if let Ok(place) = owners.binary_search(&self) {
             owners.remove(place);
@@ -143,14 +143,14 @@ impl Owner {
     }
 }
 
-/// The actor that a lock is.
+/// The actor that implements a lock.
 #[derive(Clone, Debug, Hash)]
 pub(crate) struct LockActor {
     owner: Option<Owner>,
 }
 
 impl LockActor {
-    /// The name of the actor that holds it.
+    /// Returns the name of the actor that holds the lock.
     pub(crate) fn owner(&self) -> Option<Name> {
         self.owner.map(Owner::name)
     }
@@ -177,15 +177,15 @@ impl Service for LockActor {
     }
 }
 
-/// The locks that running and suspended code holds.
+/// The locks held by running and suspended code.
 #[derive(Default)]
 pub(crate) struct HeldLocks {
-    /// Actor, lock, how often.
+    /// The actor, the lock, and the number of guards.
     held: Vec<(u32, Name, u32)>,
 }
 
 impl HeldLocks {
-    /// How often an actor holds a lock.
+    /// Returns how many guards of a lock an actor holds.
     fn times(&self, actor: u32, lock: Name) -> u32 {
         let held = self.held.iter().find(|&&(by, held, _)| (by, held) == (actor, lock));
         held.map_or(0, |&(_, _, times)| times)
@@ -198,7 +198,7 @@ impl HeldLocks {
         }
     }
 
-    /// Whether this was the last time that the actor held the lock.
+    /// Removes one guard of the actor. Returns `true` if it was the last one.
     fn let_go(&mut self, actor: u32, lock: Name) -> bool {
         let place = self.held.iter().position(|&(by, held, _)| (by, held) == (actor, lock));
         let place = place.expect("a guard exists as long as its lock is held");
@@ -232,12 +232,13 @@ impl Hands {
 }
 
 impl Guard {
-    /// How often its actor holds the lock.
+    /// Returns how many guards of this lock the actor holds.
     pub(crate) fn times(&self) -> u32 {
         self.hands.engine.borrow().held.times(self.hands.me.slot, self.lock.name)
     }
 
-    /// What it guards. Whoever has let go of it does not hold it, so that re-entrance makes no difference.
+    /// Returns the lock, to be acquired again after its guard was dropped. The actor does not hold it then, so a
+    /// re-entrant lock can be treated as a mutex.
     pub(crate) fn lockable(&self) -> impl Lockable + use<> {
         Mutex(Recipient::new(self.lock))
     }
@@ -255,11 +256,11 @@ impl Drop for Guard {
     }
 }
 
-/// Something of an actor's that is held: it is given back when this is dropped.
+/// A resource held by an actor, which is given back when this value is dropped.
 pub(crate) struct Held<M: Message> {
     hands: Hands,
     from: Recipient<M>,
-    /// What gives it back; `None`: it is kept.
+    /// Creates the message that gives the resource back, or `None` if it is kept.
     back: Option<fn(Owner) -> M>,
     site: &'static Location<'static>,
 }
@@ -274,7 +275,7 @@ impl<M: Message> Held<M> {
         Held { hands: hands.clone(), from, back: Some(back), site }
     }
 
-    /// Never gives it back.
+    /// Keeps the resource: it is never given back.
     pub(crate) fn forget(mut self) {
         self.back = None;
     }

@@ -1,11 +1,11 @@
-//! The mail: everything that was sent, what of it is pending, and what can be delivered now.
+//! The mail: all messages sent, the pending ones among them, and those that can be delivered now.
 //!
-//! Messages are numbered in order of sending. Going back is cutting off what was sent last and putting back what was
-//! delivered last, so that a line of pending messages ([`Line`]) is as it was without a search.
+//! Messages are numbered in the order they were sent. Undoing steps truncates the list of messages and reinserts
+//! delivered messages into the linked list ([`Line`]) of their mailbox, without any search.
 //!
-//! Whether a pending message can be delivered is up to its receiver. The answer is kept with the message, and asked for
-//! again only where something has happened to the receiver since: it is *dirty* until then. An actor to which something
-//! can be delivered is *busy*.
+//! A pending message is *open* if it can be delivered now, which its receiver decides. The result is cached with the
+//! message and computed again only after something has happened to the receiver; until then the receiver's mailbox is
+//! *dirty*. An actor with an open message is *busy*.
 
 use crate::bits::Bits;
 use crate::line::{Line, Link};
@@ -18,40 +18,40 @@ use std::panic::Location;
 use std::rc::Rc;
 use whippet_model::Name;
 
-/// Not delivered.
+/// Value of [`Sent::delivered`]: the message is still pending.
 pub(crate) const PENDING: u32 = u32::MAX;
-/// Delivered before the explored part.
+/// Value of [`Sent::delivered`]: the message was delivered during the setup.
 pub(crate) const LONG_AGO: u32 = u32::MAX - 1;
 
 /// The value of a reply.
 pub(crate) trait Value: Any + Debug {}
 impl<T: Any + Debug> Value for T {}
 
-/// What was sent.
+/// The content of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Content {
-    /// A message: its place in the receiver's mailbox.
+    /// A message: its index in the receiver's mailbox.
     Message(u32),
-    /// The answer to a call: its place among the replies.
+    /// The reply to a call: its index in the list of replies, and the name of the call.
     Reply(u32, Name),
 }
 
-/// One message, from its sending on.
+/// One message, from the moment it is sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sent {
     pub(crate) name: Name,
     pub(crate) to: u32,
     pub(crate) from: u32,
-    /// The step that sent it.
+    /// The step that sent the message.
     pub(crate) by: u32,
-    /// The step that delivered it.
+    /// The step that delivered the message.
     pub(crate) delivered: u32,
     pub(crate) content: Content,
-    /// The sender's history when it was sent, and its number there: it says what the content is.
+    /// A hash of the sender's history and of the message's number in the step; it identifies the content.
     pub(crate) origin: u64,
-    /// Whether it can be delivered now, where not all that is pending for the actor can be.
+    /// `true` if the message can be delivered now. Ignored if [`Mailbox::all_open`] is set.
     pub(crate) open: bool,
-    /// Where in the source it was sent.
+    /// The source location of the send.
     pub(crate) site: &'static Location<'static>,
 }
 
@@ -61,16 +61,16 @@ impl Sent {
     }
 }
 
-/// The messages sent to one actor, `Vec<M>` inside, the first `len` of which count.
+/// The messages sent to one actor, stored as a `Vec<M>`; only its first `len` elements are valid.
 struct Mailbox {
     messages: Box<dyn Any>,
     len: u32,
-    /// What is pending, in order, and how much that is.
+    /// The pending messages in the order they were sent, and their number.
     line: Line,
     pending: u32,
-    /// All that is pending can be delivered now, whatever the messages themselves say.
+    /// `true` if all pending messages can be delivered now, regardless of [`Sent::open`].
     all_open: bool,
-    /// What can be delivered to the actor has to be found out again.
+    /// `true` if the open messages have to be computed again.
     dirty: bool,
 }
 
@@ -80,20 +80,20 @@ impl Mailbox {
     }
 }
 
-/// See the module.
+/// The mail of a system; see the module documentation.
 #[derive(Default)]
 pub(crate) struct Mail {
     sent: Vec<Sent>,
     replies: Vec<Rc<dyn Value>>,
-    /// By actor.
+    /// The mailboxes, indexed by actor.
     mailboxes: Vec<Mailbox>,
-    /// The links of the lines of mailboxes.
+    /// The links of all mailboxes' lists, indexed by message.
     links: Vec<Link>,
-    /// All that is pending, as bits over messages.
+    /// The set of pending messages.
     pending: Bits,
-    /// The busy actors, as bits; true when nobody is dirty.
+    /// The set of busy actors; valid only if no mailbox is dirty.
     busy: Bits,
-    /// The dirty actors, and some that were put right since.
+    /// A stack of actors that includes all dirty ones; some may have become clean since.
     dirty: Vec<u32>,
 }
 
@@ -107,32 +107,32 @@ impl Index<u32> for Mail {
 }
 
 impl Mail {
-    /// All that was sent, in order.
+    /// Returns all messages, in the order they were sent.
     #[inline]
     pub(crate) fn all(&self) -> &[Sent] {
         &self.sent
     }
 
-    /// How much was sent.
+    /// Returns the number of messages sent.
     #[inline]
     pub(crate) fn len(&self) -> u32 {
         self.sent.len() as u32
     }
 
-    /// A message to an actor, by its place.
+    /// Returns a message to an actor, by its index in the mailbox.
     #[inline]
     pub(crate) fn message<M: 'static>(&self, actor: u32, place: u32) -> &M {
         &self.mailboxes[actor as usize].messages::<M>()[place as usize]
     }
 
-    /// A reply, by its place.
+    /// Returns a reply, by its index in the list of replies.
     pub(crate) fn reply(&self, place: u32) -> &Rc<dyn Value> {
         &self.replies[place as usize]
     }
 
     // ---- sending and delivering --------------------------------------------------------------------
 
-    /// Makes a mailbox for the next actor.
+    /// Adds a mailbox for the next actor.
     pub(crate) fn add_mailbox<M: 'static>(&mut self) {
         self.mailboxes.push(Mailbox {
             messages: Box::new(Vec::<M>::new()),
@@ -144,7 +144,7 @@ impl Mail {
         });
     }
 
-    /// Keeps a message to an actor, to be posted.
+    /// Stores the content of a message to an actor, which is then passed to [`post`](Mail::post).
     #[inline]
     pub(crate) fn keep_message<M: 'static>(&mut self, to: u32, message: M) -> Content {
         let mailbox = &mut self.mailboxes[to as usize];
@@ -155,13 +155,13 @@ impl Mail {
         Content::Message(mailbox.len - 1)
     }
 
-    /// Keeps the answer to a call, to be posted.
+    /// Stores the content of a reply, which is then passed to [`post`](Mail::post).
     pub(crate) fn keep_reply(&mut self, call: Name, value: Rc<dyn Value>) -> Content {
         self.replies.push(value);
         Content::Reply(self.replies.len() as u32 - 1, call)
     }
 
-    /// Sends something whose content was kept just now.
+    /// Sends a message whose content was stored just before.
     #[inline(always)]
     pub(crate) fn post(&mut self, sent: Sent) {
         self.pending.insert(self.sent.len() as u32);
@@ -172,7 +172,8 @@ impl Mail {
         self.mark_dirty(sent.to);
     }
 
-    /// Takes a message from the pending ones. The answer is whether all that was pending could have been delivered.
+    /// Removes a message from the pending ones and records its delivery in `step`. Returns `true` if every message
+    /// pending for its receiver was open.
     #[inline]
     pub(crate) fn deliver(&mut self, what: u32, step: u32) -> bool {
         let sent = &mut self.sent[what as usize];
@@ -194,9 +195,9 @@ impl Mail {
         all_open
     }
 
-    // ---- going back ------------------------------------------------------------------------------
+    // ---- undoing steps ---------------------------------------------------------------------------
 
-    /// Puts a message back among the pending ones, of which all could be delivered or not.
+    /// Makes a delivered message pending again. `all_open` is the value that [`deliver`](Mail::deliver) returned.
     #[inline]
     pub(crate) fn undeliver(&mut self, what: u32, all_open: bool) {
         let sent = &mut self.sent[what as usize];
@@ -215,7 +216,7 @@ impl Mail {
         }
     }
 
-    /// Forgets everything sent from number `mark` on.
+    /// Removes all messages from number `mark` on.
     #[inline]
     pub(crate) fn unsend(&mut self, mark: u32) {
         while self.sent.len() > mark as usize {
@@ -224,7 +225,7 @@ impl Mail {
             self.pending.remove(self.sent.len() as u32);
             mailbox.line.pop(&mut self.links);
             match sent.content {
-                // The message itself is dropped when its place is needed.
+                // The value stays in the mailbox until its slot is reused.
                 Content::Message(_) => mailbox.len -= 1,
                 Content::Reply(..) => {
                     self.replies.pop();
@@ -239,13 +240,13 @@ impl Mail {
         }
     }
 
-    /// Takes back the newest mailbox, which is empty.
+    /// Removes the newest mailbox, which is empty.
     pub(crate) fn remove_mailbox(&mut self) {
         self.mailboxes.pop();
         self.set_busy(self.mailboxes.len() as u32, false);
     }
 
-    /// What has happened so far was before the explored part.
+    /// Marks everything that has happened so far as part of the setup, which is not explored.
     pub(crate) fn settle(&mut self) {
         for sent in &mut self.sent {
             sent.by = SET_UP;
@@ -255,9 +256,9 @@ impl Mail {
         }
     }
 
-    // ---- what can be delivered -------------------------------------------------------------------
+    // ---- open messages ---------------------------------------------------------------------------
 
-    /// All that is pending, in order.
+    /// Returns all pending messages, in the order they were sent.
     pub(crate) fn pending(&self) -> impl Iterator<Item = u32> + '_ {
         self.pending.iter()
     }
@@ -266,12 +267,12 @@ impl Mail {
         self.pending.iter().next().is_none()
     }
 
-    /// What is pending for one actor, in order.
+    /// Returns the messages pending for one actor, in the order they were sent.
     pub(crate) fn pending_of(&self, actor: u32) -> SmallVec<[u32; 16]> {
         self.mailboxes[actor as usize].line.iter(&self.links).collect()
     }
 
-    /// What can be delivered now, in order; nobody is dirty.
+    /// Returns the open messages, in the order they were sent. No mailbox may be dirty.
     pub(crate) fn open(&self) -> impl Iterator<Item = u32> + '_ {
         self.pending().filter(|&what| {
             let sent = &self.sent[what as usize];
@@ -279,14 +280,14 @@ impl Mail {
         })
     }
 
-    /// What can be delivered to one actor now, in order; nobody is dirty.
+    /// Returns the open messages of one actor, in the order they were sent. No mailbox may be dirty.
     #[inline]
     pub(crate) fn open_of(&self, actor: u32) -> impl Iterator<Item = u32> + '_ {
         let mailbox = &self.mailboxes[actor as usize];
         mailbox.line.iter(&self.links).filter(|&what| mailbox.all_open || self.sent[what as usize].open)
     }
 
-    /// The busy actor of the lowest rank, and of those the first; nobody is dirty.
+    /// Returns the busy actor with the lowest rank, and the lowest number among those. No mailbox may be dirty.
     #[inline]
     pub(crate) fn first_busy(&self, rank: impl Fn(u32) -> u32) -> Option<u32> {
         let (mut first, mut lowest) = (None, u32::MAX);
@@ -307,7 +308,7 @@ impl Mail {
         first
     }
 
-    // ---- finding out what can be delivered ---------------------------------------------------------
+    // ---- computing the open messages ---------------------------------------------------------------
 
     #[inline]
     fn mark_dirty(&mut self, actor: u32) {
@@ -323,7 +324,7 @@ impl Mail {
         if busy { self.busy.insert(actor) } else { self.busy.remove(actor) }
     }
 
-    /// The next actor of which it has to be found out again what can be delivered to it.
+    /// Returns the next actor whose open messages have to be computed again.
     #[inline]
     pub(crate) fn next_dirty(&mut self) -> Option<u32> {
         loop {
@@ -334,14 +335,14 @@ impl Mail {
                     mailbox.dirty = false;
                     self.opened(actor, 0);
                 }
-                // It was put right by going back, or is gone.
+                // The mailbox became clean when a step was undone, or its actor no longer exists.
                 _ => {}
             }
             self.dirty.pop();
         }
     }
 
-    /// Says of all that is pending for an actor, in order, whether it can be delivered.
+    /// Sets, for each message pending for an actor in order, whether it is open.
     pub(crate) fn reopen(&mut self, actor: u32, can_be: impl IntoIterator<Item = bool>) {
         let line = self.mailboxes[actor as usize].line;
         let mut open = 0;
@@ -352,7 +353,8 @@ impl Mail {
         self.opened(actor, open);
     }
 
-    /// The same by the content: `can_be` is given that and the messages to the actor, of type `M`, by place.
+    /// Like [`reopen`](Mail::reopen), but by content: `can_be` receives the content and the mailbox of the actor, whose
+    /// messages have type `M`.
     #[inline]
     pub(crate) fn reopen_by_content<M: 'static>(&mut self, actor: u32, can_be: impl Fn(Content, &[M]) -> bool) {
         let mailbox = &self.mailboxes[actor as usize];
@@ -366,7 +368,7 @@ impl Mail {
         self.opened(actor, open);
     }
 
-    /// So many messages to an actor can be delivered.
+    /// Records that `open` of the messages pending for an actor are open.
     #[inline]
     fn opened(&mut self, actor: u32, open: u32) {
         let mailbox = &mut self.mailboxes[actor as usize];
@@ -374,7 +376,7 @@ impl Mail {
         self.set_busy(actor, open > 0);
     }
 
-    /// It has been found out for an actor, the newest dirty one.
+    /// Marks the mailbox of the newest dirty actor as clean.
     #[inline]
     pub(crate) fn clean(&mut self, actor: u32) {
         let newest = self.dirty.pop();

@@ -1,7 +1,8 @@
-//! The step that is running: whose it is, which way it goes, and what it has done so far.
+//! The current step: its actor, its branch, and its effects so far.
 //!
-//! A suspended actor is brought back by running its code again on what it had received. Meanwhile the step is *muted*:
-//! sends and creations are only counted, so that they keep their names.
+//! A suspended actor is restored by running its code again on the messages that it had received. During that time the
+//! step is *muted*: sends and creations have no effect, but they are counted so that later ones get the same names as
+//! before.
 
 use crate::remember::Effect;
 use smallvec::SmallVec;
@@ -11,57 +12,58 @@ use std::panic::Location;
 use std::rc::Rc;
 use whippet_model::{Branch, MachineError, Name};
 
-/// No step: before the explored part.
+/// The number used for steps before exploration begins.
 pub(crate) const SET_UP: u32 = u32::MAX;
-/// The number of the test itself, which sends what its body sends.
+/// The number of the test itself, which is the sender of everything its body sends.
 pub(crate) const TEST: u32 = 0;
 
-/// What a suspended actor waits for.
+/// The wait of a suspended actor, and its source location.
 #[derive(Clone)]
 pub(crate) struct Wait {
     pub(crate) on: On,
     pub(crate) site: &'static Location<'static>,
 }
 
-/// See [`Wait`].
+/// The event that ends a [`Wait`].
 #[derive(Clone)]
 pub(crate) enum On {
-    /// The answer to its call of that name.
+    /// The reply to the call of this name.
     Reply(Name),
-    /// A message that passes the filter, `Rc<dyn Fn(&M) -> bool>` inside.
+    /// A message that passes the filter, an `Rc<dyn Fn(&M) -> bool>`.
     Message(Option<Rc<dyn Any>>),
 }
 
-/// See the module.
+/// The current step; see the module documentation.
 pub(crate) struct Now {
     pub(crate) actor: u32,
     pub(crate) step: u32,
-    /// The name of the message being handled: what sends and creations are named after.
+    /// The name of the message being handled, from which the names of sends and creations derive.
     pub(crate) handled: Name,
-    /// How many sends and creations there were in it.
+    /// The number of sends and creations since handling of that message began.
     pub(crate) effects: u32,
-    /// How many there were by the test itself, while something else acts.
+    /// The value of `effects` for the test itself, saved while actors run.
     test_effects: u32,
     pub(crate) muted: bool,
     pub(crate) branch: Branch,
-    /// How many values each `choose` of the step had.
+    /// The number of values of each `choose` in this step.
     pub(crate) arities: SmallVec<[u32; Branch::DIGITS]>,
-    /// The values that `choose` gives next, when a first segment is run again.
+    /// The values that `choose` returns next, while a body is run again up to its first receive.
     pub(crate) forced: VecDeque<u32>,
     pub(crate) stop: bool,
-    /// The actor's history with what it handles now.
+    /// The actor's history, including the message being handled.
     pub(crate) history: u64,
-    /// What the step does, while it is being recorded.
+    /// The effects of the step, if they are being recorded.
     pub(crate) record: Option<Vec<Effect>>,
     pub(crate) wait: Option<Wait>,
-    /// What the actor receives next, and which way it went then: the last one is new, those before are being run again.
+    /// The messages that the actor receives next, each with its branch. Only the last one is new; the others are being
+    /// replayed.
     pub(crate) feed: VecDeque<(u32, Branch)>,
-    /// The program did what it must not.
+    /// The first misuse of the API by the program.
     pub(crate) error: Option<MachineError>,
 }
 
 impl Now {
-    /// The body of the test begins.
+    /// Creates the state in which the body of the test begins.
     pub(crate) fn new() -> Now {
         Now {
             actor: TEST,
@@ -82,7 +84,7 @@ impl Now {
         }
     }
 
-    /// A step of an actor begins, who has this history with it.
+    /// Begins a step of an actor, whose history includes the message of this step.
     #[inline]
     pub(crate) fn begin_step(&mut self, step: u32, actor: u32, history: u64) {
         self.step = step;
@@ -92,7 +94,7 @@ impl Now {
         self.muted = false;
     }
 
-    /// From here on, effects belong to the handling of this message.
+    /// Begins the handling of a message, from which the names of effects derive from here on.
     #[inline]
     pub(crate) fn begin(&mut self, handled: Name, branch: Branch) {
         self.handled = handled;
@@ -102,12 +104,12 @@ impl Now {
         self.wait = None;
     }
 
-    /// Remembers how far the test has come while something else acts.
+    /// Saves the number of effects of the test before actors run.
     pub(crate) fn leave_test(&mut self) {
         self.test_effects = self.effects;
     }
 
-    /// What is done from here on, outside of steps, is done by the test.
+    /// Attributes further effects to the test, after actors have run outside of steps.
     pub(crate) fn back_to_test(&mut self) {
         self.handled = Name::ROOT;
         self.effects = self.test_effects;
@@ -116,7 +118,7 @@ impl Now {
         self.history = Name::ROOT.0;
     }
 
-    /// The name of the next send or creation.
+    /// Returns the name of the next send or creation, and counts it.
     #[inline]
     pub(crate) fn next_name(&mut self) -> Name {
         let name = self.coming_name();
@@ -124,13 +126,13 @@ impl Now {
         name
     }
 
-    /// The name that the next send will have.
+    /// Returns the name that the next send or creation will get.
     #[inline]
     pub(crate) fn coming_name(&self) -> Name {
         self.handled.child(self.effects)
     }
 
-    /// Some number below `n`, as the branch says.
+    /// Returns a number below `n`, as selected by the branch.
     pub(crate) fn choose(&mut self, n: u32) -> u32 {
         if let Some(value) = self.forced.pop_front() {
             return value;
@@ -158,7 +160,7 @@ impl Now {
         self.branch.digit(k)
     }
 
-    /// The program did what it must not: the first such thing is told.
+    /// Records a misuse of the API by the program. Only the first one is kept.
     pub(crate) fn misuse(&mut self, why: impl FnOnce() -> String) {
         self.error.get_or_insert_with(|| MachineError::Misuse(why()));
     }

@@ -1,15 +1,17 @@
-//! How fast the handlers of a type of actors are.
+//! Measurement of how fast the handlers of a type of actors run.
 
 use std::cell::Cell;
 use std::time::{Duration, Instant};
 
-/// A handler that takes longer is worth remembering.
+/// The duration above which a run is slow enough to be worth memoizing.
 const SLOW: Duration = Duration::from_micros(20);
-/// How many runs must have taken longer.
+/// The number of slow runs after which handlers count as slow.
 const ENOUGH: u32 = 8;
 
-/// Runs are timed until one is fast: then all count as fast, because any run may be interrupted, and the first ones are
-/// slow anyway. If none of several is, they are slow.
+/// The pace of the handlers of one type of actors.
+///
+/// Runs are timed until one is fast. From then on all count as fast, because a slow run may just have been interrupted,
+/// and first runs are always slow. If [`ENOUGH`] runs are timed without a fast one, the handlers count as slow.
 #[derive(Debug, Default)]
 pub(crate) struct Pace {
     fast: Cell<bool>,
@@ -17,18 +19,18 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// Whether handlers are known to be fast.
+    /// Returns `true` if handlers are known to be fast.
     #[inline]
     pub(crate) fn is_fast(&self) -> bool {
         self.fast.get()
     }
 
-    /// Whether handlers are known to take so long that remembering pays.
+    /// Returns `true` if handlers are known to be slow enough to be worth memoizing.
     pub(crate) fn is_slow(&self) -> bool {
         self.slow.get() == ENOUGH
     }
 
-    /// Times a run, unless enough is known.
+    /// Runs the closure, and times it unless the pace is already known.
     pub(crate) fn time<T>(&self, run: impl FnOnce() -> T) -> T {
         if self.is_fast() || self.is_slow() {
             return run();

@@ -1,4 +1,4 @@
-//! Catching panics of user code, with their message and place, and without noise on the terminal.
+//! Catching panics of user code, with their message and location, without printing them to the terminal.
 
 use std::any::Any;
 use std::cell::{Cell, RefCell};
@@ -6,11 +6,11 @@ use std::fmt;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::Once;
 
-/// A panic that was caught.
+/// A caught panic.
 #[derive(Clone, Debug)]
 pub(crate) struct Panic {
     pub(crate) message: String,
-    /// Where, as `file:line`.
+    /// The location, as `file:line`.
     pub(crate) place: Option<String>,
 }
 
@@ -19,7 +19,7 @@ thread_local! {
     static CAUGHT: RefCell<Option<Panic>> = const { RefCell::new(None) };
 }
 
-/// Makes panics inside [`catch`] silent; all others are reported as before.
+/// Installs a panic hook that keeps panics inside [`catch`] silent; all others are reported as before.
 pub(crate) fn install_hook() {
     static ONCE: Once = Once::new();
     ONCE.call_once(|| {
@@ -42,7 +42,7 @@ fn text(payload: &(dyn Any + Send)) -> String {
     }
 }
 
-/// Runs user code.
+/// Runs user code and catches its panics.
 #[inline(always)]
 pub(crate) fn catch<T>(code: impl FnOnce() -> T) -> Result<T, Panic> {
     let outer = CATCHING.replace(true);
@@ -52,8 +52,8 @@ pub(crate) fn catch<T>(code: impl FnOnce() -> T) -> Result<T, Panic> {
 }
 
 impl Panic {
-    /// Whether it came from an assertion, as far as the standard library says so: of `assert!` with a message of its
-    /// own it does not.
+    /// Returns `true` if the panic came from an assertion, as far as its message shows. An `assert!` with a custom
+    /// message is not recognized.
     pub(crate) fn is_assertion(&self) -> bool {
         self.message.starts_with("assertion ")
     }

@@ -1,19 +1,20 @@
-//! What is in the past of what, finer than steps: a vector clock for each actor.
+//! Happens-before at a finer grain than steps: a vector clock for each actor.
 //!
-//! A message carries its sender's clock and delivery joins it, a new actor begins with its creator's, and an actor's own
-//! entry counts what it sends, creates and receives. What an actor did at an entry of its own is in the past of another
-//! one iff that one's clock has reached the entry.
+//! A message carries its sender's clock, and its delivery joins that clock into the receiver's. A new actor begins with
+//! its creator's clock. An actor's own entry counts its sends, creations and receives. An action of actor `a`,
+//! performed when `a`'s own entry was `e`, happens before the present of actor `b` iff `b`'s clock has reached `e` in
+//! the entry of `a`.
 //!
-//! (The past of whole steps is too coarse here: what a step does after a send is not in the past of what the message
-//! leads to.)
+//! Happens-before between whole steps is too coarse here: the part of a step after a send does not happen before the
+//! delivery of that message.
 //!
-//! Clocks need not be kept before there is anything to order: all that leads from one thing to a later one comes after
-//! the first.
+//! Clocks are maintained only while shared variables exist. This suffices, because every causal path from one access to
+//! a later one begins after the first access.
 
 use crate::now::SET_UP;
 use std::rc::Rc;
 
-/// A vector clock: an entry for each actor; missing ones are 0.
+/// A vector clock with an entry for each actor; missing entries are 0.
 pub(crate) type Clock = Rc<[u32]>;
 
 /// The clock of each actor, and of each message.
@@ -21,22 +22,22 @@ pub(crate) type Clock = Rc<[u32]>;
 pub(crate) struct Pasts {
     actors: Vec<Vec<u32>>,
     carried: Vec<Clock>,
-    /// What clocks were before each step changed them.
+    /// The changes to undo: the step, the actor, and the actor's clock before the change.
     undo: Vec<(u32, u32, Vec<u32>)>,
 }
 
-/// An entry of a clock.
+/// Returns the entry of a clock for an actor.
 pub(crate) fn entry(clock: &[u32], actor: u32) -> u32 {
     clock.get(actor as usize).copied().unwrap_or(0)
 }
 
 impl Pasts {
-    /// An actor's clock now.
+    /// Returns the current clock of an actor.
     pub(crate) fn of(&self, actor: u32) -> &[u32] {
         self.actors.get(actor as usize).map_or(&[][..], Vec::as_slice)
     }
 
-    /// The clock of an actor, to be changed in this step.
+    /// Returns the clock of an actor for modification in this step, and saves its previous value.
     fn change(&mut self, actor: u32, step: u32) -> &mut Vec<u32> {
         let place = actor as usize;
         if self.actors.len() <= place {
@@ -50,12 +51,12 @@ impl Pasts {
         clock
     }
 
-    /// An actor has begun something that others can only do after it.
+    /// Advances an actor's own entry when it creates a shared variable.
     pub(crate) fn began(&mut self, actor: u32, step: u32) {
         self.change(actor, step)[actor as usize] += 1;
     }
 
-    /// An actor has sent its next message.
+    /// Records that an actor sent message `what`.
     pub(crate) fn sent(&mut self, actor: u32, what: usize, step: u32) {
         let clock = self.change(actor, step);
         let carried = Rc::from(clock.as_slice());
@@ -65,7 +66,7 @@ impl Pasts {
         self.carried.push(carried);
     }
 
-    /// An actor has received a message.
+    /// Records that an actor received message `what`.
     pub(crate) fn delivered(&mut self, actor: u32, what: usize, step: u32) {
         let carried = self.carried.get(what).cloned();
         let clock = self.change(actor, step);
@@ -78,7 +79,7 @@ impl Pasts {
         clock[actor as usize] += 1;
     }
 
-    /// An actor has created another one.
+    /// Records that an actor created another one.
     pub(crate) fn created(&mut self, creator: u32, actor: u32, step: u32) {
         let clock = self.change(creator, step);
         let begins = clock.clone();
@@ -89,7 +90,7 @@ impl Pasts {
         clock[actor as usize] += 1;
     }
 
-    /// Takes back what steps from `depth` on did.
+    /// Undoes the changes made by steps from `depth` on.
     pub(crate) fn rewind(&mut self, depth: u32) {
         while self.undo.last().is_some_and(|&(step, ..)| step != SET_UP && step >= depth) {
             let (_, actor, clock) = self.undo.pop().expect("the loop checked");
@@ -97,12 +98,12 @@ impl Pasts {
         }
     }
 
-    /// What has happened so far is not taken back any more.
+    /// Makes everything that has happened so far permanent.
     pub(crate) fn settle(&mut self) {
         self.undo.clear();
     }
 
-    /// There is nothing left to order: messages sent from here on may carry nothing.
+    /// Discards the clocks of messages when the last shared variable is removed.
     pub(crate) fn forget(&mut self) {
         self.carried.clear();
     }

@@ -1,10 +1,9 @@
-//! Results of slow and of suspended code, remembered per local history.
+//! Memoization of the steps of slow and suspended code, by local history.
 //!
-//! What an actor does with a message depends on what it has received before, and on nothing else. A cell may
-//! therefore keep what a step did, under the hash of the actor's history up to and including that step, and do
-//! it again without running any code. This pays for code that is slow or has to be brought back by running it
-//! again; plain handlers are cheaper to run. All cells share one budget of memory; a cell that would exceed it
-//! forgets what it knows.
+//! An actor's reaction to a message depends only on what it has received before. A cell may therefore store the effects
+//! of a step under the hash of the actor's history up to and including that step, and later repeat them without running
+//! any code. This pays off for code that is slow or would have to be run again to restore it; other handlers are
+//! cheaper to run. All cells share one memory budget; a cell that would exceed it discards everything it has memoized.
 
 use crate::cell::Status;
 use crate::engine::{Engine, EngineRef};
@@ -13,10 +12,10 @@ use smallvec::SmallVec;
 use std::rc::Rc;
 use whippet_model::Branch;
 
-/// A send or reply, to be done again.
+/// A send or reply that can be repeated.
 pub(crate) type Effect = Rc<dyn Fn(&mut Engine)>;
 
-/// What a step did.
+/// The effects of a step.
 pub(crate) struct Remembered<S> {
     effects: Vec<Effect>,
     arities: SmallVec<[u32; Branch::DIGITS]>,
@@ -25,7 +24,7 @@ pub(crate) struct Remembered<S> {
     pub(crate) state: S,
 }
 
-/// What a cell remembers.
+/// The memoized steps of a cell.
 pub(crate) struct Memory<S> {
     steps: FxHashMap<u64, Remembered<S>>,
     bytes: usize,
@@ -37,11 +36,12 @@ impl<S> Default for Memory<S> {
     }
 }
 
-/// A guess at what one effect takes besides its entry in the list.
+/// An estimate of the memory that one effect uses besides its entry in the list.
 const EFFECT_BYTES: usize = 80;
 
 impl<S> Memory<S> {
-    /// What the running step did the last time, after doing its effects again; otherwise they are recorded from here on.
+    /// Repeats the effects of the current step and returns them, if the step is memoized. Otherwise starts recording
+    /// its effects and returns `None`.
     pub(crate) fn recall(&self, engine: &EngineRef) -> Option<&Remembered<S>> {
         let mut engine = engine.borrow_mut();
         let Some(known) = self.steps.get(&engine.now.history) else {
@@ -55,7 +55,7 @@ impl<S> Memory<S> {
         Some(known)
     }
 
-    /// Keeps what the running step did, if it could be recorded.
+    /// Memoizes the current step, if its effects could be recorded.
     pub(crate) fn keep(&mut self, engine: &EngineRef, status: &Status, state: impl FnOnce() -> S) {
         let engine = &mut *engine.borrow_mut();
         let Some(effects) = engine.now.record.take() else { return };
@@ -75,7 +75,7 @@ impl<S> Memory<S> {
         self.steps.insert(engine.now.history, step);
     }
 
-    /// Nothing of a step that failed is kept.
+    /// Discards the recorded effects of a step that failed.
     pub(crate) fn discard(engine: &EngineRef) {
         engine.borrow_mut().now.record = None;
     }

@@ -1,10 +1,10 @@
-//! Read–write locks: actors that answer many readers, or one writer.
+//! Read–write locks, implemented as actors that grant requests of many readers or one writer.
 //!
-//! A lock that nobody writes under takes `Read`; one that nobody holds at all takes `Write`; `Free` it takes from those
-//! who hold it. All other requests stay pending, in no order: a writer may wait as long as there are readers.
+//! A lock without a writer accepts `Read`; a lock without any holder accepts `Write`; `Free` is accepted from any
+//! holder. All other requests stay pending, in no particular order: readers may starve a writer.
 //!
-//! Readers are told apart in no clock: two of them that hold the lock together are not ordered, so that a write under a
-//! lock taken for reading is a data race.
+//! Two readers that hold the lock at the same time are not ordered by happens-before, so a write by one of them to a
+//! variable that the other accesses is a data race.
 
 use crate::address::{Recipient, Reply};
 use crate::cx::Hands;
@@ -14,10 +14,9 @@ use crate::service::{Service, grant};
 use std::panic::Location;
 use whippet_model::Name;
 
-/// A lock that many may hold for reading, or one for writing.
+/// A lock that many actors may hold for reading, or one for writing.
 ///
-/// It is not re-entrant: whoever writes under it and locks it again waits for ever, and so does a reader who wants to
-/// write.
+/// It is not re-entrant: a writer that locks it again deadlocks, and so does a reader that requests it for writing.
 ///
 /// ```
 /// use whippet_actors::{Inbox, System};
@@ -37,11 +36,11 @@ use whippet_model::Name;
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct RwLock(Recipient<RwMsg>);
 
-/// A lock that is held for reading. Dropping it lets go.
+/// A guard of a lock held for reading. Dropping it releases the lock.
 ///
 /// ```
 /// use whippet::{ReadGuard, prelude::*};
-/// // Two readers that both wait for the other one to read: they hold the lock together.
+/// // Two readers that each wait until the other one reads: they hold the lock at the same time.
 /// whippet::check(|sys| {
 ///     let (lock, here) = (sys.new_rwlock(), sys.new_semaphore(0));
 ///     for _ in 0..2 {
@@ -60,7 +59,7 @@ pub struct ReadGuard {
     _held: Held<RwMsg>,
 }
 
-/// A lock that is held for writing. Dropping it lets go.
+/// A guard of a lock held for writing. Dropping it releases the lock.
 ///
 /// ```
 /// use whippet::{WriteGuard, prelude::*};
@@ -80,27 +79,27 @@ pub struct WriteGuard {
     _held: Held<RwMsg>,
 }
 
-/// What a read–write lock understands.
+/// The messages that a read–write lock receives.
 #[derive(Copy, Clone, Debug, Hash)]
 pub(crate) enum RwMsg {
-    /// Somebody wants to read.
+    /// The sender requests the lock for reading.
     Read(Reply<()>),
-    /// Somebody wants to write.
+    /// The sender requests the lock for writing.
     Write(Reply<()>),
-    /// Somebody lets go.
+    /// The holder releases the lock.
     Free(Owner),
 }
 
-/// The actor that a read–write lock is.
+/// The actor that implements a read–write lock.
 #[derive(Clone, Debug, Default, Hash)]
 pub(crate) struct RwLockActor {
     writer: Option<Owner>,
-    /// By name, one entry for each time: who came first makes no difference.
+    /// The readers, one entry per guard, sorted by name so that the order of arrival does not affect the state.
     readers: Vec<Owner>,
 }
 
 impl RwLockActor {
-    /// The names of the actors that hold it.
+    /// Returns the names of the actors that hold the lock.
     pub(crate) fn holders(&self) -> Vec<Name> {
         self.writer.iter().chain(&self.readers).map(|owner| owner.name()).collect()
     }

@@ -1,7 +1,7 @@
-//! Semaphores: actors that answer as many requests as they have permits.
+//! Semaphores, implemented as actors that grant as many requests as they have permits.
 //!
-//! A semaphore with a permit to give takes `Acquire` and answers it; one without takes only what brings permits back.
-//! All other requests stay pending, in no order.
+//! A semaphore with a free permit accepts `Acquire` and answers it; one without accepts only `Release` and `Add`. Other
+//! requests stay pending, in no particular order.
 
 use crate::address::{Recipient, Reply};
 use crate::cx::Hands;
@@ -11,7 +11,7 @@ use crate::service::{Service, grant};
 use std::panic::Location;
 use whippet_model::Name;
 
-/// A number of permits: whoever wants one waits until there is one.
+/// A semaphore: a number of permits. Acquiring one waits until a permit is free.
 ///
 /// ```
 /// use whippet_actors::{Inbox, System};
@@ -23,8 +23,8 @@ use whippet_model::Name;
 /// });
 /// ```
 ///
-/// A permit that is [forgotten](Permit::forget) never comes back, and [`add_permit`](crate::Cx::add_permit) makes a new
-/// one: together they are a signal from one actor to another.
+/// A permit that is [forgotten](Permit::forget) is never given back, and [`add_permit`](crate::Cx::add_permit) creates
+/// a new one. Together they can serve as a signal from one actor to another.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Semaphore(Recipient<SemaphoreMsg>);
 
@@ -52,11 +52,11 @@ pub struct Permit {
 }
 
 impl Permit {
-    /// Never gives the permit back.
+    /// Discards the permit without giving it back.
     ///
     /// ```
     /// # use whippet::prelude::*;
-    /// // One actor signals, another one waits for the signal and uses it up.
+    /// // One actor signals; another one waits for the signal and consumes it.
     /// whippet::check(|sys| {
     ///     let ready = sys.new_semaphore(0);
     ///     sys.spawn_fn(async move |inbox: &mut Inbox<()>| inbox.add_permit(ready));
@@ -68,27 +68,27 @@ impl Permit {
     }
 }
 
-/// What a semaphore understands.
+/// The messages that a semaphore receives.
 #[derive(Copy, Clone, Debug, Hash)]
 pub(crate) enum SemaphoreMsg {
-    /// Somebody wants a permit.
+    /// The sender requests a permit.
     Acquire(Reply<()>),
-    /// Somebody gives one back.
+    /// The holder gives a permit back.
     Release(Owner),
-    /// There is one more.
+    /// Adds a new permit.
     Add,
 }
 
-/// The actor that a semaphore is.
+/// The actor that implements a semaphore.
 #[derive(Clone, Debug, Hash)]
 pub(crate) struct SemaphoreActor {
     permits: u32,
-    /// By name, one entry for each permit: who came first makes no difference.
+    /// The holders, one entry per permit, sorted by name so that the order of arrival does not affect the state.
     holders: Vec<Owner>,
 }
 
 impl SemaphoreActor {
-    /// The names of the actors that have its permits.
+    /// Returns the names of the actors that hold permits.
     pub(crate) fn holders(&self) -> Vec<Name> {
         self.holders.iter().map(|owner| owner.name()).collect()
     }

@@ -1,7 +1,7 @@
-//! Services: the actors that locks and the like are.
+//! Services: the built-in actors that implement locks, semaphores and condition variables.
 //!
-//! A service runs none of the user's code, never waits and cannot fail. So a step of it needs no future and nothing to
-//! catch: it saves the state, takes the message, and answers. Otherwise it is an actor as any other.
+//! A service runs no user code, never waits and cannot fail. A step of a service therefore needs no future and catches
+//! no panics: it saves the state, takes the message, and answers. In all other respects a service is an ordinary actor.
 
 use crate::Message;
 use crate::address::Reply;
@@ -16,35 +16,35 @@ use std::hash::{Hash, Hasher};
 use std::panic::Location;
 use whippet_model::Branch;
 
-/// What a service does with its messages.
+/// The behaviour of a service.
 pub(crate) trait Service: Clone + Debug + Hash + 'static {
-    /// What it understands.
+    /// The type of message the service receives.
     type Msg: Message + Copy + Hash;
 
-    /// Takes a message that it accepts.
+    /// Handles a message that the service accepts.
     fn take(&mut self, msg: Self::Msg, engine: &mut Engine);
 
-    /// Whether it takes this message now.
+    /// Returns `true` if the service accepts this message in its current state.
     fn accepts(&self, msg: &Self::Msg) -> bool;
 }
 
-/// The history that every grant comes from.
+/// The history that every grant is attributed to.
 const GRANTED: u64 = 0x62A7;
 
-/// Answers one who waits. What it is told is always the same, whatever the service has done before: who has been granted
-/// the same things in another order has the same history, and what it does then is remembered.
+/// Answers a waiter. The reply is always the same, whatever the service has done before: actors that were granted the
+/// same requests in another order have the same history, so their memoized steps can be reused.
 #[inline]
 pub(crate) fn grant(engine: &mut Engine, reply: Reply<()>) {
     engine.now.history = GRANTED;
     engine.reply(reply.call, reply.to, (), Location::caller());
 }
 
-/// See the module.
+/// The cell of a service; see the module documentation.
 pub(crate) struct ServiceCell<S> {
     state: S,
     /// The state before each step.
     saved: Vec<S>,
-    /// It is always at rest.
+    /// Always [`Status::Rest`].
     status: Status,
     slot: u32,
     engine: EngineRef,

@@ -1,17 +1,18 @@
-//! Variables that several actors and futures use, with every access clocked.
+//! Variables shared by several actors and futures, with a vector-clock timestamp for each access.
 //!
-//! Two accesses of different actors, one of them a write, race unless one happens before the other: through messages,
-//! locks and futures, all of which are deliveries. [`Pasts`] knows what is in the past of what. All pairs of an execution
-//! that race are told, so that equivalent executions tell the same.
+//! Two accesses by different actors, at least one of them a write, race unless one happens before the other.
+//! Happens-before arises from messages, locks and futures, which are all deliveries; [`Pasts`] computes it. All
+//! racing pairs of an execution are reported, so that equivalent executions report the same races.
 //!
-//! **What a read sees.** Where nothing is skipped, the newest value: steps follow one another. A reduction takes steps of
-//! different actors for independent, which is true as long as they see nothing of each other. There a read sees the newest
-//! write *in its past*; if several are newest, none of which is in the past of another, the one by the actor of the
-//! largest name. Without a race this is the newest write of all. With one, what a step does still depends on its past
-//! alone: the search stays on firm ground, explores each execution without a race as it is, and finds the races.
+//! **Semantics of reads.** Without a reduction, a read returns the newest value, since steps are executed one after
+//! another. A reduction assumes that steps of different actors are independent, which holds only if they cannot observe
+//! each other. With a reduction, a read therefore returns the newest write *in its past*, i.e. among the writes that
+//! happen before it; if several are maximal, the one whose actor has the largest name. Without a data race this is the
+//! newest write of all. With one, the effects of a step still depend only on its past: the reduction stays sound,
+//! race-free executions are explored with their normal behaviour, and the races are found.
 //!
-//! Suspended code that is run again must read what it read before: values read are kept, in order, per actor. An actor's
-//! history holds which writes it has seen.
+//! Suspended code that is run again must read the same values as before, so the values read are logged in order, per
+//! actor. An actor's history includes the writes it has read.
 
 use crate::Message;
 use crate::cx::Hands;
@@ -40,7 +41,7 @@ use whippet_model::Name;
 /// ```
 pub struct Shared<T> {
     name: Name,
-    /// A hint, as in an address.
+    /// A hint that saves a look-up by name, as in an address.
     number: u32,
     of: PhantomData<fn(T) -> T>,
 }
@@ -57,18 +58,18 @@ impl<T> fmt::Debug for Shared<T> {
     }
 }
 
-/// One access.
+/// One access to a variable.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Access {
     pub(crate) write: bool,
     pub(crate) step: u32,
     pub(crate) actor: u32,
-    /// The actor's own entry of its clock then.
+    /// The actor's own clock entry at the access.
     entry: u32,
     pub(crate) site: &'static Location<'static>,
 }
 
-/// Two accesses of a variable that nothing orders.
+/// Two accesses to a variable that are not ordered by happens-before.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DataRace {
     pub(crate) variable: u32,
@@ -82,12 +83,12 @@ struct Written {
     actor: u32,
     /// The name of the actor.
     by: Name,
-    /// The actor's own entry of its clock then; 0: in every past.
+    /// The actor's own clock entry at the write; 0 for the initial value, which is in every past.
     entry: u32,
     clock: Clock,
-    /// Says what the value is: the writer's history.
+    /// A hash that identifies the value, derived from the writer's history.
     origin: u64,
-    /// Whether it and all before it are in one chain of pasts.
+    /// `true` if this write and all earlier ones are totally ordered by happens-before.
     chained: bool,
 }
 
@@ -101,12 +102,12 @@ struct Accesses {
 
 struct Variable {
     name: Name,
-    /// All that was written, the newest last.
+    /// All values written, the newest last.
     written: Vec<Written>,
     accesses: Vec<Accesses>,
 }
 
-/// How to take something back.
+/// The change to undo when a step is undone.
 enum Undo {
     Variable,
     Written(u32),
@@ -121,23 +122,24 @@ pub(crate) struct Variables {
     by_name: FxHashMap<Name, u32>,
     pub(crate) pasts: Pasts,
     pub(crate) races: Vec<DataRace>,
-    /// Whether a read sees what is in its past, and no more.
+    /// `true` if a read returns the newest write in its past instead of the newest write.
     pub(crate) by_past: bool,
-    /// Why no variable can be made any more.
+    /// The reason why no more variables can be created, if any.
     pub(crate) closed: Option<&'static str>,
-    /// What each actor has read, in order, with the step.
+    /// The values that each actor has read, in order, each with its step.
     logs: Vec<Vec<(u32, Rc<dyn Any>)>>,
-    /// Where in its log an actor that is run again reads next.
+    /// The index in its log at which an actor that is run again reads next.
     cursor: usize,
     undo: Vec<(u32, Undo)>,
 }
 
-/// Tells names of variables from names of messages that have the same number.
+/// Salt that distinguishes names of variables from names of messages with the same number.
 const VARIABLE: u64 = 0x5A12;
-/// Tells what was written from what was sent.
+/// Salt that distinguishes writes from sends.
 const WRITTEN: u64 = 0x3217;
 
-/// Steps of actors with tracked fields are ordered more loosely than clocks know.
+/// The error for variables created too late: with tracked fields, steps of one actor may be unordered, which vector
+/// clocks do not represent.
 pub(crate) const TOO_LATE: &str =
     "where actors have tracked fields, make the shared variables in the set-up of the test: `System::new_shared`";
 
@@ -146,15 +148,15 @@ impl Variables {
         self.variables.is_empty()
     }
 
-    /// An actor is run again from what it did in this step on; `None`: from its beginning.
+    /// Prepares the log of an actor that is run again from step `from` on, or from its beginning if `None`.
     pub(crate) fn run_again(&mut self, actor: u32, from: Option<u32>) {
         let log = self.logs.get(actor as usize).map_or(&[][..], Vec::as_slice);
-        // Steps of the set-up come first, whatever their number.
+        // Steps of the setup come first, although their number is the largest.
         self.cursor = from
             .map_or(0, |from| log.iter().position(|&(step, _)| step != SET_UP && step >= from).unwrap_or(log.len()));
     }
 
-    /// Takes back all accesses of steps from `depth` on.
+    /// Undoes all accesses of steps from `depth` on.
     pub(crate) fn rewind(&mut self, depth: u32) {
         let gone = |step: u32| step != SET_UP && step >= depth;
         while self.undo.last().is_some_and(|&(step, _)| gone(step)) {
@@ -190,7 +192,7 @@ impl Variables {
         }
     }
 
-    /// What has happened so far is not taken back any more.
+    /// Makes everything that has happened so far permanent.
     pub(crate) fn settle(&mut self) {
         self.undo.clear();
         self.pasts.settle();
@@ -212,7 +214,7 @@ impl Variables {
         }
     }
 
-    /// Notes an access and the races it has part in.
+    /// Records an access and the races in which it takes part.
     fn access(&mut self, variable: u32, write: bool, step: u32, actor: u32, site: &'static Location<'static>) {
         let clock = self.pasts.of(actor);
         let second = Access { write, step, actor, entry: entry(clock, actor), site };
@@ -233,7 +235,7 @@ impl Variables {
         self.undo.push((step, Undo::Access(variable, place as u32, write)));
     }
 
-    /// What a read by an actor sees.
+    /// Returns the write that a read by an actor observes.
     fn seen(&self, variable: u32, actor: u32) -> &Written {
         let written = &self.variables[variable as usize].written;
         let newest = written.last().expect("a variable has a value from the beginning");
@@ -248,7 +250,7 @@ impl Variables {
             let follows =
                 |one: &Written, other: &Written| one.actor != other.actor && one.before(other.actor, &other.clock);
             let newest = past().filter(|one| !past().any(|other| follows(one, other)));
-            // The last of those by one actor.
+            // Among writes of one actor, `max_by_key` selects the last.
             newest.max_by_key(|one| one.by)
         };
         seen.expect("the first value is in every past")
@@ -264,14 +266,14 @@ impl Variables {
 }
 
 impl Written {
-    /// Whether it is in the past of an actor with this clock.
+    /// Returns `true` if the write is in the past of an actor with this clock.
     fn before(&self, actor: u32, clock: &[u32]) -> bool {
         self.actor == actor || self.entry <= entry(clock, self.actor)
     }
 }
 
 impl Engine {
-    /// The running step makes a variable; the answer is its name and number.
+    /// Creates a variable in the current step and returns its name and number.
     fn make_variable(&mut self, value: Rc<dyn Any>) -> (Name, u32) {
         let name = self.now.next_name().mixed(VARIABLE);
         if self.now.muted {
@@ -281,7 +283,7 @@ impl Engine {
         if let Some(why) = self.shared.closed {
             self.now.misuse(|| why.to_owned());
         }
-        // It cannot be made again from a record.
+        // A creation cannot be replayed from a record, so the step is not memoized.
         self.now.record = None;
         let (step, actor) = (self.now.step, self.now.actor);
         let number = self.shared.variables.len() as u32;
@@ -295,7 +297,7 @@ impl Engine {
     }
 
     fn read_variable(&mut self, variable: u32, site: &'static Location<'static>) -> Rc<dyn Any> {
-        // What the step does depends on more than the actor's history.
+        // The step depends on more than the actor's history, so it is not memoized.
         self.now.record = None;
         let (step, actor) = (self.now.step, self.now.actor);
         self.shared.access(variable, false, step, actor, site);
@@ -316,13 +318,13 @@ impl Engine {
         self.now.record = None;
         let (step, actor) = (self.now.step, self.now.actor);
         self.shared.access(variable, true, step, actor, site);
-        // The next thing that the step writes is another one.
+        // Changes the history so that the next write of this step gets a different origin.
         self.now.history = Name(self.now.history).mixed(WRITTEN).0;
         let by = self.about[actor as usize].name;
         self.shared.write(variable, step, actor, by, value, self.now.history);
     }
 
-    /// The next value that code which is run again has read.
+    /// Returns the next value in the log of an actor that is run again.
     fn read_again(&mut self, actor: u32) -> Rc<dyn Any> {
         let cursor = self.shared.cursor;
         self.shared.cursor += 1;

@@ -1,4 +1,4 @@
-//! What the body of a test works with.
+//! The system that the body of a test sets up.
 
 use crate::address::{Addr, Recipient};
 use crate::checks::{Check, Who};
@@ -21,9 +21,9 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use whippet_model::MachineError;
 
-/// What the body of a test works with: creates actors, sends the first messages, says what must hold.
+/// The system that the body of a test sets up: the body creates actors, sends the first messages and declares checks.
 ///
-/// Nothing is delivered while the body runs, except by [`settle`](System::settle).
+/// No message is delivered while the body runs, except by [`settle`](System::settle).
 ///
 /// ```
 /// use whippet_actors::{Actor, Cx, System};
@@ -38,7 +38,7 @@ use whippet_model::MachineError;
 /// fn counts(system: &mut System) {
 ///     let counter = system.spawn(Counter(0));
 ///     system.send(counter, 1);
-///     system.settle(); // so far the set-up: delivered in one fixed order, not explored
+///     system.settle(); // ends the setup: delivered in one fixed order, not explored
 ///     system.send(counter, 2);
 ///     system.send(counter, 3);
 ///     system.at_end(counter, |counter| assert_eq!(counter.0, 6));
@@ -51,7 +51,7 @@ pub struct System {
     error: Option<MachineError>,
 }
 
-/// How many messages a set-up may take to become quiet.
+/// The maximum number of messages delivered by [`System::settle`].
 const SET_UP_MESSAGES: usize = 100_000;
 
 impl System {
@@ -66,13 +66,13 @@ impl System {
         system
     }
 
-    /// A system of its own, to try things out in documentation and unit tests.
+    /// Creates an independent system, for use in documentation and unit tests.
     #[must_use]
     pub fn scratch() -> System {
         System::new(Delivery::Unordered, Environment::Open)
     }
 
-    /// The machine of what was set up, unless something was wrong with that.
+    /// Returns the machine of the system, or the error that occurred during the setup.
     pub(crate) fn into_machine(self) -> Result<ActorMachine, MachineError> {
         match self.error {
             Some(error) => Err(error),
@@ -80,13 +80,13 @@ impl System {
         }
     }
 
-    /// Takes in what was created.
+    /// Starts the actors that were created.
     fn adopt(&mut self) {
         self.hands.engine.borrow_mut().now.leave_test();
         if let Err(error) = self.machine.adopt() {
             self.error.get_or_insert(error);
         }
-        // Bodies act under their own names; what follows is the test's again.
+        // Bodies act under their own names; further effects belong to the test again.
         self.hands.engine.borrow_mut().now.back_to_test();
     }
 
@@ -112,7 +112,7 @@ impl System {
         addr
     }
 
-    /// Creates an actor that is called `name` in stories.
+    /// Creates an actor that is called `name` in counterexamples.
     ///
     /// ```
     /// # use whippet::prelude::*;
@@ -153,7 +153,7 @@ impl System {
         recipient
     }
 
-    /// Creates an actor that receives explicitly and is called `name` in stories.
+    /// Creates an actor that receives explicitly and is called `name` in counterexamples.
     ///
     /// ```
     /// # use whippet::prelude::*;
@@ -175,7 +175,7 @@ impl System {
         recipient
     }
 
-    /// Runs a body beside the actors and gives a handle to its result: see [`Future`].
+    /// Runs a body concurrently with the actors and returns a handle to its result: see [`Future`].
     ///
     /// ```
     /// # use whippet::prelude::*;
@@ -194,7 +194,7 @@ impl System {
         future
     }
 
-    /// A new re-entrant lock: see [`Lock`].
+    /// Creates a re-entrant lock: see [`Lock`].
     ///
     /// ```
     /// # use whippet::prelude::*;
@@ -212,7 +212,7 @@ impl System {
         lock
     }
 
-    /// A new mutex: see [`Mutex`].
+    /// Creates a mutex: see [`Mutex`].
     ///
     /// ```
     /// # use whippet::prelude::*;
@@ -227,7 +227,7 @@ impl System {
         mutex
     }
 
-    /// A new read–write lock: see [`RwLock`].
+    /// Creates a read–write lock: see [`RwLock`].
     ///
     /// ```
     /// # use whippet::prelude::*;
@@ -243,7 +243,7 @@ impl System {
         lock
     }
 
-    /// A new semaphore with so many permits: see [`Semaphore`].
+    /// Creates a semaphore with this number of permits: see [`Semaphore`].
     ///
     /// ```
     /// # use whippet::prelude::*;
@@ -259,7 +259,7 @@ impl System {
         semaphore
     }
 
-    /// A new condition variable: see [`Condvar`].
+    /// Creates a condition variable: see [`Condvar`].
     ///
     /// ```
     /// # use whippet::prelude::*;
@@ -278,7 +278,7 @@ impl System {
         condvar
     }
 
-    /// A new variable that several actors and futures may use: see [`Shared`].
+    /// Creates a variable that several actors and futures may use: see [`Shared`].
     ///
     /// ```
     /// # use whippet::prelude::*;
@@ -310,8 +310,8 @@ impl System {
         self.hands.send(to, message);
     }
 
-    /// Ends the set-up: delivers what is pending in order of sending until the program is quiet. All this is done
-    /// once and not explored; what the body does afterwards is.
+    /// Ends the setup: delivers pending messages in the order they were sent until none is deliverable. This is done
+    /// once and is not explored; everything the body does afterwards is.
     ///
     /// ```
     /// # use whippet::prelude::*;
@@ -334,7 +334,7 @@ impl System {
         self.hands.engine.borrow_mut().now.back_to_test();
     }
 
-    /// Checks the states of the named actors after every step of one of them.
+    /// Adds a check that runs on the states of the named actors after every step of one of them.
     ///
     /// ```
     /// # use whippet::prelude::*;
@@ -356,7 +356,7 @@ impl System {
         self.machine.always(Check::new(who, check));
     }
 
-    /// Checks the states of the named actors when nothing can happen any more.
+    /// Adds a check that runs on the states of the named actors when no step is enabled.
     ///
     /// ```
     /// # use whippet::prelude::*;
@@ -377,7 +377,7 @@ impl System {
         self.machine.at_end(Check::new(who, check));
     }
 
-    /// Says what must have happened when nothing can happen any more.
+    /// Sets the state that the program must have reached when no step is enabled.
     ///
     /// ```
     /// # use whippet::prelude::*;

@@ -34,11 +34,11 @@ pub struct Test {
     body: Arc<Body>,
 }
 
-/// How many bytes a machine may use to remember what slow and async handlers did.
+/// The default number of bytes that a machine may use to memoize steps of slow and async handlers.
 const REMEMBER: usize = 64 << 20;
 
 impl Test {
-    /// A test of this name and body.
+    /// Creates a test with this name and body.
     pub fn new(name: impl Into<String>, body: impl Fn(&mut System) + Send + Sync + 'static) -> Test {
         Test {
             name: name.into(),
@@ -51,14 +51,14 @@ impl Test {
         }
     }
 
-    /// The order of delivery.
+    /// Sets the delivery order.
     #[must_use]
     pub fn delivery(mut self, delivery: Delivery) -> Test {
         self.delivery = delivery;
         self
     }
 
-    /// What must have happened at the end, unless the body says otherwise.
+    /// Sets the state that the program must have reached at the end. The body can override it.
     ///
     /// ```
     /// use whippet_actors::{Environment, Test};
@@ -72,8 +72,8 @@ impl Test {
         self
     }
 
-    /// When two messages to one actor are in conflict. By default [`Tracked`](crate::Tracked) fields tell, of actors that have
-    /// them; marks need them too.
+    /// Sets the rule by which two messages to one actor conflict. By default the rule uses the
+    /// [`Tracked`](crate::Tracked) fields of actors that have them; marks need tracked fields too.
     ///
     /// ```
     /// use whippet_actors::{Actor, Cx, Test, Tracked};
@@ -97,7 +97,7 @@ impl Test {
         self
     }
 
-    /// A parameter that the body was made with; it stands in schedules and reports.
+    /// Adds a parameter with which the body was created; it appears in schedules and reports.
     ///
     /// ```
     /// use whippet_actors::Test;
@@ -111,8 +111,8 @@ impl Test {
         self
     }
 
-    /// How many bytes each worker may use to remember what slow and async handlers did, so as not to run them again
-    /// on the same history: 64 MiB by default, 0 to remember nothing.
+    /// Sets the number of bytes each worker may use to memoize steps of slow and async handlers, so that they are not
+    /// run again on the same history: 64 MiB by default, 0 to disable memoization.
     ///
     /// ```
     /// use whippet_actors::Test;
@@ -126,7 +126,7 @@ impl Test {
         self
     }
 
-    /// The order of delivery that was set.
+    /// Returns the delivery order.
     ///
     /// ```
     /// use whippet_actors::{Delivery, Test};

@@ -1,4 +1,4 @@
-//! Actors, messages and steps in words.
+//! Textual descriptions of actors, messages and steps.
 
 use crate::cell::Cell;
 use crate::engine::Engine;
@@ -8,7 +8,7 @@ use std::fmt::Debug;
 use std::hash::{Hash, Hasher};
 use whippet_model::Name;
 
-/// What a type of actor is called: `bank::SavingsAccount<T>` is a "savings account".
+/// Returns the label of a type of actor: `bank::SavingsAccount<T>` becomes "savings account".
 pub(crate) fn type_label(path: &str) -> String {
     let path = path.split('<').next().unwrap_or(path);
     let last = path.rsplit("::").next().unwrap_or(path);
@@ -25,7 +25,7 @@ pub(crate) fn type_label(path: &str) -> String {
     label
 }
 
-/// What every actor is called: by its kind, with a number where there are several of a kind.
+/// Returns the label of every actor: its kind, followed by a number if there are several of that kind.
 pub(crate) fn labels(engine: &Engine) -> Vec<String> {
     let mut of_kind: FxHashMap<&str, (u32, u32)> = FxHashMap::default();
     for about in &engine.about {
@@ -42,7 +42,7 @@ pub(crate) fn labels(engine: &Engine) -> Vec<String> {
         .collect()
 }
 
-/// A message or reply as text.
+/// Returns a message or reply as text.
 pub(crate) fn content<M: Debug + 'static>(engine: &Engine, what: u32) -> String {
     let sent = engine.mail[what];
     match sent.content {
@@ -51,19 +51,19 @@ pub(crate) fn content<M: Debug + 'static>(engine: &Engine, what: u32) -> String 
     }
 }
 
-/// A hash of a reply: of what it shows, and of the call that it answers.
+/// Hashes a reply: its `Debug` text and the name of the call it answers.
 pub(crate) fn hash_reply(engine: &Engine, place: u32, call: Name, hasher: &mut FxHasher) {
     hasher.write(format!("{:?}", engine.mail.reply(place)).as_bytes());
     hasher.write_u64(call.0);
 }
 
-/// The variant of a message: its text up to the first bracket.
+/// Returns the variant of a message: its text up to the first bracket.
 pub(crate) fn variant(text: &str) -> &str {
     let end = text.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(text.len());
     if end == 0 { text } else { &text[..end] }
 }
 
-/// A message with its receiver, for a list of effects.
+/// Returns the description of a send or reply with its receiver, for a list of effects.
 pub(crate) fn sending(engine: &Engine, cells: &[Box<dyn Cell>], labels: &[String], what: u32) -> String {
     let sent = engine.mail[what];
     let text = cells[sent.to as usize].show_message(engine, what);
@@ -74,7 +74,7 @@ pub(crate) fn sending(engine: &Engine, cells: &[Box<dyn Cell>], labels: &[String
     }
 }
 
-/// What is different between two states, by their one-line `{:?}`: "balance: 0 → -5".
+/// Returns the differences between two states, given their one-line `{:?}` texts: "balance: 0 → -5".
 pub(crate) fn changes(before: &str, after: &str) -> Vec<String> {
     if before == after {
         return Vec::new();
@@ -92,7 +92,7 @@ pub(crate) fn changes(before: &str, after: &str) -> Vec<String> {
         .collect()
 }
 
-/// The fields of `Type { a: 1, b: [2, 3] }` or `Type(1, 2)`, split at the commas that are not inside of anything.
+/// Splits `Type { a: 1, b: [2, 3] }` or `Type(1, 2)` into its fields, at commas outside of brackets and quotes.
 fn fields(text: &str) -> Option<Vec<(&str, &str)>> {
     let open = text.find(['{', '('])?;
     let inner = text[open + 1..].trim_end().strip_suffix(['}', ')'])?;
@@ -121,7 +121,7 @@ fn fields(text: &str) -> Option<Vec<(&str, &str)>> {
     Some(parts.into_iter().map(|p| if named { p.split_once(": ").unwrap_or(("", p)) } else { ("", p) }).collect())
 }
 
-/// Which variant of its type a message is. Answers are of one kind.
+/// Returns a hash that identifies the variant of a message. All replies share one value.
 pub(crate) fn variant_of<M: 'static>(engine: &Engine, what: u32) -> u64 {
     let sent = &engine.mail[what];
     let Content::Message(place) = sent.content else { return u64::MAX };

@@ -1,9 +1,9 @@
-//! Small programs with known numbers of executions and transitions, explored by the plainest search there is.
+//! Small programs with known numbers of executions and transitions, explored by a naive search.
 
 use whippet_actors::{Actor, Addr, Cx, Delivery, Inbox, Recipient, Reply, System, Test, receive};
 use whippet_model::{Machine, Problem, Program};
 
-/// Executions, transitions and the problems at their ends.
+/// The numbers of executions and transitions, and the problems found.
 #[derive(Default, Debug)]
 struct Seen {
     executions: usize,

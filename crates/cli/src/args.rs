@@ -1,4 +1,7 @@
-//! Every flag, defined once: help, errors, completions and the options of a search come from here.
+//! The command-line flags. Each is defined once; help, errors, completions and the options of a search derive from
+//! here.
+//!
+//! The `///` comments on commands, flags and values are the help texts that users see.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, Parser, Subcommand, ValueEnum, ValueHint};
@@ -8,7 +11,7 @@ use std::time::Duration;
 use whippet_model::{Comparison, Limits};
 use whippet_search::{Options, Order, Reduction, Rule, StepSize};
 
-/// Finds the bugs that only some order of messages shows.
+/// Find bugs that occur only in some orders of messages.
 #[derive(Debug, Parser)]
 #[command(name = "whippet", version, arg_required_else_help = true, after_help = EXAMPLES, max_term_width = 110)]
 pub(crate) struct Cli {
@@ -29,17 +32,17 @@ Exit code: 0 searched to the end and nothing found, 1 something found, 2 misuse 
 
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// List the subjects: names, parameters with their defaults, one line on each.
+    /// List the subjects: names, descriptions, parameters with their defaults.
     List(List),
-    /// Search a subject or a program file, and report what is wrong with it.
+    /// Search a subject or a program file and report the errors found.
     Explore(Box<Explore>),
-    /// Carry out a schedule again, step by step.
+    /// Replay a schedule step by step.
     Replay(Replay),
-    /// Write the unfolding of a small program, to look at: all events, what causes and what excludes them.
+    /// Print the unfolding of a small program as a graph: all events, their causes and their conflicts.
     Unfold(Unfold),
-    /// Run a subject under every reduction and order, and say which order suits it.
+    /// Search a program with every reduction and order, and recommend an order.
     Compare(Compare),
-    /// Run the published tables, and mark each cell that comes out as printed.
+    /// Run the published tables again and mark the cells with equal figures.
     Reproduce(Reproduce),
     /// Print a completion script for a shell.
     Completions(Completions),
@@ -53,7 +56,7 @@ pub(crate) struct List {
     pub(crate) json: bool,
 }
 
-/// Which program, and how it is set up.
+/// The program, and its settings.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct Which {
     /// A subject (see `whippet list`), or a file that ends in .abs or .net.
@@ -64,62 +67,62 @@ pub(crate) struct Which {
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = setting)]
     pub(crate) settings: Vec<(String, String)>,
 
-    /// In which order messages may arrive [default: the program's own, mostly unordered].
+    /// The order in which messages may arrive [default: the program's own, usually unordered].
     #[arg(long, value_name = "DELIVERY", value_enum)]
     pub(crate) delivery: Option<Delivery>,
 
-    /// What may be left at the end [default: the program's own, mostly open].
+    /// The condition that the end of an execution must satisfy [default: the program's own, usually open].
     #[arg(long, value_name = "ENVIRONMENT", value_enum)]
     pub(crate) environment: Option<Environment>,
 
-    /// When two tasks of one actor are taken in both orders [default: fields, as far as they are known].
+    /// The rule by which two tasks of one actor conflict [default: fields, as far as they are known].
     #[arg(long, value_name = "WHEN", value_enum)]
     pub(crate) tasks: Option<Tasks>,
 
-    /// What makes two steps of a program of mailboxes and mutexes dependent [default: ranked].
+    /// The dependence relation of programs of mailboxes and mutexes [default: ranked].
     #[arg(long, value_name = "RELATION", value_enum)]
     pub(crate) relation: Option<Relation>,
 }
 
-/// What makes two steps of a program of mailboxes and mutexes dependent.
+/// The dependence relation of programs of mailboxes and mutexes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Relation {
-    /// The ranks of sends, receives and locks: nothing is missed.
+    /// By the ranks of sends, receives and locks: misses nothing.
     Ranked,
-    /// The published theorems as printed, for comparison: final states and deadlocks may be missed where a wait or test
-    /// is for several communications. Not for udpor.
+    /// By the published theorems as printed, for comparison: may miss final states and deadlocks if a wait or test is
+    /// for several communications. Not for udpor.
     Paper,
 }
 
-/// When two tasks of one actor are taken in both orders.
+/// The rule by which two tasks of one actor conflict.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Tasks {
-    /// One writes a field that the other touches: misses nothing.
+    /// Only if one writes a field that the other touches: misses nothing.
     Fields,
     /// Always: misses nothing, takes longer.
     Actors,
-    /// Unless the first is marked as independent, until a dependent one runs: may miss orders where others can still
-    /// send to the actor taken, or tasks wait.
+    /// Always, but a task marked as independent of an earlier one is skipped until a dependent task runs: may miss
+    /// orders if other actors can still send to the selected actor, or if tasks block.
     Marks,
-    /// The same with marks that end with the next task, as printed in the paper: may miss the same.
+    /// Like marks, but a mark lasts only until the next task, as printed in the paper: may miss the same orders.
     MarksLiteral,
 }
 
-/// In which order messages arrive.
+/// The order in which messages arrive.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Delivery {
-    /// In any order.
+    /// Any order.
     Unordered,
-    /// In the order of sending, for each pair of sender and receiver.
+    /// The order of sending, for each pair of sender and receiver.
     Fifo,
-    /// In an order that respects causes.
+    /// An order that respects causality.
     Causal,
 }
 
-/// What may be left at the end of an execution.
+/// The condition that the end of an execution must satisfy.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Environment {
-    /// Actors may wait for more messages; only one blocked in a call is in trouble.
+    /// Actors may still be waiting for messages; only an actor blocked in a call is an error.
     Open,
     /// Every actor must have stopped.
     Closed,
@@ -155,15 +158,15 @@ Examples:
   whippet explore diningphil --first-bug --save schedules    stop at the first deadlock and keep it
   whippet explore leader --reduction pos --limit-seconds 60  a sample of what is too large to finish";
 
-/// How to search.
+/// Options of the search.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "How to search")]
 pub(crate) struct How {
-    /// What the search may skip.
+    /// The reduction: which executions the search may skip.
     #[arg(long, short, value_name = "REDUCTION", default_value_t, value_parser = choice(Reduction::ALL, Reduction::name, Reduction::help))]
     pub(crate) reduction: Reduction,
 
-    /// Which actor goes first.
+    /// The order of search: which actor goes first.
     #[arg(long, short, value_name = "ORDER", default_value_t, value_parser = choice(Order::ALL, Order::name, Order::help))]
     pub(crate) order: Order,
 
@@ -171,39 +174,39 @@ pub(crate) struct How {
     #[arg(long)]
     pub(crate) sleep: bool,
 
-    /// Which variant of transdpor.
+    /// The variant of transdpor.
     #[arg(long, value_name = "RULE", default_value_t, value_parser = choice(Rule::ALL, Rule::name, Rule::help))]
     pub(crate) rule: Rule,
 
-    /// How `stateful` compares configurations.
+    /// The comparison of configurations by `stateful`.
     #[arg(long, value_enum, value_name = "HOW", default_value_t = Compared::Canonical)]
     pub(crate) compare: Compared,
 
-    /// Let `stateful` search breadth first: the shortest way to everything.
+    /// Let `stateful` search breadth-first, which finds shortest paths.
     #[arg(long)]
     pub(crate) breadth_first: bool,
 
-    /// What `stateful` regards as one step.
+    /// The size of one step in `stateful`.
     #[arg(long, value_name = "STEP", default_value_t, value_parser = choice(StepSize::ALL, StepSize::name, StepSize::help))]
     pub(crate) step: StepSize,
 
-    /// How many events `udpor` looks at for an alternative [default: all of them].
+    /// Maximal number of events that `udpor` considers when computing an alternative [default: all].
     #[arg(long, value_name = "K")]
     pub(crate) alternatives: Option<usize>,
 
-    /// Where `random`, `pct` and `pos` start from: the same seed gives the same sample.
+    /// The seed of `random`, `pct` and `pos`: the same seed gives the same sample.
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub(crate) seed: u64,
 
-    /// How many executions `random`, `pct` and `pos` make [default: 1000, or until a limit if one is given].
+    /// Number of executions of `random`, `pct` and `pos` [default: 1000, or unlimited if a limit is given].
     #[arg(long, value_name = "N")]
     pub(crate) samples: Option<u64>,
 
-    /// How many changes of priority `pct` makes, plus one: the depth of the bugs that it aims at.
+    /// Number of priority changes of `pct` plus one: the depth of the bugs that it aims at.
     #[arg(long, value_name = "N", default_value_t = Options::default().pct_depth)]
     pub(crate) pct_depth: usize,
 
-    /// How many workers share the search [default: one per core].
+    /// Number of workers that share the search [default: one per core].
     #[arg(long, short, value_name = "N", default_value_t = 0, hide_default_value = true)]
     pub(crate) jobs: usize,
 
@@ -211,30 +214,30 @@ pub(crate) struct How {
     #[arg(long)]
     pub(crate) first_bug: bool,
 
-    /// What a message is that can never be delivered.
+    /// The treatment of messages that can never be delivered.
     #[arg(long, value_enum, value_name = "WHAT", default_value_t = Undeliverable::Warn)]
     pub(crate) undeliverable: Undeliverable,
 }
 
-/// How configurations are compared.
+/// The comparison of configurations.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Compared {
-    /// Actors by identity, pending messages as a multiset.
+    /// Compare actors by identity, and pending messages as a multiset.
     Canonical,
-    /// Sensitive to the order of creation and sending: the weak baseline.
+    /// Distinguish orders of creation and sending: a weak baseline.
     Ordered,
 }
 
-/// What a message is that can never be delivered.
+/// The treatment of messages that can never be delivered.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Undeliverable {
-    /// Worth a warning.
+    /// Report a warning.
     Warn,
-    /// A finding.
+    /// Report a finding.
     Error,
 }
 
-/// When to give up. A search that is cut short says so, and what it has found so far.
+/// The limits. A search that hits a limit reports the limit and the findings so far.
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "When to give up")]
 pub(crate) struct LimitArgs {
@@ -246,7 +249,7 @@ pub(crate) struct LimitArgs {
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub(crate) limit_seconds: Option<Duration>,
 
-    /// Report an execution with more steps than this, and do not follow it further.
+    /// Report an execution with more steps than this, and do not continue it.
     #[arg(long, value_name = "N", default_value_t = Limits::default().steps)]
     pub(crate) limit_steps: usize,
 
@@ -254,23 +257,23 @@ pub(crate) struct LimitArgs {
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "10")]
     pub(crate) limit_handler: Duration,
 
-    /// Use at most this much memory for remembered results and states, in MiB.
+    /// Use at most this much memory for cached results and stored states, in MiB.
     #[arg(long, value_name = "MIB", default_value_t = Limits::default().memory >> 20)]
     pub(crate) limit_memory: usize,
 
-    /// Keep at most this many findings with their stories.
+    /// Keep at most this many findings with their counterexamples.
     #[arg(long, value_name = "N", default_value_t = Limits::default().findings)]
     pub(crate) limit_findings: usize,
 }
 
-/// Carry out a schedule again.
+/// Replay a schedule.
 #[derive(Debug, Args)]
 pub(crate) struct Replay {
-    /// A schedule that `explore --save` wrote, or a report of `explore --json`; `-` reads standard input.
+    /// A schedule written by `explore --save`, or a report of `explore --json`; `-` reads standard input.
     #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
     pub(crate) file: PathBuf,
 
-    /// Which finding of a report; warnings count on after the findings.
+    /// Number of the finding in a report; warnings are numbered after the findings.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) finding: usize,
 
@@ -279,18 +282,18 @@ pub(crate) struct Replay {
     pub(crate) json: bool,
 }
 
-/// Write the unfolding of a small program.
+/// Print the unfolding of a small program.
 #[derive(Debug, Args)]
 #[command(after_help = UNFOLD_EXAMPLES)]
 pub(crate) struct Unfold {
     #[command(flatten)]
     pub(crate) which: Which,
 
-    /// Write JSON instead of DOT, the language of Graphviz.
+    /// Print JSON instead of DOT, the language of Graphviz.
     #[arg(long)]
     pub(crate) json: bool,
 
-    /// Give up after this many executions: who would look at more?
+    /// Stop after this many executions.
     #[arg(long, value_name = "N", default_value_t = 1_000)]
     pub(crate) limit_executions: u64,
 }
@@ -303,17 +306,17 @@ Examples:
   whippet unfold any_src-can-deadlock3 | dot -Tsvg > picture.svg
   whippet unfold examples/net/philosophers.net --json";
 
-/// Run a subject under every reduction and order.
+/// Search a program with every reduction and order.
 #[derive(Debug, Args)]
 pub(crate) struct Compare {
     #[command(flatten)]
     pub(crate) which: Which,
 
-    /// Give up a cell of the table after this many executions.
+    /// Stop each search after this many executions.
     #[arg(long, value_name = "N", default_value_t = 1_000_000)]
     pub(crate) limit_executions: u64,
 
-    /// Give up a cell of the table after this time.
+    /// Stop each search after this time.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "5")]
     pub(crate) limit_seconds: Duration,
 
@@ -322,22 +325,22 @@ pub(crate) struct Compare {
     pub(crate) json: bool,
 }
 
-/// Run the published tables.
+/// Run the published tables again.
 #[derive(Debug, Args)]
 pub(crate) struct Reproduce {
-    /// Only this table: transdpor-1, transdpor-2, 3.1, 3.2, 3.3, 4.1, 4.2, futures, udpor or selection.
+    /// Run only this table: transdpor-1, transdpor-2, 3.1, 3.2, 3.3, 4.1, 4.2, futures, udpor or selection.
     #[arg(long, value_name = "TABLE")]
     pub(crate) table: Option<String>,
 
-    /// Only this subject.
+    /// Run only this subject.
     #[arg(long, value_name = "SUBJECT")]
     pub(crate) subject: Option<String>,
 
-    /// This rule for all transdpor cells, instead of each table's own.
+    /// Use this rule for all transdpor cells, instead of each table's own.
     #[arg(long, value_name = "RULE", value_parser = choice(Rule::ALL, Rule::name, Rule::help))]
     pub(crate) rule: Option<Rule>,
 
-    /// Give up a cell after this time.
+    /// Stop each cell after this time.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "60")]
     pub(crate) limit_seconds: Duration,
 
@@ -349,13 +352,13 @@ pub(crate) struct Reproduce {
 /// Print a completion script.
 #[derive(Debug, Args)]
 pub(crate) struct Completions {
-    /// The shell it is for.
+    /// The shell.
     #[arg(value_enum)]
     pub(crate) shell: clap_complete::Shell,
 }
 
 impl Explore {
-    /// What the search is told.
+    /// Returns the options of the search.
     pub(crate) fn options(&self) -> Options {
         let (how, limits) = (&self.how, &self.limits);
         let limited = limits.limit_seconds.is_some() || limits.limit_executions.is_some();
@@ -389,7 +392,7 @@ impl Explore {
     }
 }
 
-/// A parser for one of several names, each with a line of help.
+/// Returns a parser for one of several names, each with a line of help.
 fn choice<T>(
     all: &'static [T],
     name: fn(T) -> &'static str,

@@ -1,4 +1,4 @@
-//! `whippet compare`: one program under every reduction and order, and which order suits it.
+//! `whippet compare`: searches one program with every reduction and order, and recommends an order.
 
 use crate::args::Compare;
 use crate::failure::{Answer, Failure};
@@ -12,7 +12,7 @@ use whippet_model::{LimitHit, Limits};
 use whippet_report::{Exit, grouped};
 use whippet_search::{Observer, Options, Order, Reduction, SearchError};
 
-/// The columns: name, reduction, with sleep sets.
+/// The columns of the table: name, reduction, use of sleep sets.
 const COLUMNS: [(&str, Reduction, bool); 8] = [
     ("dcute", Reduction::Dcute, false),
     ("persistent", Reduction::Persistent, false),
@@ -24,11 +24,11 @@ const COLUMNS: [(&str, Reduction, bool); 8] = [
     ("exhaustive", Reduction::Exhaustive, false),
 ];
 
-/// The rows.
+/// The rows of the table.
 const ORDERS: [Order; 8] =
     [Order::Fifo, Order::Lifo, Order::Eca, Order::Lca, Order::Ldm, Order::Hdm, Order::Hms, Order::Sgr];
 
-/// One cell.
+/// One cell of the table.
 #[derive(Clone, Debug, Serialize)]
 struct Entry {
     reduction: &'static str,
@@ -36,7 +36,7 @@ struct Entry {
     order: &'static str,
     executions: u64,
     transitions: u64,
-    /// Whether it ran to its end.
+    /// `true` if the search was complete.
     complete: bool,
     #[serde(skip)]
     column: usize,
@@ -50,7 +50,7 @@ pub(crate) fn compare(command: &Compare) -> Answer {
     let watch = Watch::new("");
     let mut entries = Vec::new();
     for (column, &(name, ..)) in COLUMNS.iter().enumerate() {
-        // Exhaustive search visits the same tree in every order.
+        // The exhaustive search visits the same tree in every order.
         let orders: &[Order] = if name == "exhaustive" { &ORDERS[..1] } else { &ORDERS };
         for &order in orders {
             watch.show(format!("{name}, order {order}"));
@@ -72,7 +72,7 @@ pub(crate) fn compare(command: &Compare) -> Answer {
     report(command, &target, shape, &entries)
 }
 
-/// Runs one cell; `None` if the user wants to stop.
+/// Runs one cell. Returns `None` if the user interrupted it.
 fn run(
     command: &Compare,
     target: &Target,
@@ -83,7 +83,7 @@ fn run(
     let (_, reduction, sleep) = COLUMNS[column];
     let limits =
         Limits { executions: Some(command.limit_executions), time: Some(command.limit_seconds), ..Limits::default() };
-    // One worker: with several a search may do a little more than it must.
+    // One worker, because several workers may explore slightly more than necessary.
     let options = Options { reduction, sleep, order, jobs: 1, limits, ..Options::default() };
     let verdict = target.program.explore(&options, &Quiet(watch))?;
     if verdict.limits.contains(&LimitHit::Interrupted) {
@@ -94,7 +94,7 @@ fn run(
     Ok(Some(Entry { reduction, sleep, order, executions, transitions, complete: verdict.complete, column, by }))
 }
 
-/// Passes on an interruption and nothing else.
+/// An observer that only forwards interruptions.
 struct Quiet<'a>(&'a Watch);
 
 impl Observer for Quiet<'_> {
@@ -129,14 +129,15 @@ fn names(orders: &[Order]) -> Vec<&'static str> {
     orders.iter().map(|order| order.name()).collect()
 }
 
-/// Per reduction whose cost depends on the order, the orders with the fewest executions, then transitions.
+/// Returns the best orders of each reduction whose cost depends on the order: those with the fewest executions, then
+/// transitions.
 fn best_orders(entries: &[Entry]) -> Vec<(&'static str, Vec<Order>)> {
     let mut best = Vec::new();
     for (column, &(name, reduction, _)) in COLUMNS.iter().enumerate() {
         let cost = |entry: &&Entry| (!entry.complete, entry.executions, entry.transitions);
         let cells: Vec<&Entry> = entries.iter().filter(|e| e.column == column).collect();
         let (Some(least), Some(most)) = (cells.iter().map(cost).min(), cells.iter().map(cost).max()) else { continue };
-        // An optimal search makes as many executions as there are traces in every order.
+        // An optimal search has one execution per trace in every order.
         if least < most && reduction != Reduction::Optimal {
             best.push((name, cells.iter().filter(|e| cost(e) == least).map(|e| e.by).collect()));
         }

@@ -1,4 +1,4 @@
-//! `whippet explore`: searches one program and reports.
+//! `whippet explore`: searches one program and reports the result.
 
 use crate::args::{Explore, Tasks, Which};
 use crate::failure::{Answer, Failure};
@@ -42,7 +42,7 @@ pub(crate) fn explore(command: &Explore) -> Answer {
     Ok(exit)
 }
 
-/// Two reductions are rules for tasks that conflict by actors: they take an ABS program so if nothing else is said.
+/// Sets the default of `--tasks` for ABS programs: two reductions require that all tasks of an actor conflict.
 fn suited(which: &Which, reduction: Reduction) -> Which {
     let mut which = which.clone();
     if which.program.ends_with(".abs") && matches!(reduction, Reduction::Dcute | Reduction::Transdpor) {
@@ -51,7 +51,7 @@ fn suited(which: &Which, reduction: Reduction) -> Which {
     which
 }
 
-/// Says which flags have no effect on the search that was asked for.
+/// Warns about flags that have no effect on the chosen search.
 fn idle_flags(command: &Explore, options: &Options) {
     let reduction = options.reduction;
     let stateful = reduction == Reduction::Stateful;
@@ -73,7 +73,8 @@ fn idle_flags(command: &Explore, options: &Options) {
     }
 }
 
-/// Writes the schedules of all findings, then of all warnings, numbered; the files are returned in that order.
+/// Writes the schedules of all findings, then of all warnings, to numbered files, and returns the files in that
+/// order.
 fn save(directory: &Path, name: &str, verdict: &Verdict) -> Result<Vec<PathBuf>, Failure> {
     let failed =
         |what: &Path, why: std::io::Error| Failure::misuse(format_args!("cannot write {}: {why}", what.display()));
@@ -89,7 +90,7 @@ fn save(directory: &Path, name: &str, verdict: &Verdict) -> Result<Vec<PathBuf>,
     Ok(files)
 }
 
-/// For each finding the command that replays it: from its file, or else by searching again.
+/// Returns for each finding the command that replays it: from its file, or else by repeating the search.
 fn replays(verdict: &Verdict, saved: &[PathBuf]) -> Vec<String> {
     let again = || {
         let line: Vec<String> = std::env::args().skip(1).collect();
@@ -104,7 +105,7 @@ fn replays(verdict: &Verdict, saved: &[PathBuf]) -> Vec<String> {
         .collect()
 }
 
-/// Words for a shell, in quotes only where they need them.
+/// Joins words into a shell command, quoting only the words that need it.
 fn quoted<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     let plain =
         |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_=./:,+@%".contains(c));

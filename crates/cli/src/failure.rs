@@ -1,12 +1,12 @@
-//! Why the command ends without an answer. None of these is about what was found in a program.
+//! Failures of the command itself. Errors found in a program are not among them.
 
 use std::io;
 use whippet_report::Exit;
 
-/// Why there is no answer.
+/// A reason why the command has no result.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum Failure {
-    /// The command was used wrongly, or the program cannot be searched. The text says what to do.
+    /// The command was used wrongly, or the program cannot be searched. The text explains the remedy.
     #[error("{0}")]
     Misuse(String),
     /// Standard output cannot be written to.
@@ -15,16 +15,16 @@ pub(crate) enum Failure {
 }
 
 impl Failure {
-    /// A failure that says `what`.
+    /// Creates a failure with this text.
     pub(crate) fn misuse(what: impl ToString) -> Failure {
         Failure::Misuse(what.to_string())
     }
 }
 
-/// What every subcommand answers.
+/// The result of a subcommand.
 pub(crate) type Answer = Result<Exit, Failure>;
 
-/// The known names, and the one that was probably meant.
+/// Creates the failure for an unknown name, which lists the known names and suggests the most similar one.
 pub(crate) fn unknown<'a>(what: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Failure {
     let known: Vec<&str> = known.into_iter().collect();
     let near = known.iter().copied().min_by_key(|candidate| strsim::damerau_levenshtein(name, candidate));

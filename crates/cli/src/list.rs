@@ -1,4 +1,4 @@
-//! `whippet list`: what there is to explore.
+//! `whippet list`: lists the programs that can be explored.
 
 use crate::args::List;
 use crate::failure::Answer;
@@ -12,7 +12,7 @@ struct Entry {
     name: &'static str,
     about: &'static str,
     parameters: Vec<Parameter>,
-    /// Where the original is not public: what it is rebuilt from.
+    /// The basis of the reconstruction, if the original is not public.
     reconstructed: Option<&'static str>,
 }
 
@@ -34,7 +34,7 @@ pub(crate) fn list(command: &List) -> Answer {
     Ok(Exit::Holds)
 }
 
-/// Programs of native actors.
+/// Lists the programs of native actors.
 fn actors() -> impl Iterator<Item = Entry> {
     let parameter = |p: &whippet_subjects::Parameter| Parameter {
         name: p.name,
@@ -50,7 +50,7 @@ fn actors() -> impl Iterator<Item = Entry> {
     })
 }
 
-/// Programs of processes and mailboxes.
+/// Lists the programs of processes and mailboxes.
 fn nets() -> impl Iterator<Item = Entry> {
     let parameter = |p: whippet_net::Processes| Parameter {
         name: "n",
@@ -66,7 +66,7 @@ fn nets() -> impl Iterator<Item = Entry> {
     })
 }
 
-/// A line on the subject, and one on each parameter below it.
+/// Returns one line about the subject, followed by one line for each parameter.
 fn tell(entry: &Entry) -> String {
     let bold = anstyle::Style::new().bold();
     let mark = entry.reconstructed.map_or_else(String::new, |from| format!(" (rebuilt {from})"));

@@ -1,7 +1,7 @@
 //! The command `whippet`.
 //!
-//! Each subcommand is one file; it answers with an [`Exit`], or fails with a reason, which goes to standard
-//! error. What is wrong with a program is an answer, never a failure.
+//! Each subcommand has its own file. It returns an [`Exit`], or fails with a reason, which is printed to standard
+//! error. An error found in a program is a result, never a failure.
 
 mod args;
 mod compare;

@@ -1,4 +1,4 @@
-//! Tables of programs that are no native actors, for `whippet reproduce`: each paper has its own columns.
+//! Tables of programs other than native actors, for `whippet reproduce`. Each paper has its own columns.
 
 use crate::failure::Failure;
 use crate::table::table;
@@ -9,26 +9,26 @@ use whippet_search::{Options, Order, Reduction};
 
 /// A table that was run again.
 pub(crate) struct Printed {
-    /// For a terminal.
+    /// The text for a terminal.
     pub(crate) text: String,
-    /// For `--json`.
+    /// The object for `--json`.
     pub(crate) object: Value,
-    /// Whether a row that should be as printed is not.
+    /// `true` if a row that should be equal is not.
     pub(crate) wrong: bool,
 }
 
-/// How to run a table, or those of its rows that are about one subject.
+/// A function that runs a table, or only its rows about one subject.
 type Runs = fn(Option<&str>) -> Result<Printed, Failure>;
 
 /// The tables by name.
 pub(crate) const TABLES: [(&str, Runs); 2] = [("udpor", unfoldings), ("selection", selections)];
 
-/// The subjects that only these tables have.
+/// Returns the subjects that occur only in these tables.
 pub(crate) fn subjects() -> impl Iterator<Item = &'static str> {
     whippet_net::subjects().into_iter().map(|subject| subject.name)
 }
 
-/// Table 1 of the paper on unfoldings.
+/// Runs table 1 of the paper on unfoldings.
 fn unfoldings(subject: Option<&str>) -> Result<Printed, Failure> {
     const TITLE: &str = "UDPOR and exhaustive search · Pham, Jéron, Quinson (FORTE 2019), Table 1";
     let mut rows = whippet_net::reproduce().map_err(Failure::misuse)?;
@@ -50,7 +50,7 @@ fn unfoldings(subject: Option<&str>) -> Result<Printed, Failure> {
     let text = format!("Table udpor · {TITLE}\n\n{shown}\npublished / here\nudpor: {equal} of {all} rows equal\n\n");
     let row = |row: &whippet_net::Row| {
         let counts = |deadlock, interleavings: Option<u128>, traces, seconds| {
-            // Some are too large for a number of JSON.
+            // Some exceed the range of JSON numbers.
             let interleavings = interleavings.map(|number| number.to_string());
             json!({ "deadlock": deadlock, "interleavings": interleavings, "traces": traces, "seconds": seconds })
         };
@@ -67,16 +67,16 @@ fn unfoldings(subject: Option<&str>) -> Result<Printed, Failure> {
     Ok(Printed { text, object, wrong: equal < all })
 }
 
-/// The tree of Figure 4 is that of TransDPOR, the earliest message first.
+/// Runs the example of Figure 4, whose tree is that of TransDPOR with the earliest message first.
 fn figure_4() -> Result<whippet_lang::selection::Row, Failure> {
     let options = Options { reduction: Reduction::Transdpor, order: Order::Fifo, ..Options::default() };
     let program = Arc::new(whippet_lang::selection::running_example());
     let counters = whippet_search::explore(program, &options, &()).map_err(Failure::misuse)?.counters;
-    // The first step is the main block, and leads to the root of the tree: there are as many states as steps.
+    // The first step is the main block and leads to the root of the tree, so there are as many states as steps.
     Ok(whippet_lang::selection::figure_4(counters.executions, counters.transitions))
 }
 
-/// Table 1 of the paper on choosing actors and tasks.
+/// Runs table 1 of the paper on selecting actors and tasks.
 fn selections(subject: Option<&str>) -> Result<Printed, Failure> {
     const TITLE: &str = "Selecting actors and tasks · Albert, Arenas, Gómez-Zamalloa (FORTE 2014), Table 1";
     let mut rows = whippet_lang::selection::reproduce(false).map_err(Failure::misuse)?;

@@ -1,11 +1,11 @@
-//! The only place that writes to standard output and standard error.
+//! All output to standard output and standard error. No other module writes to them.
 
 use crate::failure::Failure;
 use serde::Serialize;
 use std::fmt::Display;
 use std::io::{self, ErrorKind, Write};
 
-/// Writes the answer, coloured where somebody can see it. A reader that has gone away is no failure.
+/// Writes the result, in colour if standard output is a terminal. A closed pipe is not a failure.
 pub(crate) fn say(text: &str) -> Result<(), Failure> {
     let mut stream = anstream::stdout().lock();
     match stream.write_all(text.as_bytes()).and_then(|()| stream.flush()) {
@@ -20,8 +20,8 @@ pub(crate) fn say_json(value: &impl Serialize) -> Result<(), Failure> {
     say(&(text + "\n"))
 }
 
-/// Says something beside the answer, on standard error.
+/// Writes a remark to standard error.
 pub(crate) fn remark(text: impl Display) {
-    // There is nobody left to tell when standard error is closed.
+    // Ignored: if standard error is closed, the failure cannot be reported anywhere.
     let _ = writeln!(anstream::stderr().lock(), "whippet: {text}");
 }

@@ -1,4 +1,4 @@
-//! `whippet replay`: carries out a schedule again and tells what happened.
+//! `whippet replay`: executes a schedule again and describes its steps.
 
 use crate::args::Replay;
 use crate::failure::{Answer, Failure};

@@ -1,4 +1,4 @@
-//! `whippet reproduce`: the papers' tables, each cell as published and as it comes out here.
+//! `whippet reproduce`: runs the papers' tables again and prints the published figures next to ours.
 
 use crate::args::Reproduce;
 use crate::failure::{Answer, Failure, unknown};
@@ -21,7 +21,7 @@ pub(crate) fn reproduce(command: &Reproduce) -> Answer {
     let mut done = Vec::new();
     for table in chosen {
         let result = reproducer.run(table, &watch);
-        // A table is shown as soon as it is done, unless all are to be one object.
+        // Each table is printed as soon as it is complete, except with `--json`, which prints one object for all.
         if !command.json && !result.cells.is_empty() {
             watch.hide();
             say(&tell(&result))?;
@@ -52,7 +52,7 @@ pub(crate) fn reproduce(command: &Reproduce) -> Answer {
     Ok(if wrong { Exit::Found } else { unfinished(&done) })
 }
 
-/// Whether the command asks for a table of another kind: by its name, or for everything, or for one of its subjects.
+/// Returns `true` if the command selects this table of `others`: by its name, by default, or by one of its subjects.
 fn wants(command: &Reproduce, name: &str) -> bool {
     match (&command.table, &command.subject) {
         (Some(table), _) => table == name,
@@ -61,7 +61,7 @@ fn wants(command: &Reproduce, name: &str) -> bool {
     }
 }
 
-/// Whether there is a verdict on every cell; says so where there is none.
+/// Returns the exit code for tables without wrong cells. Prints a remark if some cells have no result.
 fn unfinished(done: &[Reproduction]) -> Exit {
     let open = |mark: &Mark| matches!(mark, Mark::Cut(_) | Mark::NotRun(_));
     let cells = done.iter().flat_map(|table| &table.cells).filter(|cell| open(&cell.mark)).count();
@@ -72,7 +72,7 @@ fn unfinished(done: &[Reproduction]) -> Exit {
     Exit::NoVerdict
 }
 
-/// The tables that the command names.
+/// Returns the tables that the command selects.
 fn chosen<'a>(command: &Reproduce, all: &'a [Table]) -> Result<Vec<&'a Table>, Failure> {
     let Some(name) = &command.table else { return Ok(all.iter().collect()) };
     if others::TABLES.iter().any(|(known, _)| known == name) {
@@ -115,7 +115,7 @@ impl Watcher for Watch {
     }
 }
 
-/// A row of the printed table.
+/// Returns the labels of a cell's row: the subject and the order.
 fn row(cell: &Cell) -> (String, String) {
     let language = cell.language.as_ref().map_or_else(String::new, |language| format!(" ({language})"));
     let first_bug = if cell.first_bug { ", first bug" } else { "" };
@@ -150,7 +150,7 @@ fn tell(result: &Reproduction) -> String {
     text + &format!("{}: {}\n\n", result.name, result.summary())
 }
 
-/// Why cells are not equal, and which these are.
+/// Groups the cells that are not equal by reason.
 fn reasons(result: &Reproduction) -> Vec<(String, Vec<String>)> {
     let mut reasons: Vec<(String, Vec<String>)> = Vec::new();
     for cell in result.cells.iter().filter(|cell| cell.mark != Mark::Equal) {
@@ -167,7 +167,7 @@ fn reasons(result: &Reproduction) -> Vec<(String, Vec<String>)> {
     reasons
 }
 
-/// A cell: `40 / 204 =`, or `392 / 1,465 ≠ 393 / 1,466`, published first.
+/// Formats a cell, published figures first: `40 / 204 =`, or `392 / 1,465 ≠ 393 / 1,466`.
 fn show(cell: &Reproduced) -> String {
     let published = figures(&cell.cell.figures);
     match &cell.mark {

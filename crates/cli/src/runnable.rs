@@ -1,4 +1,4 @@
-//! Programs of every kind behind one face: each kind has a machine of its own, the command does not care.
+//! A common interface to programs of every kind. Each kind has its own type of machine.
 
 use crate::shape::Shape;
 use std::sync::Arc;
@@ -7,16 +7,16 @@ use whippet_search::{Observer, Options, ReplayError, Replayed, SearchError, Unfo
 
 /// A program that can be searched and replayed.
 pub(crate) trait Runnable {
-    /// See [`whippet_search::explore`].
+    /// Searches the program: see [`whippet_search::explore`].
     fn explore(&self, options: &Options, observer: &dyn Observer) -> Result<Verdict, SearchError>;
 
-    /// See [`whippet_search::replay`]; the schedule is taken to be for this program.
+    /// Replays a schedule, which is assumed to belong to this program: see [`whippet_search::replay`].
     fn replay(&self, schedule: &Schedule) -> Result<Replayed, ReplayError>;
 
-    /// See [`whippet_search::unfold`].
+    /// Computes the unfolding: see [`whippet_search::unfold`].
     fn unfold(&self, options: &Options) -> Result<Unfolded, SearchError>;
 
-    /// Who sends to whom.
+    /// Returns the shape of the program's communication.
     fn shape(&self) -> Result<Shape, MachineError>;
 }
 

@@ -1,35 +1,36 @@
-//! Who sends to whom, and what that says about the order to search in.
+//! The shape of a program's communication, and the order of search that it suggests.
 //!
-//! Section 4.3.2 of the Basset dissertation found that the best order follows from the shape of the
-//! communication: pipelines want the earliest created actor first, divide-and-conquer trees the
-//! latest, arbitrary graphs the earliest message. Behind all three is one thing: a reduction does well when
-//! the messages that race for an actor are all pending before the first of them is delivered, so whoever sends must
-//! go before whoever receives. For a star, actors around a hub, it depends on which of them was created first.
+//! Section 4.3.2 of the Basset dissertation found that the best order follows from the communication graph: pipelines
+//! should run the actor created earliest first, divide-and-conquer trees the one created latest, and arbitrary graphs
+//! should deliver the earliest message first. All three follow one principle: a reduction is effective if the
+//! messages that race for an actor are all pending before the first of them is delivered, so senders should run
+//! before receivers. In a star (a hub and its clients), the best order depends on whether the hub was created before
+//! or after the clients.
 
 use std::collections::BTreeSet;
 use whippet_model::{ActorNo, Choice, Machine, MachineError, Pending};
 use whippet_search::Order;
 
-/// The shape of a program's communication, as one execution shows it.
+/// The shape of a program's communication in one execution.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
-    /// Each actor sends to the next one only.
+    /// Each actor sends only to the next one.
     Pipeline,
-    /// Requests go from parents to children, results back.
+    /// Requests go from parents to children, and results back.
     Tree,
-    /// Everybody talks to one actor, which was created before most of them.
+    /// All actors communicate with one actor, which was created before most of them.
     StarEarlyHub,
-    /// Everybody talks to one actor, which was created after most of them.
+    /// All actors communicate with one actor, which was created after most of them.
     StarLateHub,
-    /// Anything else.
+    /// Any other graph.
     Graph,
 }
 
-/// Executions of programs that never end are cut here.
+/// Maximal number of steps of the execution, for programs that do not terminate.
 const STEPS: usize = 2_000;
 
 impl Shape {
-    /// The shape of what a machine's program sends.
+    /// Determines the shape by executing a machine to the end, always with its first enabled choice.
     pub(crate) fn of<M: Machine>(mut machine: M) -> Result<Shape, MachineError> {
         let mut edges = BTreeSet::new();
         let mut choices = Vec::new();
@@ -42,7 +43,7 @@ impl Shape {
         Ok(classify(&edges))
     }
 
-    /// The orders that section 4.3.2 leads one to expect to be best, and why.
+    /// Returns the order that should be best according to section 4.3.2, and the reason.
     pub(crate) fn advice(self) -> (Order, &'static str) {
         match self {
             Shape::Pipeline => (
@@ -69,7 +70,7 @@ impl Shape {
     }
 }
 
-/// Takes one step and tells who it sent to.
+/// Executes one step and returns the sender and receiver of each of its sends.
 fn sends<M: Machine>(machine: &mut M, choice: Choice) -> Result<Vec<(u32, u32)>, MachineError> {
     machine.execute(choice)?;
     let at = machine.depth() - 1;
@@ -81,7 +82,7 @@ fn sends<M: Machine>(machine: &mut M, choice: Choice) -> Result<Vec<(u32, u32)>,
         .collect())
 }
 
-/// What the graph of sends looks like. Its first sender, the driver of the program, is left out when it only starts others.
+/// Classifies a graph of sends. The first sender is ignored if it is a driver that only starts another actor.
 fn classify(all: &BTreeSet<(u32, u32)>) -> Shape {
     let edges: BTreeSet<(u32, u32)> = match driver(all) {
         Some(driver) => all.iter().copied().filter(|&(from, _)| from != driver).collect(),
@@ -107,14 +108,14 @@ fn classify(all: &BTreeSet<(u32, u32)>) -> Shape {
     if is_tree && pairs.iter().all(|&(a, b)| edges.contains(&(b, a))) { Shape::Tree } else { Shape::Graph }
 }
 
-/// An actor that nobody sends to and that only starts one other.
+/// Returns the driver, if there is one: an actor that receives nothing and sends to a single other actor.
 fn driver(edges: &BTreeSet<(u32, u32)>) -> Option<u32> {
     let &(from, _) = edges.iter().next()?;
     let alone = edges.iter().filter(|e| e.0 == from).count() == 1 && edges.iter().all(|e| e.1 != from);
     (alone && edges.len() > 1).then_some(from)
 }
 
-/// Whether one can walk along directed edges in a circle.
+/// Returns `true` if the directed graph has a cycle.
 fn cyclic(edges: &BTreeSet<(u32, u32)>) -> bool {
     let mut left: BTreeSet<(u32, u32)> = edges.clone();
     loop {
@@ -127,7 +128,7 @@ fn cyclic(edges: &BTreeSet<(u32, u32)>) -> bool {
     }
 }
 
-/// Whether an undirected graph has a circle.
+/// Returns `true` if the undirected graph has a cycle.
 fn has_cycle(pairs: &BTreeSet<(u32, u32)>) -> bool {
     let mut left = pairs.clone();
     loop {

@@ -1,8 +1,8 @@
-//! Tables, all alike: a line under the header, numbers to the right.
+//! The common layout of tables: a line under the header, numbers aligned to the right.
 
 use comfy_table::{CellAlignment, ContentArrangement, LineStyle, Table, presets};
 
-/// A table whose first `left` columns are words and the others numbers.
+/// Creates a table whose first `left` columns contain words and whose other columns contain numbers.
 pub(crate) fn table<'a>(
     header: impl IntoIterator<Item = &'a str>,
     rows: impl IntoIterator<Item = Vec<String>>,

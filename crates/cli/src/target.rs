@@ -1,4 +1,4 @@
-//! The program that a command is about: a subject by name, or a file by its ending.
+//! The program that a command applies to: a subject by its name, or a file by its extension.
 
 use crate::args::{Delivery, Environment, Relation, Tasks, Which};
 use crate::failure::{Failure, unknown};
@@ -8,27 +8,27 @@ use std::path::Path;
 use std::sync::Arc;
 use whippet_model::{Marks, Program, Schedule};
 
-/// A program, set up as the user wants it.
+/// A program with the settings that the user chose.
 pub(crate) struct Target {
-    /// What the user calls it: the name of a subject, or a path.
+    /// The name given by the user: that of a subject, or a path.
     pub(crate) name: String,
-    /// Its parameters with their values.
+    /// The names and values of the parameters.
     pub(crate) parameters: Vec<(String, String)>,
-    /// In which order its messages arrive, if that can be chosen.
+    /// The order in which messages arrive, if it can be chosen.
     pub(crate) delivery: Option<String>,
-    /// What may be left at its end, if the user said so.
+    /// The condition on the end of an execution, if the user chose one.
     environment: Option<Environment>,
     pub(crate) program: Box<dyn Runnable>,
 }
 
-/// What a schedule's settings say besides the parameters.
+/// Names of the settings in a schedule that are not parameters.
 const DELIVERY: &str = "delivery";
 const ENVIRONMENT: &str = "environment";
 const RELATION: &str = "relation";
 const TASKS: &str = "tasks";
 
 impl Target {
-    /// What the command line asks for.
+    /// Returns the program that the command line specifies.
     pub(crate) fn find(which: &Which) -> Result<Target, Failure> {
         match Path::new(&which.program).extension().and_then(|ending| ending.to_str()) {
             None => subject(which),
@@ -41,7 +41,7 @@ impl Target {
         }
     }
 
-    /// What a schedule was recorded with.
+    /// Returns the program that a schedule was recorded with.
     pub(crate) fn of_schedule(schedule: &Schedule) -> Result<Target, Failure> {
         let mut settings = schedule.settings.clone();
         let delivery = settings.remove(DELIVERY).map(|name| value(&name)).transpose()?;
@@ -53,7 +53,7 @@ impl Target {
         Target::find(&Which { program, settings, delivery, environment, tasks, relation })
     }
 
-    /// A program under the name that the user gives it.
+    /// Creates a target for a program, with the name given by the user.
     fn new<P: Program + Send + 'static>(which: &Which, program: P) -> Target {
         let mut parameters = program.parameters();
         let delivery = parameters.iter().position(|(name, _)| name == DELIVERY).map(|at| parameters.remove(at).1);
@@ -62,7 +62,7 @@ impl Target {
         Target { name, delivery, environment, parameters, program: Box::new(Arc::new(program)) }
     }
 
-    /// Writes into a schedule all that is needed to find the same program again.
+    /// Stores in a schedule everything needed to find the same program again.
     pub(crate) fn sign(&self, schedule: &mut Schedule) {
         schedule.program.clone_from(&self.name);
         schedule.settings = self.parameters.iter().cloned().collect();
@@ -71,19 +71,19 @@ impl Target {
         schedule.settings.extend(more.into_iter().filter_map(|(name, value)| Some((name.into(), value?))));
     }
 
-    /// The program with its parameters: `pi(workers=4)`.
+    /// Returns the program with its parameters: `pi(workers=4)`.
     pub(crate) fn title(&self) -> String {
         let values: Vec<String> = self.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
         if values.is_empty() { self.name.clone() } else { format!("{}({})", self.name, values.join(", ")) }
     }
 }
 
-/// A value of a flag, by its name in a schedule.
+/// Parses the value of a flag stored in a schedule.
 fn value<T: ValueEnum>(name: &str) -> Result<T, Failure> {
     T::from_str(name, false).map_err(|why| Failure::misuse(format_args!("the schedule was made with `{name}`: {why}")))
 }
 
-/// The name of a flag's value.
+/// Returns the name of a flag's value.
 fn flag_name(value: &impl ValueEnum) -> String {
     value.to_possible_value().map_or_else(String::new, |value| value.get_name().into())
 }
@@ -115,7 +115,7 @@ fn subject(which: &Which) -> Result<Target, Failure> {
     Ok(Target::new(which, test))
 }
 
-/// A program of mailboxes, by its name.
+/// Creates a mailbox program from a subject.
 fn net_subject(which: &Which, subject: &whippet_net::Subject) -> Result<Target, Failure> {
     fixed_delivery(which)?;
     no_tasks(which)?;
@@ -130,7 +130,7 @@ fn net_subject(which: &Which, subject: &whippet_net::Subject) -> Result<Target, 
     Ok(Target::new(which, related(which, subject.program(n).map_err(Failure::misuse)?)))
 }
 
-/// A file of processes and mailboxes.
+/// Creates a mailbox program from a `.net` file.
 fn net_file(which: &Which) -> Result<Target, Failure> {
     fixed_delivery(which)?;
     no_tasks(which)?;
@@ -141,7 +141,7 @@ fn net_file(which: &Which) -> Result<Target, Failure> {
     Ok(Target::new(which, related(which, net)))
 }
 
-/// With the relation that the user wants.
+/// Sets the dependence relation that the user chose.
 fn related(which: &Which, net: whippet_net::Net) -> whippet_net::Net {
     match which.relation {
         Some(Relation::Paper) => net.with_dependence(whippet_net::Dependence::Paper),
@@ -149,7 +149,7 @@ fn related(which: &Which, net: whippet_net::Net) -> whippet_net::Net {
     }
 }
 
-/// A file of ABS source.
+/// Creates a program from a file of ABS source.
 fn abs_file(which: &Which) -> Result<Target, Failure> {
     fixed_delivery(which)?;
     no_parameters(which)?;
@@ -160,7 +160,7 @@ fn abs_file(which: &Which) -> Result<Target, Failure> {
     Ok(Target::new(which, program.tasks(tasks(which))))
 }
 
-/// What the flag says, or fields as far as they are known.
+/// Returns the value of `--tasks`, by default `fields`.
 fn tasks(which: &Which) -> whippet_model::Tasks {
     match which.tasks.unwrap_or(Tasks::Fields) {
         Tasks::Fields => whippet_model::Tasks::Fields,
@@ -170,7 +170,7 @@ fn tasks(which: &Which) -> whippet_model::Tasks {
     }
 }
 
-/// The other ABS files in the directory of one, in the order of their names, as far as they can be read.
+/// Returns the other readable ABS files in the directory of a file, sorted by name.
 fn files_beside(path: &str) -> Vec<(String, String)> {
     let path = Path::new(path);
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
@@ -190,7 +190,7 @@ fn read(path: &str) -> Result<String, Failure> {
     std::fs::read_to_string(path).map_err(|why| Failure::misuse(format_args!("cannot read {path}: {why}")))
 }
 
-/// For programs that say themselves how messages arrive and what may be left.
+/// Rejects `--delivery` and `--environment`, for programs that determine these themselves.
 fn fixed_delivery(which: &Which) -> Result<(), Failure> {
     let flag = match (which.delivery, which.environment) {
         (None, None) => return Ok(()),
@@ -209,7 +209,7 @@ fn no_relation(which: &Which) -> Result<(), Failure> {
     }
 }
 
-/// For programs whose processes have no tasks.
+/// Rejects `--tasks`, for programs whose processes have no tasks.
 fn no_tasks(which: &Which) -> Result<(), Failure> {
     match which.tasks {
         None => Ok(()),

@@ -1,4 +1,4 @@
-//! `whippet unfold`: everything that can happen, as a graph.
+//! `whippet unfold`: prints all events of a program and their relations as a graph.
 
 use crate::args::Unfold;
 use crate::failure::{Answer, Failure};

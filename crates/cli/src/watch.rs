@@ -1,4 +1,4 @@
-//! Whoever sits in front of the terminal: sees how far a search is, and may stop it.
+//! Progress display on the terminal, and interruption by Ctrl-C.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::cell::RefCell;
@@ -8,43 +8,43 @@ use std::time::Duration;
 use whippet_report::{grouped, guess};
 use whippet_search::{Observer, Progress};
 
-/// Searches that end sooner show no progress.
+/// The time before progress is shown; shorter searches show none.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How a process ends that was interrupted twice.
+/// The exit code after a second interruption.
 const INTERRUPTED_AGAIN: i32 = 130;
 
-/// A line on standard error, if that is a terminal, and an ear for Ctrl-C.
+/// A progress line on standard error, if that is a terminal, and a Ctrl-C handler.
 pub(crate) struct Watch {
     line: ProgressBar,
-    /// What is being done, in front of the numbers.
+    /// The current activity, printed before the numbers.
     label: RefCell<String>,
     interrupted: &'static AtomicBool,
 }
 
 impl Watch {
-    /// Watches what `label` says, from now on.
+    /// Creates a progress display with this label.
     pub(crate) fn new(label: impl Into<String>) -> Watch {
         let line = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         line.set_style(ProgressStyle::with_template("{spinner} {wide_msg}").expect("the template is correct"));
         Watch { line, label: RefCell::new(label.into()), interrupted: interruptions() }
     }
 
-    /// From now on something else is being done.
+    /// Changes the label.
     pub(crate) fn rename(&self, label: String) {
         self.label.replace(label);
     }
 
-    /// Makes room for other output; the line comes back with the next thing to show.
+    /// Removes the line to make room for other output, until the next text is shown.
     pub(crate) fn hide(&self) {
         self.line.finish_and_clear();
         self.line.reset();
     }
 
-    /// Shows a line of one's own, at once.
+    /// Shows this text immediately.
     pub(crate) fn show(&self, text: String) {
         if self.line.is_hidden() {
-            // Hides itself where standard error is no terminal.
+            // This target draws nothing if standard error is not a terminal.
             self.line.set_draw_target(ProgressDrawTarget::stderr());
         }
         self.line.set_message(text);
@@ -70,7 +70,7 @@ impl Drop for Watch {
     }
 }
 
-/// `12,345 executions · 61,000/s · depth 23 · 3 % of about 360,000 ± 20,000`
+/// Formats the progress: `12,345 executions · 61,000/s · depth 23 · 3 % of about 360,000 ± 20,000`.
 fn describe(progress: &Progress) -> String {
     let executions = progress.counters.executions;
     let rate = executions as f64 / progress.elapsed.as_secs_f64();
@@ -86,7 +86,7 @@ fn describe(progress: &Progress) -> String {
     text
 }
 
-/// The flag that Ctrl-C raises. The second time ends the process, in case that nobody looks at the flag.
+/// Returns the flag that Ctrl-C sets. A second Ctrl-C ends the process, in case the flag is not polled.
 fn interruptions() -> &'static AtomicBool {
     static FLAG: OnceLock<AtomicBool> = OnceLock::new();
     static HANDLER: OnceLock<()> = OnceLock::new();
@@ -97,7 +97,7 @@ fn interruptions() -> &'static AtomicBool {
                 std::process::exit(INTERRUPTED_AGAIN);
             }
         };
-        // Without a handler Ctrl-C still ends the process: only the partial verdict is lost.
+        // Without this handler Ctrl-C still ends the process, but without a partial verdict.
         let _ = ctrlc::set_handler(raise);
     });
     flag

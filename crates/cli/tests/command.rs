@@ -1,10 +1,10 @@
-//! The built command, used as a user would.
+//! End-to-end tests of the built command.
 
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
-/// What one call of the command came to.
+/// The result of one run of the command.
 struct Called {
     code: i32,
     out: String,
@@ -29,13 +29,13 @@ fn whippet(arguments: &[&str]) -> Called {
     called(command(arguments).output().expect("it starts"))
 }
 
-/// The one object that `--json` prints, and the exit code.
+/// Returns the object printed with `--json`, and the exit code.
 fn json(arguments: &[&str]) -> (Value, i32) {
     let called = whippet(&[arguments, &["--json"]].concat());
     (serde_json::from_str(&called.out).unwrap_or_else(|e| panic!("{e}: {} {}", called.out, called.err)), called.code)
 }
 
-/// A directory of this test alone.
+/// Creates a directory used only by this test.
 fn directory(test: &str) -> PathBuf {
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(test);
     let _ = std::fs::remove_dir_all(&path);
@@ -147,12 +147,12 @@ fn a_saved_schedule_replays() {
     let words: Vec<&str> = printed.split(' ').collect();
     let again = called(command(&words).current_dir(&here).output().unwrap());
     assert_eq!(again.code, 1, "{}", again.err);
-    // The story is told again, step by step.
+    // The counterexample is printed again, step by step.
     let story =
         |text: &str| text.lines().filter(|l| l.starts_with("  ")).take(20).map(String::from).collect::<Vec<_>>();
     assert!(again.out.contains("inconsistent read"), "{}", again.out);
     assert!(story(&again.out).iter().all(|line| found.out.contains(line)), "{}\n{}", again.out, found.out);
-    // The second file is the warning, which is no error.
+    // The second file is the warning, which is not an error.
     assert_eq!(called(command(&["replay", "kept/server-2.json"]).current_dir(&here).output().unwrap()).code, 0);
 }
 
@@ -319,7 +319,7 @@ fn every_example_of_the_help_parses() {
         let examples = help.split("Examples:").nth(1).expect("there are examples");
         for line in examples.lines().filter_map(|line| line.strip_prefix("  whippet ")) {
             let line = line.split("  ").next().unwrap_or(line).split(" | ").next().unwrap_or(line);
-            // With --help behind it a command is only checked for its flags.
+            // With `--help` appended, a command only checks its flags.
             let words: Vec<&str> = line.split(' ').chain(["--help"]).collect();
             assert_eq!(whippet(&words).code, 0, "{line}");
         }
@@ -362,7 +362,7 @@ fn a_table_is_reproduced() {
 #[cfg(unix)]
 #[test]
 fn a_reader_that_goes_away_is_no_panic() {
-    // The pipe is closed before anything is written to it.
+    // The pipe is closed before the command writes to it.
     let mut child = command(&["list"]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     drop(child.stdout.take());
     let ended = called(child.wait_with_output().unwrap());

@@ -1,12 +1,13 @@
-//! What the documentation shows of the command is what the command prints.
+//! Checks that the documentation shows the actual output of the command.
 //!
-//! A block of text in `docs/` that begins with `$ whippet …` is run. Each of its lines must be, or be the beginning of, the
-//! next line of the output; `…` alone stands for any number of lines, and what a run costs may differ.
+//! Every code block in `docs/` that begins with `$ whippet …` is run. Each of its lines must equal, or be the
+//! beginning of, the next line of the output. A line `…` stands for any number of lines, and the costs of a run may
+//! differ.
 
 use std::path::Path;
 use std::process::Command;
 
-/// The pages, and how many of their blocks are of this kind.
+/// The pages, and the number of such blocks in each.
 const PAGES: [(&str, usize); 2] = [("docs/command-line.md", 4), ("docs/abs.md", 3)];
 
 #[test]
@@ -28,7 +29,8 @@ fn the_documentation_shows_what_is_printed() {
     }
 }
 
-/// The blocks that begin with a command, each with the lines below it. A file that a reader is to write is not there.
+/// Returns the blocks that begin with a command, each with its remaining lines. Skips commands on `wrong.*` files,
+/// which the reader is supposed to write and which do not exist here.
 fn commands(page: &str) -> Vec<(&str, Vec<&str>)> {
     let blocks = page.split("```").skip(1).step_by(2);
     blocks
@@ -40,7 +42,7 @@ fn commands(page: &str) -> Vec<(&str, Vec<&str>)> {
         .collect()
 }
 
-/// Whether the lines shown are printed, in this order; if not, the first that is not.
+/// Checks that the lines shown are printed, in this order. Returns the first line that is not.
 fn agrees<'a>(shown: &[&'a str], printed: &str) -> Result<(), &'a str> {
     let mut printed = printed.lines();
     let mut anywhere = false;
@@ -63,7 +65,8 @@ fn agrees<'a>(shown: &[&'a str], printed: &str) -> Result<(), &'a str> {
     Ok(())
 }
 
-/// What a line says the cost of. Workers divide the work differently each time, and with it how often handlers are run.
+/// Returns the label of a line that shows a cost. Costs vary between runs; even the number of handler runs does,
+/// because workers divide the work differently each time.
 fn cost(line: &str) -> Option<&'static str> {
     ["time ", "CPU time ", "peak memory ", "handler runs "]
         .into_iter()

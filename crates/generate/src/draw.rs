@@ -1,14 +1,14 @@
-//! Drawing programs: from a seed to a program of the little language.
+//! Generation of random programs in the toy language from seeds.
 //!
-//! A tag leads to later tags only, with rare exceptions, so that most programs end. A family says which
-//! actions a program may use: a search that is wrong about one feature is then shown by a program with
-//! little else in it.
+//! A handler for a tag sends only later tags, with rare exceptions, so that most programs terminate. A program's
+//! family determines the actions that it may use: if a search mishandles one feature, a program that contains little
+//! else shows it.
 
 use crate::Random;
 use std::fmt;
 use whippet_search::toy::{Action, Level, Program, Refusal, Rule, STORES, Target};
 
-/// What a drawn program may use besides sending.
+/// The features that a generated program may use besides sending.
 ///
 /// ```
 /// use whippet_generate::{Family, Random, draw_from};
@@ -18,7 +18,7 @@ use whippet_search::toy::{Action, Level, Program, Refusal, Rule, STORES, Target}
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Family {
-    /// Nothing.
+    /// No further feature.
     Plain,
     /// States, and sends that depend on them.
     State,
@@ -34,9 +34,9 @@ pub enum Family {
     Choose,
     /// Handlers that fail.
     Fail,
-    /// Stores, and dependence by fields.
+    /// Stores, with dependence per field.
     Fields,
-    /// Everything.
+    /// All features.
     Mixed,
 }
 
@@ -55,7 +55,7 @@ impl Family {
         Family::Mixed,
     ];
 
-    /// The family of a seed: neighbouring seeds are of different ones.
+    /// Returns the family of a seed. Consecutive seeds have different families.
     #[must_use]
     pub fn of(seed: u64) -> Family {
         Family::ALL[(seed % Family::ALL.len() as u64) as usize]
@@ -79,7 +79,7 @@ impl fmt::Display for Family {
     }
 }
 
-/// The program of a seed, of the family [`Family::of`] it.
+/// Generates the program of a seed; its family is [`Family::of`] the seed.
 ///
 /// ```
 /// use whippet_generate::draw;
@@ -91,7 +91,7 @@ pub fn draw(seed: u64) -> Program {
     draw_from(Family::of(seed), &mut Random::new(seed))
 }
 
-/// A program of a family.
+/// Generates a program of a family.
 ///
 /// ```
 /// use whippet_generate::{Family, Random, draw_from};
@@ -115,7 +115,8 @@ pub fn draw_from(family: Family, random: &mut Random) -> Program {
     program
 }
 
-/// How likely each action is, and how often per hundred a tag has rules for single states or is refused in one.
+/// The relative frequency of each action, and the percentages of tags that have a rule for a particular state and
+/// that are refused in some state.
 struct Weights {
     actions: [usize; 10],
     in_state: usize,
@@ -154,7 +155,7 @@ impl Pen<'_> {
         self.random.below(below as usize) as u32
     }
 
-    /// What actors like `actor` do with each tag.
+    /// Generates the rules and refusals of actors of kind `actor` for each tag.
     fn behaviour(&mut self, actor: u32, program: &mut Program) {
         for tag in 0..self.tags {
             if self.random.chance(self.weights.in_state) {
@@ -189,7 +190,7 @@ impl Pen<'_> {
         })
     }
 
-    /// A tag that may follow `tag`.
+    /// Returns a random tag that a handler for `tag` may send.
     fn later(&mut self, tag: u32) -> Option<u32> {
         if self.random.chance(4) {
             return Some(self.any(self.tags));
@@ -209,7 +210,7 @@ impl Pen<'_> {
         }
     }
 
-    /// Mostly small, as states are 0 at first and counted up.
+    /// Returns a random state. Small ones are more likely, as states start at 0 and are incremented.
     fn state(&mut self) -> i32 {
         self.random.weighted(&[5, 5, 2]) as i32
     }

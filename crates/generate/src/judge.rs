@@ -1,7 +1,8 @@
-//! The judge: one program, every search, and what each must have seen.
+//! Comparison of all searches on one program.
 //!
-//! First the exhaustive search is compared with the [`reference`](crate::reference()); then every other search with
-//! the exhaustive one: the traces, the states in which they end, the problems and their stories.
+//! First the exhaustive search is compared with the [`reference`](crate::reference()) interpreter, then every other
+//! search with the exhaustive one. The comparison covers the traces, their final states, the problems and the
+//! counterexamples.
 
 use crate::{Log, Promise, Setting, Watched, reference};
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,7 +13,7 @@ use whippet_model::{Finding, Kind, Limits, Verdict};
 use whippet_search::toy::{Action, Delivery, Program};
 use whippet_search::{Reduction, SearchError, explore};
 
-/// Larger programs are not judged.
+/// The maximal size of programs that are compared; larger ones are skipped.
 ///
 /// ```
 /// use whippet_generate::{Setting, Size, judge};
@@ -25,9 +26,9 @@ use whippet_search::{Reduction, SearchError, explore};
 /// ```
 #[derive(Copy, Clone, Debug)]
 pub struct Size {
-    /// Executions of the exhaustive search.
+    /// Maximal number of executions of the exhaustive search.
     pub executions: u64,
-    /// Steps of one execution.
+    /// Maximal number of steps of one execution.
     pub steps: usize,
 }
 
@@ -37,7 +38,7 @@ impl Default for Size {
     }
 }
 
-/// What a search said and what it was seen to do.
+/// The result of a search, and a log of the executions that it completed.
 ///
 /// ```
 /// use whippet_generate::{Setting, answer};
@@ -48,13 +49,13 @@ impl Default for Size {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Answer {
-    /// What it said.
+    /// The verdict.
     pub verdict: Verdict,
-    /// What it did.
+    /// The completed executions.
     pub log: Log,
 }
 
-/// What is wrong with a search of a program.
+/// An incorrect result of a search.
 ///
 /// ```
 /// use whippet_generate::{Failure, Setting};
@@ -64,11 +65,11 @@ pub struct Answer {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Failure {
-    /// The program, if it is one of the little language.
+    /// The program, if it is one of the toy language.
     pub program: Option<Program>,
     /// The search.
     pub setting: Setting,
-    /// What is wrong.
+    /// A description of the error.
     pub what: String,
 }
 
@@ -78,7 +79,7 @@ impl fmt::Display for Failure {
     }
 }
 
-/// What the searches of one program came to.
+/// Summary of the searches of one program.
 ///
 /// ```
 /// use whippet_generate::{Setting, Size, judge};
@@ -91,18 +92,18 @@ impl fmt::Display for Failure {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Judged {
-    /// How many traces there are.
+    /// Number of traces.
     pub traces: usize,
-    /// How many executions the exhaustive search needed.
+    /// Number of executions of the exhaustive search.
     pub executions: u64,
-    /// How many other searches were compared.
+    /// Number of other searches that were compared.
     pub searches: usize,
-    /// The searches that miss something, as published.
+    /// The searches that missed something, among those that may do so as published.
     pub misses: Vec<Setting>,
 }
 
 impl Judged {
-    /// Adds what the same program came to under another order of delivery.
+    /// Adds the summary of the same program under another order of delivery.
     pub fn add(&mut self, other: Judged) {
         self.traces += other.traces;
         self.executions += other.executions;
@@ -111,7 +112,7 @@ impl Judged {
     }
 }
 
-/// Runs one search of a program. `None`: the program is too large.
+/// Runs one search of a program. Returns `None` if the program is too large.
 ///
 /// ```
 /// use whippet_generate::{Setting, answer};
@@ -150,8 +151,8 @@ fn words(panic: &(dyn std::any::Any + Send)) -> String {
     text.unwrap_or("with something that is no text").into()
 }
 
-/// Compares searches of a program with the exhaustive one, and that one with the reference. `None`: the program is
-/// too large.
+/// Compares searches of a program with the exhaustive search, and that one with the reference. Returns `None` if the
+/// program is too large.
 ///
 /// ```
 /// use whippet_generate::{Setting, Size, draw, judge};
@@ -185,7 +186,8 @@ fn judge_searches(program: &Program, settings: &[Setting], size: Size) -> Result
     Ok(Some(judged))
 }
 
-/// The exhaustive search and the reference see the same traces, which end alike.
+/// Checks that the exhaustive search and the reference find the same traces, with the same final states and the same
+/// kinds of problems.
 fn against_reference(program: &Program, all: &Answer, size: Size) -> Result<(), String> {
     sane(&all.log)?;
     let known = reference(program, size.executions as usize, size.steps)
@@ -199,7 +201,7 @@ fn against_reference(program: &Program, all: &Answer, size: Size) -> Result<(), 
         if states.entry(seen.state).or_insert(&end.state) != &&end.state {
             return Err(format!("different ends have the same fingerprint: {} and {}", end.state, states[&seen.state]));
         }
-        // Other orders of delivery have more to a state than the reference tells.
+        // With other orders of delivery, a configuration contains more than the reference's description of it.
         let plain = program.delivery == Delivery::Unordered;
         if plain && texts.entry(&end.state).or_insert(seen.state) != &seen.state {
             return Err(format!("one end has two fingerprints: {}", end.state));
@@ -219,7 +221,7 @@ fn against_reference(program: &Program, all: &Answer, size: Size) -> Result<(), 
     }
 }
 
-/// What holds of every search.
+/// Checks properties that every search must have.
 fn sane(log: &Log) -> Result<(), String> {
     if let Some(what) = &log.contradiction {
         return Err(what.clone());
@@ -261,8 +263,9 @@ pub fn compare(all: &Answer, answer: &Answer, setting: &Setting) -> Result<(), S
     same_problems(&all.verdict.warnings, &answer.verdict.warnings)
 }
 
-/// A search that compares states takes messages of equal content for the same, whatever their names: what is called
-/// after them has one of several names, so problems are compared by their kinds.
+/// Compares the final states and the kinds of problems of a stateful search. Such a search identifies messages of
+/// equal content, whatever their names. Anything named after a message then has one of several names, so the keys of
+/// problems cannot be compared.
 fn same_ends(all: &Answer, answer: &Answer) -> Result<(), String> {
     let (wanted, found) = (states(&all.log), states(&answer.log));
     if !found.is_subset(&wanted) {
@@ -279,7 +282,7 @@ fn same_ends(all: &Answer, answer: &Answer) -> Result<(), String> {
     Ok(())
 }
 
-/// Where nothing is called after messages, the final states are the same ones.
+/// Compares the numbers of final states, unless the program creates actors, which are named after messages.
 fn same_states(program: &Program, all: &Answer, answer: &Answer) -> Result<(), String> {
     let creates = program.rules.iter().flat_map(|rule| &rule.actions).any(|a| matches!(a, Action::Create(_)));
     let (wanted, found) = (states(&all.log).len(), states(&answer.log).len());
@@ -316,7 +319,7 @@ fn same_problems(all: &[Finding], found: &[Finding]) -> Result<(), String> {
     Ok(())
 }
 
-/// The same stories of the problems, whatever the order of the search was.
+/// Compares the counterexamples of the problems, which must not depend on the search.
 ///
 /// ```
 /// use whippet_generate::{Setting, answer, compare_stories};

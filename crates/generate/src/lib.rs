@@ -1,25 +1,25 @@
-//! Random actor programs, and searches compared on them.
+//! Random actor programs, and a comparison of all searches on them.
 //!
-//! [`draw`] makes a program of the little language ([`whippet_search::toy`]) from a seed; [`judge`] runs every search on it
-//! and compares what they see: the traces, the states in which these end, the problems and their stories.
-//! The exhaustive search is the measure, and is itself compared with [`reference()`], which shares no code with
-//! machines and searches. [`alike`] runs the same program as native actors, with handlers and with
-//! explicit receive, and compares that too. What fails is [shrunk](shrink) and printed as a program that a
-//! person can read, with its seed and the command that shows it again.
+//! [`draw`] generates a program of the toy language ([`whippet_search::toy`]) from a seed. [`judge`] runs every
+//! search on it and compares the results: the traces, their final states, the problems and the counterexamples. The
+//! exhaustive search serves as the standard, and is itself compared with [`reference()`], which shares no code with
+//! machines and searches. [`alike`] executes the same program as native actors, with handlers and with explicit
+//! receive, and compares the results too. A program that fails is [shrunk](shrink) and printed in readable form, with
+//! its seed and the command that reproduces the failure.
 //!
-//! The tests judge a fixed sample and a fresh one, whose seed is printed. Environment variables make them larger:
+//! The tests use a fixed sample and a fresh one, whose seed is printed. Environment variables choose other samples:
 //!
 //! * `WHIPPET_SEED`: the first seed;
-//! * `WHIPPET_PROGRAMS`: how many programs, one per seed;
+//! * `WHIPPET_PROGRAMS`: the number of programs, one per seed;
 //! * `WHIPPET_ONLY`: only searches whose command line contains one of these words, separated by commas.
 //!
-//! The full number:
+//! The full run:
 //!
 //! ```text
 //! WHIPPET_SEED=1 WHIPPET_PROGRAMS=24000 cargo test --release -p whippet-generate a_fixed_sample -- --nocapture
 //! ```
 //!
-//! About one program in six has too many executions to be judged: it is skipped and counted.
+//! About one program in six has too many executions for the comparison. Such programs are skipped and counted.
 
 mod draw;
 mod judge;

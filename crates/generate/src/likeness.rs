@@ -1,4 +1,4 @@
-//! Native actors compared with the machine of the little language: the same program must do the same on both.
+//! Comparison of native actors with the machine of the toy language: a program must behave the same on both.
 
 use crate::{Answer, Failure, Judged, Setting, Size, Style, answer, compare, compare_stories, native, steady};
 use std::collections::BTreeMap;
@@ -6,8 +6,9 @@ use whippet_model::{Finding, Kind};
 use whippet_search::Reduction;
 use whippet_search::toy::{Delivery, Program};
 
-/// Compares a program as native actors with the program itself: every trace, as often, with corresponding ends; the
-/// default search of it; and that its machine is steady. `None`: the program is too large.
+/// Compares a program executed as native actors with the program itself: every trace must occur, the same number of
+/// times, with corresponding final states. Also compares the default search of the native program with its exhaustive
+/// search, and checks its machine with [`steady()`]. Returns `None` if the program is too large.
 ///
 /// ```
 /// use whippet_generate::{Size, Style, alike, draw};
@@ -29,7 +30,7 @@ fn alike_in(program: &Program, style: Style, size: Size) -> Result<Option<Judged
     let test = native(program, style);
     let all = answer(&test, &exhaustive, None)?.expect("there was no limit");
     let fail = |setting: Setting| move |what: String| Failure { program: None, setting, what };
-    // A failed actor has no state any more, and orders of delivery have a state of their own.
+    // A failed native actor has no state, and orders of delivery are part of the configuration.
     let plain = program.delivery == Delivery::Unordered && toy.verdict.counters.problems == 0;
     same(&toy, &all, plain).map_err(fail(exhaustive))?;
     let best = answer(&test, &optimal, None)?.expect("there was no limit");
@@ -57,7 +58,8 @@ fn same(toy: &Answer, native: &Answer, plain: bool) -> Result<(), String> {
         if other.times != seen.times {
             return Err(format!("a trace has {} executions, not {}", other.times, seen.times));
         }
-        // Native states may tell more apart, such as the handles for replies, but never less.
+        // Native fingerprints may distinguish more configurations, for example by the handles for replies, but never
+        // fewer.
         if plain && other.state.is_some() && ends.entry(other.state).or_insert(seen.state) != &seen.state {
             return Err(format!("different ends have the same fingerprint, such as that of {trace:?}"));
         }
@@ -65,7 +67,7 @@ fn same(toy: &Answer, native: &Answer, plain: bool) -> Result<(), String> {
     same_problems(toy, native)
 }
 
-/// The machines word problems differently; they count them alike.
+/// Compares the numbers of problems. Their descriptions differ between the machines.
 fn same_problems(toy: &Answer, native: &Answer) -> Result<(), String> {
     let count = |findings: &[Finding], kinds: &[Kind]| -> u64 {
         findings.iter().filter(|f| kinds.contains(&f.kind)).map(|f| f.executions).sum()
@@ -78,7 +80,7 @@ fn same_problems(toy: &Answer, native: &Answer) -> Result<(), String> {
     if failures(toy) != failures(native) {
         return Err("only one machine sees a failure".into());
     }
-    // A native actor that waits for a reply is told of as a deadlock, not also by the messages left for it.
+    // If a native actor waits for a reply, only the deadlock is reported, not also the messages left for the actor.
     let left = |answer: &Answer| count(&answer.verdict.warnings, &[Kind::Undeliverable]) > 0;
     if left(native) && !left(toy) || left(toy) && !left(native) && deadlocks(toy) == 0 {
         return Err("only one machine sees messages that are never taken".into());

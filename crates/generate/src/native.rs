@@ -1,6 +1,6 @@
-//! Programs of the little language as native actors: one type of actor that does what the rules say.
+//! Programs of the toy language as native actors: one actor type that interprets the rules.
 //!
-//! Events have the same names as on the machine of the language, so traces can be compared as they are.
+//! Events have the same names as on the machine of the toy language, so traces can be compared directly.
 
 use std::cell::OnceCell;
 use std::fmt;
@@ -10,7 +10,7 @@ use std::sync::Arc;
 use whippet_actors::{Actor, Cx, Delivery, Hashes, Inbox, Recipient, Reply, System, Test};
 use whippet_search::toy::{self, Action, Program, STORES, Target};
 
-/// How the actors are written.
+/// The programming style of the actors.
 ///
 /// ```
 /// use whippet_generate::Style;
@@ -18,16 +18,16 @@ use whippet_search::toy::{self, Action, Program, STORES, Target};
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Style {
-    /// With a handler.
+    /// Every actor has a handler.
     Handlers,
-    /// With a body that receives explicitly.
+    /// Every actor has a body that receives explicitly.
     Bodies,
-    /// Every other one with a body.
+    /// Every other actor has a body.
     Both,
 }
 
 impl Style {
-    /// All of them.
+    /// All styles.
     pub const ALL: [Style; 3] = [Style::Handlers, Style::Bodies, Style::Both];
 
     fn has_body(self, like: u32) -> bool {
@@ -39,7 +39,7 @@ impl Style {
     }
 }
 
-/// The program as native actors.
+/// Returns the program as native actors.
 ///
 /// ```
 /// use whippet_generate::{Style, native};
@@ -71,7 +71,7 @@ pub fn native(program: &Program, style: Style) -> Test {
     Test::new("toy", body).delivery(delivery)
 }
 
-/// A tag on its way.
+/// A message: a tag, its sender, and the reply handle of a call.
 #[derive(Clone, Debug, Hash)]
 struct Msg {
     tag: u32,
@@ -79,7 +79,7 @@ struct Msg {
     reply: Option<Reply<i32>>,
 }
 
-/// What all actors know from the start on.
+/// The data that all actors share.
 struct Stage {
     program: Arc<Program>,
     style: Style,
@@ -131,7 +131,7 @@ fn takes(program: &Program, actor: u32, state: i32, tag: u32) -> bool {
     !program.refusals.contains(&toy::Refusal { actor, state, tag })
 }
 
-/// What handlers and bodies can both do.
+/// The operations that both handlers and bodies provide.
 trait Hands {
     fn this(&self) -> Recipient<Msg>;
     fn send(&mut self, to: Recipient<Msg>, msg: Msg);
@@ -175,7 +175,7 @@ impl Mind {
         Mind { stage, like, state: 0, stores: [0; STORES], stopped: false, creator, newest: None }
     }
 
-    /// The actor as a body that receives explicitly.
+    /// Returns the actor as a body that receives explicitly.
     fn body(self) -> impl AsyncFn(&mut Inbox<Msg>) + 'static {
         async move |inbox: &mut Inbox<Msg>| {
             let mut me = self.clone();

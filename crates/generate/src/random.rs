@@ -1,6 +1,6 @@
-//! Random numbers that are the same everywhere: splitmix64.
+//! A platform-independent random number generator: splitmix64.
 
-/// A source of random numbers.
+/// A random number generator.
 ///
 /// ```
 /// use whippet_generate::Random;
@@ -11,13 +11,13 @@
 pub struct Random(u64);
 
 impl Random {
-    /// All that follows depends on `seed` alone.
+    /// Creates a generator. Its numbers depend only on `seed`.
     #[must_use]
     pub fn new(seed: u64) -> Random {
         Random(seed)
     }
 
-    /// Any number.
+    /// Returns a random 64-bit number.
     ///
     /// ```
     /// # use whippet_generate::Random;
@@ -32,12 +32,12 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number below `n`, which is not 0.
+    /// Returns a random number below `n`, which must not be 0.
     pub fn below(&mut self, n: usize) -> usize {
         ((u128::from(self.number()) * n as u128) >> 64) as usize
     }
 
-    /// True in `percent` of a hundred cases.
+    /// Returns `true` with a probability of `percent` percent.
     ///
     /// ```
     /// # use whippet_generate::Random;
@@ -48,7 +48,7 @@ impl Random {
         self.below(100) < percent
     }
 
-    /// The place of one of the weights, with a probability in proportion.
+    /// Returns the index of one of the weights, with probability proportional to the weight.
     ///
     /// ```
     /// # use whippet_generate::Random;

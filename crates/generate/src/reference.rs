@@ -1,13 +1,15 @@
-//! The little language once more, in the most obvious way: whole configurations are copied, nothing is taken
-//! back, and every order of everything is tried. It shares no code with the machine of the language and with
-//! the searches, so that an error common to all of them is seen.
+//! A reference interpreter of the toy language, written in the most obvious way.
+//!
+//! It copies whole configurations instead of undoing steps, and tries every enabled message and every value of every
+//! choice. It shares no code with the machine of the language and with the searches, so a comparison reveals errors
+//! that all of them have in common.
 
 use crate::Trace;
 use std::collections::{BTreeMap, BTreeSet};
 use whippet_model::{Branch, Name};
 use whippet_search::toy::{Action, Delivery, Level, Program, STORES, Target};
 
-/// How one execution ends, in words: equal texts are equal ends.
+/// The end of one execution, as text: two ends are equal iff their texts are equal.
 ///
 /// ```
 /// use whippet_generate::reference;
@@ -17,18 +19,18 @@ use whippet_search::toy::{Action, Delivery, Level, Program, STORES, Target};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct End {
-    /// The states of the actors and the messages that are left.
+    /// The states of the actors, and the messages left.
     pub state: String,
-    /// Who waits for ever.
+    /// Number of actors that are blocked at the end.
     pub waiting: usize,
-    /// How many messages are never taken.
+    /// Number of messages that are never received.
     pub left: usize,
-    /// How many handlers failed.
+    /// Number of handlers that failed.
     pub failed: usize,
 }
 
-/// Everything that a program can do: its traces, each with its end. `None` if there are more than `most`
-/// executions or if one of them has more than `steps` steps.
+/// Returns the complete behaviour of a program: its traces, each with its end. Returns `None` if there are more than
+/// `most` executions or if one of them has more than `steps` steps.
 ///
 /// ```
 /// use whippet_generate::reference;
@@ -54,11 +56,11 @@ struct Actor {
     creator: Option<Id>,
     newest: Option<Id>,
     waits: Option<Waits>,
-    /// The messages of which it could know that they were sent.
+    /// The messages whose sending happens before the actor's current state.
     knows: BTreeSet<Id>,
 }
 
-/// The rest of a handler that waits for a reply.
+/// The remaining actions of a handler that waits for a reply.
 #[derive(Clone, Debug)]
 struct Waits {
     rest: Vec<Action>,
@@ -78,24 +80,24 @@ struct Message {
     from: Option<Id>,
     to: Id,
     content: Content,
-    /// The messages of which its sender could know that they were sent before.
+    /// The messages whose sending happens before the sending of this one.
     knows: BTreeSet<Id>,
 }
 
 #[derive(Clone, Debug)]
 struct Configuration {
     actors: BTreeMap<Id, Actor>,
-    /// In the order of sending.
+    /// The pending messages, in the order of sending.
     pending: Vec<Message>,
     failed: usize,
 }
 
-/// What happened.
+/// One step: its event, its actor, and its footprint.
 #[derive(Clone, Debug, Default)]
 struct Happened {
     event: Option<Name>,
     actor: Option<Id>,
-    /// Parts of the actor that it looked at and changed.
+    /// The parts of the actor that the step read and wrote.
     read: BTreeSet<String>,
     written: BTreeSet<String>,
 }
@@ -118,7 +120,7 @@ struct All<'a> {
 }
 
 impl All<'_> {
-    /// Whether everything from here on was tried.
+    /// Explores everything from this configuration on. Returns `false` if a limit was exceeded.
     fn run(&mut self, now: &Configuration, happened: &[Happened]) -> bool {
         let ready: Vec<usize> = (0..now.pending.len()).filter(|&k| now.can_deliver(self.program, k)).collect();
         if ready.is_empty() {
@@ -138,7 +140,7 @@ impl All<'_> {
         ready.into_iter().all(|k| self.ways(now, happened, k, &mut Vec::new()))
     }
 
-    /// Delivers a message with these choices made, and with every value of those that it asks for beyond.
+    /// Delivers a message with the choices made so far, and with all values of any further choices.
     fn ways(&mut self, now: &Configuration, happened: &[Happened], k: usize, chosen: &mut Vec<u32>) -> bool {
         let mut next = now.clone();
         match next.deliver(self.program, k, chosen) {
@@ -187,7 +189,7 @@ impl Configuration {
         self.takes(program, message) && !others.any(|other| overtakes(other) && self.takes(program, other.1))
     }
 
-    /// Whether the receiver takes a message, whatever the order of delivery says.
+    /// Returns `true` if the receiver accepts the message, regardless of the order of delivery.
     fn takes(&self, program: &Program, message: &Message) -> bool {
         let actor = &self.actors[&message.to];
         match message.content {
@@ -200,7 +202,8 @@ impl Configuration {
         }
     }
 
-    /// Delivers a message. If the handler wants more choices than were made: of how many ways the next one has.
+    /// Delivers a message. If the handler makes more choices than were given, returns the number of values of the
+    /// next choice as an error.
     fn deliver(&mut self, program: &Program, k: usize, chosen: &[u32]) -> Result<Happened, u32> {
         let message = self.pending.remove(k);
         let mut branch = Branch::FIRST;
@@ -272,7 +275,7 @@ impl Configuration {
                     }
                 }
                 Action::Create(like) => {
-                    // Any name will do that is the same in equivalent executions.
+                    // Any name would do, provided that it is the same in equivalent executions.
                     let name = h.handled.mixed(u64::MAX).child(h.effects);
                     h.effects += 1;
                     h.write("newest");
@@ -345,12 +348,12 @@ impl Configuration {
     }
 }
 
-/// A handler at work.
+/// The execution of one handler.
 struct Handling<'a> {
     /// The name of the message being handled.
     handled: Name,
     me: Id,
-    /// Sends and creations so far.
+    /// Number of sends and creations so far.
     effects: u32,
     chosen: &'a [u32],
     asked: usize,
@@ -380,7 +383,7 @@ impl Actor {
     }
 }
 
-/// The name of one of the first actors.
+/// Returns the name of one of the initial actors.
 fn first(k: u32) -> Id {
     Name::ROOT.mixed(u64::MAX).child(k)
 }

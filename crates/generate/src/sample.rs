@@ -1,11 +1,11 @@
-//! Samples: many seeds, one after the other, with the failures shrunk and told.
+//! Samples: comparison of a range of seeds, with shrinking and reporting of failures.
 
 use crate::{Failure, Judged, Random, shrink};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use whippet_search::toy::Program;
 
-/// Which programs are drawn: seeds from `seed` on, `programs` of them.
+/// A range of seeds. Each seed determines a program.
 ///
 /// ```
 /// use whippet_generate::{Sample, Setting, Size, draw, judge};
@@ -19,11 +19,11 @@ use whippet_search::toy::Program;
 pub struct Sample {
     /// The first seed.
     pub seed: u64,
-    /// How many programs.
+    /// The number of programs.
     pub programs: u64,
 }
 
-/// What a sample came to.
+/// Summary of a sample.
 ///
 /// ```
 /// let tally = whippet_generate::Tally::default();
@@ -31,25 +31,27 @@ pub struct Sample {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// Programs that were judged.
+    /// Programs that were compared.
     pub judged: u64,
-    /// Programs that were too large.
+    /// Programs that were skipped because they were too large.
     pub too_large: u64,
-    /// The traces of all of them.
+    /// Traces of all programs.
     pub traces: u64,
-    /// The executions of the exhaustive search of all of them.
+    /// Executions of the exhaustive searches of all programs.
     pub executions: u64,
-    /// The searches that were compared.
+    /// Searches that were compared.
     pub searches: u64,
-    /// How often a search missed something, as published, over all orders.
+    /// For each search that may miss executions as published: the number of times that it did, summed over all
+    /// orders.
     pub misses: BTreeMap<String, u64>,
 }
 
 impl Sample {
-    /// As the environment says (`WHIPPET_SEED`, `WHIPPET_PROGRAMS`), or as given.
+    /// Creates a sample from the environment variables `WHIPPET_SEED` and `WHIPPET_PROGRAMS`, with the arguments as
+    /// defaults.
     ///
     /// # Panics
-    /// If a variable is no number.
+    /// Panics if a variable is not a number.
     ///
     /// ```
     /// # use whippet_generate::Sample;
@@ -66,12 +68,12 @@ impl Sample {
         Sample { seed: number("WHIPPET_SEED", seed), programs: number("WHIPPET_PROGRAMS", programs) }
     }
 
-    /// A seed that nobody has used before.
+    /// Returns a new seed, derived from the current time.
     ///
     /// ```
     /// # use whippet_generate::Sample;
     /// let seed = Sample::fresh_seed();
-    /// println!("seeds from {seed}"); // so that a failure can be seen again
+    /// println!("seeds from {seed}"); // needed to reproduce a failure
     /// ```
     #[must_use]
     pub fn fresh_seed() -> u64 {
@@ -79,8 +81,8 @@ impl Sample {
         Random::new(now.map_or(0, |time| time.as_nanos() as u64)).number() >> 16
     }
 
-    /// Judges every program of the sample. The answer is the first failure, on a program as small as possible,
-    /// with the seed and the command that shows it again.
+    /// Compares every program of the sample. Returns the first failure, on a program as small as possible, with its
+    /// seed and the command that reproduces it.
     pub fn run(
         self,
         test: &str,
@@ -127,7 +129,7 @@ impl std::fmt::Display for Tally {
     }
 }
 
-/// Tells of a failure.
+/// Shrinks a failing program and describes the failure.
 fn story(
     test: &str,
     seed: u64,

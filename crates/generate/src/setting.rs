@@ -4,7 +4,7 @@ use std::fmt;
 use whippet_search::toy::Level;
 use whippet_search::{Options, Order, Reduction, Rule};
 
-/// One way to search.
+/// The parameters of one search.
 ///
 /// ```
 /// use whippet_generate::{Promise, Setting};
@@ -17,19 +17,19 @@ use whippet_search::{Options, Order, Reduction, Rule};
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Setting {
-    /// What may be skipped.
+    /// The reduction.
     pub reduction: Reduction,
-    /// Who goes first.
+    /// The order of search.
     pub order: Order,
-    /// Whether sleep sets are used.
+    /// `true` if sleep sets are used.
     pub sleep: bool,
-    /// Which variant of TransDPOR.
+    /// The variant of TransDPOR.
     pub rule: Rule,
-    /// How many workers.
+    /// The number of workers.
     pub jobs: usize,
 }
 
-/// What a search promises about the traces of a program.
+/// The guarantee of a search about the traces of a program.
 ///
 /// ```
 /// use whippet_generate::{Promise, Setting};
@@ -38,28 +38,28 @@ pub struct Setting {
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Promise {
-    /// Each exactly once, and no execution is given up.
+    /// Every trace is explored exactly once, and no execution is abandoned.
     Once,
-    /// Each at least once.
+    /// Every trace is explored at least once.
     All,
-    /// Every final state and problem, but not every trace.
+    /// Every final state and problem is found, but not every trace is explored.
     Ends,
-    /// As published: traces may be missed.
+    /// Traces may be missed, as with the published algorithm.
     Some,
 }
 
 impl Setting {
-    /// A reduction with nothing else said.
+    /// Returns a reduction with all other parameters at their defaults.
     #[must_use]
     pub fn of(reduction: Reduction) -> Setting {
         Setting { reduction, order: Order::default(), sleep: false, rule: Rule::default(), jobs: 1 }
     }
 
-    /// Every search of whole programs but the exhaustive one.
+    /// Returns every search of complete programs except the plain exhaustive one.
     #[must_use]
     pub fn all() -> Vec<Setting> {
         let mut all = Vec::new();
-        // Who may still send to whom is known of ABS programs only.
+        // The order `stable` needs to know which actors may still send to which; this is known for ABS programs only.
         for &order in Order::ALL.iter().filter(|order| **order != Order::Stable) {
             for sleep in [false, true] {
                 for reduction in [Reduction::Dcute, Reduction::Persistent] {
@@ -84,7 +84,7 @@ impl Setting {
         all
     }
 
-    /// Whether this search knows what to do with such a relation of dependence.
+    /// Returns `true` if this search supports the given dependence relation.
     #[must_use]
     pub fn suits(&self, level: Level) -> bool {
         let any =
@@ -92,7 +92,7 @@ impl Setting {
         level == Level::Actor || any || self.reduction == Reduction::Stateful
     }
 
-    /// What this search promises.
+    /// Returns the guarantee of this search.
     #[must_use]
     pub fn promise(&self) -> Promise {
         match self.reduction {
@@ -105,7 +105,7 @@ impl Setting {
         }
     }
 
-    /// The setting as options of a search.
+    /// Converts the setting to options of a search.
     #[must_use]
     pub fn options(&self) -> Options {
         let Setting { reduction, order, sleep, rule, jobs } = *self;

@@ -1,8 +1,9 @@
-//! Shrinking: the smallest program that still shows something.
+//! Shrinking: reduction of a program to a minimal one with the same failure.
 
 use whippet_search::toy::{Action, Program, Target};
 
-/// Takes away what is not needed for `shows`, piece by piece, as long as anything can be taken away.
+/// Removes parts of the program one by one, as long as the result still satisfies `shows`, until no part can be
+/// removed.
 ///
 /// ```
 /// use whippet_generate::shrink;
@@ -22,7 +23,7 @@ pub fn shrink(program: Program, mut shows: impl FnMut(&Program) -> bool) -> Prog
     }
 }
 
-/// The programs that lack one piece, those that lack a large one first.
+/// Iterates over the programs that lack one part, starting with the largest parts.
 fn smaller(program: &Program) -> impl Iterator<Item = Program> + '_ {
     let actors = (0..program.actors).rev().filter_map(|k| without_actor(program, k));
     let starts = (0..program.main.len()).map(|k| {
@@ -49,7 +50,7 @@ fn smaller(program: &Program) -> impl Iterator<Item = Program> + '_ {
     actors.chain(starts).chain(rules).chain(refusals).chain(pieces).chain(states)
 }
 
-/// The program without an action, and with a simpler one in its place.
+/// Iterates over the program without an action, and the program with a simpler action in its place, if there is one.
 fn simpler(program: &Program, rule: usize, action: usize) -> impl Iterator<Item = Program> {
     let without = changed(program, |p| {
         p.rules[rule].actions.remove(action);
@@ -69,7 +70,7 @@ fn changed(program: &Program, change: impl FnOnce(&mut Program)) -> Program {
     program
 }
 
-/// The program without one of the first actors, and without everything that names it.
+/// Returns the program without one of the initial actors and without everything that refers to it.
 fn without_actor(program: &Program, gone: u32) -> Option<Program> {
     if program.actors == 1 {
         return None;

@@ -1,12 +1,12 @@
-//! What a machine owes to searches: going back and forward again changes nothing, and an execution can be had again
-//! on a new machine.
+//! Checks of the guarantees that a machine gives to searches: rewinding and repeating a step changes nothing, and an
+//! execution can be reproduced on a new machine.
 
 use crate::{Size, Trace};
 use whippet_model::{
     Branch, Choice, Clocks, Comparison, Machine, MachineError, Name, Pending, Program, Step, StepText, Touch,
 };
 
-/// How much was tried.
+/// The amount of checking done.
 ///
 /// ```
 /// use whippet_generate::{Size, steady};
@@ -16,13 +16,14 @@ use whippet_model::{
 /// ```
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
 pub struct Tried {
-    /// Steps that were taken twice.
+    /// Steps that were executed twice.
     pub steps: u64,
     /// Executions that were replayed on a new machine.
     pub replays: u64,
 }
 
-/// Takes every step of a program twice and replays every execution by its names. `None`: the program is too large.
+/// Executes every step of a program twice, and replays every execution on a new machine by the names of its threads.
+/// Returns `None` if the program is too large.
 ///
 /// ```
 /// use whippet_generate::{Size, draw, steady};
@@ -34,7 +35,7 @@ pub fn steady<P: Program>(program: &P, size: Size) -> Result<Option<Tried>, Stri
     Ok(walk.all(&mut machine)?.then_some(walk.tried))
 }
 
-/// Everything that can be seen of a configuration.
+/// All observable data of a configuration.
 #[derive(Clone, Debug, PartialEq)]
 struct View {
     enabled: Vec<Choice>,
@@ -53,7 +54,7 @@ fn view<M: Machine>(machine: &mut M) -> View {
     View { enabled, pending, actors: machine.actors(), problems: machine.problems(), states }
 }
 
-/// Everything that can be seen of the newest step.
+/// All observable data of the newest step.
 #[derive(Clone, Debug, PartialEq)]
 struct Newest {
     step: Step,
@@ -89,7 +90,7 @@ struct Walk<'a, P> {
 }
 
 impl<P: Program> Walk<'_, P> {
-    /// Whether everything from here on was tried.
+    /// Checks everything from this configuration on. Returns `false` if the program is too large.
     fn all(&mut self, machine: &mut P::Machine) -> Result<bool, String> {
         let here = view(machine);
         if here.enabled.is_empty() {
@@ -120,7 +121,7 @@ impl<P: Program> Walk<'_, P> {
         Ok(true)
     }
 
-    /// Takes a step, takes it back, and takes it again.
+    /// Executes a step, rewinds it, and executes it again.
     fn twice(&mut self, machine: &mut P::Machine, choice: Choice) -> Result<Option<Branch>, String> {
         let depth = machine.depth();
         let told = |error: MachineError| error.to_string();
@@ -135,7 +136,7 @@ impl<P: Program> Walk<'_, P> {
         Ok(first.next)
     }
 
-    /// Carries out the same decisions on a new machine.
+    /// Executes the same decisions on a new machine.
     fn replay(&mut self, machine: &mut P::Machine, here: &View) -> Result<(), String> {
         self.tried.replays += 1;
         let mut other = self.program.machine().map_err(|error| error.to_string())?;

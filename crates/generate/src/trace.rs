@@ -1,9 +1,9 @@
-//! Traces, told in the plainest way: which events there were, and in which order those came that depend on each
-//! other. Nothing of the searches' own arithmetic is used, so that it is judged too.
+//! An explicit representation of traces: the events, each with the earlier events that it depends on. It is
+//! independent of the clocks that searches use, so that these are checked too.
 
 use whippet_model::{Machine, Name, Relation, conflict};
 
-/// What executions have in common that differ only in the order of independent events.
+/// An equivalence class of executions that differ only in the order of independent events.
 ///
 /// ```
 /// use whippet_generate::Trace;
@@ -18,7 +18,8 @@ use whippet_model::{Machine, Name, Relation, conflict};
 pub struct Trace(Vec<(Name, Vec<Name>)>);
 
 impl Trace {
-    /// Of events in the order of an execution; `dependent` is asked about an earlier and a later one.
+    /// Creates the trace of events listed in the order of an execution; `dependent` takes the positions of an earlier
+    /// and a later event.
     pub fn new(events: &[Name], dependent: impl Fn(usize, usize) -> bool) -> Trace {
         let earlier = |at: usize| {
             let mut earlier: Vec<Name> = (0..at).filter(|&k| dependent(k, at)).map(|k| events[k]).collect();
@@ -30,7 +31,7 @@ impl Trace {
         Trace(all)
     }
 
-    /// Of the steps that a machine has taken.
+    /// Returns the trace of the steps that a machine has taken.
     ///
     /// ```
     /// use whippet_generate::Trace;

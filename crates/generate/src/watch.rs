@@ -1,6 +1,6 @@
-//! Watching a search: which executions it completes.
+//! Logging of the executions that a search completes.
 //!
-//! [`Watched`] wraps any program; its machines write down every complete execution. A search does not notice.
+//! [`Watched`] wraps a program; its machines log every complete execution. The wrapper is transparent to the search.
 
 use crate::Trace;
 use rustc_hash::FxHashMap;
@@ -12,7 +12,7 @@ use whippet_model::{
     Program, Relation, Step, StepText, Touch, Without,
 };
 
-/// How one trace was seen.
+/// The occurrences of one trace.
 ///
 /// ```
 /// use whippet_generate::{Setting, answer};
@@ -23,13 +23,13 @@ use whippet_model::{
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Seen {
-    /// In how many executions.
+    /// Number of executions with this trace.
     pub times: u64,
-    /// The hash of the configuration in which it ends; `None` if states do not compare.
+    /// The hash of the final configuration; `None` if configurations cannot be hashed.
     pub state: Option<u128>,
-    /// What [`Clocks::key`] says of it.
+    /// The [`Clocks::key`] of the trace.
     pub key: u64,
-    /// Whether it was ever seen with a data race.
+    /// `true` if any of the executions had a data race.
     pub races: bool,
 }
 
@@ -46,11 +46,11 @@ pub struct Seen {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Log {
-    /// Each trace, and how it was seen.
+    /// The traces and their occurrences.
     pub traces: FxHashMap<Trace, Seen>,
-    /// What is wrong with those that have no data race: the kinds and keys of problems at their ends.
+    /// The kinds and keys of the problems at the ends of executions without a data race.
     pub problems: BTreeSet<(Kind, Name)>,
-    /// What must not happen: one trace with two states or two keys.
+    /// A description of an inconsistency, if one was seen: one trace with two final states or two keys.
     pub contradiction: Option<String>,
 }
 
@@ -68,7 +68,7 @@ impl Log {
     }
 }
 
-/// A program whose searches are watched.
+/// A program whose completed executions are logged.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -85,12 +85,12 @@ pub struct Watched<P> {
 }
 
 impl<P: Program> Watched<P> {
-    /// Watches searches of `program`.
+    /// Wraps `program`.
     pub fn new(program: P) -> Watched<P> {
         Watched { program, log: Arc::default() }
     }
 
-    /// What has been seen so far.
+    /// Returns a copy of the log so far.
     pub fn log(&self) -> Log {
         self.log.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
@@ -116,7 +116,7 @@ impl<P: Program> Program for Watched<P> {
     }
 }
 
-/// A machine that writes down what is completed.
+/// A machine that logs completed executions.
 ///
 /// ```
 /// use whippet_generate::Watched;

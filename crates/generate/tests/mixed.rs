@@ -1,4 +1,4 @@
-//! Every search on random programs that mix actors, futures, locks and shared variables.
+//! Comparison of all searches on random programs that mix actors, futures, locks and shared variables.
 
 use std::collections::BTreeMap;
 use whippet_generate::{
@@ -9,7 +9,8 @@ use whippet_search::Reduction;
 
 const SIZE: Size = Size { executions: 1_000, steps: 40 };
 
-/// What a sample came to, or the first failure on a program as small as possible.
+/// Compares the searches on a sample and returns a summary. Panics at the first failure, with a program as small as
+/// possible.
 fn check(test: &str, sample: Sample, settings: &[Setting]) -> String {
     let (mut judged, mut large, mut problems) = (Judged::default(), 0, BTreeMap::<Kind, u64>::new());
     for seed in sample.seed..sample.seed.wrapping_add(sample.programs) {
@@ -56,7 +57,8 @@ fn a_fresh_sample_of_mixed_programs() {
     println!("{}", check("a_fresh_sample_of_mixed_programs", sample, &mixed_settings()));
 }
 
-/// Programs that showed a guard let go twice: once as remembered, once when the code it was in was dropped.
+/// Programs in which a guard used to be released twice: once by the remembered effects, and once when the suspended
+/// code that contained it was dropped.
 #[test]
 fn guards_let_go_once() {
     let settings = [Reduction::Dcute, Reduction::Source, Reduction::Optimal].map(Setting::of);
@@ -65,7 +67,7 @@ fn guards_let_go_once() {
     }
 }
 
-/// What the judge is worth: searches that lose traces where messages are refused are found out.
+/// A test of the comparison itself: it detects searches that miss traces if messages can be refused.
 #[test]
 fn the_published_rules_lose_traces_of_programs_with_locks() {
     let published = |setting: &Setting| setting.reduction == Reduction::Transdpor && setting.promise() == Promise::Some;
@@ -74,7 +76,7 @@ fn the_published_rules_lose_traces_of_programs_with_locks() {
     assert!((1..200).any(loses));
 }
 
-/// Going back and forward again changes nothing, and every execution can be had again.
+/// Rewinding and repeating steps changes nothing, and every execution can be replayed.
 #[test]
 fn machines_of_mixed_programs_are_steady() {
     let sample = Sample::from_environment(1, 90);

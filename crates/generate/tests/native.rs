@@ -1,4 +1,4 @@
-//! Random programs as native actors.
+//! Comparison of random programs executed as native actors with the toy language.
 
 use whippet_generate::{Failure, Judged, Sample, Size, Style, alike, draw};
 use whippet_search::toy::{Delivery, Level, Program};

@@ -1,10 +1,10 @@
-//! Every search on random programs: see `whippet_generate` for what is compared.
+//! Comparison of all searches on random programs; see `whippet_generate` for a description.
 
 use whippet_generate::{Failure, Judged, Sample, Setting, Size, draw, judge};
 use whippet_search::Rule;
 use whippet_search::toy::{Action, Delivery, Level, Program};
 
-/// These searches under every order of delivery and with every relation of dependence that the program has.
+/// Compares the searches under every order of delivery and with every dependence relation that the program supports.
 fn judge_all(program: &Program, settings: &[Setting]) -> Result<Option<Judged>, Failure> {
     let mut sum = Judged::default();
     let mut levels = vec![Level::Actor, Level::Footprint];
@@ -20,7 +20,7 @@ fn judge_all(program: &Program, settings: &[Setting]) -> Result<Option<Judged>, 
     Ok(Some(sum))
 }
 
-/// All searches, or those of which the command line contains one of the words of `WHIPPET_ONLY`.
+/// Returns all searches, or those whose command line contains one of the words in `WHIPPET_ONLY`.
 fn settings() -> Vec<Setting> {
     let only = std::env::var("WHIPPET_ONLY").unwrap_or_default();
     let wanted = |setting: &Setting| only.split(',').any(|word| setting.to_string().contains(word));
@@ -34,7 +34,8 @@ fn check(test: &str, sample: Sample, settings: &[Setting]) -> String {
     }
 }
 
-/// Where actors take every message at any time, the rules behind the published tables miss nothing.
+/// Checks that the rules of the published tables miss nothing in programs whose actors accept every message at any
+/// time.
 fn plain(program: &Program, judged: &Judged) -> Result<(), Failure> {
     let tables = |setting: &&Setting| matches!(setting.rule, Rule::Table1 | Rule::Table2);
     match judged.misses.iter().find(tables) {

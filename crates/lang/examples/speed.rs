@@ -1,7 +1,7 @@
-//! How many statements of ABS run in one CPU-second: `cargo run --release -p whippet-lang --example speed`.
+//! Measures how many ABS statements run per CPU-second: `cargo run --release -p whippet-lang --example speed`.
 //!
-//! Statements count that are carried out, those of executions taken back included; the last program is explored, so what it
-//! says is also what going forward and back costs.
+//! All executed statements count, including those of undone executions. The last program is explored exhaustively, so
+//! its rate includes the cost of going forward and back.
 
 #![allow(clippy::print_stdout)]
 
@@ -9,7 +9,7 @@ use whippet_lang::AbsProgram;
 use whippet_model::{Choice, Machine, Program};
 use whippet_report::Meter;
 
-/// What is measured, and a program of it.
+/// A description and a program for each measurement.
 const PROGRAMS: [(&str, &str); 3] = [
     ("a loop over local variables", "{ Int x = 0; while (x < 1000000) { x = x + 1; } }"),
     (

@@ -1,7 +1,7 @@
 //! Functions of the standard library that are faster, or only possible, in Rust.
 //!
-//! Sets are chains of cells in ascending order, maps chains in the order of insertion, as programs
-//! that take them apart with `case` expect.
+//! A set is a chain of cells in ascending order and a map is a chain in insertion order, as programs that match on them
+//! with `case` expect.
 
 use crate::code::known;
 use crate::eval::{Eval, Thrown};
@@ -13,12 +13,12 @@ use std::cmp::Ordering;
 
 macro_rules! builtins {
     ($($variant:ident $name:literal,)*) => {
-        /// A function that is built in.
+        /// A built-in function.
         #[derive(Copy, Clone, Debug, PartialEq, Eq)]
         pub(crate) enum Builtin { $($variant,)* }
 
         impl Builtin {
-            /// The one with this name.
+            /// Returns the built-in function with this name.
             pub(crate) fn named(name: &str) -> Option<Builtin> {
                 match name { $($name => Some(Builtin::$variant),)* _ => None }
             }
@@ -37,7 +37,7 @@ builtins! {
     Println "println", Print "print",
 }
 
-/// The longest string, and the most bits of a number: a program that wants more meets a limit.
+/// The maximum length of a string and the maximum number of bits of a number; beyond it a program exceeds a limit.
 pub(crate) const LARGEST: usize = 1 << 20;
 
 const NIL: Value = Value::Atom(known::NIL);
@@ -104,7 +104,7 @@ fn text(value: &Value) -> &str {
     }
 }
 
-/// A number that counts or points: one that does not fit is treated as very large.
+/// Returns a count or an index; a number that does not fit becomes the smallest or largest `i64`.
 fn count(value: &Value) -> i64 {
     match value {
         Value::Int(small) => *small,
@@ -121,7 +121,7 @@ fn content(entry: &Value) -> &Value {
     &entry.parts().expect("the entries of a map are pairs").1[1]
 }
 
-/// Cells of a constructor around the items, ending in `end`.
+/// Builds a chain of cells of one constructor around the items, ending in `end`.
 fn chain<'a>(items: impl Iterator<Item = &'a Value>, constructor: u32, end: Value) -> Value {
     let items: Vec<&Value> = items.collect();
     items.into_iter().rev().fold(end, |rest, item| Value::data(constructor, Box::new([item.clone(), rest])))
@@ -133,7 +133,7 @@ fn set_of(mut items: Vec<Value>) -> Value {
     chain(items.iter(), known::INSERT, EMPTY_SET)
 }
 
-/// The items of a set that are, or are not, in another one; both are in ascending order.
+/// Returns the items of a set that are in another one (or are not, if `wanted` is false); both are in ascending order.
 fn filtered(set: &Value, other: &Value, wanted: bool) -> Value {
     let mut others = other.items().peekable();
     let kept = set.items().filter(|item| {
@@ -143,7 +143,7 @@ fn filtered(set: &Value, other: &Value, wanted: bool) -> Value {
     chain(kept.collect::<Vec<_>>().into_iter(), known::INSERT, EMPTY_SET)
 }
 
-/// Cells before the place are made anew, those after it are shared.
+/// Inserts an element into a set. Cells before it are copied, cells after it are shared.
 fn insert_element(set: &Value, element: &Value) -> Value {
     let mut before: Vec<&Value> = Vec::new();
     let mut items: Items<'_> = set.items();
@@ -177,7 +177,7 @@ fn put(map: &Value, wanted: &Value, value: &Value) -> Value {
     chain(before.into_iter(), known::INSERT_ASSOC, Value::data(known::INSERT_ASSOC, Box::new([entry, rest])))
 }
 
-/// Removes the first entry of a key; another one that it had hidden shows again.
+/// Removes the first entry of a key. A later entry of the same key becomes visible again.
 fn remove_key(map: &Value, unwanted: &Value) -> Value {
     let mut before: Vec<&Value> = Vec::new();
     let mut items = map.items();

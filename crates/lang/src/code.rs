@@ -1,13 +1,13 @@
-//! What the interpreter runs: names resolved, types checked, statements flattened.
+//! The code that the interpreter runs: names are resolved, types checked and statements flattened.
 //!
-//! Statements are a flat list of [`Instr`]s, because a task may stop in the middle of nested ones and
-//! a place in a list is easy to keep. Expressions stay trees: they have no effect and never stop.
+//! Statements are a flat list of [`Instr`]s, because a task may stop inside nested statements and an index into a
+//! list is easy to save. Expressions stay trees: they have no side effects and never stop.
 
 use crate::source::Source;
 use crate::syntax::ast::{Binary, Unary};
 use num_rational::BigRational;
 
-/// A value that stands in the source.
+/// A constant in the source.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Const {
     Unit,
@@ -19,7 +19,7 @@ pub(crate) enum Const {
     Construct(u32),
 }
 
-/// The constructors that the interpreter itself must know, in the order of the prelude.
+/// The constructors that the interpreter itself uses, in the order of the prelude.
 pub(crate) mod known {
     pub(crate) const DIVISION_BY_ZERO: u32 = 0;
     pub(crate) const ASSERTION_FAILED: u32 = 1;
@@ -56,7 +56,7 @@ pub(crate) mod known {
     ];
 }
 
-/// The place of everything in the library.
+/// The place of all library code.
 pub(crate) const LIBRARY: u32 = u32::MAX;
 
 #[derive(Clone, Debug)]
@@ -71,18 +71,18 @@ pub(crate) enum Expr {
     Case(Box<Expr>, Box<[(Pattern, Expr)]>, u32),
     Let(u16, Box<(Expr, Expr)>),
     Construct(u32, Box<[Expr]>),
-    /// A function of the program, with where it is called.
+    /// A call of a function of the program, and the place of the call.
     Call(u32, Box<[Expr]>, u32),
-    /// A function that was handed over, in a local variable.
+    /// A call of a function that was passed as an argument and is in a local variable.
     CallLocal(u16, Box<[Expr]>, u32),
     Builtin(crate::builtins::Builtin, Box<[Expr]>, u32),
-    /// A function as a value, with the variables it takes along and the fields it looks at.
+    /// A function as a value, with the variables it captures and the fields it reads.
     Closure(u32, Box<[u16]>, Box<[u16]>),
     Implements(Box<Expr>, u32),
-    /// A cast to an interface: `null` if the object does not have it.
+    /// A cast to an interface: `null` if the object does not implement it.
     As(Box<Expr>, u32),
     Template(Box<[Expr]>),
-    /// `random(n)`: any number from 0 to n - 1. Only in methods, outside of conditions that tasks wait for.
+    /// `random(n)`: any number from 0 to n - 1. Allowed only in methods, outside the conditions of `await`.
     Random(Box<Expr>, u32),
 }
 
@@ -91,14 +91,14 @@ pub(crate) enum Pattern {
     Any,
     Const(u32),
     Bind(u16),
-    /// Equal to a variable that already has a value.
+    /// Matches the value of a variable that is already bound.
     Same(u16),
-    /// Equal to a field.
+    /// Matches the value of a field.
     Field(u16),
     Construct(u32, Box<[Pattern]>),
 }
 
-/// Where a value goes.
+/// The destination of a value.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Dest {
     Nowhere,
@@ -114,12 +114,12 @@ pub(crate) enum CallKind {
     Invoke,
 }
 
-/// What an `await` waits for.
+/// The guard of an `await`.
 #[derive(Clone, Debug)]
 pub(crate) struct Guard {
     pub(crate) futures: Box<[Expr]>,
     pub(crate) holds: Option<Expr>,
-    /// The fields that `holds` looks at.
+    /// The fields that `holds` reads.
     pub(crate) fields: Box<[u16]>,
 }
 
@@ -147,45 +147,45 @@ pub(crate) enum Instr {
     Return(Expr),
     Assert(Expr),
     Throw(Expr),
-    /// Goes on if the variable matches and jumps if not.
+    /// Continues if the variable matches, and jumps otherwise.
     Match(u16, Pattern, u32),
-    /// Takes the next item of the list in the first variable into the second, or jumps at its end.
+    /// Moves the next item of the list in the first variable into the second, or jumps at the end of the list.
     Next(u16, u16, u32),
-    /// From here on exceptions go into the variable and lead to that place.
+    /// Installs a handler: an exception is stored in the variable and execution continues at the instruction.
     Try(u32, u16),
     EndTry,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Function {
-    /// Variables, the parameters included, which come first.
+    /// The number of variables, including the parameters, which come first.
     pub(crate) locals: u16,
     pub(crate) body: Expr,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Method {
-    /// Its number among the names of methods.
+    /// The index of the method's name in [`Code::method_names`].
     pub(crate) name: u32,
     pub(crate) class: u32,
     pub(crate) params: u16,
     /// The names of the variables, the parameters first.
     pub(crate) locals: Vec<String>,
     pub(crate) code: Vec<Instr>,
-    /// Where each instruction stands in the source.
+    /// The place of each instruction in the source.
     pub(crate) places: Vec<u32>,
 }
 
 #[derive(Clone, Debug)]
 pub(crate) struct Class {
     pub(crate) name: String,
-    /// The parameters of the class first.
+    /// The names of the fields; the parameters of the class come first.
     pub(crate) fields: Vec<String>,
-    /// Sets the fields and runs the block of the class.
+    /// The method that initializes the fields and runs the block of the class.
     pub(crate) init: u32,
-    /// The method of each name, if the class has it.
+    /// The method for each method name, if the class has it.
     pub(crate) methods: Vec<Option<u32>>,
-    /// Starts by itself.
+    /// The method `run`, which starts automatically.
     pub(crate) run: Option<u32>,
     pub(crate) interfaces: Vec<u32>,
 }
@@ -209,14 +209,14 @@ pub(crate) struct Code {
 }
 
 impl Code {
-    /// The name of a method as the source has it.
+    /// Returns the name of a method as written in the source.
     pub(crate) fn method_name(&self, method: u32) -> &str {
         &self.method_names[self.methods[method as usize].name as usize]
     }
 }
 
 impl Pattern {
-    /// Calls `visit` on the fields that it looks at.
+    /// Calls `visit` on every field that the pattern reads.
     pub(crate) fn walk(&self, visit: &mut impl FnMut(&Expr)) {
         match self {
             Pattern::Field(field) => visit(&Expr::Field(*field)),
@@ -227,7 +227,7 @@ impl Pattern {
 }
 
 impl Expr {
-    /// Calls `visit` on this expression and everything in it.
+    /// Calls `visit` on this expression and all its subexpressions.
     pub(crate) fn walk(&self, visit: &mut impl FnMut(&Expr)) {
         visit(self);
         let mut all = |parts: &[Expr]| parts.iter().for_each(|part| part.walk(visit));
@@ -261,7 +261,7 @@ impl Expr {
         }
     }
 
-    /// The fields that it looks at, each once, in order.
+    /// Returns the fields that the expression reads, sorted and without duplicates.
     pub(crate) fn fields(&self) -> Vec<u16> {
         let mut fields = Vec::new();
         self.walk(&mut |expr| {

@@ -1,4 +1,4 @@
-//! Expressions: evaluated over the variables of a frame, without effect, counting what they cost.
+//! Evaluates expressions over the variables of a frame, without side effects, and counts their cost.
 
 use crate::builtins::{self, LARGEST};
 use crate::code::{Code, Const, Expr, Pattern, known};
@@ -11,36 +11,36 @@ use std::cmp::Ordering;
 use std::rc::Rc;
 use whippet_model::Branch;
 
-/// An exception on its way, or the end of the interpreter's patience.
+/// An exception being propagated, or an exceeded limit.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Thrown {
-    /// The exception and where it was thrown.
+    /// An exception and the place where it was thrown.
     Exception(Value, u32),
-    /// A limit and where it was met. Nothing catches it.
+    /// A limit and the place where it was exceeded. It cannot be caught.
     Limit(Limit, u32),
 }
 
-/// What there is a limit on.
+/// The kinds of limits.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Limit {
     Statements,
     Depth,
     Size,
-    /// Ways that a step can go.
+    /// The number of branches of a step.
     Ways,
 }
 
-/// Which way a step goes at each `random`, and how many there are.
+/// The branch that a step takes at each `random`, and the number of branches there.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Ways {
     pub(crate) branch: Branch,
     pub(crate) arities: SmallVec<[u32; 2]>,
 }
 
-/// How many numbers `random` may choose from.
+/// The maximum argument of `random`: it chooses from at most this many numbers.
 pub(crate) const MOST_WAYS: i64 = Branch::VALUES as i64;
 
-/// How deep functions and synchronous calls may be nested.
+/// The maximum nesting depth of functions and synchronous calls.
 pub(crate) const MOST_NESTED: u32 = 20_000;
 
 /// The state of an evaluation.
@@ -49,27 +49,27 @@ pub(crate) struct Eval<'a> {
     pub(crate) consts: &'a [Value],
     /// The variables of the frame and of the functions being called.
     pub(crate) stack: &'a mut Vec<Value>,
-    /// Where those of the current one begin.
+    /// The index on the stack where the variables of the current function begin.
     pub(crate) base: usize,
     pub(crate) fields: &'a [Value],
     pub(crate) this: Value,
-    /// The interfaces of an object's class.
+    /// A function that returns the class of an object.
     pub(crate) class_of: &'a dyn Fn(u32) -> u32,
     pub(crate) name_of: &'a dyn Fn(u32) -> String,
-    /// How many statements and calls are still allowed.
+    /// The number of statements and calls still allowed.
     pub(crate) fuel: &'a mut u64,
     pub(crate) depth: u32,
-    /// The fields that were looked at, as bits; the last one stands for all further ones.
+    /// The fields that were read, as bits (see [`field_bit`]).
     pub(crate) read: u64,
     pub(crate) ways: &'a mut Ways,
 }
 
-/// The bit of a field.
+/// Returns the bit of a field. The last bit stands for all fields from number 63 on.
 pub(crate) fn field_bit(field: u16) -> u64 {
     1 << field.min(63)
 }
 
-/// The values that stand in a program, made once per machine.
+/// Returns the values of a program's constants, created once per machine.
 pub(crate) fn constants(code: &Code) -> Vec<Value> {
     let value = |constant: &Const| match constant {
         Const::Unit => Value::Unit,
@@ -92,7 +92,7 @@ impl Eval<'_> {
         Thrown::Limit(Limit::Size, at)
     }
 
-    /// Uses up some of the statements that are allowed.
+    /// Consumes some of the allowed statements, or fails if too few are left.
     pub(crate) fn spend(&mut self, cost: u64, at: u32) -> Result<(), Thrown> {
         match self.fuel.checked_sub(cost) {
             Some(left) => *self.fuel = left,
@@ -101,7 +101,7 @@ impl Eval<'_> {
         Ok(())
     }
 
-    /// The text of a value, as `toString` has it: strings without quotes.
+    /// Returns the text of a value as `toString` does: strings without quotes.
     pub(crate) fn text(&self, value: &Value) -> String {
         match value {
             Value::Str(text) => text.to_string(),
@@ -185,7 +185,7 @@ impl Eval<'_> {
         })
     }
 
-    /// Any number below this one: the way that the step goes tells which.
+    /// Returns the number below `below` that the branch of this step selects, and records how many there are.
     fn random(&mut self, below: &Value, at: u32) -> Result<Value, Thrown> {
         let digit = self.ways.arities.len();
         match below {
@@ -212,7 +212,7 @@ impl Eval<'_> {
         }
     }
 
-    /// Calls a function whose arguments lie on the stack from `base` on.
+    /// Calls a function whose arguments are on the stack from `base` on.
     fn call(&mut self, function: u32, base: usize, at: u32) -> Result<Value, Thrown> {
         self.spend(1, at)?;
         if self.depth == MOST_NESTED {
@@ -240,7 +240,7 @@ impl Eval<'_> {
         Err(self.throw(known::NO_MATCH, at))
     }
 
-    /// Whether the value fits the pattern; the pattern's variables are set as far as it does.
+    /// Returns `true` if the value matches the pattern. Binds the pattern's variables up to the first mismatch.
     pub(crate) fn matches(&mut self, pattern: &Pattern, value: &Value) -> bool {
         match pattern {
             Pattern::Any => true,
@@ -319,7 +319,7 @@ impl Eval<'_> {
         self.exact(operator, &left.rational(), &right.rational(), at)
     }
 
-    /// Arithmetic of numbers of any size.
+    /// Computes with numbers of any size.
     fn exact(&mut self, operator: Binary, a: &BigRational, b: &BigRational, at: u32) -> Result<Value, Thrown> {
         if matches!(operator, Binary::Div | Binary::Mod) && b.is_zero() {
             return Err(self.throw(known::DIVISION_BY_ZERO, at));
@@ -338,7 +338,7 @@ impl Eval<'_> {
     }
 }
 
-/// Floats are compared as floats, everything else by the order of values.
+/// Compares floats numerically, where NaN counts as less, and all other values by their total order.
 fn compare(left: &Value, right: &Value) -> Ordering {
     match (left, right) {
         (Value::Float(a), Value::Float(b)) => a.partial_cmp(b).unwrap_or(Ordering::Less),

@@ -1,25 +1,25 @@
-//! ABS programs for Whippet: text in, machine out.
+//! ABS programs for Whippet: a front end and an interpreter that all searches can explore.
 //!
-//! # What to call
+//! # Entry points
 //!
-//! * [`AbsProgram::parse`] makes a program of the text of a file, or a [`LangError`] that shows every fault at
-//!   its place in the source. [`AbsProgram::tasks`] says what counts as a conflict ([`Tasks::Fields`], the
-//!   default, or [`Tasks::Actors`]), [`AbsProgram::statements`] how long a step may run.
+//! * [`AbsProgram::parse`] turns the text of a file into a program, or returns a [`LangError`] that shows every fault
+//!   at its place in the source. [`AbsProgram::tasks`] chooses the conflict rule ([`Tasks::Fields`], the default, or
+//!   [`Tasks::Actors`]), [`AbsProgram::statements`] the limit on the length of a step.
 //! * An [`AbsProgram`] is a `whippet_model::Program`: all searches explore it.
-//! * [`selection`] has the search of the paper on actor and task selection, stable actors and marks included
-//!   (`--tasks marks`), and [`selection::reproduce`] gives its table with our numbers beside the published ones.
+//! * [`selection`] implements the search of the paper on actor and task selection, including stable actors and marks
+//!   (`--tasks marks`); [`selection::reproduce`] returns its table with our numbers beside the published ones.
 //!
-//! # What happens inside
+//! # Structure
 //!
-//! `syntax` parses by recursive descent; `check` finds what names mean, checks types and writes `code`;
-//! `machine` runs it, one task at a time, and takes steps back; `summary` and `selection` know what methods
-//! can do before they run. No input crashes or hangs the front end: recursion is bounded everywhere.
+//! `syntax` parses by recursive descent. `check` resolves names, checks types and generates `code`. `machine` runs
+//! the code, one task at a time, and undoes steps. `summary` and `selection` compute in advance what methods can do.
+//! No input crashes or hangs the front end: recursion is bounded everywhere.
 //!
 //! # Limits of the language
 //!
-//! All modules of a file share one space of names. `duration`, `now` and deployment components are accepted
-//! and cost nothing. Deltas, traits, product lines, user-defined schedulers and foreign code are reported
-//! as "not supported" where they stand.
+//! All modules of a file share one namespace. `duration`, `now` and deployment components are accepted
+//! and have no effect. Deltas, traits, product lines, user-defined schedulers and foreign code are reported
+//! as "not supported" at their place in the source.
 
 mod builtins;
 mod check;

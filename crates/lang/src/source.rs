@@ -3,7 +3,7 @@
 use miette::{Diagnostic, GraphicalReportHandler, GraphicalTheme, LabeledSpan, NamedSource, SourceCode};
 use std::fmt;
 
-/// A stretch of the source, in bytes.
+/// A range of the source, in bytes.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
 pub(crate) struct Span {
     pub(crate) start: u32,
@@ -15,20 +15,21 @@ impl Span {
         Span { start: start as u32, end: end as u32 }
     }
 
-    /// From the start of this one to the end of another.
+    /// Returns the range from the start of `self` to the end of `other`.
     pub(crate) fn to(self, other: Span) -> Span {
         Span { start: self.start, end: other.end.max(self.start) }
     }
 }
 
-/// The text of a program and the names of its files, of which the first has the main block. What is in the others follows it.
+/// The text of a program and the names of its files. The first file contains the main block; the texts of the others
+/// follow it.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
     pub(crate) name: String,
     pub(crate) text: String,
-    /// Where each line starts.
+    /// The offset at which each line starts.
     lines: Vec<u32>,
-    /// The name of each file, and where it starts.
+    /// The name of each file and the offset at which it starts.
     files: Vec<(String, u32)>,
 }
 
@@ -47,24 +48,24 @@ impl Source {
         Source { name: all[0].0.clone(), text, lines, files }
     }
 
-    /// The file that an offset is in: its name, and where it starts and ends.
+    /// Returns the name, the start and the end of the file that contains an offset.
     fn file(&self, offset: u32) -> (&str, u32, u32) {
         let k = self.files.partition_point(|&(_, start)| start <= offset).max(1) - 1;
         let end = self.files.get(k + 1).map_or(self.text.len() as u32, |&(_, next)| next - 1);
         (&self.files[k].0, self.files[k].1, end)
     }
 
-    /// Where the first file ends.
+    /// Returns the offset at which the first file ends.
     pub(crate) fn end_of_first(&self) -> u32 {
         self.file(0).2
     }
 
-    /// The line that an offset is in, counted from 0 through all files.
+    /// Returns the line of an offset, counted from 0 across all files.
     fn line(&self, offset: u32) -> usize {
         self.lines.partition_point(|&start| start <= offset).max(1) - 1
     }
 
-    /// Line and column of an offset in its file, both counted from 1, the column in characters.
+    /// Returns the line and column of an offset in its file, both counted from 1, the column in characters.
     pub(crate) fn line_column(&self, offset: u32) -> (usize, usize) {
         let line = self.line(offset);
         let start = self.lines[line] as usize;
@@ -73,18 +74,18 @@ impl Source {
         (line - self.line(self.file(offset).1) + 1, column)
     }
 
-    /// The text of the line that an offset is in, without the space around it.
+    /// Returns the text of the line that contains an offset, without surrounding whitespace.
     pub(crate) fn line_text(&self, offset: u32) -> &str {
         self.text.lines().nth(self.line(offset)).unwrap_or("").trim()
     }
 
-    /// The place of an offset as `file:line`.
+    /// Returns the place of an offset as `file:line`.
     pub(crate) fn place(&self, offset: u32) -> String {
         format!("{}:{}", self.file(offset).0, self.line_column(offset).0)
     }
 }
 
-/// Something wrong with the source, with what to show beside the place.
+/// An error in the source, with a label for its place and an optional hint.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Fault {
     pub(crate) message: String,
@@ -109,9 +110,9 @@ impl Fault {
     }
 }
 
-/// Why a source file cannot be run: every fault found, each at its place.
+/// The error of a source file that cannot be run: every fault found, each at its place.
 ///
-/// `Display` draws the source lines with the places marked; [`LangError::places`] has them as data.
+/// `Display` draws the source lines with the places marked; [`LangError::places`] returns them as data.
 ///
 /// ```
 /// let error = whippet_lang::AbsProgram::parse("tiny.abs", "{ Int x = True; }").unwrap_err();
@@ -124,7 +125,7 @@ pub struct LangError {
     faults: Vec<Fault>,
 }
 
-/// One fault of a source file.
+/// One fault in a source file.
 ///
 /// ```
 /// use whippet_lang::AbsProgram;
@@ -134,11 +135,11 @@ pub struct LangError {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FaultPlace {
-    /// What is wrong.
+    /// The message.
     pub message: String,
     /// The file.
     pub file: String,
-    /// The line in it, counted from 1.
+    /// The line in the file, counted from 1.
     pub line: usize,
     /// The column in characters, counted from 1.
     pub column: usize,
@@ -150,7 +151,7 @@ impl LangError {
         LangError { source: source.clone(), faults }
     }
 
-    /// What is wrong, and where, in the order of the source.
+    /// Returns the faults and their places, in source order.
     #[must_use]
     pub fn places(&self) -> Vec<FaultPlace> {
         self.faults
@@ -178,12 +179,13 @@ impl fmt::Display for LangError {
     }
 }
 
-/// A fault with its text, as miette wants it.
+/// A fault with its source text, in the form that miette requires.
 #[derive(Debug)]
 struct Shown<'a> {
     fault: &'a Fault,
-    /// Where its file starts and ends.
+    /// The offset at which the fault's file starts.
     start: u32,
+    /// The offset at which the fault's file ends.
     end: u32,
     source: &'a NamedSource<String>,
 }
@@ -207,7 +209,7 @@ impl Diagnostic for Shown<'_> {
 
     fn labels(&self) -> Option<Box<dyn Iterator<Item = LabeledSpan> + '_>> {
         let span = self.fault.span;
-        // What began in one file may have ended in the next.
+        // A construct that starts in one file may extend into the next.
         let length = span.end.min(self.end).saturating_sub(span.start) as usize;
         let label = LabeledSpan::new(Some(self.fault.label.clone()), (span.start - self.start) as usize, length);
         Some(Box::new(std::iter::once(label)))

@@ -1,5 +1,5 @@
-//! What a method can do, from its code alone: the fields it may touch, the methods it may call, and the
-//! chains of calls that begin with it.
+//! Static summaries of methods, computed from their code alone: the fields a method may touch, the methods it may call,
+//! and the chains of calls that begin with it.
 
 use crate::code::{CallKind, Code, Dest, Expr, Instr};
 use crate::eval::field_bit;
@@ -10,20 +10,20 @@ use std::collections::BTreeSet;
 pub(crate) struct Summary {
     pub(crate) read: u64,
     pub(crate) written: u64,
-    /// The methods that it may call asynchronously, or synchronously in another object.
+    /// The methods that it may call asynchronously, or synchronously on another object.
     pub(crate) calls: BTreeSet<u32>,
-    /// Whether it may stop in the middle.
+    /// `true` if it may stop before its end.
     pub(crate) waits: bool,
 }
 
 impl Summary {
-    /// Whether two tasks of one object commute as far as its fields are concerned.
+    /// Returns `true` if two tasks of one object commute as far as its fields are concerned.
     pub(crate) fn independent(&self, other: &Summary) -> bool {
         self.written & (other.read | other.written) == 0 && other.written & self.read == 0
     }
 }
 
-/// The summary of every method. What a method runs by `this.m()` counts as its own.
+/// Returns the summary of every method. A method called by `this.m()` counts as part of its caller.
 pub(crate) fn summaries(code: &Code) -> Vec<Summary> {
     let mut all: Vec<Summary> = (0..code.methods.len()).map(|method| direct(code, method)).collect();
     let inner: Vec<Vec<u32>> = code.methods.iter().map(|method| own_calls(code, method)).collect();
@@ -77,7 +77,7 @@ fn direct(code: &Code, method: usize) -> Summary {
     summary
 }
 
-/// The methods of this name, of whatever class: which one it is, is known when it is called.
+/// Returns the methods with this name in all classes: the class of the receiver is known only at run time.
 fn with_name(code: &Code, name: u32) -> impl Iterator<Item = u32> + '_ {
     code.classes.iter().filter_map(move |class| class.methods.get(name as usize).copied().flatten())
 }
@@ -115,10 +115,10 @@ pub(crate) struct Chain {
     pub(crate) last: u32,
 }
 
-/// More chains than these are not followed: the methods then count as reaching everything directly.
+/// The limit on the number of chains; further chains are not followed.
 const MOST_CHAINS: usize = 10_000;
 
-/// All chains that begin with a method, its intermediate methods pairwise distinct (the paper's `Ch`).
+/// Returns all chains that begin with a method and whose intermediate methods are pairwise distinct (the paper's `Ch`).
 pub(crate) fn chains(code: &Code, summaries: &[Summary], method: u32) -> Vec<Chain> {
     let mut chains = Vec::new();
     let mut path = Vec::new();

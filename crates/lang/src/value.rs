@@ -1,4 +1,4 @@
-//! Values: immutable, shared, compared and hashed by what they are.
+//! Values: immutable, shared, and compared and hashed by content.
 
 use crate::code::{Code, known};
 use num_bigint::BigInt;
@@ -10,15 +10,15 @@ use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 use whippet_model::Name;
 
-/// A value of the program. Sixteen bytes; cloning never copies more.
+/// A value of the program. It takes sixteen bytes, and cloning copies no more.
 #[derive(Clone, Debug)]
 pub(crate) enum Value {
     Unit,
     Null,
     Bool(bool),
-    /// A whole number that fits.
+    /// An integer that fits into 64 bits.
     Int(i64),
-    /// Any other number that is not a float.
+    /// Any other exact number.
     Number(Rc<BigRational>),
     Float(f64),
     Str(Rc<String>),
@@ -27,7 +27,7 @@ pub(crate) enum Value {
     Data(Rc<Data>),
     /// An object: its number in this execution, and its stable name.
     Object(u32, Name),
-    /// A future: the number and the name of the task that will fill it.
+    /// A future: the number and the name of the task that resolves it.
     Future(u32, Name),
     Function(Rc<Closure>),
 }
@@ -39,20 +39,20 @@ pub(crate) struct Data {
     pub(crate) args: Box<[Value]>,
 }
 
-/// A function with the variables it took along.
+/// A function with its captured variables.
 #[derive(Debug)]
 pub(crate) struct Closure {
     pub(crate) function: u32,
     pub(crate) taken: Box<[Value]>,
 }
 
-/// Values may be nested as deep as a program cares to: recursion over them asks for stack as it goes.
+/// Runs `work`, growing the stack if necessary: values can be nested to any depth, and so can recursion over them.
 pub(crate) fn with_stack<T>(work: impl FnOnce() -> T) -> T {
     stacker::maybe_grow(96 * 1024, 1024 * 1024, work)
 }
 
 impl Drop for Data {
-    /// A long list is taken apart in a loop: the default would recurse once per element.
+    /// Drops long lists in a loop: the default would recurse once per element.
     fn drop(&mut self) {
         let Some(mut last) = self.args.last_mut().map(|last| std::mem::replace(last, Value::Unit)) else { return };
         if self.args[..self.args.len() - 1].iter().any(|arg| matches!(arg, Value::Data(_))) {
@@ -97,7 +97,7 @@ impl Value {
         items.rev().fold(Value::Atom(known::NIL), |tail, head| Value::cons(head, tail))
     }
 
-    /// The number it is. Only asked of numbers, as the checker has seen to.
+    /// Returns the number. The checker guarantees that the value is one.
     pub(crate) fn rational(&self) -> BigRational {
         match self {
             Value::Int(small) => BigRational::from_integer(BigInt::from(*small)),
@@ -113,7 +113,7 @@ impl Value {
         }
     }
 
-    /// The items of a list, a set or a map, which are chains of cells `(item, rest)`.
+    /// Iterates over the items of a list, a set or a map, which are chains of cells `(item, rest)`.
     pub(crate) fn items(&self) -> Items<'_> {
         Items { at: self }
     }
@@ -133,7 +133,7 @@ impl Value {
         }
     }
 
-    /// The constructor and its arguments.
+    /// Returns the constructor and its arguments, or `None` if the value is not an instance of a data type.
     pub(crate) fn parts(&self) -> Option<(u32, &[Value])> {
         match self {
             Value::Atom(constructor) => Some((*constructor, &[])),
@@ -142,7 +142,7 @@ impl Value {
         }
     }
 
-    /// How the value is written, cut short where it is long.
+    /// Returns the text of the value, truncated if it is long.
     pub(crate) fn show(&self, code: &Code, names: &dyn Fn(u32) -> String) -> String {
         let mut out = String::new();
         self.write(code, names, &mut out, 6);
@@ -196,13 +196,13 @@ impl Value {
     }
 }
 
-/// See [`Value::items`].
+/// The iterator returned by [`Value::items`].
 pub(crate) struct Items<'a> {
     at: &'a Value,
 }
 
 impl<'a> Items<'a> {
-    /// What follows the items taken so far.
+    /// Returns the rest of the chain after the items returned so far.
     pub(crate) fn rest(&self) -> &'a Value {
         self.at
     }
@@ -234,7 +234,7 @@ impl PartialOrd for Value {
 }
 
 impl Ord for Value {
-    /// A total order that is the same in equivalent executions: objects and futures go by their names.
+    /// Defines a total order that is the same in equivalent executions: objects and futures are ordered by name.
     fn cmp(&self, other: &Value) -> Ordering {
         let (mut a, mut b) = (self, other);
         loop {

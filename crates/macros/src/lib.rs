@@ -24,7 +24,7 @@ impl Parse for Setting {
     }
 }
 
-/// What can be set, and whether it takes a value.
+/// The known settings; `true` if the setting takes a value.
 const SETTINGS: [(&str, bool); 12] = [
     ("delivery", true),
     ("environment", true),
@@ -40,13 +40,13 @@ const SETTINGS: [(&str, bool); 12] = [
     ("partial_is_enough", false),
 ];
 
-/// Makes a function over a `System` a test of every order of its messages.
+/// Turns a function over a `System` into a test of every order of its messages.
 ///
-/// A finding fails the test with the story and the command that replays it. Settings are the methods of `Whippet`:
-/// `#[whippet::test(delivery = Delivery::Fifo, first_bug)]`.
+/// A finding fails the test with the counterexample and the command that replays it. The settings are the methods of
+/// `Whippet`: `#[whippet::test(delivery = Delivery::Fifo, first_bug)]`.
 ///
 /// ```
-/// # // A test is only there in a test build: the macro runs the same body here.
+/// # // A test exists only in a test build: the macro runs the same body here.
 /// # macro_rules! run {
 /// #     ($(#[$test:meta])* fn $name:ident($sys:ident: &mut System) $body:block) => {
 /// #         $(#[$test])* fn $name($sys: &mut System) $body
@@ -106,7 +106,7 @@ fn expand(settings: Punctuated<Setting, Token![,]>, function: ItemFn) -> syn::Re
         #visibility fn #name() {
             fn body(#input) #body
             let path = concat!(module_path!(), "::", stringify!(#name));
-            // As the test runner calls it: without the crate.
+            // The name that the test runner uses: without the crate.
             let name = path.split_once("::").map_or(path, |(_, name)| name);
             ::whippet::Whippet::new(name)#(#calls)*.check(body);
         }

@@ -1,12 +1,12 @@
-//! Choices: what a search decides.
+//! Choices, the decisions of a search; and steps with their footprints, the results of executing them.
 
 use crate::Name;
 use std::ops::Range;
 
-/// An actor of the current execution, by its number of creation: 0 is the first one created.
+/// An actor of the current execution, by its creation number: 0 is the first actor created.
 ///
-/// "Actor" is anything that the machine schedules: an actor, a process, a task. The number may differ
-/// between equivalent executions; [`Name`]s do not.
+/// "Actor" means anything that the machine schedules: an actor, a process, a task. The number may differ between
+/// equivalent executions; [`Name`]s do not.
 ///
 /// ```
 /// use whippet_model::ActorNo;
@@ -16,10 +16,11 @@ use std::ops::Range;
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ActorNo(pub u32);
 
-/// Something that may act next: a pending message, a process, a task. The machine's own handle.
+/// A pending operation: a message to be delivered, or the next step of a process or task. A handle issued by the
+/// machine.
 ///
-/// It is valid from the step that made it pending until that step is taken back, and means the same
-/// thing all the while. Across branches of the search compare [`crate::Machine::thread`] instead.
+/// A handle is valid from the step that made it pending until that step is rewound, and always denotes the same
+/// operation in between. To compare operations across branches of the search, use [`crate::Machine::thread`].
 ///
 /// ```
 /// use whippet_actors::{Inbox, Test};
@@ -36,7 +37,7 @@ pub struct ActorNo(pub u32);
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pending(pub u32);
 
-/// Which way a nondeterministic step goes: the values of `choose` in a handler, the communication
+/// The branch that a nondeterministic step takes: the values returned by `choose` in a handler, the communication
 /// that a wait completes, the arm of a select. Up to eight digits of eight bits each.
 ///
 /// ```
@@ -44,7 +45,7 @@ pub struct Pending(pub u32);
 /// let mut branch = Branch::FIRST;
 /// branch = branch.with(0, 2).unwrap().with(1, 1).unwrap();
 /// assert_eq!((branch.digit(0), branch.digit(1), branch.digit(2)), (2, 1, 0));
-/// // The odometer: arities 3 and 2 of the digits that were asked for.
+/// // Counts like an odometer: the two digits used have 3 and 2 values.
 /// assert_eq!(Branch::FIRST.next(&[3, 2]), Branch::FIRST.with(1, 1));
 /// assert_eq!(branch.next(&[3, 2]), None);
 /// ```
@@ -52,16 +53,16 @@ pub struct Pending(pub u32);
 pub struct Branch(pub u64);
 
 impl Branch {
-    /// The first way: every digit is 0.
+    /// The first branch: every digit is 0.
     pub const FIRST: Branch = Branch(0);
-    /// How many digits there are.
+    /// The number of digits.
     ///
     /// ```
     /// use whippet_model::Branch;
     /// assert_eq!(Branch::FIRST.with(Branch::DIGITS, 1), None, "one digit too many");
     /// ```
     pub const DIGITS: usize = 8;
-    /// How many values a digit has.
+    /// The number of values of a digit.
     ///
     /// ```
     /// use whippet_model::Branch;
@@ -69,21 +70,21 @@ impl Branch {
     /// ```
     pub const VALUES: u32 = 256;
 
-    /// The value of a digit.
+    /// Returns the value of digit `k`.
     #[must_use]
     pub fn digit(self, k: usize) -> u32 {
         if k < Self::DIGITS { ((self.0 >> (8 * k)) & 0xff) as u32 } else { 0 }
     }
 
-    /// The same branch with one digit set, or `None` where the digit or its value does not fit.
+    /// Returns this branch with one digit set, or `None` if the digit or its value is out of range.
     #[must_use]
     pub fn with(self, k: usize, value: u32) -> Option<Branch> {
         (k < Self::DIGITS && value < Self::VALUES)
             .then(|| Branch(self.0 & !(0xff << (8 * k)) | u64::from(value) << (8 * k)))
     }
 
-    /// The next branch after this one, when the digits had these arities: the last digit runs fastest
-    /// and the digits after the one that moves start again at 0.
+    /// Returns the branch after this one, given the number of values of each digit. The last digit changes fastest,
+    /// and the digits after the one that changes are reset to 0.
     #[must_use]
     pub fn next(self, arities: &[u32]) -> Option<Branch> {
         let k = (0..arities.len()).rev().find(|&k| self.digit(k) + 1 < arities[k])?;
@@ -92,7 +93,7 @@ impl Branch {
     }
 }
 
-/// One decision: who acts, and which way.
+/// One decision: the operation to execute and its branch.
 ///
 /// ```
 /// use whippet_model::{Branch, Choice, Pending};
@@ -101,21 +102,21 @@ impl Branch {
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Choice {
-    /// Who acts.
+    /// The operation to execute.
     pub what: Pending,
-    /// Which way it goes.
+    /// The branch to take.
     pub branch: Branch,
 }
 
 impl Choice {
-    /// The choice of `what`, going its first way.
+    /// Returns the choice of `what` with its first branch.
     #[must_use]
     pub fn first(what: Pending) -> Choice {
         Choice { what, branch: Branch::FIRST }
     }
 }
 
-/// How an event touched an object. Two touches of one object conflict unless both are reads, or both add to it.
+/// Mode of access to an object. Two accesses to one object conflict unless both are `Read` or both are `Add`.
 ///
 /// ```
 /// use whippet_model::{Access, Name, Touch};
@@ -123,19 +124,19 @@ impl Choice {
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Access {
-    /// The event only looked.
+    /// The event read the object.
     Read,
-    /// The event changed it, or its order with others that did so matters.
+    /// The event changed the object, or its order relative to other such events matters.
     Write,
-    /// The event changed it in a way that commutes with others that did so: counting up or down, one of many ends.
+    /// The event changed the object in a way that commutes with other such changes: incrementing or decrementing a
+    /// counter, finishing one of several tasks that are awaited together.
     Add,
 }
 
-/// One entry of a footprint: an object, by its stable name, and how it was touched.
+/// One entry of a footprint: an object, by its stable name, and the mode of access.
 ///
-/// Anything can be an object: an actor, a field of an actor, the end of a queue, "the third send on
-/// mailbox 2". An event that touches no object in common with another one, in a way that conflicts,
-/// commutes with it.
+/// Anything can be an object: an actor, a field of an actor, the end of a queue, "the third send on mailbox 2". Two
+/// events whose footprints do not conflict commute.
 ///
 /// ```
 /// use whippet_model::{Name, Touch};
@@ -143,38 +144,38 @@ pub enum Access {
 /// assert!(Touch::read(field).conflicts(Touch::write(field)));
 /// assert!(!Touch::read(field).conflicts(Touch::read(field)));
 /// assert!(!Touch::write(field).conflicts(Touch::write(Name::ROOT.child(1))));
-/// // Whoever counts up does not care who else does; whoever looks does.
+/// // Increments commute with each other, but not with reads or writes.
 /// assert!(!Touch::add(field).conflicts(Touch::add(field)));
 /// assert!(Touch::add(field).conflicts(Touch::read(field)) && Touch::add(field).conflicts(Touch::write(field)));
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Touch {
-    /// What was touched.
+    /// The object.
     pub object: Name,
-    /// How.
+    /// The mode of access.
     pub access: Access,
 }
 
 impl Touch {
-    /// A read of `object`.
+    /// Returns a read of `object`.
     #[must_use]
     pub fn read(object: Name) -> Touch {
         Touch { object, access: Access::Read }
     }
 
-    /// A write of `object`.
+    /// Returns a write of `object`.
     #[must_use]
     pub fn write(object: Name) -> Touch {
         Touch { object, access: Access::Write }
     }
 
-    /// A change of `object` that commutes with others of its kind.
+    /// Returns a change of `object` that commutes with other changes of this kind.
     #[must_use]
     pub fn add(object: Name) -> Touch {
         Touch { object, access: Access::Add }
     }
 
-    /// Whether two touches forbid their events to commute.
+    /// Returns `true` if the two accesses conflict, so that their events do not commute.
     #[inline]
     #[must_use]
     pub fn conflicts(self, other: Touch) -> bool {
@@ -182,7 +183,7 @@ impl Touch {
     }
 }
 
-/// Whether two footprints conflict.
+/// Returns `true` if two footprints conflict.
 ///
 /// ```
 /// use whippet_model::{Name, Touch, conflict};
@@ -196,7 +197,7 @@ pub fn conflict(a: &[Touch], b: &[Touch]) -> bool {
     a.iter().any(|x| b.iter().any(|y| x.conflicts(*y)))
 }
 
-/// What happened at one step, in short.
+/// Summary of one step.
 ///
 /// ```
 /// # use whippet_actors::{Inbox, Test};
@@ -216,17 +217,17 @@ pub fn conflict(a: &[Touch], b: &[Touch]) -> bool {
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Step {
-    /// The decision that was carried out.
+    /// The decision that was executed.
     pub choice: Choice,
-    /// Who acted: see [`crate::Machine::thread`].
+    /// The thread that acted: see [`crate::Machine::thread`].
     pub thread: Name,
-    /// The name of the event: unique in its execution, the same in all equivalent ones.
+    /// The name of the event: unique in its execution, and the same in all equivalent executions.
     pub event: Name,
     /// The actor that acted.
     pub actor: ActorNo,
 }
 
-/// The delivery of one message, in short: see [`crate::Machine::delivered`].
+/// Summary of the delivery of one message: see [`crate::Machine::delivered`].
 ///
 /// ```
 /// # use whippet_actors::{Inbox, Test};
@@ -251,11 +252,11 @@ pub struct Step {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivered {
-    /// The decision that was carried out.
+    /// The decision that was executed.
     pub choice: Choice,
     /// The receiver.
     pub actor: ActorNo,
-    /// The step that sent the message, unless it was there from the beginning.
+    /// The step that sent the message, or `None` if it was sent before the first step.
     pub by: Option<usize>,
     /// The handles that the step made pending.
     pub sent: Range<u32>,

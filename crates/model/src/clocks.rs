@@ -1,34 +1,41 @@
 //! Happens-before and races: the one place that computes them.
 //!
-//! [`Clocks`] follows a machine step by step. For each step it keeps a row of bits, its *past*: all
-//! steps that happen before it, through causes (a message was sent, an actor created) and through
-//! conflicts (the same actor, or footprints that conflict). Rows are as wide as the execution is deep,
-//! in words of 64; steps are taken back in the order in which machines take them back.
+//! [`Clocks`] follows a machine step by step. For each step it stores a row of bits, the step's *past*: all steps
+//! that happen before it, through causes (a message was sent, an actor created) and through conflicts (the same
+//! actor, or conflicting footprints), and the step itself. A row has a bit for every step of the execution, in
+//! words of 64 bits. Steps are removed in reverse order, as machines rewind them.
 //!
-//! Two steps are *in a race* when they conflict, the earlier one is in the past of the later only
-//! because of this conflict, and no third step lies between them. Whether the later one could really
-//! have come first is for the machine to say: a constraint or the order of delivery may forbid it.
+//! Two steps are *in a race* if they conflict and this conflict is the only reason why the earlier one is in the past
+//! of the later one: no third step lies between them in happens-before. Adding a step computes its races as follows:
+//! first join the pasts of its causes, then go through its direct conflicts from the latest to the earliest; a
+//! conflict whose step is not in the past yet is a race, and its past is joined. A race is not always reversible: a
+//! constraint or the order of delivery may forbid it, which only the machine can decide.
+//!
+//! To find direct conflicts, each object stores its last write and linked lists of the reads and additions since
+//! then. The entries of these lists are `Note`s, which also store the object's previous state, so that a step can
+//! be removed.
 
 use crate::{Access, Machine, Name, Relation, Touch};
 use rustc_hash::FxHashMap;
 
-/// No step.
+/// Sentinel: no step, or no note.
 const NONE: u32 = u32::MAX;
 
-/// Who touched an object last.
+/// The latest accesses to an object.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 struct Touched {
-    /// The last step that wrote it.
+    /// The last step that wrote the object.
     write: u32,
-    /// The newest note of a step that read it since, and of one that added to it: each tells of the one before.
+    /// The newest notes of a step that has read the object, and of a step that has added to it, since that write.
+    /// Each note links to the previous one of its kind.
     read: u32,
     add: u32,
 }
 
-/// Nobody did.
+/// Sentinel: never accessed.
 const NOBODY: Touched = Touched { write: NONE, read: NONE, add: NONE };
 
-/// A step touched an object of which so much was known: what it takes to forget the touch.
+/// An access of a step to an object, with the object's state before it, which is restored when the step is removed.
 #[derive(Copy, Clone, Debug)]
 struct Note {
     step: u32,
@@ -36,22 +43,22 @@ struct Note {
     was: Touched,
 }
 
-/// What is known of a step besides its past.
+/// Data of a step besides its past.
 #[derive(Copy, Clone, Debug)]
 struct Known {
-    /// Its actor, and that actor's step before.
+    /// The actor, and the previous step of that actor.
     actor: u32,
     before: u32,
-    /// Where its conflicts, its races and the notes of its touches begin.
+    /// The start of this step's entries in the lists of conflicts, races and notes.
     conflicts: u32,
     races: u32,
     notes: u32,
-    /// A hash of its causal cone, and the sum of them up to here.
+    /// A hash of the step's causal cone, and the sum of all hashes up to this step.
     label: u64,
     key: u64,
 }
 
-/// Happens-before of the steps that a machine has taken.
+/// Happens-before relation of the steps that a machine has taken.
 ///
 /// ```
 /// # use whippet_actors::{Inbox, Test};
@@ -62,7 +69,7 @@ struct Known {
 /// #     sys.send(a, 2);
 /// #     sys.send(b, 3);
 /// # });
-/// // One actor gets two messages (steps 0 and 1), another one gets one (step 2).
+/// // One actor receives two messages (steps 0 and 1), another actor receives one (step 2).
 /// let mut machine = program.machine().unwrap();
 /// let mut enabled = Vec::new();
 /// for _ in 0..3 {
@@ -81,11 +88,11 @@ struct Known {
 /// assert_eq!(clocks.past(1), [0b11]);
 /// assert_eq!(clocks.past_steps(1).collect::<Vec<_>>(), [0, 1]);
 ///
-/// // The two messages of one actor are in a race: nothing but this conflict orders them.
+/// // The two messages to one actor are in a race: only this conflict orders them.
 /// assert_eq!(clocks.conflicts(1), [0]);
 /// assert_eq!(clocks.races(1), [0]);
 ///
-/// // The same trace has the same key, in whatever order: here the other actor goes first.
+/// // Equivalent executions have the same key: here the other actor goes first.
 /// let (key, label) = (clocks.key(), clocks.label(2));
 /// machine.rewind(0);
 /// clocks.truncate(0);
@@ -99,20 +106,21 @@ struct Known {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Clocks {
-    /// Words in a row.
+    /// Number of words in a row.
     stride: usize,
-    /// The pasts, row by row; a step is in its own past.
+    /// The pasts, row by row; each step is in its own past.
     rows: Vec<u64>,
     /// The last step of each actor.
     last_of_actor: Vec<u32>,
     steps: Vec<Known>,
-    /// The steps that each step directly follows by conflict, concatenated.
+    /// The direct predecessors by conflict of each step, concatenated.
     conflicts: Vec<u32>,
-    /// Those of them that it is in a race with.
+    /// The conflicts that are races, concatenated.
     races: Vec<u32>,
-    /// The numbers of objects, also of some that nobody touches now: they may well come again.
+    /// The number of each object. Objects that no current step touches stay numbered for a while, as they are likely
+    /// to be touched again.
     numbers: FxHashMap<Name, u32>,
-    /// How many they may be before those are forgotten, and the numbers of those that were.
+    /// The number of objects at which untouched ones are removed, and the numbers that became free that way.
     many: usize,
     free: Vec<u32>,
     objects: Vec<Touched>,
@@ -121,32 +129,32 @@ pub struct Clocks {
 }
 
 impl Clocks {
-    /// For a machine that has taken no step.
+    /// Creates clocks for a machine that has taken no step.
     #[must_use]
     pub fn new() -> Clocks {
         Clocks { stride: 1, ..Clocks::default() }
     }
 
-    /// How many steps are known.
+    /// Returns the number of steps added.
     #[must_use]
     pub fn len(&self) -> usize {
         self.steps.len()
     }
 
-    /// Whether no step is known.
+    /// Returns `true` if no step has been added.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.steps.is_empty()
     }
 
-    /// Learns all steps of the machine that are not known yet.
+    /// Adds all steps of the machine that have not been added yet.
     pub fn follow<M: Machine>(&mut self, machine: &M) {
         while self.steps.len() < machine.depth() {
             self.push(machine);
         }
     }
 
-    /// Learns the first step of the machine that is not known yet.
+    /// Adds the first step of the machine that has not been added yet.
     pub fn push<M: Machine>(&mut self, machine: &M) {
         let at = self.steps.len();
         let step = machine.step(at);
@@ -188,8 +196,8 @@ impl Clocks {
                 }
             }
         }
-        // The latest one first, as they usually are: whatever is in the past by then, is there through a cause or
-        // through another conflict.
+        // From the latest conflict to the earliest (usually their order already): a step that is in the past when its
+        // turn comes was added through a cause or another conflict, so it is not in a race.
         if !self.conflicts[from..].is_sorted_by(|a, b| a >= b) {
             self.conflicts[from..].sort_unstable_by(|a, b| b.cmp(a));
         }
@@ -212,16 +220,16 @@ impl Clocks {
             self.conflicts[from..].reverse();
             self.races[races..].reverse();
         }
-        // The label is a hash of the event's cone, so that equal sets of labels mean equal traces. The
-        // labels of direct predecessors are added up because equivalent executions may list them in
-        // another order; what was a cause and what a conflict makes a difference.
+        // The label is a hash of the event's causal cone, so that equal sets of labels mean equal traces. The labels
+        // of direct predecessors are summed because equivalent executions may list them in different orders. Causes
+        // and conflicts are distinguished by the rotation.
         let label = step.event.mixed(sum);
         let key = self.key().wrapping_add(label.0);
         let (conflicts, races) = (from as u32, races as u32);
         self.steps.push(Known { actor, before, conflicts, races, notes, label: label.0, key });
     }
 
-    /// Forgets all steps from `depth` on.
+    /// Removes all steps from `depth` on.
     pub fn truncate(&mut self, depth: usize) {
         let Some(&first) = self.steps.get(depth) else { return };
         for known in self.steps[depth..].iter().rev() {
@@ -237,26 +245,26 @@ impl Clocks {
         self.rows.truncate(depth * self.stride);
     }
 
-    /// Whether step `a` happens before step `b` or is the same one.
+    /// Returns `true` if step `a` happens before step `b` or is the same step.
     #[inline]
     #[must_use]
     pub fn before(&self, a: usize, b: usize) -> bool {
         self.rows[b * self.stride + a / 64] >> (a % 64) & 1 != 0
     }
 
-    /// The past of a step as bits over steps; the step itself is among them.
+    /// Returns the past of a step as a bit set of steps, including the step itself.
     #[inline]
     #[must_use]
     pub fn past(&self, at: usize) -> &[u64] {
         &self.rows[at * self.stride..(at + 1) * self.stride]
     }
 
-    /// The steps of a past, in order.
+    /// Iterates over the steps in the past of step `at`, in order.
     pub fn past_steps(&self, at: usize) -> impl Iterator<Item = usize> + '_ {
         ones(self.past(at))
     }
 
-    /// The step of the same actor before step `at`.
+    /// Returns the previous step of the actor of step `at`.
     #[inline]
     #[must_use]
     pub fn previous(&self, at: usize) -> Option<usize> {
@@ -264,7 +272,7 @@ impl Clocks {
         (before != NONE).then_some(before as usize)
     }
 
-    /// The last step of an actor, by its number of creation.
+    /// Returns the last step of an actor, given its creation number.
     #[inline]
     #[must_use]
     pub fn last_of(&self, actor: u32) -> Option<usize> {
@@ -272,7 +280,7 @@ impl Clocks {
         (last != NONE).then_some(last as usize)
     }
 
-    /// The steps that step `at` follows directly by conflict, in order.
+    /// Returns the direct predecessors of step `at` by conflict, in order.
     #[inline]
     #[must_use]
     pub fn conflicts(&self, at: usize) -> &[u32] {
@@ -281,7 +289,7 @@ impl Clocks {
         &self.conflicts[from..to]
     }
 
-    /// The steps that are in a race with step `at`, in order.
+    /// Returns the earlier steps that are in a race with step `at`, in order.
     #[inline]
     #[must_use]
     pub fn races(&self, at: usize) -> &[u32] {
@@ -290,16 +298,15 @@ impl Clocks {
         &self.races[from..to]
     }
 
-    /// A hash of the trace up to now: equal for executions that differ only in the order of independent
-    /// steps, different for others.
+    /// Returns a hash of the trace so far: equal for executions that differ only in the order of independent steps,
+    /// different for others.
     #[inline]
     #[must_use]
     pub fn key(&self) -> u64 {
         self.steps.last().map_or(0, |step| step.key)
     }
 
-    /// A hash of what happened before step `at` and of the step itself: equal wherever the same event
-    /// happens after the same past.
+    /// Returns a hash of step `at` and its past: equal wherever the same event happens after the same past.
     #[inline]
     #[must_use]
     pub fn label(&self, at: usize) -> u64 {
@@ -310,7 +317,7 @@ impl Clocks {
     fn join(&mut self, at: usize, earlier: usize) {
         debug_assert!(earlier < at);
         if self.stride == 1 {
-            // Nearly always: a past is one word.
+            // The usual case: a past fits into one word.
             self.rows[at] |= self.rows[earlier];
         } else {
             self.join_words(at, earlier);
@@ -336,7 +343,7 @@ impl Clocks {
         if was.write == at {
             return;
         }
-        // What came since the last write follows it: only if there is nothing to follow there, that write counts.
+        // Accesses since the last write already follow that write, so it is a direct conflict only without them.
         let from = self.conflicts.len();
         if touch.access != Access::Read {
             self.follow_notes(at, was.read, |was| was.read);
@@ -356,7 +363,7 @@ impl Clocks {
         self.notes.push(Note { step: at, object, was });
     }
 
-    /// Step `at` is in conflict with the others that a note and those before it tell of.
+    /// Adds conflicts of step `at` with the steps of a linked list of notes.
     #[inline]
     fn follow_notes(&mut self, at: u32, mut note: u32, before: impl Fn(Touched) -> u32) {
         while note != NONE {
@@ -368,7 +375,7 @@ impl Clocks {
         }
     }
 
-    /// A number for an object that has none.
+    /// Assigns a number to a new object.
     fn new_object(&mut self, object: Name) -> u32 {
         if self.numbers.len() >= self.many {
             let Clocks { numbers, free, objects, .. } = self;
@@ -401,7 +408,7 @@ impl Clocks {
     }
 }
 
-/// The positions of the bits that are set, in order.
+/// Iterates over the positions of the bits that are set, in order.
 ///
 /// ```
 /// let bits = [0b1001, 1 << 2];

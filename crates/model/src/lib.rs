@@ -1,9 +1,9 @@
 //! The vocabulary of Whippet.
 //!
-//! A [`Machine`] runs one program forward and back and calls what happens [`Step`]s; [`Clocks`] tell which
-//! steps happened before which and which are in a race; a [`Schedule`] reproduces an execution; a
-//! [`Problem`] is what a machine finds wrong with one execution, a [`Finding`] what a search makes of it,
-//! a [`Verdict`] what the whole run says. Nothing here knows a search or runs user code.
+//! A [`Machine`] executes one program, one [`Step`] at a time, forward and back. [`Clocks`] compute which steps
+//! happen before which, and which are in a race. A [`Schedule`] reproduces an execution. A [`Problem`] is an error in
+//! one execution as seen by the machine, a [`Finding`] an error with its counterexample as reported by a search, and
+//! a [`Verdict`] the result of the whole search. Nothing in this crate knows about searches or runs user code.
 
 mod choice;
 mod clocks;

@@ -1,9 +1,14 @@
-//! The border between programs and searches.
+//! The interface between programs and searches.
+//!
+//! A [`Program`] creates [`Machine`]s. A machine holds one configuration of the program, executes one chosen step at
+//! a time and can undo steps. Searches are written against these two traits only: they see choices, steps, footprints
+//! and problems, but never user code.
 
 use crate::{ActorNo, Branch, Choice, Clocks, Delivered, Name, Pending, Problem, Step, StepText, Touch};
 use std::ops::Range;
 
-/// Which events of a machine are dependent, besides those of which one caused the other.
+/// Dependence relation of a machine's events, in addition to causality (an event always depends on the events that
+/// caused it).
 ///
 /// ```
 /// use whippet_actors::Test;
@@ -13,15 +18,14 @@ use std::ops::Range;
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Relation {
-    /// Two events are dependent iff they are of the same actor. Every thread has exactly one event (a
-    /// message is delivered once), the machine answers [`Machine::accepted_at`], and footprints need
-    /// not be asked for.
+    /// Two events are dependent iff they belong to the same actor. Every thread has exactly one event (a message is
+    /// delivered once), the machine implements [`Machine::accepted_at`], and searches do not need footprints.
     SameActor,
     /// Two events are dependent iff their footprints conflict: see [`Machine::touches`].
     Footprints,
 }
 
-/// How two configurations are compared by a stateful search.
+/// Equality of configurations used by a stateful search.
 ///
 /// ```
 /// use whippet_actors::Test;
@@ -32,13 +36,13 @@ pub enum Relation {
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Comparison {
-    /// Actors by stable name, pending messages as a multiset.
+    /// Compares actors by stable name and pending messages as a multiset.
     Canonical,
-    /// Sensitive to the order in which actors were created and messages were sent.
+    /// Also distinguishes the order in which actors were created and messages were sent.
     Ordered,
 }
 
-/// Why a machine cannot go on at all. Not a problem of the user's program: see [`Problem`] for those.
+/// An error that stops a machine. Errors of the user's program are not among them: see [`Problem`].
 ///
 /// ```
 /// use whippet_model::MachineError;
@@ -47,25 +51,25 @@ pub enum Comparison {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MachineError {
-    /// The program did something else than the last time with the same messages in the same order.
+    /// The program behaved differently from an earlier execution with the same messages in the same order.
     #[error(
         "your program is not deterministic: {0}\n  usual causes: time, random numbers, the order of a std HashMap, statics or shared memory that an earlier execution changed"
     )]
     Nondeterministic(String),
-    /// The program uses something that this machine does not support, or uses it wrongly.
+    /// The program uses a feature that this machine does not support, or uses a feature wrongly.
     #[error("{0}")]
     Misuse(String),
-    /// A search asked for what this program cannot give.
+    /// The search requires a feature that this program's machine does not provide.
     #[error("{0}")]
     Unsupported(String),
 }
 
-/// An event that a part of what happened makes possible: see [`Machine::extensions`].
+/// An event that is possible after some of the steps taken: see [`Machine::extensions`].
 ///
 /// ```
 /// use whippet_model::{Clocks, Machine, Program};
 /// use whippet_net::Net;
-/// // Two processes that want the same mutex: both requests are possible before anything happened.
+/// // Two processes that want the same mutex: before the first step, both requests are possible.
 /// let mut machine = Net::parse("two", "a: Km Um\nb: Km Um").unwrap().machine().unwrap();
 /// let mut extensions = Vec::new();
 /// assert!(machine.extensions(&Clocks::new(), &mut extensions).unwrap());
@@ -74,19 +78,19 @@ pub enum MachineError {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Extension {
-    /// Who would act: see [`Machine::thread`].
+    /// The thread that would act: see [`Machine::thread`].
     pub thread: Name,
-    /// Which way.
+    /// The branch it would take.
     pub branch: Branch,
-    /// The name that the event would have: see [`Step::event`].
+    /// The name of the event: see [`Step::event`].
     pub event: Name,
-    /// The steps that it would follow directly. Their pasts, together, are all that happens before it.
+    /// The immediate predecessors of the event. Their pasts together are the past of the event.
     pub after: Vec<usize>,
-    /// What it would touch.
+    /// The footprint of the event.
     pub touches: Vec<Touch>,
 }
 
-/// What is known of a step, had another one not happened: see [`Machine::without`].
+/// The effect on a step of removing an earlier step that it is in a race with: see [`Machine::without`].
 ///
 /// ```
 /// use whippet_model::Without;
@@ -94,36 +98,36 @@ pub struct Extension {
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Without {
-    /// Only trying tells.
+    /// The machine cannot tell without executing the step.
     Unknown,
-    /// Its thread could not act.
+    /// The step's thread would not be enabled.
     Nothing,
-    /// It would be possible and touch the same, and its thread could do nothing else: at once, or after any steps that
-    /// it does not depend on.
+    /// The step would be enabled with the same footprint, and its thread would have no other choice. This holds
+    /// immediately, and also after any further steps that are independent of the step.
     Same,
 }
 
-/// One program, in one configuration, moved forward and back.
+/// One program in one configuration, which can be moved forward and back.
 ///
-/// A configuration is reached by a sequence of steps; [`depth`](Machine::depth) is their number, and
-/// the steps taken are numbered from 0. A machine knows no search; a search knows nothing of a program
-/// but this trait. All answers are deterministic: they depend on the program and the steps taken.
+/// A configuration is reached by a sequence of steps; [`depth`](Machine::depth) is their number, and the steps taken
+/// are numbered from 0. A machine knows nothing about searches, and a search knows a program only through this trait.
+/// All results are deterministic: they depend only on the program and the steps taken.
 ///
-/// What a search may rely on:
-/// * a [`Pending`] handle stays valid, and `thread` and `actor` of it stay the same, in all
-///   configurations after the one where it appeared, also after it acted;
-/// * taking back steps and carrying out the same choices again gives the same events and handles;
-/// * executing an event does not change whether an independent one is enabled, nor what it does.
+/// A search may rely on these guarantees:
+/// * a [`Pending`] handle stays valid, and its `thread` and `actor` stay the same, in all configurations after the
+///   one in which it appeared, even after it has acted;
+/// * rewinding steps and executing the same choices again gives the same events and handles;
+/// * executing an event does not change whether an independent event is enabled, nor what that event does.
 ///
-/// A machine of one's own, about as small as they get: people who cross a house once each. What two of them
-/// do is dependent if they use the same door.
+/// A minimal implementation: people who cross a house once each. Two crossings are dependent if they use the same
+/// door.
 ///
 /// ```
 /// use std::{ops::Range, sync::Arc};
 /// use whippet_model::*;
 /// use whippet_search::{Options, explore};
 ///
-/// /// The door that each uses, and who has crossed.
+/// /// The door that each person uses, and the people who have crossed.
 /// struct House { doors: Vec<Touch>, crossed: Vec<Pending> }
 ///
 /// impl Machine for House {
@@ -154,7 +158,7 @@ pub enum Without {
 ///         let thread = self.thread(choice.what);
 ///         Step { choice, thread, event: thread.going(choice.branch), actor: self.actor(choice.what) }
 ///     }
-///     fn causes(&self, _at: usize, _out: &mut Vec<usize>) {} // nobody needs anybody
+///     fn causes(&self, _at: usize, _out: &mut Vec<usize>) {} // no crossing causes another
 ///     fn sent(&self, _at: usize) -> Range<u32> { 0..0 }
 ///     fn touches(&self, at: usize) -> &[Touch] { std::slice::from_ref(&self.doors[self.crossed[at].0 as usize]) }
 ///     fn actors(&self) -> usize { self.doors.len() }
@@ -177,22 +181,23 @@ pub enum Without {
 ///     fn name(&self) -> String { "visit".into() }
 /// }
 ///
-/// // Of the six orders two are different: who goes first through the door that two of them use.
+/// // The six orders form two traces: two people share a door, and either may cross first.
 /// let verdict = explore(Arc::new(Visit), &Options::default(), &()).unwrap();
 /// assert_eq!((verdict.counters.executions, verdict.complete), (2, true));
 /// ```
 pub trait Machine {
-    /// How many steps led here.
+    /// Returns the number of steps that led to the current configuration.
     fn depth(&self) -> usize;
 
-    /// Appends every choice that can be carried out now, in the order in which they became pending.
+    /// Appends every choice that is enabled now, in the order in which the choices became pending.
     ///
-    /// Where the ways of a step are known beforehand, each is listed; where they are found by running it (a
-    /// `choose` in a handler), the first is listed and [`next_branch`](Machine::next_branch) tells of the others.
+    /// A step whose branches are known beforehand is listed once per branch. A step whose branches are found by
+    /// executing it (a `choose` in a handler) is listed with its first branch, and
+    /// [`next_branch`](Machine::next_branch) returns the others.
     fn enabled(&mut self, out: &mut Vec<Choice>);
 
-    /// Of what [`enabled`](Machine::enabled) lists, appends the choices of one actor only: of the one of the lowest
-    /// rank, and of the lowest number among several.
+    /// Appends the [enabled](Machine::enabled) choices of a single actor: the one with the lowest rank, and among
+    /// several of that rank the one with the lowest number.
     ///
     /// ```
     /// # use whippet_actors::{Inbox, Test};
@@ -230,28 +235,29 @@ pub trait Machine {
         out.truncate(kept);
     }
 
-    /// Carries out one enabled choice. A problem of the user's program is no error: it stays with the
-    /// step, see [`problem`](Machine::problem), and the execution goes on without the actor that failed.
+    /// Executes one enabled choice. A failure of the user's program is not an error: it is stored with the step (see
+    /// [`problem`](Machine::problem)), and the execution continues without the actor that failed.
     fn execute(&mut self, choice: Choice) -> Result<(), MachineError>;
 
-    /// Takes back all steps from `depth` on.
+    /// Undoes all steps from `depth` on.
     fn rewind(&mut self, depth: usize);
 
-    /// A search that skips executions asks for this once, before the first step: from now on, steps that the relation
-    /// takes for independent see nothing of each other, even where the program is such that they would. What a step
-    /// does then depends on its past alone. Machines in which this is so anyway do nothing.
+    /// Isolates steps from each other: from now on, a step does not observe the effects of concurrent steps that the
+    /// relation considers independent, even if the program has a data race that would make them visible. The result
+    /// of a step then depends only on its past. A search that skips executions calls this once, before the first
+    /// step. Machines whose steps never observe independent steps do nothing.
     ///
     /// ```
     /// use whippet_actors::Test;
     /// use whippet_model::{Machine, Program};
     /// let mut machine = Test::new("plain actors", |_sys| {}).machine().unwrap();
-    /// machine.reduce(); // Their steps see nothing of each other anyway.
+    /// machine.reduce(); // Steps of plain actors never observe independent steps.
     /// assert_eq!(machine.depth(), 0);
     /// ```
     fn reduce(&mut self) {}
 
-    /// After [`execute`](Machine::execute): the next way that the newest step could have gone, if
-    /// `enabled` did not list it.
+    /// Returns the next branch of the newest step, to be called after [`execute`](Machine::execute). Returns `None`
+    /// if there is no other branch, or if `enabled` listed the branches.
     ///
     /// ```
     /// # use whippet_actors::{Inbox, Test};
@@ -266,7 +272,7 @@ pub trait Machine {
     /// # let mut machine = program.machine().unwrap();
     /// # let mut enabled = Vec::new();
     /// # machine.enabled(&mut enabled);
-    /// // A handler that chooses one of two.
+    /// // A handler that chooses one of two values.
     /// machine.execute(enabled[0]).unwrap();
     /// let other = machine.next_branch().unwrap();
     /// machine.rewind(0);
@@ -277,41 +283,42 @@ pub trait Machine {
         None
     }
 
-    /// Whether the ways of one step, found by running it, may touch quite different things. Then what is independent of
-    /// one way may still matter to another, and a search must not take one for all of them.
+    /// Returns `true` if the branches of one step, found by executing it, may have different footprints. An event
+    /// that is independent of one branch may then depend on another, and a search must not treat one branch as
+    /// representative of all.
     ///
     /// ```
     /// # use whippet_actors::{Inbox, Test};
     /// use whippet_model::{Machine, Program};
     /// # let program = Test::new("nothing", |_sys| {});
-    /// // Without tracked fields, a step touches its actor, whatever that one chooses.
+    /// // Without tracked fields, every branch of a step touches only its actor.
     /// assert!(!program.machine().unwrap().ways_differ());
     /// ```
     fn ways_differ(&self) -> bool {
         false
     }
 
-    // ---- what is pending -------------------------------------------------------------------------
+    // ---- pending operations ----------------------------------------------------------------------
 
-    /// The stable name of what acts: of the message, the process or the task. At most one pending thing
-    /// has it, and it is the same in all equivalent executions.
+    /// Returns the stable name of the message, process or task that acts. At most one pending operation has this
+    /// name, and the name is the same in all equivalent executions.
     fn thread(&self, what: Pending) -> Name;
 
-    /// The actor that acts if `what` is chosen: the receiver of the message.
+    /// Returns the actor that acts if `what` is chosen: the receiver of the message.
     fn actor(&self, what: Pending) -> ActorNo;
 
-    /// The pending thing of this name, whether it is enabled or not.
+    /// Returns the pending operation with this name, enabled or not.
     fn find(&self, thread: Name) -> Option<Pending>;
 
-    /// Appends everything that is pending, enabled or not, in the order in which it became pending.
+    /// Appends all pending operations, enabled or not, in the order in which they became pending.
     fn pending(&self, out: &mut Vec<Pending>);
 
-    /// The relation that makes events of this program dependent.
+    /// Returns the dependence relation of this program's events.
     fn relation(&self) -> Relation;
 
-    /// With [`Relation::SameActor`]: whether `what` could be delivered in the configuration before step
-    /// `at`, a step of the same actor, if it had been sent by then: the receiver's state then accepts it
-    /// and the order of delivery allows it, counting as sent only what the sending of `what` needs.
+    /// Returns `true` if `what` could have been delivered instead of step `at`, a step of the same actor, had `what`
+    /// been sent by then: the receiver's state before step `at` accepts it and the order of delivery allows it, where
+    /// only the messages that the sending of `what` requires count as sent. Called only with [`Relation::SameActor`].
     ///
     /// ```
     /// # use whippet_actors::{Inbox, Test};
@@ -324,7 +331,7 @@ pub trait Machine {
     /// # let mut machine = program.machine().unwrap();
     /// # let mut enabled = Vec::new();
     /// # machine.enabled(&mut enabled);
-    /// // Of two messages that are pending, the first is taken; the other could have been.
+    /// // Two messages are pending. The first is delivered, but the second was accepted as well.
     /// machine.execute(enabled[0]).unwrap();
     /// assert!(machine.accepted_at(enabled[1].what, 0));
     /// ```
@@ -333,12 +340,12 @@ pub trait Machine {
         unreachable!("only asked of machines whose relation is SameActor")
     }
 
-    // ---- what happened ---------------------------------------------------------------------------
+    // ---- steps taken -----------------------------------------------------------------------------
 
-    /// The step taken at depth `at`.
+    /// Returns the step taken at depth `at`.
     fn step(&self, at: usize) -> Step;
 
-    /// With [`Relation::SameActor`]: what a search asks of every step, in one go.
+    /// Returns, in one call, everything that a search needs to know of step `at` with [`Relation::SameActor`].
     ///
     /// ```
     /// # use whippet_actors::{Inbox, Test};
@@ -364,27 +371,27 @@ pub trait Machine {
         Delivered { choice: step.choice, actor: step.actor, by: causes.pop(), sent: self.sent(at) }
     }
 
-    /// Appends the earlier steps that made step `at` possible at all: the one that sent the message or
-    /// created the actor, the process's previous one. Never reversible, unlike a conflict.
+    /// Appends the earlier steps that made step `at` possible: the step that sent the message, the step that created
+    /// the actor, the previous step of the process. Unlike conflicts, causes can never be reversed.
     fn causes(&self, at: usize, out: &mut Vec<usize>);
 
-    /// The handles that step `at` made pending, i.e. its sends, in order.
+    /// Returns the handles that step `at` made pending (its sends), in order.
     fn sent(&self, at: usize) -> Range<u32>;
 
-    /// What step `at` touched. Machines whose relation is [`Relation::SameActor`] may answer nothing.
+    /// Returns the footprint of step `at`. May be empty with [`Relation::SameActor`].
     fn touches(&self, at: usize) -> &[Touch] {
         let _ = at;
         &[]
     }
 
-    /// With [`Relation::Footprints`]: appends the later steps that would have opened another way for step
-    /// `at`, had they come first, with that way, though they are independent of the way that `at` went. A
-    /// wait for any of several communications takes one that is complete; another one completed later.
-    /// Races do not show these.
+    /// Appends the later steps that would have enabled another branch of step `at` had they come first, each with
+    /// that branch, although they are independent of the branch that `at` took. Such pairs do not appear as races.
+    /// Example: a wait for any of several communications completes with one of them, and a later step completes
+    /// another. Used only with [`Relation::Footprints`].
     ///
     /// ```
     /// use whippet_model::{Machine, Program};
-    /// // A waits for either of two sends; when B has come and C comes after the wait, C's way was missed.
+    /// // A waits for either of two sends. B sends before the wait and C after it, so the wait missed C's branch.
     /// let net = whippet_net::Net::parse("any", "a: R0 R1 W0,1\nb: S0\nc: S1").unwrap();
     /// let mut machine = net.machine().unwrap();
     /// for process in [0, 0, 1, 0, 2] {
@@ -401,14 +408,15 @@ pub trait Machine {
         let _ = (at, out);
     }
 
-    /// Whether [`enabled`](Machine::enabled) has at most one choice of each thread; where it can go several ways,
-    /// running it tells ([`next_branch`](Machine::next_branch)). Searches then need not look as often.
+    /// Returns `true` if [`enabled`](Machine::enabled) never lists more than one choice of a thread, because branches
+    /// are found only by executing the step ([`next_branch`](Machine::next_branch)). Searches then need fewer calls
+    /// of `enabled`.
     ///
     /// ```
     /// # use whippet_actors::{Inbox, Test};
     /// use whippet_model::{Machine, Program};
     /// # let program = Test::new("nothing", |_sys| {});
-    /// // A message to a native actor can be delivered or not: what `choose` makes of it is seen afterwards.
+    /// // A message to a native actor is one choice: the branches of its `choose` are found by delivering it.
     /// assert!(program.machine().unwrap().one_choice_each());
     /// // A process of a mailbox program that waits for either of two sends has two choices.
     /// let net = whippet_net::Net::parse("any", "a: R0 R1 W0,1\nb: S0\nc: S1").unwrap();
@@ -418,8 +426,9 @@ pub trait Machine {
         false
     }
 
-    /// With [`Relation::Footprints`]: what is known, without trying, of step `later` had `earlier` not happened, nor
-    /// anything after that but steps that do not depend on it. The two are in a race; `clocks` knows all steps taken.
+    /// Predicts, without executing anything, what step `later` would do if `earlier` had not happened and, of the
+    /// steps after `earlier`, only those independent of it had. The two steps are in a race; `clocks` contains all
+    /// steps taken. Used only with [`Relation::Footprints`].
     ///
     /// ```
     /// use whippet_model::{Clocks, Machine, Program, Without};
@@ -432,7 +441,7 @@ pub trait Machine {
     /// }
     /// let mut clocks = Clocks::new();
     /// clocks.follow(&machine);
-    /// // Two requests for one mutex: a process of a mailbox program is always tried.
+    /// // Two requests for one mutex: the machine of mailbox programs predicts nothing.
     /// assert_eq!(machine.without(&clocks, 0, 2), Without::Unknown);
     /// ```
     fn without(&self, clocks: &Clocks, earlier: usize, later: usize) -> Without {
@@ -440,12 +449,13 @@ pub trait Machine {
         Without::Unknown
     }
 
-    /// With [`Relation::Footprints`], for the unfolding search: appends every event whose past consists of
-    /// steps taken so far and contains the newest one, or, before the first step, is empty. Some of them
-    /// can happen now; the others are in conflict with what happened. `clocks` knows all steps taken.
+    /// Appends every event whose past consists of steps taken so far and contains the newest step (before the first
+    /// step: whose past is empty), and returns `true`. Some of these events are enabled now; the others conflict with
+    /// steps taken. `clocks` contains all steps taken. Used by the unfolding search, with [`Relation::Footprints`].
     ///
-    /// The answer is no where only running a step tells what it touches: then the search tries steps out, after parts of what
-    /// happened, and asks what others [wait for](Machine::awaited).
+    /// Returns `false` if the footprint of a step is known only by executing it. The search then finds the extensions
+    /// itself: it executes pending steps after subsets of the steps taken, and asks for the objects that disabled
+    /// ones are [waiting for](Machine::awaited).
     ///
     /// ```
     /// use whippet_model::{Clocks, Machine, Program};
@@ -456,7 +466,7 @@ pub trait Machine {
     /// machine.execute(enabled[0]).unwrap();
     /// clocks.follow(&machine);
     /// assert!(machine.extensions(&clocks, &mut extensions).unwrap());
-    /// // After one has asked for the mutex: it unlocks, or the other one asks.
+    /// // After one request for the mutex, its owner can unlock it or the other process can request it.
     /// assert_eq!(extensions.len(), 2);
     /// assert!(extensions.iter().all(|event| event.after == [0]));
     /// ```
@@ -467,8 +477,9 @@ pub trait Machine {
         ))
     }
 
-    /// For machines that leave [`extensions`](Machine::extensions) to the search: appends what decides whether `what`,
-    /// which is pending and not enabled, can be done. A step that conflicts with none of it does not enable it.
+    /// Appends the objects that decide whether `what`, which is pending but not enabled, becomes enabled: a step that
+    /// conflicts with none of them does not enable it. Called only for machines that leave
+    /// [`extensions`](Machine::extensions) to the search.
     ///
     /// ```
     /// use whippet_lang::AbsProgram;
@@ -490,10 +501,10 @@ pub trait Machine {
         unreachable!("only asked of machines that leave extensions to the search")
     }
 
-    /// How many actors there are now.
+    /// Returns the number of actors that exist now.
     fn actors(&self) -> usize;
 
-    /// Who sent to whom before the explored part began.
+    /// Returns the sender and the receiver of each message sent before the explored part of the program began.
     ///
     /// ```
     /// # use whippet_actors::{Inbox, Test};
@@ -508,10 +519,10 @@ pub trait Machine {
         Vec::new()
     }
 
-    // ---- what is known of the program beforehand -------------------------------------------------
+    // ---- static knowledge of the program ---------------------------------------------------------
 
-    /// Levels will be asked for. A machine that has no text of its program may run it a few times to see, and says what
-    /// the reader of the verdict must know of that.
+    /// Prepares for calls of [`level`](Machine::level). A machine that does not know its program's text may execute
+    /// the program a few times, and then returns a note about that for the verdict.
     ///
     /// ```
     /// # use whippet_actors::{Inbox, Test};
@@ -529,8 +540,9 @@ pub trait Machine {
         None
     }
 
-    /// How much may still be sent to an actor, as far as the program's text and this configuration tell: 0 if
-    /// nobody can send to it any more. Nothing where the machine cannot know. It orders a search, no more.
+    /// Returns an estimate of the messages that may still be sent to an actor, derived from the program's text and
+    /// this configuration: 0 if none can be. Returns `None` if the machine does not know. The estimate only
+    /// influences the order of the search.
     ///
     /// ```
     /// use whippet_lang::AbsProgram;
@@ -550,19 +562,19 @@ pub trait Machine {
         None
     }
 
-    /// If the machine has a rule of its own by which searches leave choices out: what that may miss.
+    /// Returns the possible omissions of the machine's own pruning rule, or `None` if the machine has no such rule.
     ///
     /// ```
     /// # use whippet_actors::Test;
     /// # use whippet_model::{Machine, Program};
-    /// // Most machines have none.
+    /// // Most machines do not prune.
     /// assert_eq!(Test::new("nobody", |_sys| {}).machine().unwrap().leaves_out(), None);
     /// ```
     fn leaves_out(&self) -> Option<String> {
         None
     }
 
-    /// Whether that rule leaves out `what` in this configuration, although it is enabled.
+    /// Returns `true` if the machine's pruning rule skips `what` in this configuration although it is enabled.
     ///
     /// ```
     /// use whippet_lang::{AbsProgram, Marks, Tasks};
@@ -574,7 +586,7 @@ pub trait Machine {
     /// ").unwrap().tasks(Tasks::Marks(Marks::Literal));
     /// let mut machine = program.machine().unwrap();
     /// machine.execute(Choice::first(Pending(0))).unwrap(); // the main block
-    /// machine.execute(Choice::first(Pending(1))).unwrap(); // m, which n is independent of
+    /// machine.execute(Choice::first(Pending(1))).unwrap(); // m, which is independent of n
     /// assert!(machine.left_out(Pending(2)));
     /// ```
     fn left_out(&self, what: Pending) -> bool {
@@ -582,16 +594,17 @@ pub trait Machine {
         false
     }
 
-    // ---- what is wrong ---------------------------------------------------------------------------
+    // ---- problems --------------------------------------------------------------------------------
 
-    /// How many steps of the current execution have a problem. Asked after every step.
+    /// Returns the number of steps of the current execution that have a problem. Called after every step.
     fn problems(&self) -> usize;
 
-    /// What went wrong in step `at`.
+    /// Returns the problem of step `at`, if it has one.
     fn problem(&self, at: usize) -> Option<Problem>;
 
-    /// Appends the data races of the current execution: accesses that none of its past orders. They end nothing, and what
-    /// else is wrong is asked for as well. Where one is, steps that the relation takes for independent are not.
+    /// Appends the data races of the current execution: conflicting accesses that happens-before does not order. A
+    /// data race does not end the execution, and other problems are reported as well. Steps with a data race are not
+    /// independent even where the relation considers them so.
     ///
     /// ```
     /// use whippet_actors::Test;
@@ -605,29 +618,29 @@ pub trait Machine {
         let _ = out;
     }
 
-    /// What is wrong with this configuration as an end: nothing is enabled any more. Appends nothing
-    /// where all is well; problems with [`Problem::warning`] set do not count as findings.
+    /// Appends the problems of the current configuration, in which nothing is enabled, as a final one. Appends
+    /// nothing if the execution ended properly. Problems with [`Problem::warning`] set do not count as findings.
     fn ending(&mut self, out: &mut Vec<Problem>);
 
-    /// A search has come to the end of an execution. Machines that wrap others may want to look.
+    /// Notifies the machine that a search has reached the end of an execution, for machines that wrap others.
     ///
     /// ```
     /// # use whippet_actors::Test;
     /// # use whippet_model::{Machine, Program};
-    /// // Most machines do not care.
+    /// // Most machines ignore it.
     /// let mut machine = Test::new("nobody", |_sys| {}).machine().unwrap();
     /// machine.completed();
     /// assert_eq!(machine.depth(), 0);
     /// ```
     fn completed(&mut self) {}
 
-    /// How many bytes may be used for what could also be found out again: results of user code, say.
+    /// Limits the memory, in bytes, used for cached data that can be recomputed, such as the results of user code.
     ///
     /// ```
     /// use whippet_model::{Machine, Program};
     /// let net = whippet_net::Net::parse("ping", "a: S0 W0\nb: R0 W0").unwrap();
     /// let mut machine = net.machine().unwrap();
-    /// machine.limit_memory(0); // It goes as before, and asks the program more often.
+    /// machine.limit_memory(0); // Same behaviour, but the program's code runs more often.
     /// let mut enabled = Vec::new();
     /// machine.enabled(&mut enabled);
     /// assert_eq!(enabled.len(), 2);
@@ -636,12 +649,12 @@ pub trait Machine {
         let _ = bytes;
     }
 
-    // ---- for the reader --------------------------------------------------------------------------
+    // ---- descriptions ----------------------------------------------------------------------------
 
-    /// What step `at` did, in words.
+    /// Returns a description of step `at` for the reader.
     fn describe(&mut self, at: usize) -> StepText;
 
-    /// A hash of the current configuration, or why there is none.
+    /// Returns a hash of the current configuration, or an error if its configurations cannot be hashed.
     ///
     /// ```
     /// # use whippet_actors::{Actor, Cx, Hashes, Test};
@@ -658,7 +671,7 @@ pub trait Machine {
     /// #     sys.send(sum, 1);
     /// #     sys.send(sum, 2);
     /// # });
-    /// // An actor that adds up what it gets is in the same state after either order.
+    /// // An actor that adds up the numbers it receives reaches the same state in either order.
     /// let [one, other] = [0, 1].map(|first| {
     ///     let (mut machine, mut enabled) = (program.machine().unwrap(), Vec::new());
     ///     machine.enabled(&mut enabled);
@@ -673,16 +686,16 @@ pub trait Machine {
         Err(MachineError::Unsupported("the states of this program cannot be compared".into()))
     }
 
-    /// How often code of the user's program was run to carry out steps, going back included.
+    /// Returns the number of times that user code was run to execute steps, including re-execution after a rewind.
     fn handler_runs(&self) -> u64;
 }
 
-/// A program: makes machines in their first configuration. Each worker of a search makes its own.
+/// A program under test. It creates machines in their initial configuration; each worker of a search creates its own.
 ///
 /// ```
 /// use whippet_actors::Test;
 /// use whippet_model::{Machine, Program};
-/// /// How many actors a program begins with.
+/// /// Returns the number of actors that a program begins with.
 /// fn size<P: Program>(program: &P) -> usize {
 ///     program.machine().map_or(0, |machine: P::Machine| machine.actors())
 /// }
@@ -691,21 +704,22 @@ pub trait Machine {
 /// assert_eq!(test.parameters()[0], ("n".to_string(), "3".to_string()));
 /// ```
 pub trait Program: Sync {
-    /// What runs it.
+    /// The machine that executes this program.
     type Machine: Machine;
 
-    /// A new machine. The set-up of the program has been run.
+    /// Creates a machine. The program's set-up has already been run in it.
     fn machine(&self) -> Result<Self::Machine, MachineError>;
 
-    /// What the program is called in schedules and reports.
+    /// Returns the program's name in schedules and reports.
     fn name(&self) -> String;
 
-    /// The values of its parameters, in the order of their declaration.
+    /// Returns the names and values of the program's parameters, in the order of their declaration.
     fn parameters(&self) -> Vec<(String, String)> {
         Vec::new()
     }
 
-    /// What a search of this program may miss even if it comes to its end: its relation hides something, say.
+    /// Returns the possible omissions of even a complete search of this program, for example because its dependence
+    /// relation ignores something.
     ///
     /// ```
     /// use whippet_model::Program;

@@ -1,9 +1,9 @@
 //! Stable names.
 //!
-//! A message is named by the message being handled when it was sent and its number among the sends of
-//! that handling; an actor likewise by its creation. Two equivalent executions therefore name
-//! everything alike, and a name means the same on every machine of the same program. Names are hashes
-//! of that path: nothing has to be remembered to compare two of them.
+//! A message is named by the message that was being handled when it was sent, and by its number among the sends of
+//! that handler run. An actor is named in the same way by its creation. Equivalent executions therefore give the same
+//! names to the same things, and a name has the same meaning on every machine of a program. Names are hashes of these
+//! causal paths, so comparing them needs no table.
 
 use crate::Branch;
 use std::fmt;
@@ -21,17 +21,17 @@ use std::fmt;
 pub struct Name(pub u64);
 
 impl Name {
-    /// The name of the program itself: what everything of the test's set-up and body is a child of.
+    /// The name of the program itself: the parent of everything created by the test's set-up and body.
     pub const ROOT: Name = Name(0x5748_4950_5045_5401);
 
-    /// The `k`-th thing that came out of this one.
+    /// Returns the name of the `k`-th item created by this one.
     #[inline]
     #[must_use]
     pub fn child(self, k: u32) -> Name {
         self.mixed(u64::from(k) + 1)
     }
 
-    /// The event of this thread that went one of several ways. No child has the same name.
+    /// Returns the name of this thread's event that took the given branch. It differs from the names of all children.
     ///
     /// ```
     /// use whippet_model::{Branch, Name};
@@ -44,7 +44,7 @@ impl Name {
         self.mixed(0xB2A_9C4).mixed(branch.0)
     }
 
-    /// This name qualified by a number, for anything that is not a plain child.
+    /// Returns this name combined with a number, for anything that is not a plain child.
     ///
     /// ```
     /// use whippet_model::Name;

@@ -1,10 +1,10 @@
-//! What can be wrong with a program, and the words that tell of it.
+//! Problems of executions, findings of searches, and the descriptions of steps.
 
 use crate::{Name, Schedule};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
-/// The kinds of problems. The names are those of the JSON report.
+/// The kinds of problems. The names are those used in the JSON report.
 ///
 /// ```
 /// use whippet_model::Kind;
@@ -16,17 +16,17 @@ use std::fmt;
 pub enum Kind {
     /// User code panicked.
     Panic,
-    /// An assertion or a check of the user's failed.
+    /// An assertion or a check in user code failed.
     Assertion,
-    /// Nothing can happen any more, and somebody waits.
+    /// No step is enabled, and at least one actor is blocked.
     Deadlock,
-    /// A message can never be taken.
+    /// A message can never be received.
     Undeliverable,
-    /// Two accesses to shared data that nothing orders, one of them a write.
+    /// Two accesses to shared data that happens-before does not order, at least one of them a write.
     Race,
     /// The program ended in a state that its environment does not allow.
     Environment,
-    /// A limit was hit: a handler that does not end, an execution that is too long.
+    /// A limit was hit: a handler that does not return, an execution with too many steps.
     Limit,
 }
 
@@ -44,7 +44,7 @@ impl fmt::Display for Kind {
     }
 }
 
-/// One thing wrong with one execution, as its machine sees it.
+/// An error in one execution, as reported by the machine.
 ///
 /// ```
 /// # use whippet_actors::{Inbox, Test};
@@ -56,29 +56,29 @@ impl fmt::Display for Kind {
 /// # let mut machine = program.machine().unwrap();
 /// # let mut enabled = Vec::new();
 /// # machine.enabled(&mut enabled);
-/// // An actor that wanted 1 got 2.
+/// // An actor that expected 1 received 2.
 /// machine.execute(enabled[0]).unwrap();
 /// let problem = machine.problem(0).unwrap();
 /// assert_eq!((problem.kind, problem.steps.as_slice()), (Kind::Assertion, &[0][..]));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
-    /// What kind it is.
+    /// The kind of problem.
     pub kind: Kind,
-    /// What went wrong, in a line or a few.
+    /// A description of the problem, one or a few lines.
     pub message: String,
-    /// Where, as `file:line`.
+    /// The source position, as `file:line`.
     pub place: Option<String>,
-    /// What makes it the same problem when other executions show it: stable across equivalent
-    /// executions, whatever the message says.
+    /// Identity of the problem: problems of different executions with the same key are the same problem, even if
+    /// their messages differ. Stable across equivalent executions.
     pub key: Name,
-    /// The steps that show it. Their pasts are its story; all other steps could not have mattered.
+    /// The steps that show the problem. Their pasts form the counterexample; no other step is relevant.
     pub steps: Vec<usize>,
-    /// It is worth saying, but the program may be right.
+    /// `true` if the problem is only a warning: the program may be correct.
     pub warning: bool,
 }
 
-/// What one step did, in words.
+/// A description of one step.
 ///
 /// ```
 /// let step = whippet_model::StepText {
@@ -92,17 +92,17 @@ pub struct Problem {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct StepText {
-    /// Who acted: "account", "worker 2".
+    /// The actor: "account", "worker 2".
     pub actor: String,
-    /// What it did or took: "receives Withdraw(5)".
+    /// The action: "receives Withdraw(5)".
     pub action: String,
-    /// Who it came from, and where it was sent: "from the test (sent tests/t.rs:14)".
+    /// The sender, and the source position of the send: "from the test (sent tests/t.rs:14)".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
-    /// What followed, a line each: "sends Get to server", "creates worker 3", "stops".
+    /// The effects, one line each: "sends Get to server", "creates worker 3", "stops".
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub effects: Vec<String>,
-    /// What changed in the actor's state: "balance: 0 → -5".
+    /// The changes of the actor's state: "balance: 0 → -5".
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<String>,
 }
@@ -120,7 +120,7 @@ impl fmt::Display for StepText {
     }
 }
 
-/// One thing wrong with the program, with the schedule that shows it.
+/// An error in the program, with a schedule that reproduces it.
 ///
 /// ```
 /// let verdict = whippet::Whippet::new("wrong").explore(|sys| {
@@ -134,18 +134,18 @@ impl fmt::Display for StepText {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
-    /// What kind it is.
+    /// The kind of error.
     pub kind: Kind,
-    /// What went wrong.
+    /// A description of the error.
     pub message: String,
-    /// Where, as `file:line`.
+    /// The source position, as `file:line`.
     pub place: Option<String>,
-    /// See [`Problem::key`].
+    /// Identity of the error: see [`Problem::key`].
     pub key: Name,
-    /// The decisions that reproduce it, and no others.
+    /// The decisions that reproduce the error. No other decisions are needed.
     pub schedule: Schedule,
-    /// What those decisions lead to, step by step.
+    /// The counterexample: a description of each step of the schedule.
     pub story: Vec<StepText>,
-    /// In how many executions it was seen.
+    /// Number of executions in which the error was seen.
     pub executions: u64,
 }

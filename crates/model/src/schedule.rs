@@ -4,7 +4,7 @@ use crate::{Branch, Name};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// The version of the format that this build writes and reads.
+/// The version of the format that this build reads and writes.
 ///
 /// ```
 /// use whippet_model::{SCHEDULE_VERSION, Schedule};
@@ -25,15 +25,15 @@ pub const SCHEDULE_VERSION: u32 = 1;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Decision {
-    /// Who acts, by its stable name.
+    /// The stable name of the thread that acts.
     pub thread: Name,
-    /// Which way it goes.
+    /// The branch it takes.
     pub branch: Branch,
-    /// The decision in words, for the reader and to notice a program that has changed.
+    /// A description of the decision, for the reader and for detecting that the program has changed.
     pub text: String,
 }
 
-/// The decisions that reproduce an execution, and the program they are for.
+/// The decisions that reproduce an execution, and the program that they belong to.
 ///
 /// ```
 /// use whippet_model::{Branch, Decision, Name, Schedule};
@@ -49,13 +49,13 @@ pub struct Decision {
 pub struct Schedule {
     /// The program's name.
     pub program: String,
-    /// What must be set alike for the schedule to fit: parameters, the order of delivery.
+    /// Settings that must be the same on replay: parameters, the order of delivery.
     pub settings: BTreeMap<String, String>,
     /// The decisions, in order.
     pub decisions: Vec<Decision>,
 }
 
-/// Why a schedule file cannot be used.
+/// A reason why a schedule file cannot be used.
 ///
 /// ```
 /// use whippet_model::{Schedule, ScheduleError};
@@ -66,10 +66,10 @@ pub struct Schedule {
 /// ```
 #[derive(Debug, thiserror::Error)]
 pub enum ScheduleError {
-    /// Not JSON, or not of the right shape.
+    /// The file is not JSON, or not of the expected structure.
     #[error("this is no schedule, or a damaged one: {0}")]
     Damaged(#[from] serde_json::Error),
-    /// Written by another version.
+    /// The file was written by another version.
     #[error(
         "the schedule has format version {found}, this build reads version {SCHEDULE_VERSION}: explore again to get a new one"
     )]
@@ -77,22 +77,22 @@ pub enum ScheduleError {
         /// The version in the file.
         found: u64,
     },
-    /// For another program.
+    /// The schedule belongs to another program.
     #[error("the schedule is for `{found}`, not for `{wanted}`")]
     Program {
         /// The program named in the file.
         found: String,
-        /// The program at hand.
+        /// The program to be replayed.
         wanted: String,
     },
-    /// The decisions cannot be carried out: the program has changed, or is not deterministic.
+    /// A decision cannot be executed: the program has changed or is not deterministic.
     #[error("step {step} of the schedule, «{text}», cannot be carried out: {why}")]
     Diverges {
-        /// Which decision, counted from 1.
+        /// The number of the decision, counted from 1.
         step: usize,
-        /// What it was when it was recorded.
+        /// The recorded description of the decision.
         text: String,
-        /// What is different.
+        /// The difference from the recorded execution.
         why: String,
     },
 }
@@ -122,7 +122,7 @@ fn is_first(branch: &u64) -> bool {
 const FORMAT: &str = "whippet schedule";
 
 impl Schedule {
-    /// The schedule as a JSON value, for reports that contain it.
+    /// Returns the schedule as a JSON value, for reports that contain it.
     ///
     /// ```
     /// let schedule = whippet_model::Schedule { program: "server".into(), ..Default::default() };
@@ -144,7 +144,7 @@ impl Schedule {
         serde_json::to_value(file).expect("strings and numbers always serialise")
     }
 
-    /// The schedule as a file's text.
+    /// Returns the text of a schedule file.
     #[must_use]
     pub fn to_json(&self) -> String {
         let mut text = serde_json::to_string_pretty(&self.to_value()).expect("a value always serialises");
@@ -152,9 +152,9 @@ impl Schedule {
         text
     }
 
-    /// Reads a file's text. What is wrong with it is said with line and column.
+    /// Parses the text of a schedule file. JSON errors include line and column.
     pub fn from_json(text: &str) -> Result<Schedule, ScheduleError> {
-        // The version first: a newer format may have another shape.
+        // Check the version first: a newer format may have another structure.
         let value: serde_json::Value = serde_json::from_str(text)?;
         if value.get("format").and_then(|f| f.as_str()) == Some(FORMAT) {
             let found = value.get("version").and_then(serde_json::Value::as_u64).unwrap_or(0);

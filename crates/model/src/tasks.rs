@@ -1,6 +1,6 @@
-//! When two tasks of one actor are in conflict. A task is what an actor does on one message.
+//! Conflicts between two tasks of one actor. A task is the processing of one message by an actor.
 
-/// What counts as a conflict between two tasks of one actor: of one object group in ABS.
+/// The rule that decides whether two tasks of one actor (in ABS: of one object group) conflict.
 ///
 /// ```
 /// # use whippet_lang::AbsProgram;
@@ -10,7 +10,7 @@
 /// #     { Pair p = new Pair(); p!left(1); p!right(2); }
 /// # "#).unwrap();
 /// use whippet_model::Tasks;
-/// // Two calls of one object that write different fields.
+/// // Two calls on one object that write different fields.
 /// let [fields, actors] = [Tasks::Fields, Tasks::Actors].map(|tasks| {
 ///     let program = program.clone().tasks(tasks);
 ///     whippet_search::explore(program.into(), &Default::default(), &()).unwrap().counters.executions
@@ -19,22 +19,24 @@
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Tasks {
-    /// They touch the same field of the same object, and one writes it. Sound, and the default.
+    /// Two tasks conflict if they touch the same field of the same object and at least one writes it. Sound, and the
+    /// default.
     #[default]
     Fields,
-    /// They are of one actor.
+    /// All tasks of one actor conflict.
     Actors,
-    /// They are of one actor, but marks keep a search from taking independent ones in both orders (Figure 6 of
-    /// the paper on actor and task selection). This may miss executions: see [`Marks`].
+    /// All tasks of one actor conflict, but marks prevent a search from exploring independent tasks in both orders
+    /// (Figure 6 of the paper on actor and task selection). May miss executions: see [`Marks`].
     Marks(Marks),
 }
 
-/// After a task t has run, the tasks of its actor that are independent of it and stand behind it in the queue are
-/// marked, and a marked task is not taken. Two tasks are independent if no field that one may write is
-/// touched by the other: as their text has it in ABS, as sample executions have shown for native actors.
+/// The two variants of marking. After a task t has run, the tasks of its actor that are independent of t and behind
+/// it in the queue are marked, and a marked task is not selected. Two tasks are independent if neither touches a
+/// field that the other may write. The fields come from the program text in ABS, and from sample executions for
+/// native actors.
 ///
-/// Both variants miss executions where somebody may still send to the actor that was taken, and where
-/// tasks wait. The paper's numbers come from them; [`Tasks::Fields`] prunes more and misses nothing.
+/// Both variants miss executions if other actors may still send to the selected actor, and if tasks block. The
+/// paper's numbers were obtained with marks; [`Tasks::Fields`] prunes more and misses nothing.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -55,8 +57,8 @@ pub enum Tasks {
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Marks {
-    /// All other marks of the actor are taken away first, as printed.
+    /// Removes all other marks of the actor first, as printed in the paper.
     Literal,
-    /// A mark stays until a dependent task of the actor runs: these give the numbers of the paper's table.
+    /// Keeps a mark until a dependent task of the actor runs. This variant gives the numbers of the paper's table.
     Persisting,
 }

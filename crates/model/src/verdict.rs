@@ -1,11 +1,11 @@
-//! What a search has to say when it is over, and the limits that may end it early.
+//! The result of a search, and the limits that may end it early.
 
 use crate::Finding;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
 
-/// Every limit of a search, declared once. A limit that was hit is in the verdict.
+/// All limits of a search. The verdict lists the limits that were hit.
 ///
 /// ```
 /// let limits = whippet_model::Limits { executions: Some(1_000), ..Default::default() };
@@ -13,17 +13,18 @@ use std::time::Duration;
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Limits {
-    /// Steps of one execution: a longer one is a finding of kind `limit`.
+    /// Maximal number of steps of one execution: a longer execution is a finding of kind `limit`.
     pub steps: usize,
-    /// Complete executions of the whole search.
+    /// Maximal number of complete executions of the whole search.
     pub executions: Option<u64>,
-    /// Wall time of the whole search.
+    /// Maximal wall time of the whole search.
     pub time: Option<Duration>,
-    /// Wall time of one handler: an endless one is a finding of kind `limit`.
+    /// Maximal wall time of one handler: exceeding it is a finding of kind `limit`.
     pub handler: Duration,
-    /// Memory for what a machine remembers of handlers' results and a stateful search of states, in bytes.
+    /// Maximal memory, in bytes, for the machines' cached handler results and for the states stored by a stateful
+    /// search.
     pub memory: usize,
-    /// Findings that are kept with their schedules; further ones are only counted.
+    /// Maximal number of findings kept with their schedules; further findings are only counted.
     pub findings: usize,
 }
 
@@ -51,9 +52,9 @@ impl Default for Limits {
 pub enum LimitHit {
     /// An execution had more steps than [`Limits::steps`].
     Steps,
-    /// [`Limits::executions`] were done.
+    /// [`Limits::executions`] executions were completed.
     Executions,
-    /// [`Limits::time`] was over.
+    /// [`Limits::time`] was exceeded.
     Time,
     /// A handler ran longer than [`Limits::handler`].
     Handler,
@@ -61,7 +62,7 @@ pub enum LimitHit {
     Memory,
     /// The search was told to stop at the first finding.
     FirstBug,
-    /// Somebody asked it to stop.
+    /// The user interrupted the search.
     Interrupted,
 }
 
@@ -79,7 +80,7 @@ impl fmt::Display for LimitHit {
     }
 }
 
-/// How much an unfolding search had to know: an event is a step together with everything that happens before it.
+/// Size of the explored part of an unfolding. An event is a step together with its past.
 ///
 /// ```
 /// use whippet_search::{Options, Reduction, explore};
@@ -91,15 +92,15 @@ impl fmt::Display for LimitHit {
 /// ```
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Events {
-    /// Events created, one that was forgotten and met again counted again.
+    /// Events created. An event that was forgotten and found again counts twice.
     pub created: u64,
-    /// The most events known at a time: the largest U.
+    /// Maximal number of events known at a time: the largest U.
     pub known: u64,
-    /// The most events to avoid at a time: the largest D.
+    /// Maximal number of events to avoid at a time: the largest D.
     pub avoided: u64,
 }
 
-/// What a search counted.
+/// Counts of a search.
 ///
 /// ```
 /// use whippet_model::Counters;
@@ -109,28 +110,28 @@ pub struct Events {
 /// ```
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
-    /// Complete executions, those that ended in a deadlock or a finding included.
+    /// Complete executions, including those that ended in a deadlock or a finding.
     pub executions: u64,
-    /// Executions that were given up because everything enabled had been explored elsewhere.
+    /// Executions abandoned because everything enabled had been explored elsewhere.
     pub blocked: u64,
-    /// Steps, each edge of the explored tree once.
+    /// Steps executed, counting each edge of the explored tree once.
     pub transitions: u64,
-    /// How often code of the user's program ran.
+    /// Number of times that user code ran.
     pub handler_runs: u64,
-    /// Different configurations, counted by searches that compare them.
+    /// Distinct configurations, counted by searches that compare configurations.
     pub states: Option<u64>,
-    /// What an unfolding search knew.
+    /// Event counts of an unfolding search.
     pub events: Option<Events>,
-    /// Configurations where no actor was known to be stable (`H`), counted with the order `stable`.
+    /// Configurations in which no actor was known to be stable (`H`), counted with the order `stable`.
     pub unstable: Option<u64>,
-    /// The deepest execution.
+    /// Number of steps of the longest execution.
     pub depth: usize,
-    /// Steps in which user code panicked or a check failed, over all executions.
+    /// Steps in which user code panicked or a check failed, summed over all executions.
     pub problems: u64,
 }
 
 impl Counters {
-    /// Adds what another worker counted.
+    /// Adds the counts of another worker.
     pub fn add(&mut self, other: &Counters) {
         self.executions += other.executions;
         self.blocked += other.blocked;
@@ -152,7 +153,7 @@ impl Counters {
     }
 }
 
-/// A guess at the size of what a search did not finish.
+/// An estimate of the total size of a search that did not finish.
 ///
 /// ```
 /// let verdict = whippet::Whippet::new("sampled")
@@ -168,15 +169,15 @@ impl Counters {
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
-    /// The guessed number of executions (for sampling searches: of traces) in all.
+    /// The estimated total number of executions (for sampling searches: of traces).
     pub total: f64,
-    /// The standard error of that guess.
+    /// The standard error of the estimate.
     pub error: f64,
-    /// Different traces seen, by searches that sample.
+    /// Number of distinct traces seen, for sampling searches.
     pub seen: Option<u64>,
 }
 
-/// What the whole run says.
+/// The result of a whole search.
 ///
 /// ```
 /// let verdict = whippet::Whippet::new("holds").explore(|_sys| {}).unwrap();
@@ -185,22 +186,22 @@ pub struct Estimate {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Verdict {
-    /// What was counted.
+    /// The counts.
     pub counters: Counters,
-    /// What is wrong, the shortest story of each, in a fixed order.
+    /// The errors found, each with its shortest counterexample, in a fixed order.
     pub findings: Vec<Finding>,
-    /// What may be wrong.
+    /// Possible errors.
     pub warnings: Vec<Finding>,
-    /// Whether everything was covered.
+    /// `true` if everything was explored.
     pub complete: bool,
     /// The limits that were hit.
     pub limits: Vec<LimitHit>,
-    /// What the reader must know about how the answer was found: the algorithm chosen, what an unsound rule may miss.
+    /// Notes on how the result was obtained: the algorithm chosen, the possible omissions of an unsound rule.
     pub notes: Vec<String>,
-    /// Whether, by one of the notes, something may have been missed even if everything was covered.
+    /// `true` if, according to one of the notes, executions may have been missed even though the search is complete.
     pub may_miss: bool,
-    /// How much there may be in all, where not everything was covered.
+    /// An estimate of the total size, for a search that is not complete.
     pub estimate: Option<Estimate>,
-    /// Wall time.
+    /// Wall time of the search.
     pub time: Duration,
 }

@@ -1,4 +1,4 @@
-//! Communications: sends and receives that were begun, and waiting for them.
+//! Communications: sends and receives in progress, and the operations that wait for them.
 
 use crate::op::{Answer, Op};
 use crate::process::{Asked, ask};
@@ -8,7 +8,7 @@ use std::fmt::Debug;
 use std::rc::Rc;
 use whippet_model::Name;
 
-/// A communication of this process, to wait for alone or among others.
+/// A communication of this process, which it can wait for alone or together with others.
 ///
 /// ```
 /// use whippet_net::{Communication, Net, wait_any};
@@ -35,7 +35,7 @@ pub trait Communication {
     fn bring(&self, value: Option<Rc<dyn Any>>);
 }
 
-/// A send that may not have met its receive yet.
+/// A send that may not have been matched with its receive yet.
 ///
 /// ```
 /// use whippet_net::{Net, Sending};
@@ -65,12 +65,12 @@ impl Communication for Sending {
 }
 
 impl Sending {
-    /// The send that the `index`-th operation of process `of` began.
+    /// Creates the handle of the send started by the `index`-th operation of process `of`.
     pub(crate) fn new((of, index): (Name, u32)) -> Sending {
         Sending { of, index }
     }
 
-    /// Waits until it has been received.
+    /// Waits until the value has been received.
     ///
     /// ```
     /// use whippet_net::Net;
@@ -89,11 +89,11 @@ impl Sending {
         wait_any(&[self]).await;
     }
 
-    /// Whether it has been received by now.
+    /// Returns `true` if the value has been received.
     ///
     /// ```
     /// use whippet_net::Net;
-    /// // Nobody receives.
+    /// // There is no receiver.
     /// let net = Net::new("alone", |net| {
     ///     let door = net.mailbox::<u32>("door");
     ///     net.process("guest", async move || {
@@ -109,7 +109,7 @@ impl Sending {
     }
 }
 
-/// A receive that may not have met its send yet.
+/// A receive that may not have been matched with its send yet.
 ///
 /// ```
 /// use whippet_net::{Net, Receiving};
@@ -144,7 +144,7 @@ impl<T: Clone + 'static> Communication for Receiving<T> {
 }
 
 impl<T> Receiving<T> {
-    /// The receive that the `index`-th operation of process `of` began.
+    /// Creates the handle of the receive started by the `index`-th operation of process `of`.
     pub(crate) fn new((of, index): (Name, u32)) -> Receiving<T> {
         Receiving { of, index, value: Rc::default() }
     }
@@ -171,7 +171,7 @@ impl<T: Clone + 'static> Receiving<T> {
         self.value()
     }
 
-    /// The value, if it is there by now.
+    /// Returns the value if it has arrived.
     ///
     /// ```
     /// use whippet_net::Net;
@@ -180,7 +180,7 @@ impl<T: Clone + 'static> Receiving<T> {
     ///     net.process("guest", async move || { door.send_async(1).await; });
     ///     net.process("host", async move || {
     ///         let letter = door.receive_async().await;
-    ///         // Early or late: both are explored.
+    ///         // The test may come before or after the send: both are explored.
     ///         assert!(matches!(letter.test().await, None | Some(1)));
     ///     });
     /// });
@@ -191,10 +191,11 @@ impl<T: Clone + 'static> Receiving<T> {
         test_any(&[self]).await.map(|_| self.value())
     }
 
-    /// The value, after a wait or test that said that this one is complete.
+    /// Returns the value, after a wait or test reported that this receive is complete.
     ///
     /// # Panics
-    /// If no wait or test said so.
+    ///
+    /// Panics if no wait or test has reported that.
     ///
     /// ```
     /// use whippet_net::{Net, wait_any};
@@ -219,7 +220,7 @@ impl<T: Clone + 'static> Receiving<T> {
     }
 }
 
-/// Waits for one of them, or looks whether one is complete, and takes what it brought.
+/// Waits for one of the communications, or tests them, and stores the value that it brought.
 async fn complete(all: &[&dyn Communication], test: bool) -> Option<usize> {
     let reply = ask(|link| {
         if all.iter().any(|c| c.id().0 != link.process()) {
@@ -242,8 +243,8 @@ async fn complete(all: &[&dyn Communication], test: bool) -> Option<usize> {
     }
 }
 
-/// WaitAny: waits until one of the communications is complete, and says which; where several are, each is
-/// explored.
+/// Waits until one of the communications is complete and returns its index (WaitAny). If several are complete, each
+/// choice is explored.
 ///
 /// ```
 /// use whippet_net::{Net, wait_any};
@@ -264,7 +265,7 @@ pub async fn wait_any(all: &[&dyn Communication]) -> usize {
     complete(all, false).await.expect("a wait ends with something")
 }
 
-/// TestAny: which communication is complete, if any is.
+/// Returns the index of a complete communication, if there is one (TestAny).
 ///
 /// ```
 /// use whippet_net::{Net, test_any};
@@ -285,7 +286,7 @@ pub async fn test_any(all: &[&dyn Communication]) -> Option<usize> {
     complete(all, true).await
 }
 
-/// Waits for all, one after the other.
+/// Waits for all communications, one after another.
 ///
 /// ```
 /// use whippet_net::{Net, wait_all};

@@ -1,18 +1,18 @@
-//! Histories within a limit of memory.
+//! Bounded memory for the histories.
 //!
-//! Numbers of nodes and processes that were forgotten are given again. What must stay is the way of every process of the
-//! current execution from its beginning, and with each answer the send whose payload it brought: all this is needed to build a
-//! process anew.
+//! The nodes that are needed to rebuild the processes of the current execution are kept: the path of each process from
+//! its root, and for each answer on it the send whose payload it brought. All others are discarded when the memory
+//! limit is exceeded, and their numbers are reused.
 
 use crate::history::{Body, Described, Histories, Node};
 use crate::op::{Answer, NOWHERE, Op};
 use std::rc::Rc;
 
-/// How much the histories may take, and take.
+/// The memory limit of the histories, and their current use.
 pub(crate) struct Budget {
     /// The limit in bytes.
     pub(crate) limit: usize,
-    /// A guess at what the nodes take, and what they took after the last time something was forgotten.
+    /// An estimate of the memory that the nodes use, and its value after nodes were last discarded.
     bytes: usize,
     kept: usize,
     free_nodes: Vec<u32>,
@@ -25,7 +25,7 @@ impl Default for Budget {
     }
 }
 
-/// A node, its operation, its place among its parent's children.
+/// The estimated size of a node, its operation, and its entry among its parent's children.
 const NODE_BYTES: usize = size_of::<Node>() + size_of::<Op>() + 56;
 
 fn bytes(node: &Node) -> usize {
@@ -66,12 +66,13 @@ impl Histories {
         }
     }
 
-    /// Whether something is to be forgotten. What stays may take more than the limit; then only what is added counts.
+    /// Returns `true` if nodes should be discarded. The nodes kept last time may exceed the limit on their own; memory
+    /// use must then double before nodes are discarded again.
     pub(crate) fn is_full(&self) -> bool {
         self.budget.bytes > self.budget.limit.max(self.budget.kept.saturating_mul(2))
     }
 
-    /// Forgets everything but these nodes and bodies, and what they need.
+    /// Discards all nodes and bodies except these and those that they need.
     pub(crate) fn forget(&mut self, nodes: impl Iterator<Item = u32>, bodies: impl Iterator<Item = u32>) {
         let mut open: Vec<u32> = nodes.chain(bodies.map(|body| self.roots[body as usize])).collect();
         let mut stays = vec![false; self.nodes.len()];
@@ -110,7 +111,7 @@ impl Histories {
                 self.budget.free_bodies.push(no as u32);
             }
             if let Body::Async { live, .. } = &mut described.body {
-                // Its number may be given to another node.
+                // The number of the discarded node may be reused for another node.
                 live.take_if(|(at, _)| !stays[*at as usize]);
             }
         }
@@ -122,7 +123,7 @@ mod tests {
     use crate::Net;
     use whippet_model::{Machine, Program};
 
-    /// All executions; the answer is how many there are and how many nodes there were.
+    /// Runs all executions, and returns their number and the number of nodes allocated.
     fn run(limit: usize) -> (u64, usize) {
         fn every(machine: &mut crate::NetMachine, count: &mut u64) {
             let (depth, mut choices) = (machine.depth(), Vec::new());

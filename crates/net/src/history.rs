@@ -1,14 +1,15 @@
-//! Histories of processes: what each asked for after which answers.
+//! Histories of processes: the operation that each process requests after each sequence of answers.
 //!
-//! A process is deterministic: what it asks for next depends on the answers it got, and on nothing else.
-//! So the machine keeps, per process, a tree of answers. A process *is* at a node of its tree; going back
-//! is going to an earlier node, and an answer that was given before at the same node leads to a node that is
-//! there already, without running any code. Only a new answer runs the process: its suspended future is kept
-//! at the node it stopped at, and where it stopped elsewhere a new one is fed the answers of the way from the
-//! root. Its operations are not carried out again then, only compared.
+//! A process is deterministic: its next operation depends only on the answers it has received. So the machine keeps a
+//! tree for each process, in which each node holds an operation and each edge is an answer to it. The state of a
+//! process is a node of its tree. Undoing a step moves the process to an earlier node, and an answer that was given
+//! before at the same node leads to an existing node, without running any code. Only a new answer runs the process. Its
+//! suspended future is kept with the node at which it stopped; if it stopped at a different node, a new future is
+//! created and fed the answers on the path from the root. Operations on that path are not executed again, only compared
+//! with those in the tree.
 //!
-//! The trees may take a certain amount of memory. When they take more, everything is forgotten but what the current
-//! execution consists of (`forget.rs`): it will be found out again when it is needed.
+//! The memory of the trees is limited. When the limit is exceeded, all nodes are discarded except those that belong to
+//! the current execution (`forget.rs`); they are computed again when needed.
 
 use crate::forget::Budget;
 use crate::op::{Answer, NOWHERE, Op};
@@ -24,7 +25,7 @@ use whippet_model::{MachineError, Name};
 pub(crate) enum Body {
     /// A list of operations.
     Script(Rc<[Rc<Op>]>),
-    /// An async function, and its suspended future with the node it stopped at.
+    /// An async function, and its suspended future with the node at which it stopped.
     Async { start: Start, live: Option<(u32, Live)> },
 }
 
@@ -36,18 +37,18 @@ pub(crate) struct Live {
 
 pub(crate) struct Node {
     pub(crate) op: Rc<Op>,
-    /// The process, or [`NOWHERE`] if the node was forgotten.
+    /// The process, or [`NOWHERE`] if the node was discarded.
     pub(crate) body: u32,
     pub(crate) parent: u32,
-    /// How many operations the process has carried out.
+    /// The number of operations that the process has executed.
     index: u32,
-    /// What led here from the parent.
+    /// The answer that led here from the parent.
     pub(crate) answer: Answer,
     /// A hash of all answers up to here.
     hash: Name,
 }
 
-/// What a process is called, by us and in reports, and its code.
+/// A process: its stable name, its label in reports, and its code.
 pub(crate) struct Described {
     name: Name,
     label: String,
@@ -61,13 +62,13 @@ pub(crate) struct Histories {
     pub(crate) children: FxHashMap<(u32, u64), u32>,
     pub(crate) bodies: Vec<Described>,
     pub(crate) roots: Vec<u32>,
-    /// How often user code ran.
+    /// The number of times that user code was run.
     pub(crate) runs: u64,
     pub(crate) budget: Budget,
 }
 
 impl Histories {
-    /// A new process: its body, of which the root node shows the first operation.
+    /// Adds a process and creates its root node, which holds its first operation.
     pub(crate) fn add(&mut self, name: Name, label: String, body: Body) -> Result<u32, MachineError> {
         let no = self.new_body(Described { name, label, body });
         let op = self.first(no)?;
@@ -100,13 +101,13 @@ impl Histories {
         self.nodes[node as usize].index
     }
 
-    /// A hash of what the process knows: of all its answers. For lists of operations, that is what their tests and
-    /// waits saw; for async functions, also everything that the senders knew.
+    /// Returns a hash of all answers that the process has received. For lists of operations, these are the results of
+    /// their tests and waits; for async functions, the hash also includes the histories of the senders.
     pub(crate) fn hash(&self, node: u32) -> Name {
         self.nodes[node as usize].hash
     }
 
-    /// The operations that a list still has in front of it, the current one first.
+    /// Returns the remaining operations of a process given as a list, the current one first.
     pub(crate) fn ahead(&self, node: u32) -> Option<&[Rc<Op>]> {
         let node = &self.nodes[node as usize];
         match &self.bodies[node.body as usize].body {
@@ -115,7 +116,8 @@ impl Histories {
         }
     }
 
-    /// Where a process is once its operation at `node` was answered. `brought` names what the answer brings.
+    /// Returns the node of a process after its operation at `node` was answered. `brought` identifies the value that
+    /// the answer brings.
     pub(crate) fn advance(&mut self, node: u32, answer: Answer, brought: Name) -> Result<u32, MachineError> {
         if let Some(&next) = self.children.get(&(node, answer.key())) {
             return Ok(next);
@@ -147,7 +149,7 @@ impl Histories {
         }
     }
 
-    /// Runs a process from `node` on to its next operation.
+    /// Runs a process from `node` to its next operation.
     fn after(&mut self, node: u32, answer: Answer) -> Result<Rc<Op>, MachineError> {
         let body = self.nodes[node as usize].body;
         let live = match &mut self.bodies[body as usize].body {
@@ -166,7 +168,7 @@ impl Histories {
         self.settle(asked)
     }
 
-    /// The future of a process at `node`, made anew.
+    /// Recreates the future of a process at `node`.
     fn rebuild(&mut self, body: u32, node: u32) -> Result<Live, MachineError> {
         let mut way = Vec::new();
         let mut at = node;
@@ -224,7 +226,7 @@ impl Histories {
         poll(live)
     }
 
-    /// What a process asked for, as an operation. A process that it creates gets its place here.
+    /// Converts a request of a process into an operation. If it creates a process, that process is added here.
     fn settle(&mut self, asked: Asked) -> Result<Rc<Op>, MachineError> {
         Ok(Rc::new(match asked {
             Asked::Op(op) => op,

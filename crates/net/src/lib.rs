@@ -1,15 +1,17 @@
-//! Asynchronous distributed programs: processes that meet at mailboxes and queue for mutexes.
+//! Asynchronous distributed programs: processes that communicate through mailboxes and queue for mutexes.
 //!
 //! The model is that of Pham, Jéron and Quinson, *Unfolding-based Dynamic Partial Order Reduction of Asynchronous
-//! Distributed Programs* (FORTE 2019). A program is a [`Net`], which every search of Whippet runs, and comes
-//! * as text, one process per line: [`Net::parse`], whose [`TextError`] names line and column;
-//! * as lists of actions: [`Net::script`];
-//! * as async functions that act through a [`Mailbox`] and a [`Mutex`]: [`Net::new`];
-//! * as ranks that send and receive in the manner of MPI: [`mpi::World::program`].
+//! Distributed Programs* (FORTE 2019). A program is a [`Net`], which every search of Whippet can explore. It can be
+//! given
 //!
-//! [`Net::with_dependence`] chooses the relation. [`subjects`] are the programs of the paper's Table 1, [`reproduce()`]
-//! measures that table again, [`interleavings`] counts what an exhaustive search would visit. The unfolding of a program
-//! can be looked at with `whippet_search::unfold`.
+//! * as text, one process per line: [`Net::parse`], whose [`TextError`] reports line and column;
+//! * as lists of actions: [`Net::script`];
+//! * as async functions that use a [`Mailbox`] and a [`Mutex`]: [`Net::new`];
+//! * as ranks that send and receive in the style of MPI: [`mpi::World::program`].
+//!
+//! [`Net::with_dependence`] sets the dependence relation. [`subjects()`] returns the programs of the paper's Table 1,
+//! [`reproduce()`] measures that table again, and [`interleavings`] counts the executions that an exhaustive search
+//! would visit. The unfolding of a program can be inspected with `whippet_search::unfold`.
 //!
 //! ```
 //! use whippet_net::Net;

@@ -1,11 +1,12 @@
 //! The machine of mailbox-and-mutex programs.
 //!
-//! Matching is by rank: the k-th send on a mailbox meets its k-th receive, and a mutex belongs to the lowest
-//! request that has not been given up. So a mailbox is two lists of steps, a mutex is two lists of steps, and a
-//! step is taken back by taking it off its list. A process is a node of its [`Histories`].
+//! Matching is by rank: the k-th send on a mailbox is matched with its k-th receive, and a mutex is owned by the lowest
+//! request that has not been released. So a mailbox is represented by two lists of steps, a mutex by two lists of
+//! steps, and a step is undone by removing it from its list. The state of a process is a node of its [`Histories`].
 //!
-//! What a step does to these lists is in `state.rs`, the ports of MPI programs are in `port.rs`. Which steps are dependent is said
-//! in `relation.rs`, what the unfolding search asks in `unfold.rs`, the words in `words.rs`.
+//! The effects of a step on these lists are in `state.rs`, and the ports of MPI programs in `port.rs`. The dependence
+//! relation is defined in `relation.rs`, the extensions for the unfolding search are computed in `unfold.rs`, and steps
+//! are described in `words.rs`.
 
 use crate::history::{Body, Histories};
 use crate::net::Dependence;
@@ -19,7 +20,7 @@ use whippet_model::{
     Relation, Step, StepText, Touch,
 };
 
-/// What happened at a step.
+/// The effect of a step.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Deed {
     /// A local computation, or the creation of a process.
@@ -46,23 +47,23 @@ pub(crate) enum Deed {
         mutex: u32,
         rank: u32,
     },
-    /// A wait or test found its `k`-th mutex its own.
+    /// A wait or test found that the process owns its `k`-th mutex.
     Owned {
         k: u32,
     },
-    /// A test found no mutex its own.
+    /// A test found that the process owns none of the mutexes.
     NotOwned,
-    /// A message went to a port.
+    /// A message was sent to a port.
     Posted {
         port: u32,
         message: Message,
     },
-    /// A port's `index`-th receive.
+    /// The `index`-th receive at a port was started.
     Asked {
         port: u32,
         index: u32,
     },
-    /// That receive took that message.
+    /// That receive was matched with that message.
     Met {
         port: u32,
         index: u32,
@@ -70,16 +71,16 @@ pub(crate) enum Deed {
     },
 }
 
-/// A step taken.
+/// The record of a step.
 pub(crate) struct Record {
     pub(crate) process: u32,
-    /// Which of the process's steps it is.
+    /// The index of the step among those of its process.
     pub(crate) index: u32,
-    /// Where the process was.
+    /// The node of the process before the step.
     pub(crate) node: u32,
     pub(crate) branch: Branch,
     pub(crate) deed: Deed,
-    /// Earlier steps without which this one is impossible.
+    /// Earlier steps without which this step would be impossible.
     pub(crate) causes: SmallVec<[u32; 4]>,
     pub(crate) touches_to: u32,
     pub(crate) fails: bool,
@@ -91,25 +92,25 @@ pub(crate) struct Process {
     pub(crate) body: u32,
     pub(crate) node: u32,
     pub(crate) steps: Vec<u32>,
-    /// The step that created it.
+    /// The step that created the process.
     pub(crate) creator: Option<u32>,
 }
 
-/// Steps by rank.
+/// The sends and receives of a mailbox, as steps indexed by rank.
 #[derive(Clone, Default)]
 pub(crate) struct Mailbox {
     pub(crate) sends: Vec<u32>,
     pub(crate) receives: Vec<u32>,
 }
 
-/// The requests by rank, and the step that gave each up.
+/// The requests for a mutex, as steps indexed by rank, and the step that released each.
 #[derive(Clone, Default)]
 pub(crate) struct Mutex {
     pub(crate) locks: Vec<u32>,
     pub(crate) unlocks: Vec<Option<u32>>,
 }
 
-/// Runs one mailbox-and-mutex program.
+/// The machine of one mailbox-and-mutex program.
 ///
 /// ```
 /// use whippet_model::{Machine, Program};
@@ -127,7 +128,7 @@ pub struct NetMachine {
     pub(crate) mailboxes: Vec<Mailbox>,
     pub(crate) mutexes: Vec<Mutex>,
     pub(crate) ports: Vec<Port>,
-    /// What the little processes of ports run.
+    /// The body of the auxiliary processes that match receives at ports.
     pub(crate) meeting: u32,
     pub(crate) mailbox_names: Vec<String>,
     pub(crate) mutex_names: Vec<String>,
@@ -287,7 +288,7 @@ impl Machine for NetMachine {
         if !record.fails {
             return None;
         }
-        // The node after the step; a created process may have failed at once.
+        // Looks at the node after the step; a created process may have failed at once.
         let failed = [self.processes[record.process as usize].node]
             .into_iter()
             .chain(self.processes.iter().filter(|p| p.creator == Some(at as u32)).map(|p| p.node))
@@ -305,7 +306,8 @@ impl Machine for NetMachine {
     }
 
     fn fingerprint(&mut self, _: Comparison) -> Result<u128, MachineError> {
-        // What each process knows, and who stands where in the queues. Sums do not depend on any order.
+        // The hash covers the history of each process, and the ranks of its sends, receives and requests. It is a sum,
+        // so it does not depend on the order of steps.
         let mut sum = [0u64; 2];
         let mut add = |name: Name| {
             sum[0] = sum[0].wrapping_add(name.mixed(11).0);
@@ -320,7 +322,7 @@ impl Machine for NetMachine {
                 Deed::Sent { mailbox, rank } => (u64::from(mailbox) << 2, rank),
                 Deed::Received { mailbox, rank } => (u64::from(mailbox) << 2 | 1, rank),
                 Deed::Locked { mutex, rank } => (u64::from(mutex) << 2 | 2, rank),
-                // Which receive took which message is in the event.
+                // The event includes which receive was matched with which message.
                 Deed::Met { port, index, .. } => (u64::from(port) << 2 | 3, index),
                 _ => continue,
             };

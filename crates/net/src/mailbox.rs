@@ -1,4 +1,4 @@
-//! Mailboxes, as processes hold them.
+//! Handles through which processes use mailboxes.
 
 use crate::communication::{Receiving, Sending};
 use crate::op::{Op, Value};
@@ -6,7 +6,7 @@ use crate::process::begin;
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
-/// A rendez-vous point: the k-th send on it meets the k-th receive.
+/// A rendez-vous point: the k-th send on it is matched with the k-th receive.
 ///
 /// ```
 /// use whippet_net::Net;
@@ -38,14 +38,15 @@ impl<T> Debug for Mailbox<T> {
 }
 
 impl<T> Mailbox<T> {
-    /// The mailbox of that number.
+    /// Creates the handle of the mailbox with this number.
     pub(crate) fn numbered(no: u32) -> Mailbox<T> {
         Mailbox { no, of: PhantomData }
     }
 }
 
 impl<T: Clone + Debug + 'static> Mailbox<T> {
-    /// AsyncSend: the value is captured now and handed over when the receiver's wait or test succeeds.
+    /// Starts a send (AsyncSend). The value is captured now, and is delivered when the receiver's wait or test
+    /// succeeds.
     ///
     /// ```
     /// use whippet_net::Net;
@@ -63,7 +64,7 @@ impl<T: Clone + Debug + 'static> Mailbox<T> {
         Sending::new(begin(Op::Send { mailbox: self.no, value }).await)
     }
 
-    /// AsyncReceive: a communication to wait for.
+    /// Starts a receive (AsyncReceive) and returns the communication to wait for.
     ///
     /// ```
     /// use whippet_net::Net;
@@ -82,7 +83,7 @@ impl<T: Clone + Debug + 'static> Mailbox<T> {
         Receiving::new(begin(Op::Receive { mailbox: self.no }).await)
     }
 
-    /// Sends and waits until somebody has received: a rendez-vous.
+    /// Sends a value and waits until it has been received (rendez-vous).
     ///
     /// ```
     /// use whippet_net::Net;
@@ -98,7 +99,7 @@ impl<T: Clone + Debug + 'static> Mailbox<T> {
         self.send_async(value).await.wait().await;
     }
 
-    /// Receives and waits for the value.
+    /// Receives a value, waiting until it arrives.
     ///
     /// ```
     /// use whippet_net::Net;

@@ -1,4 +1,4 @@
-//! Mutexes, as processes hold them: a place in the queue, and waiting to be the first.
+//! Handles through which processes use mutexes: requests in a queue, and the operations that wait for ownership.
 
 use crate::op::{Answer, Op};
 use crate::process::{Asked, Link, ask, begin};
@@ -6,7 +6,7 @@ use std::cell::Cell;
 use std::rc::Rc;
 use whippet_model::Name;
 
-/// A mutex with a queue: whoever asked first owns it.
+/// A mutex with a queue: the oldest request owns it.
 ///
 /// ```
 /// use whippet_net::Net;
@@ -28,12 +28,12 @@ pub struct Mutex {
 }
 
 impl Mutex {
-    /// The mutex of that number.
+    /// Creates the handle of the mutex with this number.
     pub(crate) fn numbered(no: u32) -> Mutex {
         Mutex { no }
     }
 
-    /// AsyncMutexLock: joins the queue and goes on.
+    /// Joins the queue without waiting (AsyncMutexLock).
     ///
     /// ```
     /// use whippet_net::Net;
@@ -78,7 +78,7 @@ impl Mutex {
     }
 }
 
-/// A place in the queue of a mutex.
+/// A request in the queue of a mutex.
 ///
 /// ```
 /// use whippet_net::{Net, Request};
@@ -103,7 +103,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// MutexWait: waits to own the mutex.
+    /// Waits to own the mutex (MutexWait).
     ///
     /// ```
     /// use whippet_net::Net;
@@ -124,7 +124,7 @@ impl Request {
         mutex_wait_any(&[self]).await;
     }
 
-    /// MutexTest: whether this process owns the mutex by now.
+    /// Returns `true` if this process owns the mutex (MutexTest).
     ///
     /// ```
     /// use whippet_net::Net;
@@ -147,7 +147,7 @@ impl Request {
         mutex_test_any(&[self]).await.is_some()
     }
 
-    /// MutexUnlock: gives the place up, whether it is the owner's or further back.
+    /// Removes the request from the queue, whether or not it owns the mutex (MutexUnlock).
     ///
     /// ```
     /// use whippet_net::Net;
@@ -156,7 +156,7 @@ impl Request {
     ///     for who in ["plato", "socrates"] {
     ///         net.process(who, async move || {
     ///             let asked = pen.lock_async().await;
-    ///             asked.unlock().await; // does not want it any more
+    ///             asked.unlock().await; // withdraws the request
     ///         });
     ///     }
     /// });
@@ -172,7 +172,7 @@ impl Request {
         .await;
     }
 
-    /// Blames a process that may not use the request.
+    /// Records a misuse if the process may not use the request.
     fn must_be_usable(&self, link: &Link, what: &str) {
         if self.of != link.process() {
             link.blame(format!("a process {what} a mutex that it never asked for: another process did"));
@@ -182,7 +182,7 @@ impl Request {
     }
 }
 
-/// Waits to own one of the mutexes, or looks whether one is owned.
+/// Waits to own one of the mutexes, or tests for ownership.
 async fn own(all: &[&Request], test: bool) -> Option<usize> {
     let reply = ask(|link| {
         for request in all {
@@ -200,7 +200,7 @@ async fn own(all: &[&Request], test: bool) -> Option<usize> {
     }
 }
 
-/// MutexWait on several: waits to own one of the mutexes, and says which.
+/// Waits to own one of the mutexes and returns its index (MutexWait on several).
 ///
 /// ```
 /// use whippet_net::{Net, mutex_wait_any};
@@ -220,7 +220,7 @@ pub async fn mutex_wait_any(all: &[&Request]) -> usize {
     own(all, false).await.expect("a wait ends with something")
 }
 
-/// MutexTest on several: which mutex this process owns by now, if any.
+/// Returns the index of a mutex that this process owns, if there is one (MutexTest on several).
 ///
 /// ```
 /// use whippet_net::{Net, mutex_test_any};

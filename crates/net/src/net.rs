@@ -11,7 +11,7 @@ use crate::text::{self, TextError};
 use std::sync::Arc;
 use whippet_model::{MachineError, Name, Program};
 
-/// Which steps are regarded as dependent.
+/// The dependence relation between steps.
 ///
 /// ```
 /// use whippet_net::Dependence;
@@ -20,7 +20,7 @@ use whippet_model::{MachineError, Name, Program};
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Dependence {
-    /// By the ranks of sends, receives and locks. Sound, and finer than the paper's.
+    /// The relation by ranks of sends, receives and locks. Sound, and finer than the paper's.
     #[default]
     Ranked,
     /// The eleven theorems of the paper as printed, for comparison. Not sound.
@@ -48,7 +48,7 @@ impl std::str::FromStr for Dependence {
     }
 }
 
-/// What a program's set-up declares.
+/// The setup of a program, which declares its mailboxes, mutexes and processes.
 ///
 /// ```
 /// use whippet_net::{Net, SetUp};
@@ -73,25 +73,25 @@ pub struct SetUp {
 }
 
 impl SetUp {
-    /// A new mailbox, with what it is called in reports.
+    /// Adds a mailbox with this label in reports.
     pub fn mailbox<T>(&mut self, label: impl Into<String>) -> Mailbox<T> {
         self.mailboxes.push(label.into());
         Mailbox::numbered(self.mailboxes.len() as u32 - 1)
     }
 
-    /// A new mutex, with what it is called in reports.
+    /// Adds a mutex with this label in reports.
     pub fn mutex(&mut self, label: impl Into<String>) -> Mutex {
         self.mutexes.push(label.into());
         Mutex::numbered(self.mutexes.len() as u32 - 1)
     }
 
-    /// A new process. Its function may be called again, to rebuild it from what it has been answered: it
-    /// must do the same each time.
+    /// Adds a process. To restore an earlier state, its function may be called again and given the same answers: it
+    /// must behave the same each time.
     pub fn process(&mut self, label: impl Into<String>, body: impl AsyncFn() + 'static) {
         self.body(label.into(), Body::Async { start: start(body), live: None });
     }
 
-    /// A new process that has a port.
+    /// Adds a process that has a port.
     pub(crate) fn rank(&mut self, label: String, body: impl FnOnce(PortEnd) -> Start) {
         let end = PortEnd::new(self.ports as u32, self.next_name());
         self.ports += 1;
@@ -116,7 +116,7 @@ enum Source {
     SetUp(Box<dyn Fn(&mut SetUp) + Send + Sync>),
 }
 
-/// A program of processes that meet at mailboxes and queue for mutexes.
+/// A program of processes that communicate through mailboxes and queue for mutexes.
 ///
 /// ```
 /// use whippet_net::Net;
@@ -140,7 +140,7 @@ pub struct Net {
 }
 
 impl Net {
-    /// A program whose processes are async functions.
+    /// Creates a program whose processes are async functions.
     ///
     /// ```
     /// use whippet_net::Net;
@@ -156,7 +156,7 @@ impl Net {
         Net::of(name.into(), Source::SetUp(Box::new(set_up)))
     }
 
-    /// A program whose processes are lists of actions.
+    /// Creates a program whose processes are lists of actions.
     ///
     /// ```
     /// use whippet_net::{Action::*, Net, Script};
@@ -167,7 +167,7 @@ impl Net {
         Net::of(name.into(), Source::Script(script))
     }
 
-    /// Reads the text form: see [`crate::TextError`] for what can be wrong with it.
+    /// Parses the text form. See [`crate::TextError`] for the errors.
     ///
     /// ```
     /// use whippet_net::Net;
@@ -183,7 +183,7 @@ impl Net {
         Net { name, parameters: Vec::new(), dependence: Dependence::default(), source: Arc::new(source) }
     }
 
-    /// The same program with another relation.
+    /// Returns the same program with another dependence relation.
     ///
     /// ```
     /// use whippet_net::{Dependence, Net};

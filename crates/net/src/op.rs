@@ -1,4 +1,4 @@
-//! Operations: what processes ask of the machine, and what they are answered.
+//! Operations that processes request from the machine, and the answers to them.
 
 use crate::port::Wants;
 use std::any::Any;
@@ -16,16 +16,16 @@ impl Value {
         Value { any: Rc::new(value), text: text.into() }
     }
 
-    /// What it takes, without what it points to.
+    /// Returns the memory used by the value, without memory that it points to.
     pub(crate) fn bytes(&self) -> usize {
         size_of_val(&*self.any) + self.text.len() + 4 * size_of::<usize>()
     }
 }
 
-/// What a process asks for. `of` counts the process's own operations from 0.
+/// An operation requested by a process. Indices in `of` count the process's own operations from 0.
 #[derive(Clone)]
 pub(crate) enum Op {
-    /// A local computation, with what the user calls it.
+    /// A local computation, with the user's description of it.
     Local(Option<String>),
     Send {
         mailbox: u32,
@@ -34,19 +34,19 @@ pub(crate) enum Op {
     Receive {
         mailbox: u32,
     },
-    /// Sends to a port, as this source.
+    /// Sends to a port, as rank `from`.
     Post {
         port: u32,
         from: u32,
         tag: u32,
         value: Value,
     },
-    /// Receives at a port what is wanted.
+    /// Receives a message that satisfies `wants` at a port.
     Ask {
         port: u32,
         wants: Wants,
     },
-    /// The receive that created this little process meets a message.
+    /// Matches a message with the receive that created this auxiliary process.
     Meet,
     /// WaitAny, or TestAny, on communications.
     Wait {
@@ -68,7 +68,7 @@ pub(crate) enum Op {
     Create {
         body: u32,
     },
-    /// The process is over.
+    /// The process has ended.
     Done,
     /// The process panicked.
     Failed {
@@ -78,7 +78,7 @@ pub(crate) enum Op {
 }
 
 impl Op {
-    /// Whether a process that is rebuilt from its history asks for the same.
+    /// Returns `true` if the operations are equal, as they must be when a process is rebuilt from its history.
     pub(crate) fn is_like(&self, other: &Op) -> bool {
         match (self, other) {
             (Op::Send { mailbox: a, value: x }, Op::Send { mailbox: b, value: y }) => {
@@ -98,7 +98,7 @@ impl Op {
         }
     }
 
-    /// What a send brings.
+    /// Returns the payload of a send.
     pub(crate) fn value(&self) -> Option<&Value> {
         match self {
             Op::Send { value, .. } => value.as_ref(),
@@ -107,28 +107,29 @@ impl Op {
         }
     }
 
-    /// Whether the process can do nothing more.
+    /// Returns `true` if the process can take no more steps.
     pub(crate) fn is_end(&self) -> bool {
         matches!(self, Op::Done | Op::Failed { .. })
     }
 }
 
-/// What a process learns when its operation is carried out.
+/// The answer to a process's operation.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// Nothing but that it is done.
+    /// The operation was executed and returns no data.
     Done,
-    /// The `k`-th of what it waits for is there. A receive brings what was sent at history node `from`.
+    /// The `k`-th entry of a wait or test is ready. For a receive, the payload is that of the send at history node
+    /// `from`.
     Ready { k: u32, from: u32 },
-    /// A test found nothing.
+    /// A test found nothing ready.
     NotYet,
 }
 
-/// No history node.
+/// Sentinel: no history node.
 pub(crate) const NOWHERE: u32 = u32::MAX;
 
 impl Answer {
-    /// A number that tells answers to one question apart.
+    /// Returns a number that distinguishes the answers to one operation.
     pub(crate) fn key(self) -> u64 {
         match self {
             Answer::Done => 0,

@@ -1,4 +1,4 @@
-//! Panics of user code become operations: the process has failed.
+//! Conversion of panics in user code to [`Op::Failed`] operations.
 
 use crate::op::Op;
 use std::cell::{Cell, RefCell};
@@ -10,7 +10,7 @@ thread_local! {
     static PLACE: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
-/// Runs user code; a panic in it is said by nobody but the report.
+/// Runs user code and converts a panic to [`Op::Failed`]. Caught panics are not printed.
 pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Op> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

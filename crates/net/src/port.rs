@@ -1,10 +1,11 @@
-//! Ports: where the messages for one rank arrive, and which of its receives takes which.
+//! Ports: the messages that arrive for one rank, and how they are matched with its receives.
 //!
-//! A mailbox pairs by rank. A port is for receives that choose, by source and by tag, as those of MPI do. Two rules say
-//! what may meet: a message goes to the first receive that takes it and has none, and a receive takes the messages of one source in
-//! the order of sending. What they leave open is which source is first. So a meeting is a step of its own, with a way for
-//! each message that the receive could take, as a wait for any of several communications has a way for each; and neither
-//! sends nor receives depend on each other. The step belongs to a little process that begins with the receive.
+//! A mailbox matches sends and receives by their order. At a port, as in MPI, a receive selects messages by source and
+//! by tag. Two rules restrict the matching: a message is matched with the first unmatched receive that accepts it, and
+//! a receive takes the messages of one source in the order they were sent. The rules do not determine which of several
+//! sources comes first. So each match is a separate step with one branch for each message that the receive could take,
+//! just as a wait for any of several communications has one branch for each; sends and receives themselves are
+//! independent of each other. The step is taken by an auxiliary process that is created with the receive.
 
 use smallvec::{SmallVec, smallvec};
 
@@ -13,7 +14,7 @@ use smallvec::{SmallVec, smallvec};
 pub(crate) struct Posted {
     pub(crate) step: u32,
     pub(crate) tag: u32,
-    /// The step in which a receive met it.
+    /// The step that matched the message with a receive.
     pub(crate) met: Option<u32>,
 }
 
@@ -22,11 +23,11 @@ pub(crate) struct Posted {
 pub(crate) struct Asked {
     pub(crate) step: u32,
     pub(crate) wants: Wants,
-    /// The step in which it met a message.
+    /// The step that matched the receive with a message.
     pub(crate) met: Option<u32>,
 }
 
-/// Which messages a receive takes: those from a source, or any; those with a tag, or any.
+/// The messages that a receive accepts: those from one source or any, with one tag or any.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Wants {
     pub(crate) source: Option<u32>,
@@ -39,7 +40,7 @@ impl Wants {
     }
 }
 
-/// A message, by its source and which of that source's messages to this port it is.
+/// A message, identified by its source and its number among that source's messages to this port.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Message {
     pub(crate) from: u32,
@@ -47,7 +48,7 @@ pub(crate) struct Message {
 }
 
 impl Message {
-    /// A number for the way in which it is taken.
+    /// Returns the branch number of the step in which this message is matched.
     pub(crate) fn way(self) -> u64 {
         u64::from(self.from) << 32 | u64::from(self.number)
     }
@@ -57,7 +58,7 @@ impl Message {
     }
 }
 
-/// One rank's port. All receives are of one process, and so are the sends of each source.
+/// The port of one rank. All its receives are by one process, and all sends of one source are by one process.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Port {
     pub(crate) receives: Vec<Asked>,
@@ -76,9 +77,10 @@ impl Port {
         (0..self.sends.len()).flat_map(row)
     }
 
-    /// The steps without which receive `index` could not take this message, if they have been taken: it was sent; each
-    /// earlier receive that would take it has another one; what the same source sent before and this receive would take
-    /// is with earlier receives.
+    /// Returns the steps that must precede a match of receive `index` with this message, or `None` if the match is not
+    /// possible yet. The message must have been sent, each earlier receive that accepts it must be matched with another
+    /// message, and all earlier messages of the same source that this receive accepts must be matched with earlier
+    /// receives.
     pub(crate) fn needs(&self, index: u32, message: Message) -> Option<SmallVec<[u32; 4]>> {
         let (earlier, receive) = (&self.receives[..index as usize], &self.receives[index as usize]);
         let posted = self.sent(message);

@@ -1,4 +1,4 @@
-//! The end of a port that a rank holds.
+//! The handle through which a rank uses ports.
 
 use crate::communication::{Receiving, Sending};
 use crate::op::{Op, Value};
@@ -6,37 +6,38 @@ use crate::port::Wants;
 use crate::process::{Asked, ask};
 use whippet_model::Name;
 
-/// Sends to others' ports as its rank, and receives at its own.
+/// A rank's handle, which sends to the ports of other ranks and receives at its own.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct PortEnd {
     no: u32,
-    /// The process that is this rank.
+    /// The process that runs this rank.
     process: Name,
 }
 
 impl PortEnd {
-    /// The end of the port of that number, held by this process.
+    /// Creates the handle of the port with this number, owned by this process.
     pub(crate) fn new(no: u32, process: Name) -> PortEnd {
         PortEnd { no, process }
     }
 
-    /// The number of the port, which is that of the rank.
+    /// Returns the number of the port, which is the number of the rank.
     pub(crate) fn no(self) -> u32 {
         self.no
     }
 
-    /// Sends to another rank's port. The text is what reports show of the value.
+    /// Starts a send to another rank's port. `text` represents the value in reports.
     pub(crate) async fn post<T: 'static>(self, port: u32, tag: u32, value: T, text: String) -> Sending {
         let value = Value::new(value, text);
         Sending::new(self.begin(Op::Post { port, from: self.no, tag, value }).await)
     }
 
-    /// Receives at its own port.
+    /// Starts a receive at the rank's own port.
     pub(crate) async fn ask<T>(self, wants: Wants) -> Receiving<T> {
         Receiving::new(self.begin(Op::Ask { port: self.no, wants }).await)
     }
 
-    /// Messages of a rank are in order because one process sends and receives them.
+    /// Executes an operation and checks that the rank's own process requested it: the order of messages is only defined
+    /// if one process sends and receives them all.
     async fn begin(self, op: Op) -> (Name, u32) {
         let reply = ask(|link| {
             if link.process() != self.process {

@@ -1,8 +1,9 @@
-//! Processes as async functions, and how they talk to the machine.
+//! Processes as async functions, and their communication with the machine.
 //!
-//! Every operation is a step of its own and is awaited. A process has a [`Link`]: the operation it asks for goes out, the
-//! answer comes in. While a process runs, its link is the current one of the thread, so that what it acts through
-//! ([`Mailbox`](crate::Mailbox), [`Mutex`](crate::Mutex)) is only a number that anybody may copy.
+//! Every operation is a separate step and is awaited. Each process has a [`Link`] to the machine, which carries the
+//! requested operation out and the answer back. While a process runs, its link is the current one of the thread. The
+//! handles that it uses ([`Mailbox`](crate::Mailbox), [`Mutex`](crate::Mutex)) are therefore plain numbers that can be
+//! copied freely.
 
 use crate::op::{Answer, Op, Value};
 use std::cell::{Cell, RefCell};
@@ -11,10 +12,10 @@ use std::rc::Rc;
 use std::task::Poll;
 use whippet_model::Name;
 
-/// Makes the future of a process, as often as needed.
+/// A function that creates the future of a process; it may be called repeatedly.
 pub(crate) type Start = Rc<dyn Fn() -> Pin<Box<dyn Future<Output = ()>>>>;
 
-/// An async function as one to start with, again and again.
+/// Converts an async function to a [`Start`].
 pub(crate) fn start(body: impl AsyncFn() + 'static) -> Start {
     let body = Rc::new(body);
     Rc::new(move || {
@@ -23,22 +24,22 @@ pub(crate) fn start(body: impl AsyncFn() + 'static) -> Start {
     })
 }
 
-/// What a process asks for.
+/// A request of a process.
 pub(crate) enum Asked {
     Op(Op),
-    /// To create a process: what it is called in reports, its name, its code.
+    /// The creation of a process: its label in reports, its name, and its code.
     Create(String, Name, Start),
 }
 
-/// What comes back.
+/// The reply to a request.
 pub(crate) struct Reply {
-    /// Which of the process's operations it was.
+    /// The index of the operation among those of the process.
     pub(crate) index: u32,
     pub(crate) answer: Answer,
     pub(crate) value: Option<Value>,
 }
 
-/// The two ends between a process and the machine.
+/// The connection between a process and the machine.
 pub(crate) struct Link {
     process: Name,
     created: Cell<u32>,
@@ -51,7 +52,7 @@ thread_local! {
     static CURRENT: RefCell<Vec<Rc<Link>>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Takes the link off again, also when user code panics.
+/// Restores the previous link when dropped, even if user code panics.
 struct Leave;
 
 impl Drop for Leave {
@@ -71,7 +72,7 @@ impl Link {
         }
     }
 
-    /// The name of the process.
+    /// Returns the name of the process.
     pub(crate) fn process(&self) -> Name {
         self.process
     }
@@ -91,7 +92,7 @@ impl Link {
         self.reply.replace(Some(reply));
     }
 
-    /// Notes what the process must not do.
+    /// Records a misuse of the API by the process.
     pub(crate) fn blame(&self, why: impl Into<String>) {
         self.misuse.replace(Some(why.into()));
     }
@@ -107,7 +108,7 @@ fn current() -> Rc<Link> {
     )
 }
 
-/// Asks for something and waits for the answer.
+/// Sends a request to the machine and waits for the reply.
 pub(crate) async fn ask(what: impl FnOnce(&Link) -> Asked) -> Reply {
     let mut what = Some(what);
     std::future::poll_fn(move |_| {
@@ -129,13 +130,14 @@ pub(crate) async fn operate(op: Op) -> Reply {
     ask(|_| Asked::Op(op)).await
 }
 
-/// Carries out an operation that is waited for later. It is known by the process and its number there.
+/// Executes an operation that can be waited for later. Returns the process and the index of the operation, which
+/// identify it.
 pub(crate) async fn begin(op: Op) -> (Name, u32) {
     let reply = operate(op).await;
     (current().process, reply.index)
 }
 
-/// A local computation worth a step of its own.
+/// Executes a local computation as a separate step.
 ///
 /// ```
 /// use whippet_net::{Net, step};

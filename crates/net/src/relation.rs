@@ -1,20 +1,21 @@
-//! Which steps are dependent, said as touches of ranked objects.
+//! The dependence relation, expressed as footprints over ranked objects.
 //!
 //! `Ranked`: two steps of different processes are dependent iff they are
+//!
 //! 1. two sends, or two receives, on one mailbox: both write that end of it;
-//! 2. a send or receive of rank k, which writes its slot, and a wait or test that looks at that slot because
-//!    its own communication has rank k on the other side. Successful ones look at the one that they took, a
-//!    test that fails at all it asked about;
+//! 2. a send or receive of rank k, which writes its slot, and a wait or test that reads that slot because its own
+//!    communication has rank k on the other side. A successful wait or test reads only the slot of the communication it
+//!    completed; a failed test reads the slots of all its communications;
 //! 3. two locks of one mutex: both write the end of its queue;
-//! 4. the unlock of request i, and a wait or test of request j > i of the same mutex that looks at it.
+//! 4. the unlock of request i, and a wait or test of request j > i of the same mutex that reads it.
 //!
-//! At a port, the meeting of a message and a receive is a step of its own: it depends on both, on the meetings of earlier
-//! receives that it had to wait for, and on the waits and tests that look at either side.
+//! At a port, matching a message with a receive is a separate step. It depends on the send, on the receive, on the
+//! matches of earlier receives that had to come first, and on the waits and tests of either side.
 //!
-//! `Paper`: the eleven independence theorems of Pham, Jéron and Quinson (FORTE 2019) as printed. They differ in that waits
-//! and tests do not tell what they found (see `NetMachine::ways`), and in the mutexes: an unlock and a wait or test are
-//! dependent if one of the two processes owns the mutex, and two unlocks are because no theorem speaks of them. The
-//! theorems are not sound; see `tests/relation.rs`.
+//! `Paper`: the eleven independence theorems of Pham, Jéron and Quinson (FORTE 2019) as printed. They differ in two
+//! respects. The result of a wait or test is not part of the event (see `NetMachine::ways`). For mutexes, an unlock and
+//! a wait or test are dependent if one of the two processes owns the mutex, and two unlocks are dependent because no
+//! theorem covers them. The theorems are not sound; see `tests/all/relation.rs`.
 
 use crate::machine::{Deed, NetMachine};
 use crate::net::Dependence;
@@ -22,7 +23,7 @@ use crate::op::Op;
 use crate::port::Message;
 use whippet_model::{Name, Touch};
 
-/// The objects.
+/// The kinds of objects in footprints.
 #[derive(Copy, Clone)]
 enum Object {
     SendEnd = 1,
@@ -31,14 +32,14 @@ enum Object {
     ReceiveSlot,
     LockEnd,
     Unlock,
-    /// Of ports: a message that was sent, a receive, a message that was taken, a receive that took one.
+    /// For ports: a message sent, a receive, a matched message, a matched receive.
     Posted,
     Asked,
     Taken,
     Met,
-    /// Of the paper's relation: what owners release.
+    /// For the paper's relation: written by unlocks of owners.
     Release,
-    /// Of the paper's relation: who unlocks at all.
+    /// For the paper's relation: written by all unlocks.
     Unlocks,
 }
 
@@ -50,7 +51,7 @@ fn message_object(kind: Object, port: u32, message: Message) -> Name {
     object(kind, port, message.from).mixed(u64::from(message.number))
 }
 
-/// Appends what a deed touches, in the current configuration or one that is like it for this deed.
+/// Appends the footprint of a deed, in the current configuration or one that is equivalent for this deed.
 pub(crate) fn touches(machine: &NetMachine, process: u32, op: &Op, deed: Deed, out: &mut Vec<Touch>) {
     match deed {
         Deed::Local => {}
@@ -74,7 +75,7 @@ pub(crate) fn touches(machine: &NetMachine, process: u32, op: &Op, deed: Deed, o
     }
 }
 
-/// The entries of `of` that a wait or test looked at.
+/// Returns the entries of `of` that a wait or test read.
 fn looked_at(of: &[u32], deed: Deed) -> &[u32] {
     match deed {
         Deed::Completed { k } | Deed::Owned { k } => &of[k as usize..=k as usize],
@@ -82,7 +83,8 @@ fn looked_at(of: &[u32], deed: Deed) -> &[u32] {
     }
 }
 
-/// A meeting needs the message and the receive, and that earlier receives have met theirs; waits and tests on both sides look at it.
+/// Appends the footprint of a match: it reads the message, the receive and the earlier matches that had to come first;
+/// it writes the objects that waits and tests of both sides read.
 fn meets(machine: &NetMachine, port: u32, index: u32, message: Message, out: &mut Vec<Touch>) {
     let needs = machine.ports[port as usize].needs(index, message).expect("it can be taken");
     for &step in &needs {

@@ -1,4 +1,4 @@
-//! Table 1 of the paper, measured again.
+//! Reproduction of Table 1 of the paper.
 
 use crate::net::Net;
 use crate::subjects::subjects;
@@ -8,7 +8,7 @@ use std::time::Instant;
 use whippet_model::{Comparison, Kind, Machine, MachineError, Program};
 use whippet_search::{Options, Reduction, SearchError, explore};
 
-/// What the paper prints of one row; `None` where it gave up after 30 minutes.
+/// One row as printed in the paper; `None` means that the paper's tool timed out after 30 minutes.
 struct Printed {
     subject: &'static str,
     n: Option<usize>,
@@ -29,7 +29,7 @@ const fn row(
     Printed { subject, n, deadlock, interleavings, traces, seconds }
 }
 
-/// "<0.01" is 0.01 here.
+/// The rows of Table 1. "<0.01" is given as 0.01.
 const TABLE: [Printed; 10] = [
     row("wait-deadlock", None, true, Some(2), 1, 0.01),
     row("complex-deadlock", None, true, Some(36), 1, 0.01),
@@ -43,7 +43,7 @@ const TABLE: [Printed; 10] = [
     row("master-worker", Some(4), false, None, 6, 2.5),
 ];
 
-/// One row of Table 1: what the paper prints, and what we find.
+/// One row of Table 1: the printed values and the measured ones.
 ///
 /// ```
 /// use whippet_net::Row;
@@ -57,22 +57,22 @@ const TABLE: [Printed; 10] = [
 pub struct Row {
     /// The subject's name.
     pub subject: &'static str,
-    /// The number of processes where it is a parameter.
+    /// The number of processes, if the subject has that parameter.
     pub n: Option<usize>,
-    /// Whether the paper has a deadlock, and whether we found one.
+    /// `true` if there is a deadlock: as printed, and as found.
     pub deadlock: (bool, bool),
-    /// The interleavings that the paper counts, if it could, and those that there are.
+    /// The number of interleavings: as printed if the paper could count them, and as counted here.
     pub interleavings: (Option<u128>, u128),
-    /// The traces that the paper explores, and those that `udpor` explores.
+    /// The number of traces explored: as printed, and by `udpor`.
     pub traces: (u64, u64),
-    /// The explorations that `udpor` gave up: none, if all is well.
+    /// The number of blocked explorations of `udpor`; 0 is expected.
     pub blocked: u64,
-    /// The paper's seconds for its traces, and ours.
+    /// The time in seconds: as printed, and as measured here.
     pub seconds: (f64, f64),
 }
 
 impl Row {
-    /// Whether everything is as printed.
+    /// Returns `true` if all printed values, except times, agree with the measured ones.
     #[must_use]
     pub fn agrees(&self) -> bool {
         let (printed, counted) = self.interleavings;
@@ -114,10 +114,10 @@ fn measure(printed: &Printed) -> Result<Row, SearchError> {
     })
 }
 
-/// How many maximal interleavings a program has, deadlocked ones included.
+/// Counts the maximal interleavings of a program, including those that end in a deadlock.
 ///
-/// An exhaustive search would take each one; this one takes each state once and adds up, so it counts many more than it
-/// could ever visit.
+/// An exhaustive search would execute each one. This function visits each state once and adds up the counts of its
+/// successors, so it can count many more interleavings than it could ever execute.
 ///
 /// ```
 /// let net = whippet_net::Net::parse("two", "L L\nL L").unwrap();

@@ -1,13 +1,13 @@
 //! Programs without branches: each process is a list of actions.
 //!
-//! This is what the text form says and what the subjects are made of. [`Script::new`] resolves what the
-//! actions refer to, so that a machine only meets programs that make sense.
+//! The text form and the subjects are translated to scripts. [`Script::new`] resolves references between actions, so
+//! that machines only run valid programs.
 
 use crate::op::Op;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
-/// One action of a process. Actions that refer to others count the process's own from 0.
+/// One action of a process. Actions that refer to other actions of the process count them from 0.
 ///
 /// ```
 /// use whippet_net::{Action, Script};
@@ -36,7 +36,7 @@ pub enum Action {
     Unlock(usize),
 }
 
-/// What is wrong with an action.
+/// An invalid action of a script.
 ///
 /// ```
 /// use whippet_net::{Action, Script};
@@ -48,9 +48,9 @@ pub enum Action {
 pub struct ScriptError {
     /// The process, counted from 0.
     pub process: usize,
-    /// Its action, counted from 0.
+    /// The action of the process, counted from 0.
     pub action: usize,
-    /// What is wrong with it, and what to do.
+    /// A description of the error and of how to fix it.
     pub message: String,
 }
 
@@ -72,7 +72,7 @@ pub struct Script {
 }
 
 impl Script {
-    /// A program of these processes, if all their actions make sense.
+    /// Creates a program of these processes. Fails if an action is invalid.
     pub fn new(processes: Vec<Vec<Action>>) -> Result<Script, ScriptError> {
         let most = |pick: fn(&Action) -> Option<usize>| {
             processes.iter().flatten().filter_map(pick).map(|n| n + 1).max().unwrap_or(0)
@@ -101,7 +101,7 @@ impl Script {
         Ok(self)
     }
 
-    /// The processes and their actions.
+    /// Returns the actions of each process.
     ///
     /// ```
     /// use whippet_net::{Action, Script};
@@ -119,10 +119,11 @@ impl Script {
     }
 }
 
-/// The operations behind the actions: a mutex that is waited for or released becomes the request that is meant.
+/// Translates actions to operations: references to mutexes in waits and unlocks become references to the process's
+/// requests.
 ///
-/// A process may ask for a mutex again before it has released it: it releases its oldest request, and
-/// waits for its newest.
+/// A process may request a mutex again before it has released it. An unlock then releases the oldest request, and a
+/// wait refers to the newest.
 fn resolve(actions: &[Action]) -> Result<Vec<Op>, (usize, String)> {
     let mut requests: BTreeMap<usize, Vec<u32>> = BTreeMap::new();
     let mut ops = Vec::with_capacity(actions.len());

@@ -1,4 +1,4 @@
-//! The state of a machine, as questions about the steps taken, and how one step changes it.
+//! The state of a machine, expressed as queries about the steps taken, and the effect of one step on it.
 
 use crate::machine::{Deed, NetMachine, Record};
 use crate::net::Dependence;
@@ -9,19 +9,19 @@ use std::rc::Rc;
 use whippet_model::{Branch, Choice, Name, Pending};
 
 impl NetMachine {
-    // ---- the state, as questions about steps ------------------------------------------------------
+    // ---- queries about the state -------------------------------------------------------------------
 
-    /// The operation that a process is at.
+    /// Returns the operation that a process executes next.
     pub(crate) fn op(&self, process: u32) -> &Rc<Op> {
         self.histories.op(self.processes[process as usize].node)
     }
 
-    /// The step that a process took as its `index`-th.
+    /// Returns the `index`-th step of a process.
     pub(crate) fn own(&self, process: u32, index: u32) -> usize {
         self.processes[process as usize].steps[index as usize] as usize
     }
 
-    /// The send or receive that the communication begun by a step met, if any.
+    /// Returns the send or receive that was matched with the communication started by a step, if any.
     pub(crate) fn partner(&self, communication: usize) -> Option<usize> {
         let meeting = self.completed_by(communication)?;
         Some(match (self.steps[communication].deed, self.steps[meeting].deed) {
@@ -35,8 +35,8 @@ impl NetMachine {
         })
     }
 
-    /// The step without which the communication begun by a step would not be complete, if it is: at a mailbox, its
-    /// partner.
+    /// Returns the step that completed the communication started by a step, if it is complete. At a mailbox this is the
+    /// partner; at a port it is the match.
     pub(crate) fn completed_by(&self, communication: usize) -> Option<usize> {
         let (list, rank) = match self.steps[communication].deed {
             Deed::Sent { mailbox, rank } => (&self.mailboxes[mailbox as usize].receives, rank),
@@ -52,7 +52,7 @@ impl NetMachine {
         list.get(rank as usize).map(|&step| step as usize)
     }
 
-    /// The mutex and the rank of the request made by a step.
+    /// Returns the mutex and the rank of the request made by a step.
     pub(crate) fn request(&self, step: usize) -> (u32, u32) {
         match self.steps[step].deed {
             Deed::Locked { mutex, rank } => (mutex, rank),
@@ -60,13 +60,13 @@ impl NetMachine {
         }
     }
 
-    /// Whether the request made by a step is the first in its queue.
+    /// Returns `true` if the request made by a step is the first in its queue.
     pub(crate) fn owns(&self, step: usize) -> bool {
         let (mutex, rank) = self.request(step);
         self.mutexes[mutex as usize].unlocks[..rank as usize].iter().all(Option::is_some)
     }
 
-    /// The last step before a process's next one.
+    /// Returns the step that precedes the next step of a process: its newest step, or the one that created it.
     pub(crate) fn before(&self, process: u32) -> Option<usize> {
         let process = &self.processes[process as usize];
         process.steps.last().or(process.creator.as_ref()).map(|&step| step as usize)
@@ -78,7 +78,7 @@ impl NetMachine {
 
     // ---- one step ---------------------------------------------------------------------------------
 
-    /// Appends the ways that a process can go now.
+    /// Appends the choices that a process has now.
     pub(crate) fn ways(&self, process: u32, out: &mut Vec<Choice>) {
         let mut way = |k: usize| out.push(Choice { what: Pending(process), branch: Branch(k as u64) });
         let (of, test, ready): (_, _, &dyn Fn(usize) -> bool) = match &**self.op(process) {
@@ -96,7 +96,8 @@ impl NetMachine {
         let ready = |&k: &usize| ready(self.own(process, of[k]));
         let none = match self.dependence {
             Dependence::Ranked => (0..of.len()).filter(ready).map(&mut way).count() == 0,
-            // As printed, waits and tests do not tell what they found: it is what was there first.
+            // In the relation as printed, the result of a wait or test is not part of the event: it is the entry that
+            // became ready first.
             Dependence::Paper => {
                 let first = (0..of.len()).filter(ready).min_by_key(|&k| self.since(self.own(process, of[k])));
                 first.map(&mut way).is_none()
@@ -107,7 +108,7 @@ impl NetMachine {
         }
     }
 
-    /// The step that completed the communication, or made the request the first, of a step.
+    /// Returns the step at which the communication of a step became complete, or at which its request became the first.
     fn since(&self, step: usize) -> usize {
         match self.steps[step].deed {
             Deed::Locked { mutex, rank } => {
@@ -118,7 +119,7 @@ impl NetMachine {
         }
     }
 
-    /// The receive for which a little process meets a message.
+    /// Returns the port and index of the receive for which an auxiliary process matches a message.
     pub(crate) fn meets_at(&self, process: u32) -> (u32, u32) {
         let creator = self.processes[process as usize].creator.expect("a receive created it");
         match self.steps[creator as usize].deed {
@@ -127,7 +128,7 @@ impl NetMachine {
         }
     }
 
-    /// What a process does if it goes this way.
+    /// Returns the effect of a process's operation along a branch.
     pub(crate) fn deed(&self, process: u32, op: &Op, branch: Branch) -> Deed {
         let k = branch.0 as u32;
         match op {
@@ -165,7 +166,7 @@ impl NetMachine {
         }
     }
 
-    /// What a process learns from its deed, and a name for what that brings.
+    /// Returns the answer to a process's operation, and a name that identifies the value that the answer brings.
     pub(crate) fn answer(&self, process: u32, op: &Op, deed: Deed) -> (Answer, Name) {
         match (deed, op) {
             (Deed::Completed { k }, Op::Wait { of, .. }) => {
@@ -174,7 +175,7 @@ impl NetMachine {
                 let sender = &self.processes[record.process as usize];
                 let identity = sender.name.child(record.index);
                 match record.deed {
-                    // What a list of operations sends is not looked at; only who sent it can matter.
+                    // Payloads of lists of operations are never inspected; only the identity of the send can matter.
                     Deed::Sent { .. } if self.histories.ahead(record.node).is_some() => {
                         (Answer::Ready { k, from: record.node }, identity)
                     }
@@ -190,8 +191,8 @@ impl NetMachine {
         }
     }
 
-    /// The steps that a deed needs: the process's step before, and what a wait waits for. (A test can come earlier
-    /// with another result, so what it sees is a conflict.)
+    /// Returns the steps that a deed requires: the preceding step of the process, and the steps that a wait waits for.
+    /// (A test can be executed earlier with another result, so the steps it observes are conflicts instead.)
     pub(crate) fn needed(&self, process: u32, op: &Op, deed: Deed) -> SmallVec<[u32; 4]> {
         let mut causes: SmallVec<[u32; 4]> = self.before(process).map(|step| step as u32).into_iter().collect();
         match (op, deed) {
@@ -210,7 +211,7 @@ impl NetMachine {
         causes
     }
 
-    /// What went wrong in a process that failed.
+    /// Returns the panic message and location of a process that failed.
     pub(crate) fn failure(&self, node: u32) -> Option<(String, Option<String>)> {
         match &**self.histories.op(node) {
             Op::Failed { message, place } => Some((message.clone(), place.clone())),

@@ -1,7 +1,7 @@
-//! The programs of Table 1 of the paper, with what it says of each.
+//! The programs of Table 1 of the paper.
 //!
-//! A blocking MPI send is `S` and `W`, a blocking receive `R` and `W`, a Waitall one `W` per request in order; a receive
-//! from any source is a mailbox per receiver.
+//! MPI operations are translated as follows: a blocking send is `S` and `W`, a blocking receive is `R` and `W`, a
+//! Waitall is one `W` per request in order, and receives from any source use one mailbox per receiver.
 
 use crate::net::Net;
 use crate::script::{Action, Script};
@@ -17,16 +17,16 @@ use crate::text;
 /// ```
 #[derive(Copy, Clone, Debug)]
 pub struct Subject {
-    /// Its name, as on the command line.
+    /// The name, as used on the command line.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// A description in one line.
     pub description: &'static str,
-    /// The number of processes that it takes as its parameter `n`: the smallest, the paper's usual, and what is meant.
+    /// The range of the parameter `n`, the number of processes, if the program has that parameter.
     pub processes: Option<Processes>,
     make: fn(usize) -> Script,
 }
 
-/// The one parameter that a subject may have.
+/// The parameter `n` of a subject.
 ///
 /// ```
 /// let subjects = whippet_net::subjects();
@@ -36,14 +36,14 @@ pub struct Subject {
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct Processes {
-    /// The smallest number of processes that makes sense.
+    /// The smallest sensible number of processes.
     pub least: usize,
-    /// The number that the paper begins with.
+    /// The default, which is the smallest number of processes in the paper's table.
     pub usual: usize,
 }
 
 impl Subject {
-    /// The program, for a number of processes where it takes one.
+    /// Returns the program, with `n` processes if it has that parameter.
     ///
     /// ```
     /// let subjects = whippet_net::subjects();
@@ -69,7 +69,7 @@ impl Subject {
     }
 }
 
-/// More processes than this nobody can wait for.
+/// The maximum number of processes; larger programs take too long to explore.
 const MOST: usize = 64;
 
 macro_rules! fixed {
@@ -83,7 +83,7 @@ macro_rules! fixed {
     };
 }
 
-/// The programs of Table 1.
+/// Returns the programs of Table 1.
 ///
 /// ```
 /// let names: Vec<&str> = whippet_net::subjects().iter().map(|subject| subject.name).collect();

@@ -1,13 +1,13 @@
 //! The text form of programs without branches.
 //!
-//! One process per line, actions separated by blanks, `#` starts a comment. A process may be labelled
-//! (`master: R0 W0`), a communication may be named where it begins (`job=R0 Wjob`), and the numbers of mailboxes and
-//! mutexes may be names.
+//! Each line is a process and consists of actions separated by blanks; `#` starts a comment. A process may be labelled
+//! (`master: R0 W0`), a communication may be given a name (`job=R0 Wjob`), and mailboxes and mutexes may have names
+//! instead of numbers.
 
 use crate::script::{Action, Script, ScriptError};
 use std::fmt;
 
-/// What is wrong with a text, where, and what to do.
+/// A syntax error in the text form: its location, and how to fix it.
 ///
 /// ```
 /// let error = whippet_net::Net::parse("p", "R0 W0\nS0 X1\n").unwrap_err();
@@ -17,11 +17,11 @@ use std::fmt;
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextError {
-    /// The line, from 1.
+    /// The line, counted from 1.
     pub line: usize,
-    /// The column, in characters, from 1.
+    /// The column in characters, counted from 1.
     pub column: usize,
-    /// What is wrong, and what to do.
+    /// A description of the error and of how to fix it.
     pub message: String,
     source: String,
     width: usize,
@@ -40,10 +40,10 @@ impl std::error::Error for TextError {}
 const ACTIONS: &str =
     "S0 send, R0 receive, W2 or W2,5 wait, T2 test, K0 lock, MW0 wait for a mutex, MT0 test one, U0 unlock, L compute";
 
-/// A word and the column where it begins.
+/// A word and the column at which it begins.
 type Word<'a> = (usize, &'a str);
 
-/// Names in the order in which they appear.
+/// Names in the order of their first occurrence.
 #[derive(Default)]
 struct Names(Vec<String>);
 
@@ -75,7 +75,7 @@ impl Line<'_> {
     }
 }
 
-/// Reads a text.
+/// Parses a text.
 pub(crate) fn parse(source: &str) -> Result<Script, TextError> {
     let (mut mailboxes, mut mutexes) = (Names::default(), Names::default());
     let (mut names, mut processes, mut places) = (Vec::new(), Vec::new(), Vec::new());
@@ -100,7 +100,7 @@ pub(crate) fn parse(source: &str) -> Result<Script, TextError> {
     })
 }
 
-/// Takes the label of a process off its words, if it has one.
+/// Removes the label of a process from its words and returns it, if there is one.
 fn label(line: Line<'_>, words: &mut Vec<Word<'_>>) -> Result<Option<String>, TextError> {
     let Some(label) = words[0].1.strip_suffix(':') else { return Ok(None) };
     if label.is_empty() {
@@ -110,7 +110,7 @@ fn label(line: Line<'_>, words: &mut Vec<Word<'_>>) -> Result<Option<String>, Te
     Ok(Some(label.to_string()))
 }
 
-/// The actions of a process, each of which may be given a name.
+/// Parses the actions of a process, each optionally with a name.
 fn actions(
     line: Line<'_>,
     words: &[Word<'_>],
@@ -135,7 +135,7 @@ fn actions(
     Ok(actions)
 }
 
-/// The words of a line, up to a comment, with the character columns where they begin.
+/// Splits a line into words, up to a comment, each with the character column at which it begins.
 fn words(line: &str) -> Vec<Word<'_>> {
     let line = line.split('#').next().unwrap_or("");
     let mut words = Vec::new();
@@ -157,7 +157,7 @@ fn is_name(text: &str) -> bool {
     !text.is_empty() && text.chars().all(|c| c.is_alphanumeric() || c == '_' || c == '-')
 }
 
-/// One action. `named` are those of the process that have a name, by number.
+/// Parses one action. `named` holds the named actions of the process and their numbers.
 fn action(text: &str, named: &[(String, usize)], mailboxes: &mut Names, mutexes: &mut Names) -> Result<Action, String> {
     const KINDS: [&str; 9] = ["MW", "MT", "S", "R", "W", "T", "K", "U", "L"];
     let Some(kind) = KINDS.into_iter().find(|kind| text.starts_with(kind)) else {
@@ -197,7 +197,7 @@ fn action(text: &str, named: &[(String, usize)], mailboxes: &mut Names, mutexes:
 }
 
 impl fmt::Display for Script {
-    /// The text form.
+    /// Writes the text form.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (p, actions) in self.processes.iter().enumerate() {
             let mut words: Vec<String> = actions.iter().map(|action| self.word(action)).collect();

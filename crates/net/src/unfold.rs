@@ -1,20 +1,28 @@
-//! The events that a step makes possible, in closed form per operation.
+//! The extensions for the unfolding search, computed in closed form for each operation.
 //!
-//! An event of the unfolding is an operation together with everything that happens before it. Given the steps
-//! taken, C, the unfolding search asks for the events whose past lies in C and contains the newest step e. That
-//! e is then a latest one in that past, so the operation depends on e; and because ranks tell everything, the pasts can be
-//! listed without trying sets of steps (section 4.2 of Pham, Jéron and Quinson, FORTE 2019, and further):
+//! An event of the unfolding is an operation together with its past, i.e. all events that happen before it. Given the
+//! steps taken so far, C, the unfolding search asks for all events whose past lies in C and contains the newest step e.
+//! Then e is a maximal element of that past, so the operation depends on e. Since ranks determine the dependence
+//! relation, the possible pasts of each operation can be listed without enumerating sets of steps (section 4.2 of Pham,
+//! Jéron and Quinson, FORTE 2019, extended to further operations):
 //!
-//! * a send takes any place in the row of sends, from those in its process's past on; there it may come after
-//!   any of the tests that found its slot empty. Receives and locks alike;
-//! * a wait, or a test that succeeds, follows the partner of the communication that it takes, or the unlocks of all
-//!   requests before its own;
-//! * a test that fails follows nothing of the communications, and any set of unlocks that is not enough;
-//! * an unlock may come after any of the tests that saw its request in the queue;
-//! * a receive at a port meets each message that it could take, after any of the tests that found either of them alone.
+//! * A local computation, a creation, and a send or receive at a port have one event, after the preceding step of the
+//!   process.
+//! * A send on a mailbox can take any place in the row of sends after those in its process's past. If tests of the
+//!   receive at that place have failed, any of these tests may come before the send. The same holds for receives and,
+//!   without tests, for locks.
+//! * A wait or a successful test comes after the partner of the communication it completes, or after the unlocks of all
+//!   requests before its own.
+//! * A failed test of communications needs nothing else in its past; a failed test of mutexes may have in its past any
+//!   set of unlocks that is not sufficient for ownership.
+//! * An unlock may come after any of the tests that found its request still in the queue.
+//! * A receive at a port is matched with each message it could take, after any of the tests that found either of them
+//!   unmatched.
 //!
-//! Operations that were carried out already can have further events too: a wait for any of several
-//! communications took one, and e completes another.
+//! "Any of the tests" stands for one event for each set of tests that is closed under happens-before.
+//!
+//! Operations that have already been executed can have further events too: for example, a wait for any of several
+//! communications completed one of them, and e completes another.
 
 use crate::machine::{Deed, NetMachine};
 use crate::net::Dependence;
@@ -22,17 +30,18 @@ use crate::op::Op;
 use crate::relation::touches;
 use whippet_model::{Branch, Clocks, Extension, MachineError};
 
-/// An operation, seen from some place of the execution.
+/// An operation, at the place in the execution where its events are computed.
 struct Site<'a> {
     process: u32,
-    /// Which of the process's operations it is.
+    /// The index of the operation among those of its process.
     index: u32,
     op: &'a Op,
-    /// The step before it.
+    /// The step that precedes the operation.
     base: Option<usize>,
-    /// The step that carried it out: it and what follows from it is not there.
+    /// The step that executed the operation, if any. The past of the new event must contain neither this step nor any
+    /// step that depends on it.
     without: Option<usize>,
-    /// The step that must be in the past, if it is not there through `base`.
+    /// The step that the past must contain, unless `base` implies it.
     newest: Option<usize>,
 }
 
@@ -43,7 +52,7 @@ struct Extender<'a> {
 }
 
 impl NetMachine {
-    /// See [`whippet_model::Machine::extensions`].
+    /// Implements [`whippet_model::Machine::extensions`].
     pub(crate) fn extend(&self, clocks: &Clocks, out: &mut Vec<Extension>) -> Result<(), MachineError> {
         if self.dependence == Dependence::Paper {
             let why = "there is no unfolding with the relation `paper`, under which independent steps need not commute: choose the relation `ranked`, or the reduction `optimal`";
@@ -73,7 +82,7 @@ impl NetMachine {
         Ok(())
     }
 
-    /// See [`whippet_model::Machine::missed`].
+    /// Implements [`whippet_model::Machine::missed`].
     pub(crate) fn missed_ways(&self, at: usize, out: &mut Vec<(usize, Branch)>) {
         let record = &self.steps[at];
         let op = self.histories.op(record.node);
@@ -106,7 +115,7 @@ impl NetMachine {
 }
 
 impl Extender<'_> {
-    /// Whether the newest step is of a kind that an operation can depend on at all.
+    /// Returns `true` if the newest step is of a kind on which the operation can depend.
     fn concerns(&self, site: &Site<'_>) -> bool {
         let newest = site.newest.expect("asked of other processes' steps only");
         match (self.machine.steps[newest].deed, site.op) {
@@ -124,7 +133,7 @@ impl Extender<'_> {
         }
     }
 
-    /// Events of operations that a process carried out already, and could have carried out otherwise.
+    /// Adds the events of operations that a process has already executed but could have executed differently.
     fn further(&mut self, process: u32) {
         let machine = self.machine;
         let newest = machine.steps.len() - 1;
@@ -181,8 +190,8 @@ impl Extender<'_> {
         }
     }
 
-    /// A step that joins a row, at each place that it can have. `at` says what it does there, and which
-    /// communication waits for it there already.
+    /// Adds the events of an operation that joins a row, one for each place it can take. `at` returns the effect at a
+    /// place, and the opposite communication at that place, if it exists.
     fn in_row(&mut self, site: &Site<'_>, row: &[u32], at: impl Fn(u32) -> (Deed, Option<u32>)) {
         let from = row.iter().take_while(|&&step| self.in_past(site, step as usize)).count();
         for place in from..=row.len() {
@@ -197,7 +206,7 @@ impl Extender<'_> {
         }
     }
 
-    /// A receive takes a message, after any of the tests that found either of them alone.
+    /// Adds the events that match a receive with a message, after any of the tests that found either of them unmatched.
     fn meet(&mut self, site: &Site<'_>) {
         let (port, index) = self.machine.meets_at(site.process);
         let state = &self.machine.ports[port as usize];
@@ -254,7 +263,7 @@ impl Extender<'_> {
         }
     }
 
-    /// The tests that found the communication begun by a step incomplete.
+    /// Returns the tests that found the communication started by a step incomplete.
     fn saw_incomplete(&self, communication: usize) -> Vec<usize> {
         let record = &self.machine.steps[communication];
         let steps = self.machine.processes[record.process as usize].steps[record.index as usize + 1..].iter();
@@ -266,7 +275,7 @@ impl Extender<'_> {
         steps.map(|&step| step as usize).filter(saw).collect()
     }
 
-    /// The tests that looked whether a request had been given up, and found none of their own the first.
+    /// Returns the failed tests of requests behind this one, which found it still in the queue.
     fn saw_queued(&self, mutex: u32, rank: u32) -> Vec<usize> {
         let saw = |&step: &usize| {
             let test = &self.machine.steps[step];
@@ -283,7 +292,8 @@ impl Extender<'_> {
         site.base.is_some_and(|base| self.clocks.before(step, base))
     }
 
-    /// All sets of the candidates, outside the past of the site, that contain with each candidate those before it.
+    /// Calls `each` for all sets of candidates that are closed under happens-before, leaving out candidates in the past
+    /// of the site and those that depend on `site.without`.
     fn subsets(&mut self, site: &Site<'_>, candidates: &[usize], each: &mut dyn FnMut(&mut Self, &[usize])) {
         let free =
             |&&c: &&usize| !self.in_past(site, c) && site.without.is_none_or(|without| !self.clocks.before(without, c));
@@ -291,7 +301,8 @@ impl Extender<'_> {
         self.choose(&free, &mut Vec::new(), each);
     }
 
-    /// The candidates are in the order of steps, so those before one come before it.
+    /// Enumerates the sets recursively. Candidates are in the order of steps, so each comes after those that happen
+    /// before it.
     fn choose(&mut self, rest: &[usize], chosen: &mut Vec<usize>, each: &mut dyn FnMut(&mut Self, &[usize])) {
         let Some((&first, rest)) = rest.split_first() else { return each(self, chosen) };
         let without: Vec<usize> = rest.iter().filter(|&&c| !self.clocks.before(first, c)).copied().collect();
@@ -301,7 +312,7 @@ impl Extender<'_> {
         chosen.pop();
     }
 
-    /// One event, if the newest step is in its past and the steps that must not be there are not.
+    /// Adds an event, if its past contains the newest step and none of the excluded steps.
     fn add(&mut self, site: &Site<'_>, deed: Deed, branch: usize, after: &[usize]) {
         let reaches = |step: usize| after.iter().any(|&a| self.clocks.before(step, a));
         if site.newest.is_some_and(|newest| !reaches(newest)) || site.without.is_some_and(reaches) {

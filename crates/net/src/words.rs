@@ -1,4 +1,4 @@
-//! Steps and deadlocks in words.
+//! Textual descriptions of steps and deadlocks.
 
 use crate::machine::{Deed, NetMachine};
 use crate::op::Op;
@@ -14,7 +14,7 @@ impl NetMachine {
         self.label(self.steps[step].process)
     }
 
-    /// "its send on mailbox 0", of the step that began a communication.
+    /// Describes a communication by the step that started it, e.g. "its send on mailbox 0".
     fn communication(&self, step: usize) -> String {
         let index = self.steps[step].index;
         match self.steps[step].deed {
@@ -38,7 +38,8 @@ impl NetMachine {
         }
     }
 
-    /// "from rank 1 with tag 0". Ranks are the first processes, and ports have their numbers.
+    /// Describes the messages that a receive accepts, e.g. "from rank 1 with tag 0". The ranks are the first processes,
+    /// and ports have the numbers of their ranks.
     fn wants(&self, wants: Wants) -> String {
         let source = wants.source.map_or("any source", |source| self.label(source));
         let tag = wants.tag.map_or("any tag".into(), |tag| format!("tag {tag}"));
@@ -53,7 +54,7 @@ impl NetMachine {
         of.iter().map(|&index| each(self.own(process, index))).collect::<Vec<_>>().join(" or ")
     }
 
-    /// What a step did.
+    /// Describes a step.
     pub(crate) fn text(&self, at: usize) -> StepText {
         let record = &self.steps[at];
         let process = record.process;
@@ -103,7 +104,7 @@ impl NetMachine {
         StepText { actor: self.label(process).to_string(), action, origin, effects, changes: Vec::new() }
     }
 
-    /// "hands 1 of rank 2 to rank 0's receive from any source with tag 3 (action 4)".
+    /// Describes a match, e.g. "hands 1 of rank 2 to rank 0's receive from any source with tag 3 (action 4)".
     fn meeting(&self, port: u32, index: u32, message: Message) -> String {
         let state = &self.ports[port as usize];
         let (send, receive) = (state.sent(message).step as usize, &state.receives[index as usize]);
@@ -112,7 +113,7 @@ impl NetMachine {
         format!("hands {value} of {} to {}'s receive {wants} (action {action})", self.whose(send), self.label(port))
     }
 
-    /// What a communication came to, by the step that its partner took.
+    /// Describes the result of a communication, given its partner's step.
     fn brought(&self, partner: usize) -> String {
         let who = self.whose(partner);
         match self.steps[partner].deed {
@@ -124,7 +125,7 @@ impl NetMachine {
         }
     }
 
-    /// A process is stuck, or failed before its first step.
+    /// Appends the deadlock if processes are blocked, and the panics of processes that failed before their first step.
     pub(crate) fn deadlock(&self, out: &mut Vec<Problem>) {
         for process in self.processes.iter().filter(|p| p.steps.is_empty() && p.creator.is_none()) {
             if let Some((message, place)) = self.failure(process.node) {
@@ -133,7 +134,7 @@ impl NetMachine {
             }
         }
         if self.problems() > 0 || !out.is_empty() {
-            return; // Whoever waits for a process that failed is not worth a word.
+            return; // Processes that wait for a failed process are not reported.
         }
         let waits = |&p: &u32| !self.op(p).is_end() && !matches!(&**self.op(p), Op::Meet);
         let stuck: Vec<u32> = (0..self.processes.len() as u32).filter(waits).collect();
@@ -147,7 +148,8 @@ impl NetMachine {
             let at = &self.processes[process as usize];
             key = key.mixed(at.name.0).mixed(at.steps.len() as u64);
         }
-        // That nobody else comes to help is part of the story, so it is about all processes.
+        // A deadlock also depends on the absence of further steps of the other processes, so its counterexample
+        // includes all processes.
         let steps = (0..self.processes.len() as u32).filter_map(|p| self.before(p)).collect();
         out.push(Problem { kind: Kind::Deadlock, message, place: None, key, steps, warning: false });
     }
@@ -173,8 +175,8 @@ impl NetMachine {
         }
     }
 
-    /// Who could have met the communication begun by a step: those who would have come to it, and those whom
-    /// others met instead.
+    /// Describes the communications that could have been matched with the one started by a step: those of processes
+    /// that would have reached them later, and those that were matched with others instead.
     fn could_serve(&self, step: usize) -> String {
         match self.steps[step].deed {
             Deed::Posted { port, .. } => return self.could_receive(port),
@@ -210,7 +212,7 @@ impl NetMachine {
                 self.communication_of(taken as usize)
             ));
         }
-        // What an async function would have done is not known.
+        // The remaining operations of an async function are not known.
         let known = self.processes.iter().all(|process| self.histories.ahead(process.node).is_some());
         match (who.is_empty(), known) {
             (false, _) => who.join(", "),
@@ -219,14 +221,14 @@ impl NetMachine {
         }
     }
 
-    /// "the send of worker 1", of the step that began a communication.
+    /// Describes a communication with its process, e.g. "the send of worker 1".
     fn communication_of(&self, step: usize) -> String {
         let record = &self.steps[step];
         let what = if matches!(record.deed, Deed::Sent { .. } | Deed::Posted { .. }) { "send" } else { "receive" };
         format!("the {what} of {} (action {})", self.whose(step), record.index)
     }
 
-    /// The receives at a port, for a message that none of them takes.
+    /// Describes the receives at a port, for a message that none of them accepts.
     fn could_receive(&self, port: u32) -> String {
         let receives = self.ports[port as usize].receives.iter().map(|receive| {
             let (wants, action) = (self.wants(receive.wants), self.steps[receive.step as usize].index);
@@ -242,7 +244,7 @@ impl NetMachine {
         format!("{} {}", self.label(port), receives.join(", "))
     }
 
-    /// The messages at a port, for a receive that takes none of them.
+    /// Describes the messages at a port, for a receive that accepts none of them.
     fn could_send(&self, port: u32) -> String {
         let state = &self.ports[port as usize];
         let sends = state.messages().map(|message| {

@@ -1,8 +1,8 @@
-//! What a verdict means to whoever started the process.
+//! The exit status of a process that returns a verdict.
 
 use whippet_model::Verdict;
 
-/// How a process ends that was asked for a verdict. Scripts rely on the numbers.
+/// The exit status of a process that was asked for a verdict. Scripts rely on the numbers.
 ///
 /// ```
 /// use whippet_report::Exit;
@@ -12,16 +12,16 @@ use whippet_model::Verdict;
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Exit {
-    /// Searched to the end, nothing found.
+    /// The search was complete and found nothing.
     Holds = 0,
-    /// Something was found.
+    /// The search found a problem.
     Found = 1,
-    /// Misuse, or the search ended short of a verdict.
+    /// Misuse, or an incomplete search without findings.
     NoVerdict = 2,
 }
 
 impl Exit {
-    /// What a verdict amounts to. Warnings do not count.
+    /// Returns the exit status for a verdict. Warnings do not count.
     #[must_use]
     pub fn of(verdict: &Verdict) -> Exit {
         match verdict {
@@ -31,7 +31,7 @@ impl Exit {
         }
     }
 
-    /// The number for the operating system.
+    /// Returns the number for the operating system.
     #[must_use]
     pub fn code(self) -> u8 {
         self as u8

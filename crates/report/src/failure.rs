@@ -1,18 +1,18 @@
-//! What a failing test says.
+//! The text of a failing test.
 
 use crate::numbers::count;
 use crate::story::{headline, story};
 use crate::{Exit, plain};
 use whippet_model::Verdict;
 
-/// How many findings a failing test tells in full.
+/// The number of findings that a failing test shows in full.
 const STORIES: usize = 3;
 
-/// The text of a failing test, without colours, or `None` if the test passes: everything was covered and nothing
-/// found. `replays` holds, per finding, the command that replays it, as far as there is one.
+/// Returns the text of a failing test, without colours, or `None` if the test passes: everything was covered and
+/// nothing found. `replays` holds the replay command of each finding; it may be shorter than the list of findings.
 ///
-/// A search that a limit cut short fails the test only if `partial` is false: then a test that asked for
-/// everything must not pass on a part of it.
+/// An incomplete search without findings fails the test only if `partial` is false: a test that requires full coverage
+/// must not pass on a part of it.
 ///
 /// ```
 /// use whippet_model::{Counters, Verdict};

@@ -1,4 +1,4 @@
-//! The report that scripts read: one object, versioned.
+//! The JSON report for scripts: one versioned object.
 
 use crate::Run;
 use serde::Serialize;
@@ -16,7 +16,7 @@ use whippet_model::{Estimate, Events, Finding, Kind, LimitHit, Schedule, Schedul
 /// ```
 pub const REPORT_VERSION: u32 = 1;
 
-/// What the object says of itself in its field `format`.
+/// The value of the object's field `format`.
 ///
 /// ```
 /// use whippet_report::{FORMAT, Run, json};
@@ -26,7 +26,7 @@ pub const REPORT_VERSION: u32 = 1;
 /// ```
 pub const FORMAT: &str = "whippet report";
 
-/// The fields, in the order in which they are written.
+/// The fields of the report, in the order in which they are written.
 #[derive(Serialize)]
 struct Object<'a> {
     format: &'static str,
@@ -43,13 +43,13 @@ struct Object<'a> {
     blocked: u64,
     transitions: u64,
     handler_runs: u64,
-    /// Only searches that compare states count them.
+    /// Counted only by searches that compare states.
     #[serde(skip_serializing_if = "Option::is_none")]
     states: Option<u64>,
-    /// Only the unfolding search has them.
+    /// Counted only by the unfolding search.
     #[serde(skip_serializing_if = "Option::is_none")]
     events: Option<Events>,
-    /// Only counted with the order `stable`.
+    /// Counted only with the order `stable`.
     #[serde(skip_serializing_if = "Option::is_none")]
     unstable: Option<u64>,
     depth: usize,
@@ -125,7 +125,7 @@ impl<'a> Entry<'a> {
     }
 }
 
-/// The report as one JSON object.
+/// Returns the report as one JSON object.
 ///
 /// ```
 /// use whippet_report::{Run, json};
@@ -140,7 +140,7 @@ pub fn json(run: &Run, verdict: &Verdict) -> Value {
     serde_json::to_value(Object::new(run, verdict)).expect("strings and numbers always serialise")
 }
 
-/// The report as the text of a file, its fields in the order of their importance.
+/// Returns the report as the text of a file, with its fields in order of importance.
 ///
 /// ```
 /// use whippet_report::{Run, json_text};
@@ -156,7 +156,7 @@ pub fn json_text(run: &Run, verdict: &Verdict) -> String {
     text
 }
 
-/// A parameter's value, as a number or a truth value where it is one.
+/// Converts the value of a parameter to a number or a boolean if it is one.
 fn typed(text: &str) -> Value {
     if let Ok(number) = text.parse::<i64>() {
         return number.into();
@@ -164,8 +164,8 @@ fn typed(text: &str) -> Value {
     text.parse::<bool>().map_or_else(|_| text.into(), Value::from)
 }
 
-/// The schedule in a file's text: the text is one, or it is a report, of which it is that of finding number
-/// `which`, counted from 1; warnings count on after the findings.
+/// Returns the schedule in the text of a file, which is either a schedule or a report. In a report, `which` selects the
+/// finding, counted from 1; the numbers of warnings follow those of the findings.
 ///
 /// ```
 /// use whippet_report::{Run, json_text, schedule_in};

@@ -1,12 +1,12 @@
-//! What a verdict looks like to whoever asked for it.
+//! Presents a verdict as JSON, as terminal text, or as the text of a failing test.
 //!
-//! One [`Verdict`](whippet_model::Verdict) and one [`Run`] (what was searched, how, and at what cost) become
+//! One [`Verdict`](whippet_model::Verdict) and one [`Run`] (the program, the options and the cost) become
 //! * [`json`]: one versioned object, which scripts and `whippet replay` read;
-//! * [`text`]: a short table and the stories, for a terminal;
-//! * [`failure`]: what a failing test says.
+//! * [`text`]: a short table and the counterexamples, for a terminal;
+//! * [`failure`]: the text of a failing test.
 //!
-//! Nothing here prints: everything is returned. Texts carry colours as escape codes; [`plain`] takes
-//! them out, and streams of `anstream` do so by themselves where nobody can see them.
+//! Nothing here prints: everything is returned. Texts contain colours as escape codes; [`plain`] removes them, and the
+//! streams of `anstream` remove them automatically where colours cannot be shown.
 
 mod exit;
 mod failure;

@@ -1,8 +1,8 @@
-//! Numbers as people read them.
+//! Formats numbers for people.
 
 use whippet_model::Estimate;
 
-/// A number with its digits in groups of three: `362,880`.
+/// Formats a number with its digits in groups of three: `362,880`.
 ///
 /// ```
 /// assert_eq!(whippet_report::grouped(362_880), "362,880");
@@ -21,7 +21,7 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
-/// An estimate with its uncertainty, and no more digits than that leaves a meaning: `about 363,000 ± 21,000`.
+/// Formats an estimate with its uncertainty, rounded to the significant digits: `about 363,000 ± 21,000`.
 ///
 /// ```
 /// let estimate = whippet_model::Estimate { total: 362_880.0, error: 21_234.0, seen: None };
@@ -41,28 +41,28 @@ pub fn guess(estimate: &Estimate) -> String {
     }
 }
 
-/// What the second digit of a number counts: the others mean nothing.
+/// Returns the place value of a number's second digit: further digits are not significant.
 fn unit(number: f64) -> f64 {
     10f64.powi((number.max(1.0).log10().floor() as i32 - 1).max(0))
 }
 
-/// A multiple of the unit; beyond a thousand million as a power of ten.
+/// Rounds a number to a multiple of the unit; from a thousand million on, uses a power of ten.
 fn rounded(number: f64, unit: f64) -> String {
     if number >= 1e9 { format!("{number:.1e}") } else { grouped(((number / unit).round() * unit) as u64) }
 }
 
-/// `1 finding`, `2 findings`.
+/// Formats a count: `1 finding`, `2 findings`.
 pub(crate) fn count(number: u64, thing: &str) -> String {
     format!("{} {thing}{}", grouped(number), if number == 1 { "" } else { "s" })
 }
 
-/// Bytes in the unit that fits.
+/// Formats a number of bytes in a suitable unit.
 pub(crate) fn bytes(number: u64) -> String {
     let mib = number as f64 / (1024.0 * 1024.0);
     if mib < 1024.0 { format!("{mib:.1} MiB") } else { format!("{:.1} GiB", mib / 1024.0) }
 }
 
-/// Seconds with as many digits as matter.
+/// Formats seconds with as many digits as are significant.
 pub(crate) fn seconds(number: f64) -> String {
     if number < 10.0 { format!("{number:.2} s") } else { format!("{number:.0} s") }
 }

@@ -1,9 +1,9 @@
-//! The half of a report that a verdict does not know.
+//! The part of a report that is not in the verdict.
 
 use crate::Usage;
 use whippet_search::{Options, Order, Reduction, Rule};
 
-/// What was searched, how, and at what cost.
+/// The program that was searched, the options of the search, and its cost.
 ///
 /// ```
 /// use whippet_report::Run;
@@ -13,28 +13,28 @@ use whippet_search::{Options, Order, Reduction, Rule};
 #[derive(Clone, Debug, PartialEq)]
 #[must_use = "a run is one half of a report: pass it to json(), text() or failure()"]
 pub struct Run {
-    /// The program's name, or the file that holds it.
+    /// The program's name, or the file that contains it.
     pub subject: String,
-    /// Its parameters with their values, in the order of their declaration.
+    /// The program's parameters with their values, in declaration order.
     pub parameters: Vec<(String, String)>,
-    /// What the search could skip.
+    /// The reduction: the rule by which the search skips executions.
     pub reduction: Reduction,
-    /// Which actor went first.
+    /// The order: the rule by which the search selects the next actor.
     pub order: Order,
-    /// Whether sleep sets were used.
+    /// `true` if sleep sets were used.
     pub sleep: bool,
-    /// Which variant of TransDPOR it was.
+    /// The variant of TransDPOR.
     pub rule: Rule,
-    /// How messages were delivered; `None` for programs that do not let one choose.
+    /// The delivery of messages; `None` for programs without a choice of delivery.
     pub delivery: Option<String>,
-    /// Where a sample started from.
+    /// The seed of a sampling search.
     pub seed: u64,
-    /// What the run cost.
+    /// The cost of the run.
     pub usage: Usage,
 }
 
 impl Run {
-    /// A run of `subject` with these options. Parameters, delivery and cost are added to it.
+    /// Creates a run of `subject` with these options, without parameters, delivery and cost.
     pub fn new(subject: impl Into<String>, options: &Options) -> Run {
         Run {
             subject: subject.into(),
@@ -49,13 +49,13 @@ impl Run {
         }
     }
 
-    /// The same run with one more parameter.
+    /// Adds a parameter.
     pub fn with_parameter(mut self, name: impl Into<String>, value: impl Into<String>) -> Run {
         self.parameters.push((name.into(), value.into()));
         self
     }
 
-    /// The subject with its parameters: `pi(workers=4)`.
+    /// Returns the subject with its parameters: `pi(workers=4)`.
     #[must_use]
     pub fn title(&self) -> String {
         if self.parameters.is_empty() {
@@ -65,7 +65,7 @@ impl Run {
         format!("{}({})", self.subject, values.join(", "))
     }
 
-    /// Whether the search was a sample, so that chance had a part in what it saw.
+    /// Returns `true` if the search was a random sample.
     ///
     /// ```
     /// use whippet_report::Run;

@@ -1,4 +1,4 @@
-//! A finding as people read it: one line that says what is wrong, and the steps that led there.
+//! A finding as text: one line that says what is wrong, and the steps of the counterexample.
 //!
 //! ```text
 //! assertion: overdrawn: -5 at tests/bank.rs:15
@@ -9,7 +9,7 @@ use crate::style::{CHANGE, FAINT, STRONG, styled};
 use anstyle::Style;
 use whippet_model::{Finding, StepText};
 
-/// What is wrong and where, in one line.
+/// Describes a finding in one line: its kind, message and place.
 ///
 /// ```
 /// # let verdict = whippet::Whippet::new("picky").explore(|sys| {
@@ -24,17 +24,18 @@ pub fn headline(finding: &Finding) -> String {
     headline_in(Style::new(), finding, "")
 }
 
-/// The same, its kind in the given style, and with more to say about it.
+/// Like [`headline`], with the kind in the given style and with additional text.
 pub(crate) fn headline_in(style: Style, finding: &Finding, more: &str) -> String {
     let mut line = format!("{} {}", styled(style, format_args!("{}:", finding.kind)), finding.message);
     let place = finding.place.as_ref().map_or_else(String::new, |place| format!(" at {place}"));
-    // These follow the message's first line, where a message has several.
+    // Insert both after the first line if the message has several lines.
     let end = line.find('\n').unwrap_or(line.len());
     line.insert_str(end, &format!("{place}{more}"));
     line
 }
 
-/// Steps, numbered, a line each, and the effects of each below it. The text carries colours.
+/// Formats the steps of a counterexample: numbered, one line each, with the effects of each step below it. The text
+/// contains colours.
 ///
 /// ```
 /// let step = whippet_model::StepText {

@@ -1,4 +1,4 @@
-//! Colours, few and with one meaning each.
+//! The few colours of reports, each with one meaning.
 
 use anstyle::{AnsiColor, Style};
 use std::fmt;
@@ -10,12 +10,12 @@ pub(crate) const CHANGE: Style = AnsiColor::Cyan.on_default();
 pub(crate) const FAINT: Style = Style::new().dimmed();
 pub(crate) const STRONG: Style = Style::new().bold();
 
-/// `text` in a style.
+/// Returns `text` in a style.
 pub(crate) fn styled(style: Style, text: impl fmt::Display) -> impl fmt::Display {
     fmt::from_fn(move |f| write!(f, "{style}{text}{style:#}"))
 }
 
-/// A text without its colours.
+/// Returns a text without its colours.
 ///
 /// ```
 /// assert_eq!(whippet_report::plain("\u{1b}[1mbold\u{1b}[0m"), "bold");

@@ -1,4 +1,4 @@
-//! A report for a terminal: what was run, a short table of what was counted, the stories, the verdict.
+//! The report for a terminal: the run, a short table of counters, the counterexamples and the conclusion.
 
 use crate::numbers::{bytes, count, grouped, guess, seconds};
 use crate::story::{headline_in, story};
@@ -8,12 +8,13 @@ use anstyle::Style;
 use whippet_model::{Finding, LimitHit, Verdict};
 use whippet_search::{Order, Reduction, Rule};
 
-/// How many stories of each kind are told in full. The others are named, and the JSON has them all.
+/// The number of findings, and of warnings, that are shown in full. The rest is only counted; the JSON contains all.
 const STORIES: usize = 5;
 
-/// The whole report. `replays` holds, per finding, the command that replays it, as far as there is one.
+/// Returns the whole report. `replays` holds the replay command of each finding; it may be shorter than the list of
+/// findings.
 ///
-/// The text carries colours: print it through a stream of `anstream`, or take them out with [`plain`](crate::plain).
+/// The text contains colours: print it through a stream of `anstream`, or remove them with [`plain`](crate::plain).
 ///
 /// ```
 /// use whippet_report::{Run, plain, text};
@@ -37,7 +38,7 @@ pub fn text(run: &Run, verdict: &Verdict, replays: &[String]) -> String {
     text
 }
 
-/// How it was searched: `transdpor, order eca, with sleep sets, rule table1, delivery fifo`.
+/// Describes the search: `transdpor, order eca, with sleep sets, rule table1, delivery fifo`.
 fn method(run: &Run) -> String {
     let mut parts = vec![run.reduction.to_string()];
     if run.order != Order::Own {
@@ -104,7 +105,7 @@ fn stories(findings: &[Finding], style: Style, verdict: &Verdict, replays: &[Str
     text
 }
 
-/// The last lines: what it all amounts to.
+/// Returns the last lines: the conclusion.
 fn conclusion(run: &Run, verdict: &Verdict) -> String {
     let executions = count(verdict.counters.executions, "execution");
     let (style, line) = match Exit::of(verdict) {
@@ -123,7 +124,7 @@ fn conclusion(run: &Run, verdict: &Verdict) -> String {
         return text;
     }
     text += &format!("\n{}", shortfall(run, verdict));
-    // Who asked for the first finding does not ask how much was left.
+    // A search for the first finding needs no estimate of the rest.
     if let Some(estimate) = verdict.estimate.as_ref().filter(|_| verdict.limits != [LimitHit::FirstBug]) {
         let things = if run.is_sample() { "traces" } else { "executions" };
         let seen = estimate.seen.map_or_else(String::new, |seen| format!(", {} of them seen", grouped(seen)));
@@ -132,7 +133,7 @@ fn conclusion(run: &Run, verdict: &Verdict) -> String {
     text
 }
 
-/// Why not everything was covered: the reason to give where there is no verdict.
+/// Explains why not everything was covered, for searches that end without a verdict.
 ///
 /// ```
 /// use whippet_report::{Run, shortfall};

@@ -1,6 +1,6 @@
-//! What a run costs: CPU time and memory, as the system counts them.
+//! The cost of a run: CPU time and memory, as the operating system counts them.
 
-/// What a run cost.
+/// The cost of a run.
 ///
 /// ```
 /// let usage = whippet_report::Meter::start().read();
@@ -10,11 +10,11 @@
 pub struct Usage {
     /// CPU time of all threads, in seconds.
     pub cpu_seconds: f64,
-    /// The most memory that the process held at once, in bytes; 0 where the system does not tell.
+    /// The peak memory of the process, in bytes; 0 if the system does not report it.
     pub peak_memory_bytes: u64,
 }
 
-/// Measures what happens between its start and its reading.
+/// A meter of the cost between its start and its reading.
 ///
 /// ```
 /// let meter = whippet_report::Meter::start();
@@ -26,13 +26,13 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// Starts to measure.
+    /// Starts measuring.
     #[must_use]
     pub fn start() -> Meter {
         Meter { cpu_at_start: cpu_seconds() }
     }
 
-    /// What has been used since. Memory is the peak of the whole process.
+    /// Returns the cost since the start. The memory is the peak of the whole process.
     #[must_use]
     pub fn read(&self) -> Usage {
         Usage { cpu_seconds: (cpu_seconds() - self.cpu_at_start).max(0.0), peak_memory_bytes: peak_memory_bytes() }
@@ -42,9 +42,9 @@ impl Meter {
 #[cfg(unix)]
 fn resources() -> Option<libc::rusage> {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: the pointer is to a whole `rusage`, which the call fills; all zeros are valid in it too.
+    // SAFETY: the pointer refers to a whole `rusage`, which the call fills; an all-zero value is valid as well.
     let answer = unsafe { libc::getrusage(libc::RUSAGE_SELF, usage.as_mut_ptr()) };
-    // SAFETY: as above.
+    // SAFETY: the value was zeroed, which is a valid `rusage`, and then filled by the call.
     (answer == 0).then(|| unsafe { usage.assume_init() })
 }
 
@@ -56,8 +56,8 @@ fn cpu_seconds() -> f64 {
 
 #[cfg(unix)]
 fn peak_memory_bytes() -> u64 {
-    // On Linux `ru_maxrss` remembers the process that called exec, so that a small tool started by a large
-    // one looks large: the kernel's status file does not.
+    // On Linux, `ru_maxrss` includes the process that called exec, so a small tool started by a large one appears
+    // large. The kernel's status file does not have this problem.
     if let Some(peak) = std::fs::read_to_string("/proc/self/status").ok().as_deref().and_then(peak_of_status) {
         return peak;
     }

@@ -1,4 +1,4 @@
-//! Whole reports of a made-up verdict, compared as a whole.
+//! Compares whole reports of an invented verdict with the expected text.
 
 use expect_test::{Expect, expect};
 use std::time::Duration;

@@ -1,9 +1,9 @@
-//! The papers' programs, with the published and the true counts beside each.
+//! The programs of the papers, with their published counts and the correct ones.
 //!
-//! [`all`] subjects can be listed, and each set up as a program ([`Subject::program`]) that every search takes.
+//! [`all`] lists the subjects. [`Subject::program`] turns a subject into a program for any search.
 //!
-//! [`tables`] are what the papers printed; a [`Reproducer`] runs them again and compares, as
-//! `cargo run --release -p whippet-cli -- reproduce` does with all of them.
+//! [`tables`] are the published tables. A [`Reproducer`] runs their cells again and compares the counts; `cargo run
+//! --release -p whippet-cli -- reproduce` does this for all tables.
 
 mod programs;
 mod published;

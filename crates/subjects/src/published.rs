@@ -1,8 +1,9 @@
-//! What the papers printed, cell by cell, and what is known about each cell.
+//! The published tables, cell by cell, with the known differences from our counts.
 //!
-//! The figures lie in `data/`, one file per table, extracted from the papers and checked against each other: the
-//! tables repeat some of their own numbers, and the tests below compare them. A file also says which of our
-//! subjects a printed row means, which search a printed column means, and where our count is known to differ and why.
+//! The figures are in `data/`, one file per table. They were extracted from the papers and are checked against each
+//! other in the tests of this crate, as the tables repeat some of each other's numbers. Each file also maps the
+//! printed rows to our subjects and the printed columns to searches, and lists the cells in which our count is known
+//! to differ, with the reasons.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
@@ -22,26 +23,26 @@ use whippet_search::{Order, Reduction, Rule, StepSize};
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Table {
-    /// How it is called on the command line: `4.2`, `transdpor-1`.
+    /// The name on the command line: `4.2`, `transdpor-1`.
     pub name: String,
-    /// Its printed title.
+    /// The printed title.
     pub title: String,
     /// The paper and the number of the table.
     pub source: String,
-    /// Whether the first state, and the delivery that leads on from it, are counted among states and depth.
+    /// `true` if the initial state, and the delivery that leaves it, are included in the counts of states and depth.
     #[serde(default = "counted")]
     pub first_state: bool,
-    /// Which of our subjects each printed one is.
+    /// The subjects that the printed programs correspond to.
     pub programs: Vec<PrintedProgram>,
-    /// Which search each printed column is.
+    /// The searches that the printed columns correspond to.
     pub techniques: Vec<Technique>,
-    /// What is known of cells that cannot be expected to come out equal; the first that fits counts.
+    /// The known standings of cells that are not expected to be equal. The first rule that matches a cell applies.
     pub standings: Vec<StandingRule>,
     /// The cells, in printed order.
     pub cells: Vec<Cell>,
 }
 
-/// A program as a table names it, and the same among our subjects.
+/// A program as named in a table, and the corresponding subject of ours.
 ///
 /// ```
 /// let table = whippet_subjects::table("4.2").unwrap();
@@ -55,19 +56,19 @@ pub struct Table {
 pub struct PrintedProgram {
     /// The printed name.
     pub printed: String,
-    /// The library it was written for, where the table has several.
+    /// The library of the original, if the table distinguishes several.
     pub language: Option<String>,
-    /// Our subject.
+    /// The name of our subject.
     pub subject: String,
-    /// Its settings.
+    /// The settings of our subject.
     #[serde(default)]
     pub settings: BTreeMap<String, String>,
-    /// Deliveries at the beginning that the table counts and we do not: the driver's own.
+    /// Initial deliveries that the table counts and we do not: those to the driver.
     #[serde(default)]
     pub prefix: u64,
 }
 
-/// A printed column, and the search that it means.
+/// A printed column, and the search that it corresponds to.
 ///
 /// ```
 /// let table = whippet_subjects::table("4.2").unwrap();
@@ -79,45 +80,45 @@ pub struct PrintedProgram {
 pub struct Technique {
     /// The printed name.
     pub printed: String,
-    /// What the search may skip.
+    /// The reduction.
     #[serde(deserialize_with = "by_name")]
     pub reduction: Reduction,
-    /// Whether it uses sleep sets.
+    /// `true` if sleep sets are used.
     #[serde(default)]
     pub sleep: bool,
-    /// Which variant of TransDPOR.
+    /// The variant of TransDPOR.
     #[serde(default, deserialize_with = "by_name")]
     pub rule: Rule,
-    /// How states are compared.
+    /// The comparison of states.
     #[serde(default = "canonical", deserialize_with = "comparison")]
     pub comparison: Comparison,
-    /// What one step is.
+    /// The size of one step.
     #[serde(default, deserialize_with = "by_name")]
     pub step: StepSize,
 }
 
-/// What can be expected of a cell.
+/// The expected result of reproducing a cell.
 ///
 /// ```
 /// use whippet_subjects::{Standing, tables};
-/// // Nothing in the tables differs without a known reason.
+/// // No cell differs without a known reason.
 /// let rules = tables().into_iter().flat_map(|table| table.standings);
 /// assert!(rules.filter(|rule| rule.standing != Standing::Exact).all(|rule| !rule.note.is_empty()));
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Standing {
-    /// All its figures come out equal.
+    /// All figures are equal.
     Exact,
-    /// The published run was cut by a time-out.
+    /// The published run ended by a time-out.
     Cut,
-    /// The program is rebuilt from a description: its exact source is not public.
+    /// The program is reconstructed from a description: its source is not public.
     Reconstructed,
-    /// The published tool compared states otherwise.
+    /// The published tool compared states differently.
     Comparison,
-    /// The published search missed something.
+    /// The published search missed executions.
     Incomplete,
-    /// It differs, and nobody knows why.
+    /// The figures differ for an unknown reason.
     Unexplained,
 }
 
@@ -134,7 +135,7 @@ impl fmt::Display for Standing {
     }
 }
 
-/// What is known of the cells that it fits; a field that is left out fits every cell.
+/// The standing of the cells that match its fields; a field that is `None` matches every cell.
 ///
 /// ```
 /// let table = whippet_subjects::table("transdpor-2").unwrap();
@@ -153,17 +154,17 @@ pub struct StandingRule {
     /// The order.
     #[serde(default, deserialize_with = "maybe_by_name")]
     pub order: Option<Order>,
-    /// Whether the search stops at the first bug.
+    /// `true` matches cells whose search stops at the first bug, `false` the others.
     pub first_bug: Option<bool>,
-    /// What can be expected.
+    /// The expected result.
     pub standing: Standing,
-    /// Why, in a line.
+    /// The reason, in one line.
     pub note: String,
-    /// What the cell comes to with us, where that is established.
+    /// The figures that we are known to get, if established.
     pub expected: Option<Figures>,
 }
 
-/// The figures of a cell that can be compared.
+/// The figures of a cell that are compared.
 ///
 /// ```
 /// let figures = whippet_subjects::Figures { paths: Some(120), transitions: Some(932), ..Default::default() };
@@ -178,7 +179,7 @@ pub struct Figures {
     pub transitions: Option<u64>,
     /// Configurations.
     pub states: Option<u64>,
-    /// The length of the longest execution, in steps of the search.
+    /// Length of the longest execution, in steps of the search.
     pub depth: Option<u64>,
 }
 
@@ -193,27 +194,27 @@ pub struct Figures {
 pub struct Cell {
     /// The printed subject.
     pub subject: String,
-    /// The library, where the table has several.
+    /// The library, if the table distinguishes several.
     pub language: Option<String>,
     /// The printed technique.
     pub technique: String,
-    /// The order, where the technique has one.
+    /// The order, if the technique has one.
     #[serde(default, deserialize_with = "maybe_by_name")]
     pub order: Option<Order>,
-    /// Whether the search stops at the first bug.
+    /// `true` if the search stops at the first bug.
     #[serde(default)]
     pub first_bug: bool,
-    /// What was counted.
+    /// The published figures.
     #[serde(flatten)]
     pub figures: Figures,
-    /// The published time, on the published machine.
+    /// The published time, measured on the paper's machine.
     pub seconds: f64,
     /// The published memory.
     pub megabytes: Option<f64>,
 }
 
 impl Table {
-    /// Which of our subjects a cell is about.
+    /// Returns the program of a cell, which names our subject.
     ///
     /// ```
     /// let table = whippet_subjects::table("4.2").unwrap();
@@ -227,7 +228,7 @@ impl Table {
             .expect("a test checks that every cell's subject is among the programs")
     }
 
-    /// Which search a cell was run with.
+    /// Returns the technique of a cell, which determines the search.
     ///
     /// ```
     /// let table = whippet_subjects::table("4.2").unwrap();
@@ -241,7 +242,7 @@ impl Table {
             .expect("a test checks that every cell's technique is among the techniques")
     }
 
-    /// What is known of a cell; `None` means that it is exact and nothing needs to be said.
+    /// Returns the known standing of a cell. `None` means that the cell is exact and needs no remark.
     ///
     /// ```
     /// let table = whippet_subjects::table("4.2").unwrap();
@@ -264,7 +265,7 @@ impl StandingRule {
     }
 }
 
-/// All tables, in the order of the papers' chapters.
+/// Returns all tables, in the order of the papers' chapters.
 ///
 /// ```
 /// let names: Vec<String> = whippet_subjects::tables().into_iter().map(|table| table.name).collect();
@@ -299,7 +300,7 @@ pub struct UnknownTable {
     known: String,
 }
 
-/// The table of this name.
+/// Returns the table with this name.
 ///
 /// ```
 /// assert_eq!(whippet_subjects::table("4.2").unwrap().name, "4.2");
@@ -310,7 +311,7 @@ pub fn table(name: &str) -> Result<Table, UnknownTable> {
     all.into_iter().find(|t| t.name == name).ok_or_else(|| UnknownTable { name: name.into(), known })
 }
 
-/// How many traces a program has: the fewest executions that any complete search needs.
+/// The number of traces of a program: the minimal number of executions of a complete search.
 ///
 /// ```
 /// let counts = whippet_subjects::trace_counts();
@@ -321,14 +322,14 @@ pub fn table(name: &str) -> Result<Table, UnknownTable> {
 pub struct TraceCount {
     /// The subject.
     pub subject: String,
-    /// Its settings, as far as they are not the defaults.
+    /// The settings that differ from the defaults.
     #[serde(default)]
     pub settings: BTreeMap<String, String>,
     /// The number of its traces.
     pub traces: u64,
 }
 
-/// The known numbers of traces.
+/// Returns the known numbers of traces.
 ///
 /// ```
 /// let counts = whippet_subjects::trace_counts();

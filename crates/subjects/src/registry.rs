@@ -1,4 +1,4 @@
-//! All subjects, by name.
+//! The list of subjects, by name.
 
 use crate::programs;
 use crate::settings::{Parameter, Settings, SettingsError};
@@ -17,13 +17,13 @@ use whippet::{System, Test};
 /// ```
 #[derive(Copy, Clone, Debug)]
 pub struct Subject {
-    /// Its name on the command line.
+    /// The name on the command line.
     pub name: &'static str,
-    /// What it is, in a line.
+    /// A description in one line.
     pub about: &'static str,
-    /// What can be set.
+    /// The parameters that can be set.
     pub parameters: &'static [Parameter],
-    /// Where the original's source is not public: what it is rebuilt from.
+    /// The basis of the reconstruction, if the source of the original is not public.
     pub reconstructed: Option<&'static str>,
     pub(crate) body: fn(&Settings) -> Body,
 }
@@ -31,7 +31,7 @@ pub struct Subject {
 /// The body of a subject's test.
 pub(crate) type Body = Arc<dyn Fn(&mut System) + Send + Sync>;
 
-/// Makes a body.
+/// Creates a body.
 pub(crate) fn body(body: impl Fn(&mut System) + Send + Sync + 'static) -> Body {
     Arc::new(body)
 }
@@ -48,7 +48,7 @@ impl Subject {
         Settings::new(self.name, self.parameters, set)
     }
 
-    /// The subject as a program, ready to be searched or replayed.
+    /// Returns the subject as a program, ready to be searched or replayed.
     ///
     /// ```
     /// let server = whippet_subjects::find("server").unwrap().program([("assert", "true")]).unwrap();
@@ -63,7 +63,7 @@ impl Subject {
     }
 }
 
-/// All subjects, the small ones first.
+/// Returns all subjects, small ones first.
 ///
 /// ```
 /// assert!(whippet_subjects::all().iter().any(|subject| subject.name == "philosophers"));
@@ -86,7 +86,7 @@ pub struct UnknownSubject {
     known: String,
 }
 
-/// The subject of this name.
+/// Returns the subject with this name.
 ///
 /// ```
 /// assert_eq!(whippet_subjects::find("fib").unwrap().about, "Fibonacci numbers by a tree of actors");
@@ -118,7 +118,7 @@ mod tests {
     #[test]
     fn defaults_are_values_that_could_be_set() {
         for subject in all() {
-            // An empty default stands for "not given".
+            // An empty default means "not given".
             let set = subject.parameters.iter().map(|p| (p.name, p.default)).filter(|(_, value)| !value.is_empty());
             assert_eq!(subject.settings(set.collect::<Vec<_>>()), subject.settings([]), "{}", subject.name);
         }

@@ -1,12 +1,13 @@
-//! The papers' tables, run again: every cell as published and as it comes out here.
+//! Reproduction of the papers' tables: every cell is run again and compared with the published figures.
 //!
-//! For each cell: find the subject and the search that it means, run it within the limits, count as the paper counted,
-//! and compare. Counting: a path is a complete execution. A transition is a delivery, each edge of the explored tree
-//! once; the explored part begins with the start message, and some tables also count what the driver received before it
-//! ([`PrintedProgram::prefix`](crate::PrintedProgram::prefix)). Searches that keep no states have one more state than
-//! transitions; one table leaves out the first state ([`Table::first_state`]).
+//! For each cell, the reproducer determines the subject and the search, runs the search within the limits, counts as
+//! the paper does, and compares. Counting rules: a path is a complete execution. A transition is a delivery, counting
+//! each edge of the explored tree once. The explored part begins with the start message; some tables also count the
+//! messages that the driver received before it ([`PrintedProgram::prefix`](crate::PrintedProgram::prefix)). For
+//! searches that store no states, the number of states is the number of transitions plus one; one table excludes the
+//! initial state ([`Table::first_state`]).
 //!
-//! Tables repeat each other's runs; a run is done once and counted wherever it belongs.
+//! Some tables contain the same runs; such a run is executed once and used for all its cells.
 
 use crate::published::{Cell, Figures, Standing, StandingRule, Table, Technique};
 use crate::registry::find;
@@ -17,7 +18,7 @@ use std::time::Duration;
 use whippet_model::{LimitHit, Limits};
 use whippet_search::{Observer, Options, Order, Progress, Reduction, Rule, StepSize, explore};
 
-/// What is to be run, and for how long at most.
+/// The cells to run, and the limits.
 ///
 /// ```
 /// use whippet_subjects::{Plan, Reproducer, table};
@@ -27,10 +28,10 @@ use whippet_search::{Observer, Options, Order, Progress, Reduction, Rule, StepSi
 /// ```
 #[derive(Clone, Debug)]
 pub struct Plan {
-    /// Only cells of these subjects, by our name or the printed one; all if empty.
+    /// The subjects whose cells are run, by our name or the printed one; all if empty.
     pub subjects: Vec<String>,
-    /// This rule for all TransDPOR cells instead of the published table's own: with [`Rule::Sound`] the counts of the
-    /// nine common subjects stay.
+    /// The rule for all TransDPOR cells, instead of the one of the published table. [`Rule::Sound`] does not change
+    /// the counts of the nine common subjects.
     pub rule: Option<Rule>,
     /// The limits of each cell.
     pub limits: Limits,
@@ -43,7 +44,7 @@ impl Default for Plan {
     }
 }
 
-/// How a cell compares.
+/// The result of comparing a cell with its published figures.
 ///
 /// ```
 /// use whippet_subjects::{Mark, Plan, Reproducer, table};
@@ -55,15 +56,15 @@ impl Default for Plan {
 pub enum Mark {
     /// All figures are equal.
     Equal,
-    /// They differ, and it is known why.
+    /// The figures differ for a known reason.
     Differs(Standing),
-    /// They differ, or are not what this cell is known to come to: something is wrong here.
+    /// The figures differ without a known reason, or differ from those that we are known to get: a bug in our code.
     Wrong,
-    /// A limit of the plan cut the run; what was counted until then is no answer.
+    /// A limit of the plan ended the run; its counts cannot be compared.
     Cut(LimitHit),
-    /// The published run was cut, and so was ours, later: both are only the beginning of something larger.
+    /// Both the published run and ours were cut off, ours later: neither covers the whole state space.
     Beyond(LimitHit),
-    /// It could not be run, and why.
+    /// The cell could not be run, for this reason.
     NotRun(String),
 }
 
@@ -80,7 +81,7 @@ impl fmt::Display for Mark {
     }
 }
 
-/// One cell, published and run here.
+/// One cell: the published figures and ours.
 ///
 /// ```
 /// use whippet_subjects::{Mark, Plan, Reproducer, table};
@@ -92,21 +93,21 @@ impl fmt::Display for Mark {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Reproduced {
-    /// As published.
+    /// The published cell.
     pub cell: Cell,
     /// Our subject with its settings: `pi workers=5 variant=actorfoundry`.
     pub program: String,
-    /// As it came out here, as far as it was run.
+    /// Our figures, as far as the cell was run.
     pub ours: Figures,
-    /// How the two compare.
+    /// The result of the comparison.
     pub mark: Mark,
-    /// What is known of the cell, in a line; empty where there is nothing to say.
+    /// The known remark on the cell, in one line; may be empty.
     pub note: String,
-    /// How long it took here. Nothing for a run that another cell had done before.
+    /// The time that the run took here. Zero if the run was shared with an earlier cell.
     pub time: Duration,
 }
 
-/// A table, published and run here.
+/// One table: the published figures and ours.
 ///
 /// ```
 /// use whippet_subjects::{Plan, Reproducer, table};
@@ -119,35 +120,35 @@ pub struct Reproduced {
 pub struct Reproduction {
     /// The name of the table.
     pub name: String,
-    /// Its title.
+    /// The title of the table.
     pub title: String,
-    /// Where it was published.
+    /// The publication.
     pub source: String,
-    /// Its cells, in printed order.
+    /// The cells, in printed order.
     pub cells: Vec<Reproduced>,
-    /// Whether somebody stopped it before its end.
+    /// `true` if the user stopped the run before its end.
     pub interrupted: bool,
 }
 
 impl Reproduction {
-    /// How many cells have a mark that `is` so.
+    /// Returns the number of cells whose mark satisfies `is`.
     fn count(&self, is: impl Fn(&Mark) -> bool) -> usize {
         self.cells.iter().filter(|cell| is(&cell.mark)).count()
     }
 
-    /// How many cells are equal.
+    /// Returns the number of equal cells.
     #[must_use]
     pub fn equal(&self) -> usize {
         self.count(|mark| *mark == Mark::Equal)
     }
 
-    /// How many cells are known to be exact and are not.
+    /// Returns the number of cells that are wrong.
     #[must_use]
     pub fn wrong(&self) -> usize {
         self.count(|mark| *mark == Mark::Wrong)
     }
 
-    /// The table in a line: how many cells are equal, and why the others are not.
+    /// Returns a summary in one line: the number of equal cells, and the reasons for the others.
     #[must_use]
     pub fn summary(&self) -> String {
         let mut parts = vec![format!("{} of {} cells equal", self.equal(), self.cells.len())];
@@ -168,7 +169,7 @@ impl Reproduction {
     }
 }
 
-/// Somebody who watches. `()` does not care.
+/// An observer of a reproduction. `()` ignores everything.
 ///
 /// ```
 /// use whippet_search::Progress;
@@ -185,17 +186,17 @@ impl Reproduction {
 /// assert!(result.interrupted);
 /// ```
 pub trait Watcher {
-    /// A cell is about to be run: the `k`-th of `of`, counted from 0.
+    /// Called before a cell is run: the `k`-th of `of`, counted from 0.
     fn begins(&self, table: &Table, cell: &Cell, k: usize, of: usize) {
         let _ = (table, cell, k, of);
     }
 
-    /// The run of the present cell is so far.
+    /// Called with the progress of the current cell.
     fn progress(&self, progress: &Progress) {
         let _ = progress;
     }
 
-    /// Whether to stop; what has been run stays.
+    /// Returns `true` to stop. The cells run so far are kept.
     fn interrupted(&self) -> bool {
         false
     }
@@ -203,7 +204,7 @@ pub trait Watcher {
 
 impl Watcher for () {}
 
-/// What a search sees of a watcher.
+/// An adapter that presents a watcher as an observer of a search.
 struct Watched<'a>(&'a dyn Watcher);
 
 impl Observer for Watched<'_> {
@@ -216,7 +217,7 @@ impl Observer for Watched<'_> {
     }
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Clone, Debug)]
 enum Run {
     Done(Counted),
@@ -233,7 +234,7 @@ struct Counted {
     time: Duration,
 }
 
-/// Runs tables again, one after the other.
+/// A runner of tables, one after the other, which executes runs that tables share only once.
 ///
 /// ```
 /// use whippet_subjects::{Plan, Reproducer, table};
@@ -244,18 +245,18 @@ struct Counted {
 #[derive(Debug, Default)]
 pub struct Reproducer {
     plan: Plan,
-    /// The runs that were done to their end, by what was run.
+    /// The completed runs, by program and options.
     done: BTreeMap<String, Counted>,
 }
 
 impl Reproducer {
-    /// Runs as planned.
+    /// Creates a reproducer with this plan.
     #[must_use]
     pub fn new(plan: Plan) -> Reproducer {
         Reproducer { plan, done: BTreeMap::new() }
     }
 
-    /// Runs a table, as far as the plan asks for its cells.
+    /// Runs the cells of a table that the plan selects.
     pub fn run(&mut self, table: &Table, watcher: &dyn Watcher) -> Reproduction {
         let wanted: Vec<&Cell> = table.cells.iter().filter(|cell| self.wants(table, cell)).collect();
         let mut cells = Vec::new();
@@ -312,7 +313,7 @@ impl Reproducer {
         Reproduced { cell: cell.clone(), program: name, ours, mark, note: rule.note, time }
     }
 
-    /// What is known of a cell, run as planned.
+    /// Returns the known standing of a cell, run as planned.
     fn standing(&self, table: &Table, cell: &Cell, reconstructed: bool) -> Expectation {
         let overridden = self.plan.rule.is_some_and(|rule| {
             let technique = table.technique(cell);
@@ -321,7 +322,7 @@ impl Reproducer {
         let known = table.standing(cell);
         let (standing, note) = match known {
             Some(StandingRule { standing, note, .. }) => (*standing, note.clone()),
-            // A rule that misses nothing finds more than the published one where actors refuse messages.
+            // A sound rule explores more than the published one if actors refuse messages.
             None if overridden && reconstructed => (Standing::Incomplete, "another rule than the published one".into()),
             None => (Standing::Exact, String::new()),
         };
@@ -335,7 +336,7 @@ impl Reproducer {
             _ => technique.rule,
         };
         let order = match cell.order {
-            // The published numbers come from sorting messages, not actors.
+            // The published numbers were obtained by sorting messages, not actors.
             Some(Order::Sgr) => Order::SgrPublished,
             Some(order) => order,
             None => Order::Fifo,
@@ -354,7 +355,7 @@ impl Reproducer {
     }
 }
 
-/// What a cell should come to.
+/// The expected result of a cell.
 struct Expectation {
     standing: Standing,
     note: String,
@@ -374,7 +375,7 @@ fn run(program: whippet::Test, options: &Options, watcher: &dyn Watcher) -> Run 
         depth: counters.depth,
         time: verdict.time,
     };
-    // To stop at the first bug is what a cell may ask for; any other limit leaves it without an answer.
+    // A cell may require stopping at the first bug; any other limit invalidates its counts.
     match verdict.limits.iter().find(|limit| **limit != LimitHit::FirstBug) {
         Some(&limit) => Run::Cut(counted, limit),
         None => Run::Done(counted),
@@ -382,12 +383,12 @@ fn run(program: whippet::Test, options: &Options, watcher: &dyn Watcher) -> Run 
 }
 
 impl Counted {
-    /// The figures that the cell has, counted as its table counts.
+    /// Returns the figures that the cell has, by the counting rules of its table.
     fn figures(&self, table: &Table, cell: &Cell) -> Figures {
         let transitions = self.transitions + table.program(cell).prefix;
         let left_out = u64::from(!table.first_state);
         let states = self.states.unwrap_or(transitions + 1) - left_out;
-        // We count the depth in deliveries; big steps join several of them.
+        // Our depth counts deliveries, but a big step contains several of them.
         let single = table.technique(cell).step == StepSize::Little;
         Figures {
             paths: cell.figures.paths.map(|_| self.executions),

@@ -1,8 +1,8 @@
-//! The settings of a subject: declared, defaulted, checked.
+//! The parameters of a subject and their values: declaration, defaults, validation.
 
 use std::fmt;
 
-/// One thing about a subject that can be set.
+/// A parameter of a subject.
 ///
 /// ```
 /// let pi = whippet_subjects::find("pi").unwrap();
@@ -11,25 +11,25 @@ use std::fmt;
 /// ```
 #[derive(Copy, Clone, Debug)]
 pub struct Parameter {
-    /// Its name: `--set name=value`.
+    /// The name, as in `--set name=value`.
     pub name: &'static str,
-    /// Its value where nothing is set.
+    /// The default value.
     pub default: &'static str,
-    /// What it means, in a few words.
+    /// A short explanation.
     pub help: &'static str,
     pub(crate) values: Values,
 }
 
-/// What a parameter can be set to.
+/// The allowed values of a parameter.
 #[derive(Copy, Clone, Debug)]
 pub(crate) enum Values {
-    /// A number from the first to the second, both included.
+    /// A number in this range, both ends included.
     Number(u32, u32),
     /// `true` or `false`.
     Flag,
-    /// One of a few words.
+    /// One of these words.
     OneOf(&'static [&'static str]),
-    /// What the function accepts; otherwise it says why not.
+    /// A value that the function accepts; otherwise it returns the reason.
     Checked(fn(&str) -> Result<(), String>),
 }
 
@@ -43,7 +43,7 @@ impl Parameter {
         Parameter { name, default, help, values }
     }
 
-    /// What it can be set to, in words: `1 to 8`, `true or false`.
+    /// Returns a description of the allowed values: `1 to 8`, `true or false`.
     #[must_use]
     pub fn allowed(&self) -> String {
         match self.values {
@@ -65,7 +65,7 @@ impl Parameter {
     }
 }
 
-/// Why a subject cannot be set like this.
+/// An invalid setting of a subject.
 ///
 /// ```
 /// let error = whippet_subjects::find("pi").unwrap().settings([("workers", "many")]).unwrap_err();
@@ -80,7 +80,7 @@ pub enum SettingsError {
         subject: String,
         /// The name that was set.
         name: String,
-        /// The parameters it has, in a sentence.
+        /// The parameters that exist, as a sentence.
         known: String,
     },
     /// The parameter cannot have this value.
@@ -92,7 +92,7 @@ pub enum SettingsError {
         name: String,
         /// The value that was set.
         value: String,
-        /// What it could be.
+        /// The reason, including the allowed values.
         why: String,
     },
 }
@@ -135,13 +135,13 @@ impl Settings {
         Ok(Settings { values })
     }
 
-    /// The value of a parameter, as it was written.
+    /// Returns the value of a parameter as it was written.
     #[must_use]
     pub fn get(&self, name: &str) -> Option<&str> {
         self.values.iter().find(|(n, _)| *n == name).map(|(_, v)| v.as_str())
     }
 
-    /// All of them, in the order of declaration.
+    /// Iterates over all names and values, in the order of declaration.
     pub fn iter(&self) -> impl Iterator<Item = (&'static str, &str)> {
         self.values.iter().map(|(n, v)| (*n, v.as_str()))
     }

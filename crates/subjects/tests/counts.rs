@@ -1,5 +1,5 @@
-//! Exact counts of every subject: exhaustive ones, those without reduction of the dissertation's chapter 3, and the
-//! number of traces.
+//! Exact counts for every subject: those of exhaustive searches, those without reduction in chapter 3 of the
+//! dissertation, and the numbers of traces.
 
 use std::sync::Arc;
 use whippet::Delivery;
@@ -88,7 +88,7 @@ fn the_inconsistent_read_is_found_and_told_without_idle_steps() {
         let set = [("assert", "true"), ("variant", variant)];
         let verdict = exhaustive("server", &set);
         let found = verdict.findings.iter().find(|f| f.message.contains("inconsistent read")).unwrap();
-        // Start (where there is one), Get, reply, Set, Get, reply: each of them had to happen.
+        // Start (only with handlers), Get, reply, Set, Get, reply: all of them are necessary.
         let told = found.story.len();
         assert_eq!(told, if variant == "scala" { 5 } else { 6 }, "{:#?}", found.story);
         let program = find("server").unwrap().program(set).unwrap();
@@ -119,7 +119,7 @@ fn producers_have_all_orders_and_under_fifo_all_merges() {
     assert_eq!((traces(Delivery::Unordered), traces(Delivery::Fifo)), (720, 20));
 }
 
-/// An optimal search has exactly as many executions as there are traces, whichever actor goes first.
+/// An optimal search has exactly one execution per trace, whatever the order of search.
 #[test]
 fn optimal_searches_have_one_execution_per_trace_in_every_order() {
     for known in trace_counts() {

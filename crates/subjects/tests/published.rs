@@ -1,4 +1,4 @@
-//! The published figures: the shape and the sums of the tables, and what they repeat of each other.
+//! Consistency of the published figures: the shape and the sums of the tables, and the numbers that they repeat.
 
 use whippet_subjects::{Cell, StandingRule, Table, table, tables};
 
@@ -50,7 +50,7 @@ fn no_cell_is_there_twice() {
     }
 }
 
-/// Sums of whole columns, added up from the printed pages.
+/// Sums of whole columns, computed from the printed pages.
 #[test]
 fn sums_are_those_of_the_printed_columns() {
     let sums = ["transdpor-1", "transdpor-2", "3.1", "3.2", "4.1", "4.2"].map(|t| total(t, |c| c.figures.paths));
@@ -72,7 +72,7 @@ fn table_4_2_repeats_the_persistent_sets_of_4_1() {
     }
 }
 
-/// The TransDPOR paper repeats the dissertation's runs and leaves out the driver's delivery.
+/// The TransDPOR paper repeats the dissertation's runs without the driver's delivery.
 #[test]
 fn transdpor_tables_repeat_table_4_2_less_one_delivery() {
     let dissertation = table("4.2").unwrap();

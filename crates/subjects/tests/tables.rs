@@ -1,5 +1,5 @@
-//! The tables, run again: all cells that are known to be exact, save the two largest, and the known differences.
-//! `whippet reproduce` in a release build runs and prints everything.
+//! Reproduction of the tables: all cells that are known to be exact, except the two largest, and the known
+//! differences. `whippet reproduce` in a release build runs and prints everything.
 
 use std::sync::Arc;
 use whippet_model::Kind;
@@ -55,7 +55,7 @@ fn transdpor_with_sleep_sets_differs_where_it_is_known_to() {
     assert!(result.cells.iter().all(paths_are_few), "the published rule loses one of 31 traces");
 }
 
-/// The transitions of these two cells are not what the published rule gives, but their paths are.
+/// The published rule gives other transitions than printed in these two cells, but the same paths.
 #[test]
 fn two_cells_of_leader_4_have_other_transitions() {
     let mut table = table("transdpor-2").unwrap();
@@ -65,7 +65,7 @@ fn two_cells_of_leader_4_have_other_transitions() {
     assert!(result.cells.iter().all(|cell| cell.ours.paths == cell.cell.figures.paths));
 }
 
-/// What the repaired rule adds costs nothing on the nine subjects of the paper, and finds all traces of the tenth.
+/// The sound rule does not change the counts of the paper's nine subjects, and finds all traces of the tenth.
 #[test]
 fn the_sound_rule_keeps_the_published_counts() {
     for name in ["transdpor-1", "transdpor-2"] {
@@ -92,7 +92,7 @@ fn the_server_has_21_states() {
     }
 }
 
-/// Where the published tool told apart what is the same, we have fewer states.
+/// We have fewer states than the published tool if it distinguished states that are equal.
 #[test]
 fn a_canonical_comparison_never_has_more_states_than_the_published_ones() {
     for name in ["3.1", "3.2"] {
@@ -104,7 +104,7 @@ fn a_canonical_comparison_never_has_more_states_than_the_published_ones() {
     }
 }
 
-/// One paper's programs are not public. What is rebuilt of them has other counts, and the same bugs.
+/// One paper's programs are not public. Their reconstructions have other counts but the same bugs.
 #[test]
 fn programs_with_futures_are_reconstructed() {
     let result = run(&table("futures").unwrap(), None);

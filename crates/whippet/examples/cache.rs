@@ -1,8 +1,8 @@
-//! A cache that is refreshed by a future, and an index with a lock around it: wrong in one order, twice, then right.
+//! A cache that is refreshed by a future, and an index that a lock protects: two wrong versions and a right one.
 //!
-//! The index counts the versions of what is cached. To refresh, the cache runs a future, which loads the next version
-//! and writes its number into the index, under the lock; the cache waits for it. A reader compares the two: what is in
-//! the cache must never be newer than the index says.
+//! The index holds the version of the cached content. To refresh, the cache runs a future, which loads the next version
+//! and writes its number into the index while it holds the lock; the cache waits for the future. A reader compares the
+//! two: the content of the cache must never be newer than the index says.
 //!
 //! Run it: `cargo run -p whippet --example cache`
 
@@ -11,7 +11,7 @@
 use whippet::prelude::*;
 use whippet::report::{headline, plain, story};
 
-/// The index and the lock around it.
+/// The index and the lock that protects it.
 #[derive(Clone, Copy, Debug)]
 struct Index {
     lock: Lock,
@@ -50,14 +50,14 @@ impl Actor for Cache {
     }
 }
 
-/// How a reader goes about it.
+/// The way in which a reader accesses the cache and the index.
 #[derive(Clone, Copy, Debug)]
 enum How {
-    /// Asks the cache while it holds the lock: who holds a lock must not wait for others who may need it.
+    /// Asks the cache while holding the lock: a lock holder must not wait for actors that may need the lock.
     HoldingTheLock,
     /// Reads the index without the lock.
     WithoutTheLock,
-    /// Asks the cache first, and takes the lock for the index alone.
+    /// Asks the cache first, and holds the lock only to read the index.
     CacheFirst,
 }
 
@@ -103,7 +103,7 @@ fn read_while_refreshing(sys: &mut System, how: How) {
     sys.send(reader, Read);
 }
 
-/// What is found in each of the three.
+/// Returns the findings for each of the three.
 pub(crate) fn report() -> String {
     let mut text = String::new();
     for how in [How::HoldingTheLock, How::WithoutTheLock, How::CacheFirst] {

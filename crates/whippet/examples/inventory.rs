@@ -1,7 +1,7 @@
-//! A shop that sells what it does not have, in one order of messages out of several.
+//! A shop that sells more than it has, in one of several message orders.
 //!
-//! A till asks the warehouse how much is left and, if there is something, takes it. Between question and
-//! taking, the other till may have asked as well. Ordinary tests pass; Whippet shows the order that breaks.
+//! A till asks the warehouse how much is left and, if that is enough, takes it. Between the question and the taking,
+//! the other till may have asked as well. Ordinary tests pass; Whippet shows the order that breaks.
 //!
 //! Run it: `cargo run -p whippet --example inventory`
 

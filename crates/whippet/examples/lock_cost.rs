@@ -1,8 +1,8 @@
-//! What a lock costs: two programs of the same shape, to be compared with an instruction counter.
+//! Measures the cost of a lock: two programs of the same shape, to be compared with an instruction counter.
 //!
-//! Clients go to one server, a few times each. `calls`: each time a call and its reply, two deliveries. `locks`: each
-//! time a lock and an unlock. Both have the same traces, one for each order in which the server is reached, and are
-//! explored by the same search. `bench/locks.sh` counts.
+//! Several clients access one server, a few times each. In `calls`, each access is a call and its reply, two
+//! deliveries; in `locks`, it is a lock and an unlock. Both programs have the same traces, one for each order in
+//! which the clients reach the server, and are explored by the same search. `bench/locks.sh` counts the instructions.
 
 #![allow(clippy::print_stdout, clippy::print_stderr)]
 

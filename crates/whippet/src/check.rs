@@ -1,4 +1,4 @@
-//! Checking in a test: explore, fail with the story and how to replay it.
+//! Checks a program in a test: explores it, and fails with a counterexample and the command that replays it.
 
 use crate::replay;
 use std::sync::Arc;
@@ -8,9 +8,9 @@ use whippet_model::{Tasks, Verdict};
 use whippet_report::failure;
 use whippet_search::{Options, Order, Reduction, ReplayError, SearchError, explore};
 
-/// Explores every order of the messages of `body`, and panics with the story if something is wrong with one.
+/// Explores every order of the messages of `body`, and panics with a counterexample if a problem is found.
 ///
-/// The name of the test is that of the running `#[test]`. For settings see [`Whippet`].
+/// The test has the name of the running `#[test]`. For settings see [`Whippet`].
 ///
 /// ```
 /// use whippet::prelude::*;
@@ -35,12 +35,12 @@ pub fn check(body: impl Fn(&mut System) + Send + Sync + 'static) {
     Whippet::new(test_name()).check(body);
 }
 
-/// The name of the running test: the test runner gives it to the thread.
+/// Returns the name of the running test, which the test runner gives to the thread.
 fn test_name() -> String {
     std::thread::current().name().unwrap_or("test").to_owned()
 }
 
-/// Why there is no verdict at all.
+/// The reason why no verdict was reached.
 ///
 /// ```
 /// use whippet::{CheckError, prelude::*};
@@ -50,23 +50,23 @@ fn test_name() -> String {
 /// ```
 #[derive(Debug, thiserror::Error)]
 pub enum CheckError {
-    /// The program cannot be explored as it was asked for.
+    /// The program cannot be explored with these options.
     #[error(transparent)]
     Search(#[from] SearchError),
-    /// The schedule to be replayed does not fit.
+    /// The schedule to replay does not fit the program.
     #[error(transparent)]
     Replay(#[from] ReplayError),
-    /// The schedule to be replayed cannot be read.
+    /// The schedule to replay cannot be read.
     #[error("cannot replay {path}: {why}")]
     File {
         /// The file that `WHIPPET_REPLAY` names.
         path: String,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
 }
 
-/// How a test is explored: what to skip, in which order, how far.
+/// The settings of a test: the reduction, the order of the search, its limits.
 ///
 /// ```
 /// use whippet::prelude::*;
@@ -87,7 +87,7 @@ pub struct Whippet {
 }
 
 impl Whippet {
-    /// The settings of a test of this name, all at their defaults: every trace once, unordered delivery.
+    /// Creates the default settings for a test of this name: every trace once, unordered delivery.
     ///
     /// ```
     /// use whippet::prelude::*;
@@ -105,7 +105,7 @@ impl Whippet {
         }
     }
 
-    /// The order of delivery.
+    /// Sets the order of delivery.
     ///
     /// ```
     /// use whippet::prelude::*;
@@ -123,7 +123,7 @@ impl Whippet {
         self
     }
 
-    /// What must have happened at the end.
+    /// Sets the environment, which decides what state the program must have reached at the end.
     ///
     /// ```
     /// use whippet::prelude::*;
@@ -140,7 +140,7 @@ impl Whippet {
         self
     }
 
-    /// What the search may skip.
+    /// Sets the reduction: the rule by which the search skips executions.
     ///
     /// ```
     /// # use whippet::prelude::*;
@@ -150,7 +150,7 @@ impl Whippet {
     /// #         sys.send(sink, 1);
     /// #     }
     /// # }
-    /// // Two actors, a message each: two orders, which differ in nothing that anybody could see.
+    /// // Two actors with one message each: two orders that no actor can distinguish.
     /// let all = Whippet::new("all").reduction(Reduction::Exhaustive).explore(two_actors).unwrap();
     /// let optimal = Whippet::new("optimal").explore(two_actors).unwrap();
     /// assert_eq!((all.counters.executions, optimal.counters.executions), (2, 1));
@@ -161,7 +161,7 @@ impl Whippet {
         self
     }
 
-    /// Which actor goes first.
+    /// Sets the order: the rule by which the search selects the next actor.
     ///
     /// ```
     /// # use whippet::prelude::*;
@@ -171,7 +171,7 @@ impl Whippet {
     /// #         sys.send(sink, n);
     /// #     }
     /// # }
-    /// // The same orders, in another order.
+    /// // The same executions, in another order.
     /// let verdict = Whippet::new("latest first").order(Order::Lifo).explore(some).unwrap();
     /// assert_eq!(verdict.counters.executions, 6);
     /// ```
@@ -181,7 +181,7 @@ impl Whippet {
         self
     }
 
-    /// When two messages to one actor are in conflict.
+    /// Sets the conflict rule: the condition under which two messages to one actor are dependent.
     ///
     /// ```
     /// use whippet::model::Tasks;
@@ -213,7 +213,7 @@ impl Whippet {
         self
     }
 
-    /// How many workers share the search; 0 is one per core.
+    /// Sets the number of workers that share the search; 0 means one per core.
     ///
     /// ```
     /// # use whippet::prelude::*;
@@ -232,7 +232,7 @@ impl Whippet {
         self
     }
 
-    /// The first random number of searches that sample, and how many executions they make.
+    /// Sets the seed of searches that sample, and the number of their executions.
     ///
     /// ```
     /// # use whippet::prelude::*;
@@ -252,7 +252,7 @@ impl Whippet {
         self
     }
 
-    /// Stops at the first finding.
+    /// Stops the search at the first finding.
     ///
     /// ```
     /// # use whippet::prelude::*;
@@ -271,7 +271,7 @@ impl Whippet {
         self
     }
 
-    /// Takes a message that nobody can ever receive for an error.
+    /// Treats a message that can never be received as an error.
     ///
     /// ```
     /// # use whippet::prelude::*;
@@ -280,7 +280,7 @@ impl Whippet {
     /// #     sys.send(once, 1);
     /// #     sys.send(once, 2);
     /// # }
-    /// // The actor stops after one message and gets two.
+    /// // The actor stops after one message but is sent two.
     /// let verdict = Whippet::new("warns").explore(too_late).unwrap();
     /// assert!(verdict.findings.is_empty() && !verdict.warnings.is_empty());
     /// let verdict = Whippet::new("fails").undeliverable_is_error().explore(too_late).unwrap();
@@ -292,7 +292,7 @@ impl Whippet {
         self
     }
 
-    /// Gives up after so many executions.
+    /// Stops the search after this number of executions.
     ///
     /// ```
     /// # use whippet::prelude::*;
@@ -311,7 +311,7 @@ impl Whippet {
         self
     }
 
-    /// Gives up after so much time.
+    /// Stops the search after this time.
     ///
     /// ```
     /// use std::time::Duration;
@@ -331,7 +331,7 @@ impl Whippet {
         self
     }
 
-    /// Takes an execution of more steps for an error.
+    /// Treats an execution with more than `steps` steps as an error.
     ///
     /// ```
     /// use whippet::prelude::*;
@@ -351,7 +351,7 @@ impl Whippet {
         self
     }
 
-    /// Takes a handler that runs longer for an error.
+    /// Treats a handler that runs longer than `time` as an error.
     ///
     /// ```
     /// use std::time::Duration;
@@ -371,7 +371,7 @@ impl Whippet {
         self
     }
 
-    /// Lets the test pass when a limit cut the search short and nothing was found until then.
+    /// Lets the test pass if a limit ended the search before anything was found.
     ///
     /// ```
     /// # use whippet::prelude::*;
@@ -391,7 +391,7 @@ impl Whippet {
         self
     }
 
-    /// Everything else that a search can be told.
+    /// Changes any other option of the search.
     ///
     /// ```
     /// # use whippet::prelude::*;
@@ -410,12 +410,12 @@ impl Whippet {
         self
     }
 
-    /// The body as a program with these settings.
+    /// Returns the body as a program with these settings.
     ///
     /// ```
     /// use whippet::model::{Machine, Program};
     /// use whippet::prelude::*;
-    /// // As a search sees it.
+    /// // The program as a search sees it.
     /// let program = Whippet::new("one message").program(|sys| {
     ///     let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| { inbox.receive().await; });
     ///     sys.send(sink, 1);
@@ -428,7 +428,7 @@ impl Whippet {
         Test::new(self.name.clone(), body).delivery(self.delivery).environment(self.environment).tasks(self.tasks)
     }
 
-    /// Explores, and gives the verdict.
+    /// Explores the program and returns the verdict.
     ///
     /// ```
     /// use whippet::prelude::*;
@@ -443,9 +443,9 @@ impl Whippet {
         Ok(explore(Arc::new(self.program(body)), &self.options, &())?)
     }
 
-    /// Explores, and panics with the story and the command that replays it if something is wrong.
+    /// Explores the program, and panics with a counterexample and the command that replays it if a problem is found.
     ///
-    /// If the variable `WHIPPET_REPLAY` names a schedule of this test, that schedule alone is carried out, in
+    /// If the environment variable `WHIPPET_REPLAY` names a schedule of this test, only that schedule is executed, in
     /// one thread, so that a debugger can follow.
     ///
     /// ```
@@ -466,7 +466,7 @@ impl Whippet {
         }
     }
 
-    /// The same without the panic: the error is what [`check`](Whippet::check) would panic with.
+    /// Like [`check`](Whippet::check), but returns the message of the panic as an error.
     ///
     /// ```
     /// use whippet::prelude::*;

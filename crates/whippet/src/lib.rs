@@ -1,8 +1,8 @@
 //! A systematic tester for actor programs.
 //!
 //! Actor bugs hide in orders of messages that rarely happen. Whippet runs real actors under a machine that
-//! controls every delivery, executes every *meaningfully different* order once, and answers "all of them
-//! hold" or tells the shortest story of what breaks, which replays.
+//! controls every delivery and executes every *meaningfully different* order once. It reports that all of them
+//! hold, or shows the shortest counterexample, which can be replayed.
 //!
 //! ```
 //! use whippet::prelude::*;
@@ -36,12 +36,12 @@
 //!
 //! In a test, write the body under `#[whippet::test]`, or call [`check`] in any `#[test]`.
 //!
-//! # What is assumed
+//! # Assumptions
 //!
-//! Actors share nothing but messages. What a handler does depends on its state and the message alone: not on
-//! time, random numbers, the order of a `std` hash map, or memory that an earlier execution changed. Pass such
-//! things in as messages, or ask for every value with [`Cx::choose`]. A program that does not keep to this is
-//! told so; it is never given a wrong verdict silently where a replay can see the difference.
+//! Actors share nothing but messages. A handler depends only on its state and its message: not on time, random
+//! numbers, the order of a `std` hash map, or memory that an earlier execution changed. Pass such values in as
+//! messages, or explore every value with [`Cx::choose`]. A program that violates these assumptions is reported as not
+//! deterministic wherever a replay can see the difference; it does not silently get a wrong verdict there.
 
 mod check;
 mod replay;
@@ -58,9 +58,9 @@ pub use whippet_report as report;
 pub use whippet_search as search;
 pub use whippet_search::{Order, Reduction};
 
-/// What a file of actors and tests imports: `use whippet::prelude::*;`.
+/// The imports for a file of actors and tests: `use whippet::prelude::*;`.
 ///
-/// The attribute `test` is not among it, so that plain `#[test]` stays what it is: write `#[whippet::test]`.
+/// The attribute `test` is not included, so that plain `#[test]` keeps its meaning: write `#[whippet::test]`.
 ///
 /// ```
 /// use whippet::prelude::*;

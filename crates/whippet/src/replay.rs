@@ -1,4 +1,4 @@
-//! Schedules of failing tests: where they are kept, and how one is carried out again.
+//! Schedules of failing tests: saving and replaying them.
 
 use crate::CheckError;
 use std::path::{Path, PathBuf};
@@ -9,10 +9,10 @@ use whippet_model::{Schedule, ScheduleError};
 use whippet_report::story;
 use whippet_search::replay_within;
 
-/// The variable that names a schedule to replay instead of exploring.
+/// The environment variable that names a schedule to replay instead of exploring.
 const REPLAY: &str = "WHIPPET_REPLAY";
 
-/// The schedule to replay, if there is one and it is of this test.
+/// Returns the schedule to replay, if one is named and belongs to this test.
 pub(crate) fn wanted(test: &str) -> Result<Option<Schedule>, CheckError> {
     let Some(path) = std::env::var_os(REPLAY) else { return Ok(None) };
     let schedule = read(Path::new(&path))?;
@@ -25,7 +25,7 @@ fn read(path: &Path) -> Result<Schedule, CheckError> {
     whippet_report::schedule_in(&text, 1).map_err(|error: ScheduleError| file(error.to_string()))
 }
 
-/// Carries out a schedule; the error is what is wrong then, with its story.
+/// Replays a schedule. The error lists the problems that occur, with the counterexample.
 pub(crate) fn carry_out(test: Test, schedule: &Schedule, limit: Duration) -> Result<(), String> {
     let replayed = replay_within(Arc::new(test), schedule, limit).map_err(|error| error.to_string())?;
     let mut text = String::new();
@@ -39,7 +39,7 @@ pub(crate) fn carry_out(test: Test, schedule: &Schedule, limit: Duration) -> Res
     Err(whippet_report::plain(&format!("{text}{}", story(&replayed.story))))
 }
 
-/// Saves the schedule of the `k`-th finding of a test, and says by which command it is replayed.
+/// Saves the schedule of the `k`-th finding of a test and returns the command that replays it.
 pub(crate) fn save(test: &str, k: usize, schedule: &Schedule) -> String {
     match write(test, k, schedule) {
         Ok(path) => format!("{REPLAY}={} cargo {}", path.display(), again(test)),
@@ -47,7 +47,7 @@ pub(crate) fn save(test: &str, k: usize, schedule: &Schedule) -> String {
     }
 }
 
-/// Writes a schedule where the build keeps its own files.
+/// Writes a schedule to the target directory, or else to the directory for temporary files.
 fn write(test: &str, k: usize, schedule: &Schedule) -> std::io::Result<PathBuf> {
     let dir = build_dir().unwrap_or_else(std::env::temp_dir).join("whippet");
     std::fs::create_dir_all(&dir)?;
@@ -58,14 +58,14 @@ fn write(test: &str, k: usize, schedule: &Schedule) -> std::io::Result<PathBuf> 
     Ok(path)
 }
 
-/// The target directory: tests lie in `target/<profile>/deps`, examples in `target/<profile>/examples`.
+/// Returns the target directory: tests are in `target/<profile>/deps`, examples in `target/<profile>/examples`.
 fn build_dir() -> Option<PathBuf> {
     let program = std::env::current_exe().ok()?;
     let dir = program.parent().filter(|dir| dir.ends_with("deps") || dir.ends_with("examples"))?;
     Some(dir.parent()?.parent()?.to_owned())
 }
 
-/// What cargo is told to run a test again.
+/// Returns the arguments with which cargo runs a test again.
 fn again(test: &str) -> String {
     match std::env::current_exe() {
         Ok(program) if program.parent().is_some_and(|dir| dir.ends_with("examples")) => {

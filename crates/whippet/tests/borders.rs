@@ -1,9 +1,9 @@
-//! The borders between the rooms: which crate may know which.
+//! Checks the dependencies between the crates of the workspace.
 
 use std::collections::BTreeMap;
 use std::process::Command;
 
-/// Per crate, the crates of this workspace that it may use. Machines know no search, searches know no program.
+/// Returns, for each crate, the workspace crates that it may use. Machines use no search, searches use no program.
 fn allowed() -> BTreeMap<&'static str, &'static [&'static str]> {
     const MODEL: &str = "whippet-model";
     const SEARCH: &str = "whippet-search";
@@ -45,7 +45,7 @@ fn crates_depend_only_in_the_directions_of_the_architecture() {
         let may = allowed.get(name).unwrap_or_else(|| panic!("say in this test what {name} may depend on"));
         for dependency in package["dependencies"].as_array().unwrap() {
             let on = dependency["name"].as_str().unwrap();
-            // What only tests use crosses no border.
+            // Dependencies of tests only are not restricted.
             if dependency["kind"].is_null() && names.contains(&on) {
                 assert!(may.contains(&on), "{name} must not depend on {on}: see ARCHITECTURE.md");
             }

@@ -1,4 +1,4 @@
-//! The worked example of the documentation does what the documentation says.
+//! Checks that the worked example of the documentation behaves as documented.
 
 #[path = "../examples/cache.rs"]
 mod cache;

@@ -1,13 +1,13 @@
-//! Every public item has an example that runs: its own, or a use by name in that of the type it belongs to. What takes
-//! too long is at least compiled (`no_run`).
+//! Checks that every public item has an example that runs: its own, or a use by name in an example of the type it
+//! belongs to. Examples that take too long are at least compiled (`no_run`).
 //!
-//! A plain walk over the sources: the lint `unreachable_pub` makes sure that what says `pub` can be reached. Fields and
-//! variants are shown by their type.
+//! The check is a plain walk over the sources: the lint `unreachable_pub` ensures that every `pub` item can be reached.
+//! Fields and variants are covered by the examples of their type.
 
 use std::path::{Path, PathBuf};
 use syn::{Attribute, Expr, ImplItem, Item, Lit, Meta, TraitItem, Visibility};
 
-/// The crates that somebody may import.
+/// The crates that users may import.
 const CRATES: &[&str] =
     &["whippet", "macros", "model", "report", "search", "actors", "subjects", "generate", "net", "lang"];
 
@@ -36,7 +36,7 @@ fn every_public_item_has_an_example_that_runs() {
     );
 }
 
-/// All Rust files below a directory, in a fixed order.
+/// Returns all Rust files below a directory, in a fixed order.
 fn sources(dir: &Path) -> Vec<PathBuf> {
     let mut entries: Vec<PathBuf> = std::fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().path()).collect();
     entries.sort();
@@ -51,13 +51,13 @@ fn sources(dir: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// What is public in one file, and what its types' examples say.
+/// The public items of one file, and the examples of its types.
 #[derive(Default)]
 struct Walk {
     count: usize,
     /// The types and traits, each with the code of its examples.
     types: Vec<(String, String)>,
-    /// Items that have no example of their own: the type they belong to, if any, and their name.
+    /// The items without an example of their own: the type they belong to, if any, and their name.
     bare: Vec<(Option<String>, String)>,
 }
 
@@ -139,7 +139,7 @@ impl Walk {
         }
     }
 
-    /// The items that nothing shows.
+    /// Returns the items that no example shows.
     fn without(&self) -> impl Iterator<Item = String> + '_ {
         self.bare.iter().filter_map(|(of, name)| match of {
             None => Some(name.clone()),
@@ -162,7 +162,7 @@ fn only_in_tests(attrs: &[Attribute]) -> bool {
     attrs.iter().any(|a| a.path().is_ident("cfg") && matches!(&a.meta, Meta::List(l) if l.tokens.to_string() == "test"))
 }
 
-/// The code of the examples that are run, from the doc comments.
+/// Returns the code of the examples in doc comments that are run.
 fn examples(attrs: &[Attribute]) -> String {
     let lines = attrs.iter().filter_map(|a| match &a.meta {
         Meta::NameValue(doc) if doc.path.is_ident("doc") => match &doc.value {
@@ -187,7 +187,7 @@ fn examples(attrs: &[Attribute]) -> String {
     code
 }
 
-/// Whether code uses a name as a whole word.
+/// Returns `true` if the code contains a name as a whole word.
 fn uses(code: &str, name: &str) -> bool {
     code.split(|c: char| !c.is_alphanumeric() && c != '_').any(|word| word == name)
 }

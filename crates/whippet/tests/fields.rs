@@ -1,4 +1,4 @@
-//! Field-level dependence: messages that touch different fields of one actor are not reordered for nothing.
+//! Tests of field-level dependence: messages that touch different fields of one actor are not reordered.
 
 use whippet::prelude::*;
 
@@ -9,7 +9,7 @@ enum Msg {
     Report,
 }
 
-/// A registry that counts visitors beside its list.
+/// A registry of names that also counts visitors.
 #[derive(Clone, Debug, Default)]
 struct Registry<const FIELDS: bool> {
     names: Tracked<Vec<u32>>,
@@ -66,7 +66,7 @@ fn different_fields_commute() {
 
 #[test]
 fn constraints_and_stops_count_too() {
-    // The report waits for a visit and may end the registry: every final state must still be reached.
+    // The report waits for a visit and may stop the registry: every final state must still be reached.
     for reduction in [Reduction::Optimal, Reduction::Source] {
         let verdicts = [
             Whippet::new("whole").reduction(Reduction::Exhaustive).explore(program::<false>(true)).unwrap(),

@@ -1,4 +1,4 @@
-//! Actors mixed with futures, locks and shared variables: exact counts, deadlocks and races with exhaustive search.
+//! Tests of actors with futures, locks and shared variables: exact counts, deadlocks and races of exhaustive search.
 
 use whippet::model::{Kind, Verdict};
 use whippet::prelude::*;
@@ -7,13 +7,13 @@ fn exhaustive(body: impl Fn(&mut System) + Send + Sync + 'static) -> Verdict {
     Whippet::new("futures").reduction(Reduction::Exhaustive).explore(body).unwrap()
 }
 
-/// Executions, transitions, and in how many executions a problem of this kind was seen.
+/// Returns the numbers of executions, of transitions, and of executions with a problem of this kind.
 fn counts(verdict: &Verdict, kind: Kind) -> (u64, u64, u64) {
     let seen = verdict.findings.iter().filter(|f| f.kind == kind).map(|f| f.executions).sum();
     (verdict.counters.executions, verdict.counters.transitions, seen)
 }
 
-/// A main actor that waits for futures, which are made by `make`.
+/// Spawns a main actor that waits for the futures created by `make`.
 fn main_waits(sys: &mut System, make: impl Fn(&mut Inbox<()>) -> Vec<Future<()>> + 'static) {
     sys.spawn_fn_named("main", async move |main: &mut Inbox<()>| {
         let futures = make(main);
@@ -91,7 +91,7 @@ fn an_actor_and_a_future_deadlock() {
     assert_eq!(counts(&verdict, Kind::Deadlock), (2598, 9098, 10));
 }
 
-/// Two futures that each do something; main waits for both. Racy and all executions.
+/// Explores two futures for which main waits. Returns the numbers of racy executions and of all executions.
 fn pair<A, B>(first: A, second: B) -> (u64, u64)
 where
     A: AsyncFn(&mut Task, [Lock; 2], Shared<i32>) + Clone + Send + Sync + 'static,
@@ -229,8 +229,8 @@ const REDUCTIONS: [Reduction; 6] = [
     Reduction::Udpor,
 ];
 
-/// One reads what the other writes, and what each does then depends on it; main waits for both, beside two who send to a
-/// third in any order.
+/// Two racers: each reads the variable that the other one writes and, if it is 0, writes its own and sends to a sink.
+/// The sink asserts the order of the messages.
 fn racy_decisions(sys: &mut System) {
     let (x, y) = (sys.new_shared(0), sys.new_shared(0));
     let sink = sys.spawn_fn_named("sink", async |sink: &mut Inbox<u8>| {
@@ -262,7 +262,8 @@ fn a_race_leads_no_search_astray() {
     for reduction in REDUCTIONS {
         let verdict = Whippet::new("racy").reduction(reduction).explore(racy_decisions).unwrap();
         assert!(verdict.complete && races(&verdict) > 0, "{reduction:?}: {:?}", verdict.findings);
-        // Both read 0 only where reads do not see what races with them: nobody ever sends after the other.
+        // Both racers read 0 only where reads do not see racing writes. With plain reads only one of them ever sends,
+        // so the assertion of the sink must not be reported.
         assert!(
             kinds(&verdict).iter().all(|found| kinds(&all).contains(found)),
             "{reduction:?}: {:?}",
@@ -282,7 +283,7 @@ fn a_race_tells_both_accesses_and_both_messages() {
     assert!(verdict.findings[0].place.is_some());
 }
 
-/// What is wrong in an execution with a race is found as well, and its schedule shows it.
+/// Checks that a problem in an execution with a data race is found as well, with a schedule that shows it.
 #[test]
 fn a_deadlock_beside_a_race() {
     let body = |sys: &mut System| {
@@ -302,7 +303,7 @@ fn a_deadlock_beside_a_race() {
     }
 }
 
-/// Variables made by an actor and by a future while they run.
+/// Tests variables that an actor and a future create while they run.
 #[test]
 fn variables_made_in_steps() {
     let body = |locked: bool| {
@@ -334,7 +335,7 @@ fn variables_made_in_steps() {
     }
 }
 
-/// A call, a future, a lock and a receive wait for each other: one cycle, each with its line.
+/// A call, a future, a lock and a receive that wait for each other are reported as one cycle, each with its place.
 #[test]
 fn a_cycle_through_everything() {
     #[derive(Clone, Debug)]
@@ -377,7 +378,7 @@ fn a_cycle_through_everything() {
     }
 }
 
-/// A timeout may be over or not: both are explored, and whoever goes on without the future does so in time.
+/// A timeout may expire or not: both cases are explored, and if it expires the actor continues without the future.
 #[test]
 fn a_time_that_is_over_or_not() {
     let verdict = exhaustive(|sys| {
@@ -394,7 +395,7 @@ fn a_time_that_is_over_or_not() {
     assert!(over.message.contains("without it: None") && over.executions == 1, "{over:?}");
 }
 
-/// Futures of futures, made by the body of a test; the callback sees the failure, and `ready` does not care.
+/// Tests futures derived from futures in the body of a test; the callback sees the failure, and `ready` ignores it.
 #[test]
 fn futures_of_the_body_of_a_test() {
     let verdict = exhaustive(|sys| {

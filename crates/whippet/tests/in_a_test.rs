@@ -1,4 +1,4 @@
-//! Whippet as a test uses it: the attribute, the text of a failure, the saved schedule and its replay.
+//! Tests of Whippet as tests use it: the attribute, the text of a failure, the saved schedule and its replay.
 
 use std::process::Command;
 use whippet::prelude::*;
@@ -45,7 +45,7 @@ fn in_order_it_is_never_overdrawn(sys: &mut System) {
     overdrawn(sys);
 }
 
-/// The test whose replay is tried below: it passes as long as the bug is found.
+/// The test that is replayed below: it passes as long as the bug is found.
 #[test]
 fn the_bug() {
     let replaying = std::env::var_os("WHIPPET_REPLAY").is_some();
@@ -166,7 +166,7 @@ fn the_attribute_says_what_is_wrong_with_its_use() {
     trybuild::TestCases::new().compile_fail("tests/ui/*.rs");
 }
 
-/// A body runs to its first receive when it is created: what it chooses there is in no execution.
+/// A body runs to its first receive when it is created: a choice made there would not belong to any execution.
 #[test]
 fn a_choice_in_the_set_up_is_no_verdict() {
     let error = Whippet::new("early").explore(|sys| {
@@ -176,7 +176,7 @@ fn a_choice_in_the_set_up_is_no_verdict() {
     assert!(error.starts_with("choose(2) in the set-up, which is not explored"), "{error}");
 }
 
-/// What does not end, and where.
+/// Tests of code that does not end, in the set-up, in constraints, in checks and in a replay.
 mod endless {
     use std::time::Duration;
     use whippet::model::{Kind, Verdict};

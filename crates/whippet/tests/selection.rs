@@ -1,9 +1,9 @@
-//! Choosing native actors and messages by what sample executions have shown: the order `stable`, and marks.
+//! Tests of the selection of native actors and messages from sample executions: the order `stable`, and marks.
 
 use whippet::model::{Marks, Tasks, Verdict};
 use whippet::prelude::*;
 
-/// A registry with a field for others and one for workers; workers register when they are told to.
+/// A registry with a field for workers and one for others; workers register when they are told to.
 #[derive(Clone, Debug, Default)]
 struct Registry {
     others: Tracked<u32>,

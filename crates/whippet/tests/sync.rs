@@ -1,4 +1,5 @@
-//! Read–write locks, semaphores and condition variables: exact counts with exhaustive search, and a deadlock of each.
+//! Tests of read–write locks, semaphores and condition variables: exact counts of exhaustive search, and a deadlock of
+//! each.
 
 use std::collections::BTreeSet;
 use whippet::model::{Kind, Verdict};
@@ -10,7 +11,7 @@ fn explore(reduction: Reduction, body: impl Fn(&mut System) + Send + Sync + 'sta
     verdict
 }
 
-/// Explores with every search; all find the same. The answer is the exhaustive one's.
+/// Explores with every search, asserts that all have the same findings, and returns the verdict of exhaustive search.
 fn check(body: impl Fn(&mut System) + Send + Sync + Copy + 'static) -> Verdict {
     let found = |verdict: &Verdict| verdict.findings.iter().map(|f| (f.kind, f.key)).collect::<BTreeSet<_>>();
     let all = explore(Reduction::Exhaustive, body);
@@ -22,7 +23,7 @@ fn check(body: impl Fn(&mut System) + Send + Sync + Copy + 'static) -> Verdict {
     all
 }
 
-/// Executions, transitions, and in how many executions a problem of this kind was seen.
+/// Returns the numbers of executions, of transitions, and of executions with a problem of this kind.
 fn counts(verdict: &Verdict, kind: Kind) -> (u64, u64, u64) {
     let seen = verdict.findings.iter().filter(|f| f.kind == kind).map(|f| f.executions).sum();
     (verdict.counters.executions, verdict.counters.transitions, seen)
@@ -36,7 +37,7 @@ fn two_readers() {
             sys.spawn_future(async move |task| drop(task.read_lock(lock).await));
         }
     });
-    // Each reads, is answered, lets go: all mixtures of two such threes.
+    // Each future takes three steps (request, grant, release); all 20 interleavings of the two are possible.
     assert_eq!(counts(&verdict, Kind::Deadlock), (20, 68, 0));
 }
 
@@ -48,7 +49,7 @@ fn two_writers() {
             sys.spawn_future(async move |task| drop(task.write_lock(lock).await));
         }
     });
-    // One after the other.
+    // The writers run one after the other.
     assert_eq!(counts(&verdict, Kind::Deadlock), (2, 12, 0));
 }
 
@@ -89,7 +90,7 @@ fn a_write_under_a_lock_for_reading_is_a_race() {
             });
         }
     });
-    // In all but the two in which one of them has let go before the other begins.
+    // A race in all but the two executions in which one future releases the lock before the other begins.
     assert_eq!(counts(&verdict, Kind::Race), (20, 68, 18));
 }
 
@@ -109,7 +110,7 @@ fn writes_under_a_lock_for_writing_are_ordered() {
     assert_eq!(counts(&verdict, Kind::Race), (2, 12, 0));
 }
 
-/// So many futures that each take so many permits, of a semaphore with so many.
+/// Spawns `TAKERS` futures that each take `EACH` permits of a semaphore with `PERMITS` permits.
 fn takers<const PERMITS: u32, const TAKERS: usize, const EACH: usize>(sys: &mut System) {
     let semaphore = sys.new_semaphore(PERMITS);
     for _ in 0..TAKERS {
@@ -154,7 +155,8 @@ fn a_permit_as_a_signal() {
     assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
 }
 
-/// Some wait until a variable is set; one sets it and notifies.
+/// Spawns futures that wait until a variable is set, and a notifier that sets it. The waiters read the variable before
+/// their first wait if `ask`; the notifier wakes all of them if `all`, and otherwise one.
 fn meeting(sys: &mut System, waiters: usize, ask: bool, all: bool) {
     let (mutex, changed, full) = (sys.new_mutex(), sys.new_condvar(), sys.new_shared(false));
     for _ in 0..waiters {
@@ -217,7 +219,7 @@ fn to_wait_with_a_lock_that_is_held_twice_is_a_panic() {
     assert!(message.contains("held 2 times"), "{message}");
 }
 
-/// States compare: two who use everything, whoever comes first, end in one state.
+/// Checks that states compare: two actors that use both objects end in the same state in either order.
 #[test]
 fn states_of_locks_compare() {
     #[derive(Clone, Debug, Hash)]

@@ -1,11 +1,11 @@
-//! What every actor can do with futures.
+//! The operations on futures that every actor has.
 //!
 //! See [`acts`](super::acts) for why these are macros.
 
-/// Methods that run futures and wait for them.
+/// Defines the methods that create futures and wait for them.
 macro_rules! acts_on_futures {
     () => {
-        /// Runs a body beside the actor and gives a handle to its result: see [`Future`](crate::Future).
+        /// Runs a body concurrently with the actor and returns a handle to its result: see [`Future`](crate::Future).
         ///
         /// ```
         /// # use whippet::prelude::*;
@@ -24,7 +24,7 @@ macro_rules! acts_on_futures {
             self.hands.spawn_future("future", body)
         }
 
-        /// Waits for a future. If its body panicked, so does this.
+        /// Waits for a future. Panics if the body of the future panicked.
         ///
         /// ```
         /// # use whippet::prelude::*;
@@ -43,7 +43,7 @@ macro_rules! acts_on_futures {
             self.hands.wait(future, ::std::panic::Location::caller())
         }
 
-        /// Waits for a future, and says why if its body panicked.
+        /// Waits for a future, and returns the failure if its body panicked.
         ///
         /// ```
         /// # use whippet::prelude::*;
@@ -62,7 +62,7 @@ macro_rules! acts_on_futures {
             self.hands.try_wait(future, ::std::panic::Location::caller())
         }
 
-        /// Waits until a future has completed, whatever its result.
+        /// Waits until a future has completed, with or without a failure.
         #[track_caller]
         pub fn ready<T: $crate::Message>(
             &mut self,
@@ -71,7 +71,7 @@ macro_rules! acts_on_futures {
             self.hands.ready(future, ::std::panic::Location::caller())
         }
 
-        /// Waits for a future, or for a time that may be over at any moment: both are explored.
+        /// Waits for a future with a timeout that may expire at any time: both outcomes are explored.
         ///
         /// ```
         /// # use whippet::prelude::*;
@@ -93,7 +93,7 @@ macro_rules! acts_on_futures {
             self.hands.wait_or_timeout(future, ::std::panic::Location::caller())
         }
 
-        /// Waits for all of them.
+        /// Waits for all of the futures and returns their results.
         ///
         /// ```
         /// # use whippet::prelude::*;

@@ -1,5 +1,5 @@
-//! What every actor can do, however it is written: with messages and actors here, with futures and with what is shared in
-//! files of their own.
+//! The operations that every actor has, whether it is a handler, a body or a future: those on messages and actors are
+//! here, those on futures and on shared objects are in files of their own.
 
 mod futures;
 mod sharing;
@@ -7,13 +7,14 @@ mod sharing;
 pub(crate) use futures::acts_on_futures;
 pub(crate) use sharing::acts_on_shared_things;
 
-/// The methods that [`Cx`](crate::Cx), [`Inbox`](crate::Inbox) and [`Task`](crate::Task) have in common.
+/// Defines the methods that [`Cx`](crate::Cx), [`Inbox`](crate::Inbox) and [`Task`](crate::Task) have in common.
 ///
-/// They are written out in each type instead of being borrowed from an inner one, so that
-/// `cx.send(worker, Msg::Hello(cx.this()))` compiles: a method of the type itself may be given what another one says.
+/// The methods are generated in each type instead of being inherited through `Deref`, so that `cx.send(worker,
+/// Msg::Hello(cx.this()))` compiles: two-phase borrows allow `cx.this()` as an argument only if `send` is a method of
+/// the type itself.
 macro_rules! acts {
     () => {
-        /// Sends a message. It is delivered at any later time, unless the order of delivery says otherwise.
+        /// Sends a message. It may be delivered at any later time, unless the delivery order says otherwise.
         ///
         /// ```
         /// # use whippet::prelude::*;
@@ -29,9 +30,9 @@ macro_rules! acts {
             self.hands.send(to, message);
         }
 
-        /// Sends a request and waits for the reply; the actor takes no other message meanwhile.
+        /// Sends a request and waits for the reply; the actor receives no other message in the meantime.
         ///
-        /// `request` makes the message around the handle for the reply: `cx.call(server, Msg::Get).await`.
+        /// `request` wraps the reply handle in a message: `cx.call(server, Msg::Get).await`.
         ///
         /// ```
         /// # use whippet::prelude::*;
@@ -99,7 +100,7 @@ macro_rules! acts {
             self.hands.spawn(None, actor)
         }
 
-        /// Creates an actor that is called `name` in stories.
+        /// Creates an actor that is called `name` in counterexamples.
         ///
         /// ```
         /// # use whippet::prelude::*;
@@ -141,7 +142,7 @@ macro_rules! acts {
             self.hands.spawn_fn(None, body)
         }
 
-        /// Creates an actor that receives explicitly and is called `name` in stories.
+        /// Creates an actor that receives explicitly and is called `name` in counterexamples.
         ///
         /// ```
         /// # use whippet::prelude::*;
@@ -161,7 +162,7 @@ macro_rules! acts {
             self.hands.spawn_fn(Some(name), body)
         }
 
-        /// Some number below `n`: every one is explored.
+        /// Returns a number below `n`: every value is explored.
         ///
         /// ```
         /// # use whippet::prelude::*;

@@ -1,11 +1,11 @@
-//! What every actor can do with locks, semaphores, condition variables and shared variables.
+//! The operations on locks, semaphores, condition variables and shared variables that every actor has.
 //!
 //! See [`acts`](super::acts) for why these are macros.
 
-/// Methods that make them and use them.
+/// Defines the methods that create and use shared objects.
 macro_rules! acts_on_shared_things {
     () => {
-        /// A new re-entrant lock: see [`Lock`](crate::Lock).
+        /// Creates a re-entrant lock: see [`Lock`](crate::Lock).
         ///
         /// ```
         /// # use whippet::prelude::*;
@@ -21,7 +21,7 @@ macro_rules! acts_on_shared_things {
             self.hands.new_lock()
         }
 
-        /// A new mutex: see [`Mutex`](crate::Mutex).
+        /// Creates a mutex: see [`Mutex`](crate::Mutex).
         ///
         /// ```
         /// # use whippet::prelude::*;
@@ -37,7 +37,7 @@ macro_rules! acts_on_shared_things {
             self.hands.new_mutex()
         }
 
-        /// Waits for a lock or mutex and holds it until the guard is dropped.
+        /// Acquires a lock or mutex, waiting if necessary, and holds it until the guard is dropped.
         ///
         /// ```
         /// # use whippet::prelude::*;
@@ -45,7 +45,7 @@ macro_rules! acts_on_shared_things {
         /// #     sys.spawn_fn(async |cx: &mut Inbox<u32>| {
         /// let mutex = cx.new_mutex();
         /// let guard = cx.lock(mutex).await;
-        /// // Nobody else is here.
+        /// // No other actor holds the lock here.
         /// drop(guard);
         /// #     });
         /// # });
@@ -55,7 +55,7 @@ macro_rules! acts_on_shared_things {
             self.hands.lock(lock, ::std::panic::Location::caller())
         }
 
-        /// A new read–write lock: see [`RwLock`](crate::RwLock).
+        /// Creates a read–write lock: see [`RwLock`](crate::RwLock).
         ///
         /// ```
         /// # use whippet::prelude::*;
@@ -70,7 +70,7 @@ macro_rules! acts_on_shared_things {
             self.hands.new_rwlock()
         }
 
-        /// Waits for a read–write lock and holds it for reading until the guard is dropped.
+        /// Acquires a read–write lock for reading, waiting if necessary, and holds it until the guard is dropped.
         ///
         /// ```
         /// # use whippet::prelude::*;
@@ -89,7 +89,7 @@ macro_rules! acts_on_shared_things {
             self.hands.read_lock(lock, ::std::panic::Location::caller())
         }
 
-        /// Waits for a read–write lock and holds it for writing until the guard is dropped.
+        /// Acquires a read–write lock for writing, waiting if necessary, and holds it until the guard is dropped.
         ///
         /// ```
         /// # use whippet::prelude::*;
@@ -97,7 +97,7 @@ macro_rules! acts_on_shared_things {
         /// #     sys.spawn_fn(async |cx: &mut Inbox<u32>| {
         /// let lock = cx.new_rwlock();
         /// let guard = cx.write_lock(lock).await;
-        /// // Nobody else is here.
+        /// // No other actor holds the lock here.
         /// drop(guard);
         /// #     });
         /// # });
@@ -110,7 +110,7 @@ macro_rules! acts_on_shared_things {
             self.hands.write_lock(lock, ::std::panic::Location::caller())
         }
 
-        /// A new semaphore with so many permits: see [`Semaphore`](crate::Semaphore).
+        /// Creates a semaphore with this number of permits: see [`Semaphore`](crate::Semaphore).
         ///
         /// ```
         /// # use whippet::prelude::*;
@@ -125,7 +125,7 @@ macro_rules! acts_on_shared_things {
             self.hands.new_semaphore(permits)
         }
 
-        /// Waits for a permit and has it until it is dropped.
+        /// Acquires a permit, waiting if necessary, and holds it until it is dropped.
         ///
         /// ```
         /// # use whippet::prelude::*;
@@ -146,7 +146,7 @@ macro_rules! acts_on_shared_things {
             self.hands.acquire(semaphore, ::std::panic::Location::caller())
         }
 
-        /// Gives a semaphore one more permit.
+        /// Adds a permit to a semaphore.
         ///
         /// ```
         /// # use whippet::prelude::*;
@@ -163,14 +163,14 @@ macro_rules! acts_on_shared_things {
             self.hands.add_permit(semaphore);
         }
 
-        /// A new condition variable: see [`Condvar`](crate::Condvar).
+        /// Creates a condition variable: see [`Condvar`](crate::Condvar).
         ///
         /// ```
         /// # use whippet::prelude::*;
         /// # whippet::check(|sys| {
         /// #     sys.spawn_fn(async |cx: &mut Inbox<u32>| {
         /// let changed = cx.new_condvar();
-        /// cx.notify_all(changed).await; // nobody waits: nothing happens
+        /// cx.notify_all(changed).await; // no waiters: no effect
         /// #     });
         /// # });
         /// ```
@@ -178,9 +178,11 @@ macro_rules! acts_on_shared_things {
             self.hands.new_condvar()
         }
 
-        /// Lets go of a lock, waits until somebody notifies, and takes the lock again.
+        /// Releases a lock, waits for a notification, and acquires the lock again.
         ///
-        /// The lock must be held once: it is a panic to wait with one that is held several times.
+        /// # Panics
+        ///
+        /// Panics if the actor holds the lock more than once.
         ///
         /// ```
         /// # use whippet::prelude::*;
@@ -208,7 +210,7 @@ macro_rules! acts_on_shared_things {
             self.hands.wait_on(condvar, guard, ::std::panic::Location::caller())
         }
 
-        /// Wakes one of those who wait on a condition variable, if there is one; every one is explored.
+        /// Wakes one actor that waits on a condition variable, if there is one; every choice is explored.
         ///
         /// ```
         /// # use whippet::prelude::*;
@@ -232,7 +234,7 @@ macro_rules! acts_on_shared_things {
             self.hands.notify_one(condvar, ::std::panic::Location::caller())
         }
 
-        /// Wakes all who wait on a condition variable.
+        /// Wakes all actors that wait on a condition variable.
         ///
         /// ```
         /// # use whippet::prelude::*;
@@ -256,7 +258,7 @@ macro_rules! acts_on_shared_things {
             self.hands.notify_all(condvar, ::std::panic::Location::caller())
         }
 
-        /// A new variable that several actors and futures may use: see [`Shared`](crate::Shared).
+        /// Creates a variable that several actors and futures may use: see [`Shared`](crate::Shared).
         pub fn new_shared<T: $crate::Message>(&mut self, value: T) -> $crate::Shared<T> {
             self.hands.new_shared(value)
         }

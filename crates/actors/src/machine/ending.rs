@@ -1,4 +1,5 @@
-//! What is wrong with a configuration in which nothing can happen any more.
+//! Problems of a configuration in which no step is enabled: deadlocks, messages that are never received, failed futures
+//! that no actor waited for, actors that have not stopped, and failed checks.
 
 use super::ActorMachine;
 use super::finish::key_of_panic;
@@ -15,25 +16,25 @@ use crate::words;
 use std::panic::Location;
 use whippet_model::{Kind, Name, Problem};
 
-/// Tells the failures of futures from other panics.
+/// Salt that distinguishes failures of futures from other panics.
 const FAILED: u64 = 0xFA11;
 
-/// An actor that waits for the reply to a call, of a future or of a lock.
+/// An actor that waits for the reply of another actor, a future or a lock.
 struct Stuck {
     actor: u32,
-    /// Who would have to act: the actor that was called, or the one that holds the lock.
+    /// The actor that would have to act next: the callee, or the holder if the callee is a lock.
     next: u32,
-    /// The actor that was called.
+    /// The callee.
     on: u32,
     request: u32,
     site: &'static Location<'static>,
 }
 
-/// An actor in a receive, and where that is.
+/// An actor that is suspended in a receive, and the source location of the receive.
 type Receiver = (u32, &'static Location<'static>);
 
 impl ActorMachine {
-    /// Appends all that is wrong with the present configuration as an end.
+    /// Appends all problems of the current configuration, taken as the end of an execution.
     pub(super) fn find_ending_problems(&self, out: &mut Vec<Problem>) {
         let engine = self.engine.borrow();
         let stuck = self.stuck(&engine);
@@ -83,7 +84,7 @@ impl ActorMachine {
                 stuck.push(Stuck { actor: actor as u32, next, on, request: request as u32, site: wait.site });
             }
         }
-        // In an order that equivalent executions agree on.
+        // Sorts in an order that is the same in equivalent executions.
         stuck.sort_by_key(|one| {
             let about = &engine.about[one.actor as usize];
             (if about.by == SET_UP { one.actor } else { u32::MAX }, about.name)
@@ -91,7 +92,8 @@ impl ActorMachine {
         stuck
     }
 
-    /// Whether the reply to a call is there: where a story ends before its program does, somebody may still take one.
+    /// Returns `true` if the reply to a call is pending. This happens if a counterexample is cut off before the program
+    /// ends.
     fn answered(&self, engine: &Engine, call: Name) -> bool {
         let mut replies = engine.mail.pending().map(|p| engine.mail[p].content);
         replies.any(|content| matches!(content, Content::Reply(_, answers) if answers == call))
@@ -134,8 +136,8 @@ impl ActorMachine {
         Problem { kind: Kind::Deadlock, message, place, key, steps, warning: false }
     }
 
-    /// The longest chain of those who wait that leads to an actor in a receive. Nothing else can happen, so nobody but
-    /// those who wait could send it anything: that closes the cycle.
+    /// Returns the longest chain of waiting actors that ends at an actor in a receive. Since no step is enabled, only
+    /// the waiting actors themselves could send it a message, so the chain counts as a cycle.
     fn chain<'a>(&self, engine: &Engine, stuck: &'a [Stuck]) -> Option<(Vec<&'a Stuck>, Receiver)> {
         let chains = stuck.iter().filter_map(|start| {
             let mut chain = vec![start];
@@ -151,11 +153,11 @@ impl ActorMachine {
                 _ => None,
             }
         });
-        // Of equally long ones the first, in the order of those who wait.
+        // Selects the first of several equally long chains, in the order of `stuck`.
         chains.min_by_key(|(chain, _)| std::cmp::Reverse(chain.len()))
     }
 
-    /// The actor that holds a lock, or has a permit; among several one that waits itself, if there is one.
+    /// Returns an actor that holds a lock or a permit; if there are several, preferably one that is waiting itself.
     fn holder(&self, engine: &Engine, lock: u32) -> Option<u32> {
         let state = self.cells[lock as usize].view(usize::MAX)?;
         let names = if let Some(lock) = state.downcast_ref::<LockActor>() {
@@ -173,7 +175,7 @@ impl ActorMachine {
         holders.iter().find(waits).or(holders.first()).copied()
     }
 
-    /// What one actor waits for.
+    /// Describes the wait of one actor.
     fn waiting(&self, engine: &Engine, labels: &[String], one: &Stuck) -> String {
         let (actor, on) = (&labels[one.actor as usize], &labels[one.on as usize]);
         let place = format!("{}:{}", one.site.file(), one.site.line());
@@ -196,7 +198,7 @@ impl ActorMachine {
     }
 
     fn undeliverable(&self, engine: &Engine, labels: &[String], out: &mut Vec<Problem>) {
-        // Several of one key are all told: which has the shortest story is for the collector to say.
+        // Problems with the same key are all reported; the collector keeps the one with the shortest counterexample.
         for p in engine.mail.pending() {
             let sent = engine.mail[p];
             let why = match (self.cells[sent.to as usize].present(), sent.content) {
@@ -207,7 +209,7 @@ impl ActorMachine {
                     "waits for other messages"
                 }
                 (_, Content::Reply(..)) => "does not wait for it any more",
-                // Somebody who waits for a reply is told of as a deadlock.
+                // An actor that waits for a reply is reported as a deadlock.
                 (Status::Waiting(_), Content::Message(_)) => continue,
             };
             let text = self.cells[sent.to as usize].show_message(engine, p);
@@ -233,7 +235,7 @@ impl ActorMachine {
         }
     }
 
-    /// Futures whose body panicked, and nobody waited for them.
+    /// Appends the futures whose body panicked and for which no actor waited.
     fn failed_futures(&self, engine: &Engine, labels: &[String], out: &mut Vec<Problem>) {
         for (actor, step, failure) in &engine.failed {
             let awaited = engine.mail.all().iter().any(|sent| sent.to == *actor && sent.delivered != PENDING);
@@ -274,8 +276,8 @@ impl ActorMachine {
         });
     }
 
-    /// The steps that made an actor what it is now: the newest, which follows all others; where its steps may
-    /// commute, all of them.
+    /// Returns the steps that determine the state of an actor: its newest step, which depends on all earlier ones, or
+    /// all of its steps if they may commute.
     fn steps_of(&self, actor: u32) -> Vec<usize> {
         let mut steps: Vec<usize> = (0..self.records.len()).filter(|&at| self.records[at].actor == actor).collect();
         if !self.cells[actor as usize].has_fields() {
@@ -285,12 +287,12 @@ impl ActorMachine {
     }
 }
 
-/// Whom one waits for, if that one waits as well.
+/// Returns the entry of the actor that `one` waits for, if that actor waits as well.
 fn after<'a>(stuck: &'a [Stuck], one: &Stuck) -> Option<&'a Stuck> {
     stuck.iter().find(|other| other.actor == one.next)
 }
 
-/// A cycle among those who wait, if there is one.
+/// Returns a cycle of waiting actors, if one exists.
 fn cycle(stuck: &[Stuck]) -> Option<Vec<&Stuck>> {
     for start in stuck {
         let mut path: Vec<&Stuck> = vec![start];

@@ -1,10 +1,11 @@
-//! A hash of a whole configuration.
+//! Hash of a whole configuration.
 //!
-//! It is a sum with one part for each actor and one for each pending message, so that a step changes few parts: those are
-//! taken off and added, and the sums of earlier configurations are kept for going back. Where the order of
-//! things counts, every part depends on all before it, and the hash is made anew each time.
+//! The canonical hash is a sum with one term per actor and one per pending message. A step changes few terms: the old
+//! ones are subtracted and the new ones added, and the sums of earlier configurations are kept for undoing steps. The
+//! ordered hash depends on the numbers of actors and the positions of pending messages, so it is computed from scratch
+//! each time.
 //!
-//! Actors with an async body are compared by the text of what they have received, in which addresses stand under
+//! Actors with an async body are compared by the text of the messages they have received, in which addresses print as
 //! their stable names.
 
 use super::Record;
@@ -13,23 +14,23 @@ use crate::cell::Cell;
 use crate::engine::Engine;
 use whippet_model::{Comparison, MachineError, Name};
 
-/// Two independent sums make 128 bits: a collision would merge two different states.
+/// Two independent sums of 64 bits each. 128 bits make a collision, which would merge two different states, unlikely.
 type Sums = [u64; 2];
 
-/// The sums of the present configuration, and what it takes to have those of earlier ones.
+/// The sums of the current configuration, and the data to restore those of earlier ones.
 #[derive(Default)]
 pub(super) struct Fingerprints {
     sums: Sums,
-    /// The configurations that were asked for on the way here.
+    /// The configurations on the current path whose hash was requested.
     known: Vec<Known>,
-    /// The parts of actors and of messages, sent so far.
+    /// The terms of all actors, and of all messages sent so far.
     actors: Vec<Sums>,
     messages: Vec<Sums>,
-    /// The parts that actors had before.
+    /// The previous terms of actors, to be restored when steps are undone.
     undo: Vec<(u32, Sums)>,
 }
 
-/// A configuration that was asked for, with what is to be restored on the way back to the one before it.
+/// A configuration whose hash was requested, with the data to restore the one requested before it.
 struct Known {
     depth: usize,
     sums: Sums,
@@ -38,18 +39,18 @@ struct Known {
     undo: usize,
 }
 
-/// The program in its present configuration.
+/// The program in its current configuration.
 #[derive(Copy, Clone)]
 pub(super) struct Present<'a> {
     pub(super) engine: &'a Engine,
     pub(super) cells: &'a [Box<dyn Cell>],
     pub(super) records: &'a [Record],
-    /// Whether there may be an actor with an async body.
+    /// `true` if there may be an actor with an async body.
     pub(super) bodies: bool,
 }
 
 impl Fingerprints {
-    /// The hash of the present configuration.
+    /// Returns the hash of the current configuration.
     pub(super) fn of(&mut self, present: Present<'_>, how: Comparison) -> Result<u128, MachineError> {
         if !present.engine.shared.is_empty() {
             let why = "programs with shared variables cannot be compared by their states: use another search";
@@ -62,7 +63,7 @@ impl Fingerprints {
         self.hash(present, how)
     }
 
-    /// All steps from `depth` on have been taken back.
+    /// Restores the sums after all steps from `depth` on have been undone.
     pub(super) fn rewind(&mut self, depth: usize) {
         while let Some(known) = self.known.pop_if(|known| known.depth > depth) {
             self.sums = known.sums;
@@ -85,7 +86,7 @@ impl Fingerprints {
         Ok(u128::from(high) << 64 | u128::from(low))
     }
 
-    /// Brings the sums to the present.
+    /// Updates the sums to the current configuration.
     fn learn(&mut self, present: Present<'_>) -> Result<(), MachineError> {
         let depth = present.records.len();
         let from = self.known.last().map(|known| known.depth);
@@ -104,7 +105,7 @@ impl Fingerprints {
             self.messages.push(part);
             add(&mut self.sums, part);
         }
-        // Of what was there before, only the receivers of the steps since are different.
+        // Among the terms that existed before, only those of the receivers of the steps since then have changed.
         let Some(from) = from else {
             let delivered = present.engine.mail.all().iter().zip(&self.messages).filter(|(sent, _)| !sent.is_pending());
             delivered.for_each(|(_, &part)| take(&mut self.sums, part));
@@ -126,7 +127,7 @@ impl Fingerprints {
 impl Present<'_> {
     fn actor(self, slot: usize) -> Result<Sums, MachineError> {
         let about = &self.engine.about[slot];
-        // The test itself is no actor of the program.
+        // The test itself is not an actor of the program.
         let hash = if slot == 0 { Some(0) } else { self.cells[slot].hash(self.engine) };
         Ok(part(about.name.mixed(hash.ok_or_else(|| no_hash(&about.kind))?)))
     }
@@ -139,7 +140,7 @@ impl Present<'_> {
     }
 }
 
-/// Actors in order of creation, messages in order of sending.
+/// Hashes actors in the order they were created and messages in the order they were sent.
 fn ordered(present: Present<'_>) -> Result<Sums, MachineError> {
     let engine = present.engine;
     let mut sums = [0; 2];

@@ -1,6 +1,6 @@
-//! The end of a step: the actors it created, the checks that it may have broken, and what it touched.
+//! The end of a step: starts the actors it created, runs the affected checks, and records its footprint.
 //!
-//! Most steps of most programs have none of this, and [`finish`](ActorMachine::finish) is over at once.
+//! Most steps need none of this, and [`finish`](ActorMachine::finish) returns at once.
 
 use super::{ActorMachine, Rare};
 use crate::cell::Trouble;
@@ -8,13 +8,13 @@ use crate::delivery::Delivery;
 use crate::panics::Panic;
 use whippet_model::{Kind, MachineError, Name, Problem, Relation, Touch};
 
-/// Tells the fields of an actor from actors.
+/// Salt that distinguishes the fields of an actor from actors.
 const FIELD: u64 = 0xF1E1;
-/// Tells the object of a check from actors.
+/// Salt that distinguishes the object of a check from actors.
 const CHECK: u64 = 0xC4EC;
 
 impl ActorMachine {
-    /// Ends the newest step, a step of `actor` that came to `result`.
+    /// Finishes the newest step, which `actor` took with this result.
     #[inline]
     pub(super) fn finish(&mut self, actor: u32, result: Result<(), Trouble>) -> Result<(), MachineError> {
         let plain = {
@@ -24,10 +24,10 @@ impl ActorMachine {
         if plain && self.plain && result.is_ok() { Ok(()) } else { self.finish_with_care(actor, result) }
     }
 
-    /// The same for a step of which something is to be noted.
+    /// The slow path of [`finish`](ActorMachine::finish), for steps with anything to record.
     #[inline(never)]
     fn finish_with_care(&mut self, actor: u32, result: Result<(), Trouble>) -> Result<(), MachineError> {
-        // Also of a step that panicked: what it had created before is there.
+        // Even if the step panicked, the actors it had created before exist.
         let created = self.take_newborn();
         let result = result.and(created);
         let arities = self.engine.borrow().now.arities.clone();
@@ -57,7 +57,7 @@ impl ActorMachine {
         }
     }
 
-    /// Takes in the actors that were created, and those that they create as they begin.
+    /// Starts the actors that were created, and recursively those that they create at their beginning.
     pub(super) fn take_newborn(&mut self) -> Result<(), Trouble> {
         loop {
             let newborn = std::mem::take(&mut self.engine.borrow_mut().newborn);
@@ -73,15 +73,15 @@ impl ActorMachine {
         }
     }
 
-    /// Notes what a step of an actor touched.
+    /// Records the footprint of a step of an actor.
     fn touch(&mut self, actor: u32) {
         let (name, shared) = {
             let engine = self.engine.borrow();
             (engine.about[actor as usize].name, !engine.shared.is_empty())
         };
         match self.cells[actor as usize].fields() {
-            // Where messages are kept in order, delivering one lets others through: that is no matter of fields.
-            // Shared variables are ordered by actors as a whole.
+            // With ordered delivery, delivering one message can enable others, whatever fields it touches. Accesses to
+            // shared variables are ordered by the actor as a whole.
             Some(fields) if self.fields && self.delivery == Delivery::Unordered && !shared => {
                 self.touches.push(Touch::read(name));
                 self.touches.extend(fields.iter().map(|&(place, write)| {
@@ -98,14 +98,14 @@ impl ActorMachine {
         }
     }
 
-    /// The first check that step `at`, of this actor, broke.
+    /// Returns the problem of the first check that fails after step `at` of this actor.
     #[inline]
     fn check(&self, actor: u32, at: usize) -> Option<Problem> {
         let checks = self.checks_of.get(actor as usize)?;
         checks.iter().find_map(|&k| self.run_check(k as usize, vec![at]))
     }
 
-    /// What one of the checks says now.
+    /// Runs one of the `always` checks and returns its problem if it fails.
     pub(super) fn run_check(&self, k: usize, steps: Vec<usize>) -> Option<Problem> {
         let panic = self.always[k].run(&self.cells).err()?;
         Some(Problem {
@@ -125,7 +125,7 @@ fn panicked(panic: Panic, at: usize) -> Problem {
     Problem { kind, message: panic.message, place: panic.place, key, steps: vec![at], warning: false }
 }
 
-/// A panic is the same one wherever it comes from the same place.
+/// Returns the key of a panic: panics at the same location have the same key.
 pub(super) fn key_of_panic(panic: &Panic) -> Name {
     let text = panic.place.as_ref().unwrap_or(&panic.message);
     text.bytes().fold(Name::ROOT.mixed(Kind::Panic as u64), |key, byte| key.mixed(u64::from(byte)))

@@ -1,43 +1,46 @@
-//! What a few executions tell of a program of native actors.
+//! Knowledge about a program of native actors, obtained from sample executions.
 //!
-//! The order `stable` and marks on messages ask what a program may still do. ABS has its text for that; a program of
-//! native actors is run a number of times instead, before the search begins, each time in another order. What is learnt is
+//! The order `stable` and marks on messages need to know what a program may still do. For ABS programs this comes from
+//! the program text. A program of native actors is instead run a number of times before the search begins, each time in
+//! a different order. The samples show
 //!
-//! * who is sent to on a kind of message to an actor, directly and in the end, which tells the actors that nobody seems to send to any more;
-//! * which tracked fields a kind of message touches, which tells the messages that seem independent.
+//! * to which actors a message of some kind leads to sends, directly or indirectly; this identifies actors to which no
+//!   more messages seem to be sent;
+//! * which tracked fields a message of some kind touches; this identifies messages that seem independent.
 //!
-//! A kind is a type of actor and a variant of its message. All this may be wrong of what no sample showed, so it orders
-//! a search, or leaves out what the user agreed to miss. It does not change after: a machine answers the same
-//! in the same configuration.
+//! The kind of a message is the type of its receiver together with the variant of the message. The knowledge may be
+//! wrong about behaviour that no sample showed, so it only affects the order of a search, or leaves out executions that
+//! the user agreed to miss. It does not change afterwards: a machine returns the same answer in the same configuration.
 
 use super::ActorMachine;
 use crate::fields::Touched;
 use rustc_hash::FxHashMap;
 use whippet_model::{Choice, Machine, Marks, Name};
 
-/// How many executions are looked at, and how many steps of each at most.
+/// The number of sample executions, and the maximum number of steps of each.
 const SAMPLES: u64 = 64;
 const STEPS: usize = 1_000;
 
-/// The weights of a message from which an actor is sent to at once, in the end, or of which nothing is known.
+/// The weights of a pending message that leads to a send to the actor directly, indirectly, or possibly (its kind was
+/// never seen).
 const DIRECTLY: u64 = 10_000;
 const IN_THE_END: u64 = 100;
 const UNKNOWN: u64 = 1;
 
-/// A message of some kind to an actor.
+/// The receiver of a message, and the message's kind.
 type Node = (Name, u64);
 
-/// See the module.
+/// The knowledge about a program; see the module documentation.
 #[derive(Debug, Default)]
 pub(super) struct Knowledge {
-    /// Per message, who is sent to because of it, and whether directly.
+    /// For each message, the actors to which it leads to sends, and `true` for those to which it leads directly.
     reached: FxHashMap<Node, FxHashMap<Name, bool>>,
-    /// Per kind, what it touches, each field once; nothing where that is more than fields.
+    /// For each kind, the fields it touches without duplicates, or `None` if it touches an actor as a whole.
     touched: FxHashMap<u64, Option<Touched>>,
 }
 
 impl Knowledge {
-    /// Runs the program a number of times, and takes all steps back.
+    /// Runs the sample executions, and undoes all their steps.
     pub(super) fn learn(machine: &mut ActorMachine) -> Knowledge {
         let mut knowledge = Knowledge::default();
         let mut sends: FxHashMap<Node, Vec<Node>> = FxHashMap::default();
@@ -51,7 +54,7 @@ impl Knowledge {
                     break;
                 }
                 knowledge.note(machine, &mut sends);
-                // Of a step that can go several ways, one of them.
+                // If the step has several branches, picks one of them.
                 while let Some(branch) = machine.next_branch().filter(|_| dice.0 >> 32 & 1 == 0) {
                     dice = dice.mixed(1);
                     let what = machine.step(machine.depth() - 1).choice.what;
@@ -70,7 +73,7 @@ impl Knowledge {
         knowledge
     }
 
-    /// Takes in the newest step.
+    /// Adds the newest step to the knowledge.
     fn note(&mut self, machine: &ActorMachine, sends: &mut FxHashMap<Node, Vec<Node>>) {
         let record = machine.records.last().expect("a step was taken");
         let kind = machine.kind(record.choice.what.0);
@@ -89,7 +92,7 @@ impl Knowledge {
         }
     }
 
-    /// Whether two kinds of message to one actor seem to commute.
+    /// Returns `true` if two kinds of messages to one actor seem to commute.
     fn independent(&self, kind: u64, other: u64) -> bool {
         let known = |kind| self.touched.get(&kind).and_then(Option::as_ref);
         let (Some(one), Some(other)) = (known(kind), known(other)) else { return false };
@@ -104,7 +107,7 @@ fn add(known: &mut Touched, (place, write): (usize, bool)) {
     }
 }
 
-/// Who is sent to because of a message, and whether directly.
+/// Returns the actors to which a message leads to sends, with `true` for those to which it leads directly.
 fn reached(sends: &FxHashMap<Node, Vec<Node>>, from: Node) -> FxHashMap<Name, bool> {
     let (mut reached, mut seen, mut next) = (FxHashMap::default(), vec![from], 0);
     while let Some(&node) = seen.get(next) {
@@ -120,14 +123,15 @@ fn reached(sends: &FxHashMap<Node, Vec<Node>>, from: Node) -> FxHashMap<Name, bo
 }
 
 impl ActorMachine {
-    /// See the module.
+    /// Obtains the knowledge from sample executions, unless that has been done already.
     pub(super) fn find_out(&mut self) {
         if self.knowledge.is_none() {
             self.knowledge = Some(Knowledge::learn(self));
         }
     }
 
-    /// How much may still be sent to an actor because of messages to others: see [`Machine::level`].
+    /// Estimates how many messages may still be sent to an actor because of messages pending for others: see
+    /// [`Machine::level`].
     pub(super) fn level_of(&self, actor: u32) -> Option<u64> {
         let knowledge = self.knowledge.as_ref()?;
         let engine = self.engine.borrow();
@@ -144,7 +148,8 @@ impl ActorMachine {
         Some(others.map(weight).sum())
     }
 
-    /// Whether a message is marked: see [`Marks`]. Nothing is kept for it: the steps of its receiver tell.
+    /// Returns `true` if a message is marked: see [`Marks`]. Marks are not stored but computed from the steps of the
+    /// receiver.
     pub(super) fn is_marked(&self, what: u32) -> bool {
         let (Some(marks), Some(knowledge)) = (self.marks, &self.knowledge) else { return false };
         let (to, kind) = (self.engine.borrow().mail[what].to, self.kind(what));
@@ -163,7 +168,7 @@ impl ActorMachine {
         false
     }
 
-    /// What marks may miss, for the reader of the verdict.
+    /// Describes the executions that marks may miss, for the reader of the verdict.
     pub(super) fn missed_by_marks(&self) -> Option<String> {
         self.marks?;
         Some(format!(
@@ -172,14 +177,14 @@ impl ActorMachine {
         ))
     }
 
-    /// Says from what the order `stable` knows.
+    /// Describes the source of the knowledge that the order `stable` uses.
     pub(super) fn source_of_levels() -> String {
         format!(
             "stable: who may still send to whom is what {SAMPLES} sample executions showed; it orders the search, no more"
         )
     }
 
-    /// The kind of a message: the type of its receiver, and which variant it is.
+    /// Returns the kind of a message: a hash of its receiver's type and its variant.
     fn kind(&self, what: u32) -> u64 {
         let engine = self.engine.borrow();
         let to = engine.mail[what].to as usize;

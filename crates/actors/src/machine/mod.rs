@@ -1,9 +1,16 @@
-//! The machine of native actors: steps are deliveries, each up to the next receive, call or end of handler.
+//! The machine of native actors. A step is the delivery of a message or reply; it runs up to the next receive, the next
+//! awaited call or the end of the handler.
 //!
-//! A step has four parts, and each is in a file of its own: what can be delivered (`open.rs`), the delivery here and in the
-//! actor's [`Cell`], the end of the step (`finish.rs`), and what is kept of it (`record.rs`). What comes before the
-//! first step is in `set_up.rs`; what is wrong with an execution in `ending.rs` and `races.rs`; what is told of it in
-//! `story.rs`; what searches ask besides in `fingerprint.rs` and `knowledge.rs`.
+//! A step has four parts:
+//!
+//! * the messages that can be delivered are computed in `open.rs`;
+//! * the delivery itself is here and in the actor's [`Cell`];
+//! * the end of the step is in `finish.rs`;
+//! * the record kept of the step is in `record.rs`.
+//!
+//! The setup before the first step is in `set_up.rs`. Problems of an execution are found in `ending.rs` and `races.rs`,
+//! and steps are described in `story.rs`. Further queries of searches are answered in `fingerprint.rs` and
+//! `knowledge.rs`.
 
 mod ending;
 mod fingerprint;
@@ -50,43 +57,43 @@ use whippet_model::{
 /// ```
 pub struct ActorMachine {
     engine: EngineRef,
-    /// By actor.
+    /// The cells, indexed by actor.
     cells: Vec<Box<dyn Cell>>,
     /// The steps so far.
     records: Vec<Record>,
     delivery: Delivery,
     environment: Environment,
-    /// Checks after steps, and when nothing can happen any more.
+    /// The checks after steps, and the checks when no step is enabled.
     always: Vec<Check>,
     at_end: Vec<Check>,
-    /// A check that did not even hold at the beginning.
+    /// The problem of an `always` check that fails in the initial configuration.
     at_start: Option<Problem>,
-    /// The checks to be made after a step of each actor.
+    /// For each actor, the checks to run after its steps.
     checks_of: Vec<Vec<u32>>,
     relation: Relation,
-    /// Whether a step needs neither checks nor a footprint nor a clock.
+    /// `true` if steps need neither checks nor footprints nor clocks.
     plain: bool,
-    /// Whether tracked fields tell which messages to one actor commute.
+    /// `true` if tracked fields determine which messages to one actor commute.
     fields: bool,
-    /// Which messages are left out, if any, and what is known of the program beforehand, if somebody asked.
+    /// The rule by which messages are left out, if any, and the knowledge from sample executions, if it was requested.
     marks: Option<Marks>,
     knowledge: Option<Knowledge>,
-    /// What the steps touched, where that is not just their actor.
+    /// The footprints of all steps, concatenated. Not recorded if every step touches only its actor.
     touches: Vec<Touch>,
-    /// Happens-before, where the order of delivery depends on it.
+    /// Happens-before, if the delivery order depends on it.
     clocks: Option<Clocks>,
     fingerprints: Fingerprints,
-    /// How many steps have a problem.
+    /// The number of steps with a problem.
     problems: usize,
-    /// Why the machine cannot go on.
+    /// The reason why the machine cannot continue, if any.
     error: Option<MachineError>,
-    /// Who sent to whom in the set-up.
+    /// The sender and receiver of each message sent in the setup.
     set_up_sends: Vec<(ActorNo, ActorNo)>,
-    /// How many messages the set-up sent.
+    /// The number of messages sent before the last [`settle`](crate::System::settle).
     settled: u32,
-    /// Runs of actors that are gone.
+    /// The number of handler runs of actors that no longer exist.
     past_runs: u64,
-    /// Whether there ever was an actor with an async body.
+    /// `true` if there ever was an actor with an async body.
     bodies: bool,
 }
 
@@ -120,7 +127,7 @@ impl ActorMachine {
         }
     }
 
-    /// Takes a message from the pending ones and begins its step. The answer is whose step it is.
+    /// Removes a message from the pending ones and begins its step. Returns the actor of the step.
     #[inline]
     fn begin(&mut self, choice: Choice) -> u32 {
         let (what, step) = (choice.what.0, self.records.len() as u32);
@@ -281,12 +288,13 @@ impl Machine for ActorMachine {
         &self.touches[self.records[at].touches as usize..to]
     }
 
-    /// What a message touches shows when it is handled.
+    /// Returns `false`: the footprint of a message is only known after it has been handled.
     fn extensions(&mut self, _: &Clocks, _: &mut Vec<Extension>) -> Result<bool, MachineError> {
         Ok(false)
     }
 
-    /// Whether a message is accepted is up to its receiver, and to what the receiver has taken before.
+    /// Appends the receiver as a whole: its state decides whether it accepts the message, and each of its steps may change
+    /// that state.
     fn awaited(&mut self, what: Pending, out: &mut Vec<Touch>) {
         let engine = self.engine.borrow();
         out.push(Touch::write(engine.about[engine.mail[what.0].to as usize].name));

@@ -1,7 +1,7 @@
-//! What can be delivered: what its receiver accepts, unless the order of delivery holds it back.
+//! The messages that can be delivered: those that their receiver accepts, unless the delivery order holds them back.
 //!
-//! A message is held back by an older one that could be delivered as well and must come before it. One that is refused
-//! holds nothing back: a selective receive passes it over.
+//! A message is held back by an older one that its receiver also accepts and that must be delivered first. A refused
+//! message holds nothing back: a selective receive skips it.
 
 use super::ActorMachine;
 use crate::delivery::Delivery;
@@ -14,7 +14,7 @@ use std::cell::Ref;
 use whippet_model::MachineError;
 
 impl ActorMachine {
-    /// The engine, after it was found out again what can be delivered to actors that something happened to.
+    /// Returns the engine, after updating the open messages of all actors to which something has happened.
     #[inline]
     pub(super) fn refreshed(&mut self) -> Ref<'_, Engine> {
         let dirty = self.engine.borrow_mut().mail.next_dirty().is_some();
@@ -42,18 +42,18 @@ impl ActorMachine {
         }
     }
 
-    /// Closes messages to an actor that must come after another one which could be delivered as well.
+    /// Closes the messages to an actor that must be delivered after another accepted one.
     fn hold_back(&self, engine: &mut Engine, actor: u32) {
         let pending = engine.mail.pending_of(actor);
         let accepted = |what: u32| engine.mail[what].open;
-        // A message that is held back still holds back younger ones.
+        // A message that is held back still holds back newer ones.
         let held = |k: usize, p: u32| pending[..k].iter().any(|&q| accepted(q) && self.precedes(engine, q, p));
         let can_be = |(k, &p): (usize, &u32)| accepted(p) && !held(k, p);
         let can_be: SmallVec<[bool; 16]> = pending.iter().enumerate().map(can_be).collect();
         engine.mail.reopen(actor, can_be);
     }
 
-    /// Whether a message to the actor of step `at` could have been delivered instead.
+    /// Returns `true` if `what`, a message to the actor of step `at`, could have been delivered instead in that step.
     pub(super) fn was_open(&self, what: u32, at: usize) -> bool {
         let engine = self.engine.borrow();
         let record = &self.records[at];
@@ -71,7 +71,7 @@ impl ActorMachine {
             })
     }
 
-    /// Whether `q` must be delivered before `p`, both to the same actor, if it can be.
+    /// Returns `true` if `q` must be delivered before `p`, provided that their common receiver accepts `q`.
     fn precedes(&self, engine: &Engine, q: u32, p: u32) -> bool {
         let (older, newer) = (&engine.mail[q], &engine.mail[p]);
         let messages = matches!((older.content, newer.content), (Content::Message(_), Content::Message(_)));
@@ -85,8 +85,9 @@ impl ActorMachine {
         }
     }
 
-    /// Whether the sending of `q` happened before that of `p`: the sender did something later that the other
-    /// sending depends on. What the same step sent before `q` does not count.
+    /// Returns `true` if the send of `q` happened before the send of `p`. It did if the step that sent `p` depends on
+    /// something its sender did after `q`: a message that the same step sent at or after `q`, or the sender's next
+    /// step. Messages that the step sent before `q` do not count.
     fn sent_before(&self, engine: &Engine, q: u32, p: u32) -> bool {
         let (older, newer) = (&engine.mail[q], &engine.mail[p]);
         if older.by == newer.by || q < self.settled {
@@ -104,7 +105,7 @@ impl ActorMachine {
     }
 }
 
-/// An actor panicked when it was asked what it accepts: it accepts nothing.
+/// Handles a panic of an actor that was asked which messages it accepts: it accepts none, and the error is returned.
 #[cold]
 fn refused_to_say(engine: &mut Engine, panic: Panic) -> MachineError {
     let actor = engine.mail.next_dirty().expect("somebody was asked");

@@ -1,4 +1,4 @@
-//! Data races as problems: both accesses, what their actors were doing, and why it matters.
+//! Data races as problems: both accesses, and the messages their actors were handling.
 
 use super::ActorMachine;
 use crate::address::with_labels;
@@ -10,7 +10,7 @@ use crate::words;
 use whippet_model::{Kind, Name, Problem};
 
 impl ActorMachine {
-    /// Appends the data races of the present execution.
+    /// Appends the data races of the current execution.
     #[inline]
     pub(super) fn find_races(&self, out: &mut Vec<Problem>) {
         let engine = self.engine.borrow();
@@ -26,14 +26,14 @@ impl ActorMachine {
     fn race(&self, engine: &Engine, labels: &[String], race: &DataRace) -> Problem {
         let DataRace { variable, first, second } = race;
         let site = |access: &Access| (access.site.file(), access.site.line(), access.site.column());
-        // In an order that equivalent executions agree on.
+        // Sorts in an order that is the same in equivalent executions.
         let mut both = [first, second];
         both.sort_by_key(|access| (site(access), engine.about[access.actor as usize].name));
         let [first, second] = both;
         let text = format!("{:?}", both.map(site));
         Problem {
             kind: Kind::Race,
-            // The place of the second follows the message wherever it is told.
+            // The location of the second access is printed after the message.
             message: format!(
                 "data race on variable {}, as nothing orders the two: {} at {}, and {}",
                 variable + 1,
@@ -48,14 +48,14 @@ impl ActorMachine {
         }
     }
 
-    /// "reader, handling Get from the test, reads it".
+    /// Describes one access, e.g. "reader, handling Get from the test, reads it".
     fn access(&self, engine: &Engine, labels: &[String], access: &Access) -> String {
         let verb = if access.write { "writes" } else { "reads" };
         let doing = self.doing(engine, labels, access);
         format!("{}{doing} {verb} it", labels[access.actor as usize])
     }
 
-    /// What an actor was doing at an access.
+    /// Describes the message that an actor was handling at an access.
     fn doing(&self, engine: &Engine, labels: &[String], access: &Access) -> String {
         let Some(record) = self.records.get(access.step as usize) else { return String::new() };
         if record.actor != access.actor {

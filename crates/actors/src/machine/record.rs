@@ -1,29 +1,29 @@
-//! What is kept of a step, to tell of it and to take it back.
+//! The record of a step, used to describe and to undo it.
 
 use smallvec::SmallVec;
 use whippet_model::{Branch, Choice, Problem};
 
-/// How many values each `choose` of a step had.
+/// The number of values of each `choose` in a step.
 pub(super) type Arities = SmallVec<[u32; Branch::DIGITS]>;
 
-/// See the module.
+/// The record of a step.
 pub(super) struct Record {
     pub(super) choice: Choice,
     pub(super) actor: u32,
     /// The actor's position before the step.
     pub(super) position: u32,
-    /// How many messages, actors and touches there were before.
+    /// The number of messages, actors and touches before the step.
     pub(super) sent: u32,
     pub(super) actors: u32,
     pub(super) touches: u32,
-    /// The actor's history before.
+    /// The actor's history before the step.
     pub(super) history: u64,
-    /// Whether all that was pending for the actor could have been delivered.
+    /// `true` if every message pending for the actor was open before the step.
     pub(super) all_open: bool,
     pub(super) rare: Option<Box<Rare>>,
 }
 
-/// What few steps have.
+/// Data that few steps have.
 pub(super) struct Rare {
     pub(super) arities: Arities,
     pub(super) problem: Option<Problem>,

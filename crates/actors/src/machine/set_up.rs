@@ -1,5 +1,5 @@
-//! What comes before the explored part: actors are taken in, their first messages may be delivered in one fixed order,
-//! and then all this is past.
+//! The setup, before exploration begins: actors are created, and messages may be delivered in one fixed order. These
+//! steps can neither be undone nor reordered.
 
 use super::{ActorMachine, Record};
 use crate::cell::Trouble;
@@ -10,12 +10,12 @@ use crate::shared::TOO_LATE;
 use whippet_model::{ActorNo, Clocks, Machine, MachineError, Relation, Tasks};
 
 impl ActorMachine {
-    /// Makes a check after each step of an actor that it looks at.
+    /// Adds a check that runs after each step of an actor that it inspects.
     pub(crate) fn always(&mut self, check: Check) {
         self.always.push(check);
     }
 
-    /// Makes a check when nothing can happen any more.
+    /// Adds a check that runs when no step is enabled.
     pub(crate) fn at_end(&mut self, check: Check) {
         self.at_end.push(check);
     }
@@ -24,7 +24,7 @@ impl ActorMachine {
         self.environment = environment;
     }
 
-    /// Takes in the actors that were created outside of steps.
+    /// Starts the actors that were created outside of steps.
     pub(crate) fn adopt(&mut self) -> Result<(), MachineError> {
         match self.take_newborn() {
             Ok(()) => Ok(()),
@@ -35,7 +35,8 @@ impl ActorMachine {
         }
     }
 
-    /// Delivers what is pending in order of sending until the program is quiet, then regards all this as past.
+    /// Delivers pending messages in the order they were sent until none is deliverable, and makes these steps
+    /// permanent. Fails if more than `most` messages are delivered.
     pub(crate) fn settle(&mut self, most: usize) -> Result<(), MachineError> {
         let mut choices = Vec::new();
         loop {
@@ -55,7 +56,7 @@ impl ActorMachine {
         Ok(())
     }
 
-    /// What has happened so far is not explored, nor taken back.
+    /// Makes everything that has happened so far permanent: it is neither explored nor undone.
     fn forget_steps(&mut self) {
         self.engine.borrow_mut().settle();
         for cell in &mut self.cells {
@@ -66,8 +67,8 @@ impl ActorMachine {
         self.clocks = (self.delivery == Delivery::Causal).then(Clocks::new);
     }
 
-    /// The set-up is over: exploration begins here. Messages are in conflict as `tasks` says, and so many bytes may be
-    /// used to remember what steps did.
+    /// Ends the setup: exploration begins here. Messages conflict by the rule `tasks`, and `remember` bytes may be used
+    /// to memoize steps.
     pub(crate) fn start(&mut self, tasks: Tasks, remember: usize) {
         self.forget_steps();
         self.set_up_sends = self.sends_so_far();
@@ -92,7 +93,7 @@ impl ActorMachine {
         engine.mail.all().iter().map(|sent| (ActorNo(sent.from), ActorNo(sent.to))).collect()
     }
 
-    /// Finds the checks to be made after a step of each actor. One that looks at several makes their steps dependent.
+    /// Assigns each check to the actors it inspects. A check of several actors makes their steps dependent.
     fn assign_checks(&mut self) {
         for (k, check) in self.always.iter().enumerate() {
             for &slot in &check.slots {

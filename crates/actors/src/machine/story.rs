@@ -1,4 +1,4 @@
-//! One step of an execution in words.
+//! Textual description of one step of an execution.
 
 use super::ActorMachine;
 use crate::address::with_labels;
@@ -10,7 +10,7 @@ use crate::words;
 use whippet_model::StepText;
 
 impl ActorMachine {
-    /// Step `at` in words.
+    /// Describes step `at`.
     pub(super) fn words_of_step(&self, at: usize) -> StepText {
         let engine = self.engine.borrow();
         let labels = words::labels(&engine);
@@ -43,7 +43,7 @@ fn step(machine: &ActorMachine, engine: &Engine, labels: &[String], at: usize) -
     }
 }
 
-/// Where in the program a message was sent; what locks and the like answer is not sent there.
+/// Returns the source location of a send, or `None` for the replies of locks and other built-in objects.
 fn place(sent: &Sent) -> Option<String> {
     (!sent.site.file().starts_with(crate::sources())).then(|| format!("{}:{}", sent.site.file(), sent.site.line()))
 }
@@ -61,7 +61,7 @@ fn effects(machine: &ActorMachine, engine: &Engine, labels: &[String], at: usize
     }
     for what in whippet_model::Machine::sent(machine, at) {
         let sending = words::sending(engine, &machine.cells, labels, what);
-        // A body that was created in this step acts at once.
+        // A body created in this step runs at once, so it may be the sender.
         let by = engine.mail[what].from;
         effects.push(if by == record.actor { sending } else { format!("{} {sending}", labels[by as usize]) });
     }

@@ -1,4 +1,4 @@
-//! Searches compared on mixed programs.
+//! Comparison of searches on mixed programs.
 
 use super::{Mixed, Results};
 use crate::{Answer, Failure, Judged, Promise, Setting, Size, Trace, answer, compare};
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use whippet_model::Kind;
 use whippet_search::{Reduction, explore};
 
-/// The searches that are compared: all that promise something of such programs.
+/// Returns the searches to compare: all that guarantee something for such programs.
 ///
 /// ```
 /// use whippet_search::Reduction;
@@ -16,13 +16,13 @@ use whippet_search::{Reduction, explore};
 /// ```
 #[must_use]
 pub fn mixed_settings() -> Vec<Setting> {
-    // Futures do not hash, so states do not compare.
+    // Futures do not implement `Hash`, so configurations cannot be compared.
     let owes = |s: &Setting| s.reduction != Reduction::Stateful && s.promise() != Promise::Some;
     Setting::all().into_iter().filter(owes).collect()
 }
 
-/// Compares searches of a mixed program with the exhaustive one; the answer is also what kinds of problems it has.
-/// `None`: the program is too large.
+/// Compares searches of a mixed program with the exhaustive search. Also returns the kinds of problems that the
+/// program has. Returns `None` if the program is too large.
 ///
 /// ```
 /// use whippet_generate::{Mixed, Size, judge_mixed, mixed_settings};
@@ -60,17 +60,17 @@ pub fn judge_mixed(
     Ok(Some((judged, all.verdict.findings.iter().map(|finding| finding.kind).collect())))
 }
 
-/// Whether a program is no larger than this, found out without writing its executions down, which takes longer.
+/// Returns `true` if the program is not larger than `size`. Does not log the executions, which would take longer.
 fn fits(program: &Mixed, size: Size) -> bool {
     let mut options = Setting::of(Reduction::Exhaustive).options();
     options.limits.steps = size.steps;
     options.limits.executions = Some(size.executions);
     let verdict = explore(Arc::new(program.test(&Results::default())), &options, &());
-    // What is an error here is one there, and told.
+    // An error here occurs in the comparison as well, which reports it.
     verdict.map_or(true, |verdict| verdict.complete)
 }
 
-/// Compares what does not depend on a data race, which both must have found.
+/// Compares the results that do not depend on a data race. Both searches must have found the race.
 fn compare_without_races(all: &Answer, answer: &Answer, setting: &Setting) -> Result<(), String> {
     if !has_race(answer) {
         return Err("a data race is missing".into());

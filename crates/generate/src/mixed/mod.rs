@@ -1,15 +1,17 @@
-//! Random programs that mix actors, futures, locks and shared variables, and searches compared on them.
+//! Random programs that mix actors, futures, locks and shared variables, and a comparison of searches on them.
 //!
-//! A program has scripts. Each actor carries out one when it is started; a script may run another one beside it, as a
-//! future. What a script reads, is answered and gets from its futures it adds to what it has *seen*, which decides
-//! whether conditional acts are left out, what it writes and, at the end, what its actor has come to: the *result*.
+//! A program consists of scripts. Each actor executes one script when it is started, and a script can run another one
+//! concurrently as a future. Everything that a script reads, receives as an answer or obtains from its futures is
+//! mixed into a number, the values it has *seen*. That number determines which conditional acts are skipped, the
+//! values written and, at the end, the *result* of the actor.
 //!
-//! Where exhaustive search finds no data race, every search must find the same results and problems, and the same
-//! traces, `optimal` each exactly once. Where it finds one, no reduction is justified any more. What is owed then: a race
-//! is found; of the traces without a race none is missing, none is made up, and `optimal` still explores each once; so is
-//! what is wrong at their ends; and no problem is told that exhaustive search does not know.
+//! If the exhaustive search finds no data race, every search must find the same results, problems and traces, and
+//! `optimal` must explore each trace exactly once. If it finds a data race, reductions are not justified any more.
+//! The following must still hold: every search finds a race; it explores exactly the race-free traces, `optimal` each
+//! of them once; it finds the problems at their ends; and it reports no problem that the exhaustive search does not
+//! find.
 //!
-//! The full number, of which three in ten are too large to be judged:
+//! The full run, in which three programs in ten are too large for the comparison:
 //!
 //! ```text
 //! WHIPPET_SEED=1 WHIPPET_PROGRAMS=15000 cargo test --release -p whippet-generate a_fixed_sample_of_mixed -- --nocapture
@@ -25,7 +27,7 @@ use crate::Random;
 use std::fmt;
 use whippet_actors::{System, Test};
 
-/// What a script does at one point.
+/// One action of a script.
 ///
 /// ```
 /// use whippet_generate::{Act, Mixed};
@@ -34,43 +36,43 @@ use whippet_actors::{System, Test};
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Act {
-    /// Takes the re-entrant lock.
+    /// Acquires the re-entrant lock.
     Lock,
-    /// Takes the mutex.
+    /// Acquires the mutex.
     Mutex,
-    /// Takes the read–write lock for reading.
+    /// Acquires the read–write lock for reading.
     ReadLock,
-    /// Takes it for writing.
+    /// Acquires the read–write lock for writing.
     WriteLock,
-    /// Takes a permit of the semaphore, which has two.
+    /// Acquires a permit of the semaphore, which has two.
     Acquire,
-    /// Lets go of what was taken last.
+    /// Releases the lock or permit acquired last.
     Free,
     /// Reads a variable.
     Read(usize),
-    /// Writes what was seen to a variable.
+    /// Writes a number computed from the values seen to a variable.
     Write(usize),
-    /// Makes a new variable in place of one, for itself and the futures that it runs from here on.
+    /// Replaces a variable by a new one, for this script and for the futures that it starts later.
     Make(usize),
     /// Runs a script as a future.
     Fork(usize),
-    /// Waits for the oldest future that it has not waited for.
+    /// Waits for the oldest future that has not been waited for.
     Wait,
-    /// The same, or a time that is over.
+    /// Waits for the oldest future that has not been waited for, or times out.
     WaitOrTimeout,
-    /// Waits on the condition variable, if the mutex is what was taken last.
+    /// Waits on the condition variable if the mutex was acquired last.
     WaitOn,
-    /// Notifies one who waits on it.
+    /// Notifies one waiter of the condition variable.
     Notify,
-    /// Sends a number to an actor, which adds it to what it has seen.
+    /// Sends a number to an actor, which mixes it into the values it has seen.
     Send(usize),
-    /// Asks an actor for what it has seen.
+    /// Calls an actor, which replies with the values it has seen.
     Call(usize),
-    /// Leaves out the next act if what was seen is odd.
+    /// Skips the next act if the values seen form an odd number.
     UnlessOdd,
 }
 
-/// A program: its scripts, of which the first ones are those of the actors.
+/// A program: the first `actors` scripts belong to the actors, the others to futures.
 ///
 /// ```
 /// use whippet_generate::{Mixed, Results};
@@ -83,9 +85,9 @@ pub enum Act {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mixed {
-    /// How many actors there are.
+    /// The number of actors.
     pub actors: usize,
-    /// What they and their futures do.
+    /// The scripts of the actors and the futures.
     pub scripts: Vec<Vec<Act>>,
 }
 
@@ -100,7 +102,7 @@ impl fmt::Display for Mixed {
 }
 
 impl Mixed {
-    /// The program of a seed.
+    /// Generates the program of a seed.
     #[must_use]
     pub fn draw(seed: u64) -> Mixed {
         let mut random = Random::new(seed);
@@ -111,14 +113,14 @@ impl Mixed {
         Mixed { actors, scripts }
     }
 
-    /// The program as native actors; what they come to at the end of an execution is added to `results`.
+    /// Returns the program as native actors. The actors' results at the end of each execution are added to `results`.
     #[must_use]
     pub fn test(&self, results: &Results) -> Test {
         let (program, results) = (self.clone(), results.clone());
         Test::new("mixed", move |system: &mut System| stage::set_up(system, &program, &results))
     }
 
-    /// A program as small as possible that `fails` too.
+    /// Returns a program as small as possible that `fails` as well.
     #[must_use]
     pub fn shrink(mut self, fails: impl Fn(&Mixed) -> bool) -> Mixed {
         let mut places: Vec<(usize, usize)> = Vec::new();
@@ -138,9 +140,9 @@ impl Mixed {
     }
 }
 
-/// How likely each act is. Programs differ in what they lock with: two must want the same thing to get in each other's
-/// way. In order: lock, mutex, read, write, permit, free, read, write, fork, wait, timeout, wait on, notify, send, call,
-/// condition, make.
+/// The relative frequencies of acts. Each row favours one kind of lock, because actors interfere only if they use the
+/// same one. The columns in order: lock, mutex, read lock, write lock, permit, free, read, write, fork, wait, wait or
+/// timeout, wait on, notify, send, call, condition, make.
 const WEIGHTS: [[usize; 17]; 8] = [
     [9, 0, 0, 0, 0, 5, 5, 5, 4, 4, 0, 0, 0, 1, 1, 1, 0],
     [0, 9, 0, 0, 0, 5, 5, 5, 4, 4, 1, 0, 0, 1, 1, 1, 0],
@@ -148,9 +150,9 @@ const WEIGHTS: [[usize; 17]; 8] = [
     [0, 2, 0, 0, 9, 5, 5, 5, 4, 4, 0, 0, 0, 1, 1, 1, 0],
     [0, 9, 0, 0, 0, 4, 3, 3, 3, 2, 0, 5, 5, 1, 0, 1, 0],
     [3, 3, 2, 2, 2, 4, 5, 5, 5, 4, 1, 2, 2, 2, 2, 2, 1],
-    // What is done depends on what was read.
+    // Many acts that depend on the values read.
     [3, 0, 0, 0, 0, 2, 6, 6, 3, 2, 0, 0, 0, 2, 1, 6, 0],
-    // Variables of one's own.
+    // Many private variables.
     [0, 5, 0, 0, 0, 3, 6, 6, 6, 3, 0, 0, 0, 1, 0, 2, 4],
 ];
 
@@ -167,7 +169,7 @@ fn draw_script(random: &mut Random, weights: &[usize], me: usize, actors: usize,
             6 => Act::Read(random.below(2)),
             7 => Act::Write(random.below(2)),
             8 => {
-                // Later scripts only, so that programs end.
+                // Only later scripts, so that programs terminate.
                 let first = (me + 1).max(actors);
                 if first == all {
                     continue;

@@ -1,4 +1,4 @@
-//! How native actors carry out the scripts of a mixed program.
+//! Execution of the scripts of a mixed program by native actors.
 
 use super::{Act, Mixed};
 use std::cell::OnceCell;
@@ -11,7 +11,8 @@ use whippet_actors::{
     System, Task, WriteGuard,
 };
 
-/// What the actors came to, for every execution that was seen.
+/// The set of final results: one vector, with the result of each actor, for every distinct outcome of the executions
+/// so far.
 ///
 /// ```
 /// use whippet_generate::Results;
@@ -25,14 +26,14 @@ impl Results {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).insert(result);
     }
 
-    /// All of them.
+    /// Returns all outcomes.
     #[must_use]
     pub fn all(&self) -> BTreeSet<Vec<u64>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 }
 
-/// Puts the actors of a program on the stage; what they come to at the end of an execution is added to `results`.
+/// Spawns and starts the actors of a program. Their results at the end of each execution are added to `results`.
 pub(super) fn set_up(system: &mut System, program: &Mixed, results: &Results) {
     let things = Things {
         lock: system.new_lock(),
@@ -53,7 +54,7 @@ pub(super) fn set_up(system: &mut System, program: &Mixed, results: &Results) {
     system.at_end(actors, move |minds| results.add(minds.iter().map(|mind| mind.seen).collect()));
 }
 
-/// What all scripts use.
+/// The locks and variables that scripts use.
 #[derive(Copy, Clone)]
 struct Things {
     lock: Lock,
@@ -64,7 +65,7 @@ struct Things {
     variables: [Shared<u64>; 2],
 }
 
-/// What the actors of a program share: its text, the things, and each other.
+/// The data that the actors of a program share: its scripts, locks and variables, and the actors' addresses.
 struct Stage {
     scripts: Vec<Vec<Act>>,
     things: Things,
@@ -78,7 +79,7 @@ enum Msg {
     Ask(Reply<u64>),
 }
 
-/// An actor that carries out a script.
+/// An actor that executes a script.
 #[derive(Clone)]
 struct Mind {
     stage: Rc<Stage>,
@@ -108,7 +109,7 @@ impl Actor for Mind {
     }
 }
 
-/// Something that was taken.
+/// A lock or permit that a script holds.
 enum Held {
     Lock(Guard),
     Mutex(Guard),
@@ -132,7 +133,7 @@ fn mix(seen: u64, value: u64) -> u64 {
     seen.wrapping_mul(5).wrapping_add(value).wrapping_add(1) % 1009
 }
 
-/// What actors and futures both can do.
+/// The operations that both actors and futures provide.
 trait Hands: Sized {
     async fn take(&mut self, act: Act, things: Things) -> Held;
     async fn wait_on(&mut self, condvar: Condvar, guard: Guard) -> Guard;
@@ -198,7 +199,7 @@ macro_rules! hands {
 hands!(Cx<Mind>);
 hands!(Task);
 
-/// Carries out a script; the answer is what it has seen.
+/// Executes a script and returns the values it has seen.
 async fn carry_out(
     hands: &mut impl Hands,
     stage: Rc<Stage>,
@@ -238,7 +239,7 @@ async fn carry_out(
             },
             Act::Notify => hands.notify(things.condvar).await,
             Act::Send(to) => hands.send(actors[to], seen),
-            // Who asks itself waits for ever, which is too easy to find.
+            // An actor that calls itself would block for good, a deadlock that is too easy to find.
             Act::Call(to) if Some(actors[to]) == me => {}
             Act::Call(to) => seen = mix(seen, hands.ask(actors[to]).await),
             Act::UnlessOdd => skip = seen % 2 == 1,

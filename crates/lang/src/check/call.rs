@@ -1,4 +1,4 @@
-//! Calls of functions: the functions handed over, those without a name, and `list[…]` and its like.
+//! Checks calls of functions, including function arguments, lambdas, and `list[…]`, `set[…]` and `map[…]`.
 
 use super::types::Ty;
 use super::{Body, Check, Checker, FunctionInfo, Variable, unknown};
@@ -43,7 +43,7 @@ impl Checker {
             let args = args.iter().map(|arg| Ok(self.expr(body, arg)?.0)).collect::<Check<_>>()?;
             return Ok((code::Expr::CallLocal(slot, args, at), Ty::Any));
         }
-        // The one name that the library uses twice.
+        // The library overloads one name: `map` with function arguments means `map_list`.
         let is_library = |info: &FunctionInfo| info.number < self.library.functions;
         let mapping = self.prelude || self.functions.get("map").is_none_or(is_library);
         let name = &match &*name.text == "map" && !functions.is_empty() && mapping {
@@ -90,7 +90,7 @@ impl Checker {
         }
     }
 
-    /// The functions that a function takes, as values.
+    /// Returns the function arguments of a call as values.
     fn handed_over(
         &mut self,
         body: &mut Body,
@@ -129,7 +129,7 @@ impl Checker {
         }
     }
 
-    /// A function without a name takes all variables in scope along.
+    /// Checks a lambda, which captures all variables in scope.
     fn lambda(&mut self, body: &mut Body, params: &[Param], inner: &Expr) -> Check<code::Expr> {
         let mut own = Body { class: body.class, generics: body.generics.clone(), ..Body::default() };
         let mut taken = Vec::new();

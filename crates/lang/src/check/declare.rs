@@ -1,4 +1,4 @@
-//! Declarations: every name is known before the first body is looked at.
+//! Checks declarations: every name is declared before the first body is checked.
 
 use super::types::Ty;
 use super::{Check, Checker, ConstructorInfo, FunctionInfo, MethodInfo, unknown};
@@ -8,11 +8,11 @@ use crate::source::Fault;
 use crate::syntax::ast::{self, Ident, TypeUse};
 use std::rc::Rc;
 
-/// Modules that are always there.
+/// The modules of the standard library, which need no declaration.
 pub(super) const LIBRARY: &[&str] =
     &["ABS.StdLib", "ABS.StdLib.Exceptions", "ABS.DC", "ABS.Meta", "ABS.FLI", "ABS.Scheduler"];
 
-/// Types that need no declaration.
+/// The types that need no declaration.
 const PRIMITIVE: &[(&str, Ty)] = &[
     ("Int", Ty::Int),
     ("Rat", Ty::Rat),
@@ -116,7 +116,8 @@ impl Checker {
         self.types.class_names.len() as u32 - 1
     }
 
-    /// Whether no type of the program has this name; a second one is a fault. What the library declares is hidden.
+    /// Returns `true` if the program has no type of this name yet, and reports a fault otherwise. A library type of
+    /// this name is hidden.
     fn free(&mut self, name: &Ident) -> bool {
         let text = &name.text;
         let library = &mut self.library;
@@ -218,7 +219,7 @@ impl Checker {
         self.interfaces.get(&name.text).copied().ok_or_else(|| unknown("interface", name, self.interfaces.keys()))
     }
 
-    /// What an interface extends, directly or not, and the methods it inherits.
+    /// Computes the interfaces that each interface extends, directly or indirectly, and the methods it inherits.
     fn close_supers(&mut self, file: &ast::File) {
         let mut changed = !file.interfaces.is_empty();
         while std::mem::take(&mut changed) {
@@ -270,7 +271,7 @@ impl Checker {
         Ok(())
     }
 
-    /// A function that takes one argument out of a constructor.
+    /// Declares a function that extracts one argument of a constructor.
     #[allow(clippy::too_many_arguments)]
     fn selector(
         &mut self,
@@ -350,7 +351,7 @@ impl Checker {
         self.keeps_its_word(class, number)
     }
 
-    /// A class has the methods of its interfaces.
+    /// Checks that a class has the methods of its interfaces.
     fn keeps_its_word(&self, class: &ast::Class, number: usize) -> Check<()> {
         for name in &class.implements {
             let interface = self.interfaces[&name.text] as usize;

@@ -1,7 +1,7 @@
-//! What has an effect or may wait: calls of methods, `new`, `get`, `await`.
+//! Checks expressions that have effects or may wait: method calls, `new`, `get` and `await`.
 //!
-//! The grammar has these as whole right-hand sides only (`exp` against `pure_exp` in ABS.g4): of a declaration, an assignment,
-//! a `return`, an `assert`, or as a statement of their own.
+//! The grammar allows them only as a whole right-hand side (`exp` as opposed to `pure_exp` in ABS.g4): of a
+//! declaration, an assignment, a `return` or an `assert`, or as a statement.
 
 use super::types::Ty;
 use super::{Body, Check, Checker, Methods, unknown};
@@ -11,7 +11,8 @@ use crate::syntax::ast::{Binary, Expr, ExprKind, Guard, Ident};
 use std::rc::Rc;
 
 impl Checker {
-    /// Writes what gives a value, with an effect or not, and says its type.
+    /// Checks the right-hand side of an assignment, emits the code that stores its value in `dest`, and returns its
+    /// type.
     pub(super) fn right_hand_side(&mut self, body: &mut Body, value: &Expr, dest: Dest, at: u32) -> Check<Ty> {
         match &value.kind {
             ExprKind::Get(future) => {
@@ -97,7 +98,8 @@ impl Checker {
         Ok(info.result)
     }
 
-    /// The value of an expression that may have an effect: kept in a variable if it has.
+    /// Checks an expression that may have an effect and returns its value, which is stored in a new variable if it
+    /// has one.
     pub(super) fn value_of(&mut self, body: &mut Body, value: &Expr, wanted: &Ty, at: u32) -> Check<code::Expr> {
         match &value.kind {
             ExprKind::Get(_) | ExprKind::New { .. } | ExprKind::Send { .. } | ExprKind::Invoke { .. } => {
@@ -147,7 +149,7 @@ impl Checker {
         Ok(())
     }
 
-    /// Time stands still, so nobody can wait for a point in time.
+    /// Rejects a condition that waits for a point in time, because the clock does not advance.
     fn no_clock(&self, condition: &Expr) -> Check<()> {
         match &condition.kind {
             ExprKind::Call(name, ..)

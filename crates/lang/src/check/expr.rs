@@ -1,4 +1,4 @@
-//! Expressions without effect.
+//! Checks expressions without effects.
 
 use super::types::Ty;
 use super::{Body, Check, Checker, unknown};
@@ -15,7 +15,7 @@ impl Checker {
         with_stack(|| self.expr_kind(body, expr))
     }
 
-    /// Checks an expression whose type is known.
+    /// Checks an expression that must have type `wanted`.
     pub(super) fn expr_of(&mut self, body: &mut Body, expr: &Expr, wanted: &Ty) -> Check<code::Expr> {
         let (code, ty) = self.expr(body, expr)?;
         self.want(expr.span, &ty, wanted)?;
@@ -253,7 +253,7 @@ impl Checker {
         Ok((code::Expr::Construct(info.number, written), ty))
     }
 
-    /// Arguments against the types they must have.
+    /// Checks arguments against the types of the parameters.
     pub(super) fn args(
         &mut self,
         body: &mut Body,

@@ -1,4 +1,4 @@
-//! Bodies: of functions, methods, the creation of objects, the main block.
+//! Checks the bodies of functions, methods, object initializers and the main block.
 
 use super::types::Ty;
 use super::{Body, Check, Checker};
@@ -83,7 +83,7 @@ impl Checker {
         });
     }
 
-    /// Sets the fields, in order, and runs the block of the class.
+    /// Writes the method that initializes the fields in order and runs the block of the class.
     fn init_body(&mut self, class: &ast::Class, number: u32) -> u32 {
         let mut body =
             Body { class: Some(number), init: true, chooses: true, result: Some(Ty::Unit), ..Body::default() };
@@ -165,7 +165,7 @@ impl Checker {
     }
 }
 
-/// Whether every way through the statements ends in a `return` or `throw`.
+/// Returns `true` if every path through the statements ends in a `return` or `throw`, or never ends.
 fn always_returns(statements: &[ast::Stmt]) -> bool {
     use ast::StmtKind as S;
     let inner = |statement: &ast::Stmt| always_returns(std::slice::from_ref(statement));
@@ -177,7 +177,7 @@ fn always_returns(statements: &[ast::Stmt]) -> bool {
         S::Try(body, branches, finally) => {
             finally.as_deref().is_some_and(inner) || (inner(body) && branches.iter().all(|(_, branch)| inner(branch)))
         }
-        // `while (True)` without end.
+        // `while (True)` never ends.
         S::While(condition, _) => matches!(&condition.kind, ast::ExprKind::Construct(name, _) if &*name.text == "True"),
         _ => false,
     })

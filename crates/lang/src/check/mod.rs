@@ -1,7 +1,7 @@
-//! The checker: finds what every name means and whether types fit, and writes the code that runs.
+//! The checker: resolves names, checks types, and generates the code that runs.
 //!
-//! Checking and writing code are one pass, so that nothing can run that was not checked. Faults are
-//! collected, one per statement or declaration, and all reported together.
+//! Checking and code generation are one pass, so no unchecked code can run. Faults are collected, one per statement or
+//! declaration, and reported together.
 
 mod call;
 mod declare;
@@ -20,13 +20,13 @@ use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use types::{Ty, Types};
 
-/// The result of checking one thing.
+/// The result of a check.
 type Check<T> = Result<T, Fault>;
 
-/// Faults beyond these are not worth reading.
+/// The maximum number of faults to report.
 const MOST_FAULTS: usize = 20;
 
-/// What is known of a constructor.
+/// The signature of a constructor.
 #[derive(Clone, Debug)]
 struct ConstructorInfo {
     number: u32,
@@ -35,19 +35,19 @@ struct ConstructorInfo {
     result: Ty,
 }
 
-/// What is known of a function.
+/// The signature of a function.
 #[derive(Clone, Debug)]
 struct FunctionInfo {
     number: u32,
     builtin: Option<crate::builtins::Builtin>,
     generics: Rc<[Rc<str>]>,
-    /// How many functions it takes.
+    /// The number of function parameters.
     functions: usize,
     params: Rc<[Ty]>,
     result: Ty,
 }
 
-/// What is known of a method.
+/// The signature of a method.
 #[derive(Clone, Debug, PartialEq)]
 struct MethodInfo {
     params: Rc<[Ty]>,
@@ -58,7 +58,7 @@ type Methods = FxHashMap<Rc<str>, MethodInfo>;
 /// The fields of a class with their types, its parameters first.
 type Fields = Rc<[(Rc<str>, Ty)]>;
 
-/// What the library declares: its functions and constructors have the first numbers.
+/// The declarations of the library. Its functions, constructors, interfaces and classes have the lowest numbers.
 #[derive(Debug, Default)]
 struct Library {
     functions: u32,
@@ -69,13 +69,13 @@ struct Library {
     synonyms: Vec<Rc<str>>,
 }
 
-/// Everything that is declared, and the code written so far.
+/// All declarations, and the code generated so far.
 struct Checker {
     types: Types,
     faults: Vec<Fault>,
-    /// Whether the prelude is being read: only there is `builtin` allowed.
+    /// `true` while the prelude is checked: only the prelude may use `builtin`.
     prelude: bool,
-    /// What the library declares, which a program may hide.
+    /// The declarations of the library, which a program may hide.
     library: Library,
     data: FxHashMap<Rc<str>, (u32, usize)>,
     synonyms: FxHashMap<Rc<str>, (Vec<Ident>, ast::TypeUse)>,
@@ -102,24 +102,25 @@ struct Variable {
 /// The body being checked: of a method, a function or the main block.
 #[derive(Default)]
 struct Body {
-    /// The class, in methods.
+    /// The class of a method; 0 in the main block, `None` in a function.
     class: Option<u32>,
     generics: Rc<[Rc<str>]>,
     scope: Vec<Variable>,
-    /// The names of all variables so far.
+    /// The names of all variables declared so far, by slot.
     slots: Vec<String>,
-    /// Functions handed over: their names and slots.
+    /// The function parameters: their names and slots.
     functions: Vec<(Rc<str>, u16)>,
-    /// The function itself, which may call itself with the same functions handed over.
+    /// The name of this function if it has function parameters: a recursive call may omit them and passes them on.
     own: Option<Rc<str>>,
     result: Option<Ty>,
     code: Vec<code::Instr>,
     places: Vec<u32>,
-    /// The `try` statements around, the innermost last.
+    /// The enclosing `try` statements, innermost last.
     tries: Vec<try_stmt::Around>,
-    /// Whether this runs while an object is being created.
+    /// `true` if this code runs while an object is being created.
     init: bool,
-    /// Whether this is run once by a task, so that it may go several ways: code of a method, no condition of an `await`.
+    /// `true` if `random` is allowed: in code of a method, which a task runs once, but not in the condition of an
+    /// `await`.
     chooses: bool,
 }
 
@@ -130,7 +131,7 @@ impl Body {
         Ok(slot)
     }
 
-    /// A new variable that no name leads to.
+    /// Allocates a variable that cannot be found by name.
     fn slot(&mut self, name: &str) -> Check<u16> {
         if self.slots.len() >= 10_000 {
             return Err(Fault::new(Span::default(), "a body with more than ten thousand variables"));
@@ -144,12 +145,12 @@ impl Body {
     }
 }
 
-/// Whether a module is the language's own.
+/// Returns `true` if a module belongs to the standard library.
 pub(crate) fn is_library(module: &str) -> bool {
     declare::LIBRARY.contains(&module)
 }
 
-/// Checks a file and gives its code, or every fault found.
+/// Checks a file and returns its code, or every fault found.
 pub(crate) fn check(source: &Source, file: &ast::File) -> Result<Code, Vec<Fault>> {
     let mut checker = Checker::new(source);
     let prelude = crate::syntax::parse(include_str!("../prelude.abs"), u32::MAX).expect("the prelude is well formed");
@@ -212,7 +213,7 @@ impl Checker {
         }
     }
 
-    /// Keeps the fault, if it is one.
+    /// Returns the value of a successful check, or records its fault.
     fn keep<T>(&mut self, result: Check<T>) -> Option<T> {
         match result {
             Ok(value) => Some(value),
@@ -232,12 +233,12 @@ impl Checker {
         code::Expr::Const(at as u32)
     }
 
-    /// A data type of the library, also where the program has another of the same name.
+    /// Returns a data type of the library, even if the program declares another type of the same name.
     fn library_data(&self, name: &str) -> u32 {
         self.library.data.get(name).copied().unwrap_or_else(|| self.data[name].0)
     }
 
-    /// The place of a stretch of source; the library has none of its own.
+    /// Returns the place of a range of the source; all library code has the place [`code::LIBRARY`].
     fn place(&self, span: Span) -> u32 {
         if self.prelude { code::LIBRARY } else { span.start }
     }
@@ -252,7 +253,7 @@ impl Checker {
         number
     }
 
-    /// That something has the wrong type.
+    /// Returns the fault that a value has the wrong type.
     fn mismatch(&self, span: Span, actual: &Ty, wanted: &Ty) -> Fault {
         let (actual, wanted) = (self.types.show(actual), self.types.show(wanted));
         let fault = Fault::new(span, format!("a value of type {wanted} is wanted here, this one has type {actual}"))
@@ -273,7 +274,7 @@ impl Checker {
     }
 }
 
-/// "did you mean", from the known names that are near.
+/// Returns the hint "did you mean" with the known name that is most similar.
 fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a Rc<str>>) -> Option<String> {
     let distance = |other: &str| strsim::damerau_levenshtein(&name.to_lowercase(), &other.to_lowercase());
     let mut near: Vec<(usize, &Rc<str>)> =
@@ -282,7 +283,7 @@ fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a Rc<str>>) -> Option<S
     near.first().map(|(_, other)| format!("did you mean `{other}`?"))
 }
 
-/// That a name means nothing, with what may have been meant.
+/// Returns the fault that a name is unknown, with a hint if a known name is similar.
 fn unknown<'a>(what: &str, name: &Ident, known: impl Iterator<Item = &'a Rc<str>>) -> Fault {
     let fault = Fault::new(name.span, format!("there is no {what} `{}`", name.text)).label("unknown");
     match nearest(&name.text, known) {

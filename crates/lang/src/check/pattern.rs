@@ -1,4 +1,4 @@
-//! Patterns.
+//! Checks patterns.
 
 use super::types::Ty;
 use super::{Body, Check, Checker, unknown};
@@ -7,7 +7,7 @@ use crate::source::{Fault, Span};
 use crate::syntax::ast::{Ident, Pattern, PatternKind};
 
 impl Checker {
-    /// Checks a pattern and declares its new variables. A name that is known already stands for its value.
+    /// Checks a pattern and declares its new variables. A name that is already declared matches its value.
     pub(super) fn pattern(&mut self, body: &mut Body, pattern: &Pattern, ty: &Ty) -> Check<code::Pattern> {
         Ok(match &pattern.kind {
             PatternKind::Any => code::Pattern::Any,

@@ -1,4 +1,4 @@
-//! Statements, flattened into instructions.
+//! Checks statements and flattens them into instructions.
 
 use super::types::Ty;
 use super::{Body, Check, Checker, unknown};
@@ -7,7 +7,7 @@ use crate::source::{Fault, Span};
 use crate::syntax::ast::{Binary, Expr, Ident, Pattern, Stmt, StmtKind, TypeUse};
 use std::rc::Rc;
 
-/// Where a jump goes that is not known yet.
+/// The target of a jump that is not known yet (see [`Body::land`]).
 pub(super) const LATER: u32 = u32::MAX;
 
 impl Body {
@@ -21,7 +21,7 @@ impl Body {
         self.code.len() as u32
     }
 
-    /// Lets a jump written earlier lead here.
+    /// Sets the target of a jump emitted earlier to the next instruction.
     pub(super) fn land(&mut self, at: usize) {
         let here = self.here();
         match &mut self.code[at] {
@@ -36,7 +36,7 @@ impl Body {
 }
 
 impl Checker {
-    /// Checks statements in a scope of their own; each fault spoils one statement only.
+    /// Checks statements in a scope of their own. A fault affects only its statement.
     pub(super) fn block(&mut self, body: &mut Body, statements: &[Stmt]) {
         let mark = body.scope.len();
         for statement in statements {
@@ -49,7 +49,7 @@ impl Checker {
                 if let StmtKind::Declare(ty, name, _) = &statement.kind
                     && body.find(&name.text).is_none()
                 {
-                    // So that uses of the variable are not faults too.
+                    // Declare the variable anyway, so that its uses are not reported as faults.
                     let ty = self.ty(ty, &[]).unwrap_or(Ty::Any);
                     let declared = body.declare(&name.text, ty);
                     self.keep(declared);
@@ -161,7 +161,7 @@ impl Checker {
         Ok(())
     }
 
-    /// The value of a variable or field that is given none.
+    /// Returns the initial value of a variable or field that is declared without one.
     pub(super) fn default(&mut self, ty: &Ty, name: &Ident) -> Check<code::Expr> {
         match ty {
             Ty::Interface(_) | Ty::Future(_) => Ok(self.constant(Const::Null)),

@@ -1,4 +1,4 @@
-//! `try` … `catch` … `finally`, and what leaving them takes.
+//! Checks `try` … `catch` … `finally`, and generates the code that leaves these statements.
 
 use super::stmt::LATER;
 use super::types::Ty;
@@ -7,21 +7,22 @@ use crate::code::{self, Dest, Instr};
 use crate::syntax::ast::{Binary, Pattern, Stmt};
 use std::rc::Rc;
 
-/// A `try` statement around what is being written.
+/// A `try` statement that encloses the code being generated.
 pub(super) enum Around {
-    /// Its exceptions are caught: leaving it takes one `EndTry`.
+    /// Exceptions are caught: leaving the statement takes one `EndTry`.
     Catch,
-    /// It has a `finally`: a `return` inside keeps its value, says so, and jumps there.
+    /// The statement has a `finally` block. A `return` inside stores its value in `value` and [`RETURNING`] in `how`,
+    /// and jumps to the block; `returns` holds these jumps.
     Finally { how: u16, value: u16, returns: Vec<usize> },
 }
 
-/// What a `finally` block goes on with.
+/// The ways to continue after a `finally` block.
 const NORMALLY: i64 = 0;
 const THROWING: i64 = 1;
 const RETURNING: i64 = 2;
 
 impl Checker {
-    /// Returns a value, by way of the `finally` blocks around.
+    /// Generates a `return`, which first runs the enclosing `finally` blocks.
     pub(super) fn leave(&mut self, body: &mut Body, value: code::Expr, at: u32) {
         let mut ends = 0;
         let mut through = None;

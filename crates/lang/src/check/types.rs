@@ -1,8 +1,8 @@
-//! Types, and which fit which.
+//! Types and the subtype relation.
 //!
-//! Generic functions and constructors are instantiated with variables, which take the first type that
-//! they meet and widen when a larger one comes. `Int` fits `Rat`, a class fits its interfaces, an
-//! interface those it extends, `null` every interface.
+//! Generic functions and constructors are instantiated with type variables. A variable is bound to the first type
+//! that it is compared with, and widened when a more general type follows. `Int` fits `Rat`, a class fits its
+//! interfaces, an interface fits those it extends, and `null` fits every interface and future.
 
 use std::rc::Rc;
 
@@ -19,26 +19,26 @@ pub(crate) enum Ty {
     Null,
     Data(u32, Rc<[Ty]>),
     Interface(u32),
-    /// The type of `this`.
+    /// The type of `this` and of `new`.
     Class(u32),
     Future(Rc<Ty>),
     /// A type parameter of the function being checked.
     Param(Rc<str>),
     Var(u32),
-    /// What a handed-over function gives: checked where it is handed over.
+    /// The result of a function parameter, whose type is not known. It fits every type.
     Any,
 }
 
-/// What fits what needs to know of the declarations.
+/// The type variables and the declarations that the subtype relation depends on.
 #[derive(Debug, Default)]
 pub(crate) struct Types {
     vars: Vec<Option<Ty>>,
     pub(crate) data_names: Vec<Rc<str>>,
     pub(crate) interface_names: Vec<Rc<str>>,
-    /// Per interface: itself and all it extends.
+    /// For each interface, itself and all interfaces it extends.
     pub(crate) supers: Vec<Vec<u32>>,
     pub(crate) class_names: Vec<Rc<str>>,
-    /// Per class: all interfaces it implements.
+    /// For each class, all interfaces it implements.
     pub(crate) implements: Vec<Vec<u32>>,
 }
 
@@ -48,7 +48,7 @@ impl Types {
         Ty::Var(self.vars.len() as u32 - 1)
     }
 
-    /// The type that is known of a type, at its top.
+    /// Returns the type, resolved if it is a bound variable; its arguments are not resolved.
     pub(crate) fn known(&self, ty: &Ty) -> Ty {
         let mut ty = ty;
         while let Ty::Var(var) = ty
@@ -59,7 +59,7 @@ impl Types {
         ty.clone()
     }
 
-    /// Whether a value of the first type can stand where the second is wanted.
+    /// Returns `true` if a value of type `actual` can be used where `wanted` is required. Binds type variables.
     pub(crate) fn fits(&mut self, actual: &Ty, wanted: &Ty) -> bool {
         if let Ty::Var(var) = *wanted
             && let Some(bound) = self.vars[var as usize].clone()
@@ -88,7 +88,7 @@ impl Types {
         }
     }
 
-    /// The smaller type that both fit, if one fits the other.
+    /// Returns the more general of two types, or `None` if neither fits the other.
     pub(crate) fn join(&mut self, a: &Ty, b: &Ty) -> Option<Ty> {
         if self.fits(b, a) {
             Some(a.clone())
@@ -116,7 +116,7 @@ impl Types {
         }
     }
 
-    /// The type with its parameters replaced.
+    /// Returns the type with its type parameters replaced.
     pub(crate) fn instantiate(&self, ty: &Ty, params: &[Rc<str>], with: &[Ty]) -> Ty {
         match ty {
             Ty::Param(name) => params.iter().position(|p| p == name).map_or_else(|| ty.clone(), |k| with[k].clone()),
@@ -128,7 +128,7 @@ impl Types {
         }
     }
 
-    /// How the type is written.
+    /// Returns the type as written in source.
     pub(crate) fn show(&self, ty: &Ty) -> String {
         let args = |args: &[Ty]| args.iter().map(|arg| self.show(arg)).collect::<Vec<_>>().join(", ");
         match self.known(ty) {

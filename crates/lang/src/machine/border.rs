@@ -1,4 +1,4 @@
-//! The machine as searches see it.
+//! The `Machine` implementation of [`AbsMachine`]: executes a step, records its causes and footprint, and undoes it.
 
 use super::frame::{Status, TaskState};
 use super::run::End;
@@ -12,7 +12,7 @@ use whippet_model::{
 };
 
 impl AbsMachine {
-    /// Takes the step of a task, whose record is added at the end.
+    /// Executes one step of the chosen task and appends its record.
     fn step_of(&mut self, choice: Choice) {
         let task = choice.what.0;
         let step = self.steps.len() as u32;
@@ -66,7 +66,8 @@ impl AbsMachine {
         self.steps.push(record);
     }
 
-    /// What made the step possible.
+    /// Records the causes of the step: the task's previous step (or the step that called it), and the steps that
+    /// completed the futures it waited for.
     fn reasons(&self, record: &mut Record) {
         let state = &self.tasks[record.task as usize].state;
         let mut cause = |step: u32| {
@@ -94,7 +95,7 @@ impl AbsMachine {
         self.live.remove(at);
     }
 
-    /// Ends a task with an exception, which goes to whoever keeps the future.
+    /// Ends a task with an exception, which readers of its future receive. Returns the problem to report, if any.
     fn fail(&mut self, task: u32, step: u32, thrown: Thrown) -> Option<Box<Problem>> {
         let problem = self.problem_of(task, &thrown);
         let (exception, place) = match thrown {
@@ -108,7 +109,7 @@ impl AbsMachine {
         problem.map(Box::new)
     }
 
-    /// Writes down what the step has touched.
+    /// Records the footprint of the step.
     fn touch(&mut self, record: &Record) {
         let group = self.groups[record.group as usize].name;
         let state = &self.tasks[record.task as usize].state;
@@ -120,7 +121,7 @@ impl AbsMachine {
                 if self.blocks {
                     self.touches.push(if blocks { Touch::write(lock) } else { Touch::read(lock) });
                 }
-                // What the step itself created nobody else can have touched.
+                // No other step can have touched an object created in this step.
                 for &object in self.touched.iter().filter(|&&object| object < record.objects) {
                     let object = &self.objects[object as usize];
                     for field in whippet_model::ones(&[object.read | object.written]) {
@@ -239,7 +240,7 @@ impl Machine for AbsMachine {
         }
     }
 
-    /// Calls arrive in any order, and objects refuse none.
+    /// Returns `true`: calls arrive in any order, and objects refuse none.
     fn accepted_at(&mut self, _: Pending, _: usize) -> bool {
         true
     }
@@ -275,7 +276,7 @@ impl Machine for AbsMachine {
         &self.touches[self.steps[at].touches as usize..end]
     }
 
-    /// What a task touches shows when it runs.
+    /// Returns `Ok(false)`: the footprint of a task is known only after running it.
     fn extensions(&mut self, _: &Clocks, _: &mut Vec<Extension>) -> Result<bool, MachineError> {
         Ok(false)
     }

@@ -1,4 +1,4 @@
-//! What is wrong: with a step that failed, and with an execution that ended.
+//! Problems of a failed step and of a finished execution.
 
 use super::frame::Status;
 use super::{AbsMachine, Outcome};
@@ -7,8 +7,8 @@ use crate::eval::{Limit, MOST_NESTED, MOST_WAYS, Thrown};
 use whippet_model::{Branch, Kind, Name, Problem};
 
 impl AbsMachine {
-    /// The problem of a task that ends with an exception. None if its future is kept: the exception
-    /// then goes to whoever asks for the value. A failed assertion is a problem wherever it goes.
+    /// Returns the problem of a task that ends with an exception, or `None` if its future is kept: the exception is
+    /// then thrown again by `get`. A failed assertion or an exceeded limit is a problem in any case.
     pub(super) fn problem_of(&self, task: u32, thrown: &Thrown) -> Option<Problem> {
         let entry = &self.tasks[task as usize];
         let code = &self.code;
@@ -46,12 +46,13 @@ impl AbsMachine {
         (place != LIBRARY).then(|| self.code.source.place(place))
     }
 
-    /// The source line of a place, without the space around it.
+    /// Returns the source line of a place, without surrounding whitespace.
     fn line(&self, place: u32) -> String {
         if place == LIBRARY { String::new() } else { self.code.source.line_text(place).to_string() }
     }
 
-    /// Nothing is enabled any more: who still waits, and which exception did nobody see?
+    /// Reports the problems of a finished execution: exceptions that were never observed, and tasks that are still
+    /// waiting.
     pub(super) fn look_at_end(&self, out: &mut Vec<Problem>) {
         for entry in &self.tasks {
             let Some((Outcome::Failed(exception, place), step)) = &entry.outcome else { continue };
@@ -70,8 +71,8 @@ impl AbsMachine {
         self.deadlock(out);
     }
 
-    /// Tasks that wait for ever. If all of them wait for a condition only, the program may be right: a
-    /// server that waits for more to do.
+    /// Reports a deadlock if tasks are left and none of them is enabled. It is only a warning if none of them waits
+    /// for a future: the program may be correct, such as a server that waits for more requests.
     fn deadlock(&self, out: &mut Vec<Problem>) {
         let stuck: Vec<u32> = self.live.iter().copied().filter(|&task| !self.is_enabled(task)).collect();
         if stuck.is_empty() || stuck.len() < self.live.len() {
@@ -108,7 +109,7 @@ impl AbsMachine {
         self.code.methods[frame.method as usize].places[at]
     }
 
-    /// Who waits where for what, and a number that is the same in equivalent executions.
+    /// Returns a number that is equal in equivalent executions, and a text that says where the task waits and for what.
     fn stuck_text(&self, task: u32) -> (u64, String) {
         let entry = &self.tasks[task as usize];
         let place = self.where_it_waits(task);

@@ -1,10 +1,10 @@
-//! Where a task stands.
+//! The state of a task: its stack of method calls and its status.
 
 use crate::code::Dest;
 use crate::value::Value;
 use smallvec::SmallVec;
 
-/// A method that is being run, by its task or by a synchronous call within it.
+/// A running method, called by the task's creator or synchronously within the task.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Frame {
     pub(crate) method: u32,
@@ -12,13 +12,14 @@ pub(crate) struct Frame {
     /// The next instruction.
     pub(crate) at: u32,
     pub(crate) locals: Vec<Value>,
-    /// Where exceptions lead, and the variable they go into, the innermost last.
+    /// The exception handlers, innermost last: the instruction to continue at and the variable that receives the
+    /// exception.
     pub(crate) tries: SmallVec<[(u32, u16); 2]>,
-    /// Where the caller wants the result.
+    /// The destination of the result in the caller's frame (see [`pack`]).
     pub(crate) dest: u32,
 }
 
-/// A destination as one number, so that frames are easy to hash.
+/// Encodes a destination as one number, so that frames are easy to hash.
 pub(crate) fn pack(dest: Dest) -> u32 {
     match dest {
         Dest::Nowhere => 0,
@@ -27,7 +28,7 @@ pub(crate) fn pack(dest: Dest) -> u32 {
     }
 }
 
-/// See [`pack`].
+/// Decodes a destination that [`pack`] encoded.
 pub(crate) fn unpack(dest: u32) -> Dest {
     match dest >> 16 {
         0 => Dest::Nowhere,
@@ -45,38 +46,40 @@ impl Frame {
     }
 }
 
-/// An `await` that was not satisfied.
+/// An unsatisfied `await`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Wait {
-    /// The tasks whose futures it waits for.
+    /// The tasks whose futures are awaited.
     pub(crate) futures: SmallVec<[u32; 2]>,
-    /// Whether there is a condition besides, and whether it holds now.
+    /// `true` if the guard also has a condition.
     pub(crate) condition: bool,
+    /// `true` if the condition holds now, or there is no condition.
     pub(crate) holds: bool,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Status {
     Ready,
-    /// The group is free for others.
+    /// In an `await`: other tasks of the group may run.
     Waiting(Wait),
-    /// In a `get`: the group is blocked until this task's future is there, for this destination.
+    /// In a `get`: the group is blocked until the given task ends; its result goes to the given destination.
     Blocked(u32, Dest),
     Done,
 }
 
-/// What changes of a task from step to step.
+/// The part of a task that changes from step to step.
 #[derive(Clone, Debug)]
 pub(crate) struct TaskState {
     pub(crate) status: Status,
-    /// The method calls, the innermost last. None before the first step.
+    /// The method calls, innermost last; empty before the first step.
     pub(crate) frames: Vec<Frame>,
-    /// How many calls and objects it has made.
+    /// The number of asynchronous calls that the task has made.
     pub(crate) sends: u32,
+    /// The number of objects that the task has created.
     pub(crate) news: u32,
-    /// How many steps it has made.
+    /// The number of steps that the task has taken.
     pub(crate) steps: u32,
-    /// Its last step, or the one that made it.
+    /// The task's last step, or the step that created the task if it has not run yet.
     pub(crate) last: u32,
 }
 

@@ -1,4 +1,4 @@
-//! The conditions of waiting tasks: what a step has changed about them.
+//! The conditions of waiting tasks: kept up to date after each step.
 
 use super::frame::Status;
 use super::{AbsMachine, Tasks, Undo, salt};
@@ -7,11 +7,11 @@ use crate::eval::{Eval, Ways, field_bit};
 use crate::value::Value;
 use whippet_model::Touch;
 
-/// Calls that a condition may make before it counts as one that does not end.
+/// The number of calls after which a condition counts as non-terminating.
 const PATIENCE: u64 = 1_000_000;
 
 impl AbsMachine {
-    /// Looks again at the conditions that the newest step may have changed.
+    /// Evaluates again the conditions in the group that the newest step may have changed.
     pub(super) fn look_at_guards(&mut self, group: u32, ran: u32) {
         if self.touched.iter().all(|&object| self.objects[object as usize].written == 0) {
             return;
@@ -44,7 +44,8 @@ impl AbsMachine {
         }
     }
 
-    /// What decides whether a task that cannot go on can: its group's lock, futures, the fields of its condition.
+    /// Adds the objects that decide if a blocked task becomes enabled: its group's lock, the awaited futures, and the
+    /// fields that its condition reads.
     pub(super) fn waits_for(&self, task: u32, out: &mut Vec<Touch>) {
         let entry = &self.tasks[task as usize];
         let group = self.groups[entry.group as usize].name;
@@ -67,7 +68,7 @@ impl AbsMachine {
         }
     }
 
-    /// The guard that a task waits at, and the object whose fields it looks at.
+    /// Returns the guard at which a task waits and the object whose fields the guard reads.
     fn guard_of<'a>(&self, task: u32, code: &'a crate::code::Code) -> Option<(&'a Guard, u32)> {
         let frame = self.tasks[task as usize].state.frames.last()?;
         match &code.methods[frame.method as usize].code[frame.at as usize] {
@@ -76,7 +77,8 @@ impl AbsMachine {
         }
     }
 
-    /// A condition that throws or does not end counts as one that holds: the task then shows the problem.
+    /// Returns `true` if the condition holds. A condition that throws or does not terminate counts as true: the task
+    /// then runs into the problem and reports it.
     fn guard_holds(&mut self, task: u32, guard: &Guard, object: u32) -> bool {
         let Some(condition) = &guard.holds else { return true };
         let frame = self.tasks[task as usize].state.frames.last().expect("a waiting task has a frame");

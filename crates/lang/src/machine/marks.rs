@@ -1,13 +1,14 @@
 //! Marks on tasks (Figure 6 of the paper on actor and task selection; see [`Marks`]).
 //!
-//! Two independent tasks of one object commute, so a search need not take them in both orders. When a task is taken, those
-//! independent ones that were called after it are marked: directly after it they would only repeat what
-//! is found when they are taken before it. Independence is that of the methods' summaries.
+//! Two independent tasks of one object commute, so a search need not try both orders. When a task runs, the
+//! independent tasks that were called after it are marked. Running a marked task next would only repeat an execution
+//! that is explored with the two tasks swapped, so the search skips it. Independence is decided by the summaries of
+//! the methods.
 
 use super::{AbsMachine, Marks, Tasks, Undo};
 
 impl AbsMachine {
-    /// A task is about to run: marks the others of its group, or takes their marks away.
+    /// Updates the marks of the other tasks in the group of a task that is about to run.
     pub(super) fn mark(&mut self, task: u32) {
         let Tasks::Marks(marks) = self.tasks_mode else { return };
         let (group, method) = (self.tasks[task as usize].group, self.tasks[task as usize].method);
@@ -33,7 +34,7 @@ impl AbsMachine {
         *marked = !*marked;
     }
 
-    /// What marks may miss, for the reader of the verdict.
+    /// Returns the note on executions that marks may miss, for the reader of the verdict.
     pub(super) fn missed_by_marks(&self) -> Option<String> {
         let Tasks::Marks(_) = self.tasks_mode else { return None };
         Some("marks on tasks may miss executions where an actor is taken to which others can still send, and where tasks wait; `--tasks fields` does not".into())

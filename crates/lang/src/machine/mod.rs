@@ -1,20 +1,21 @@
 //! The interpreter as a machine: one configuration of an ABS program, moved forward and back.
 //!
-//! An actor is an object group (cog). A step runs one task of a group until it ends, releases the group
-//! (`await`, `suspend`) or blocks it (`get`). Tasks are named by the task that called them and the number
-//! of the call, objects by the task that created them likewise, so equivalent executions name everything
-//! alike. A future has the name of its task.
+//! An actor is an object group (cog). A step runs one task of a group until the task ends, releases the group
+//! (`await`, `suspend`) or blocks it (`get`). A task is named by its calling task and the index of the call within it,
+//! an object by its creating task and the index of the creation, so equivalent executions use the same names. A future
+//! has the name of its task.
 //!
-//! Going back: every step keeps the state of its task from before, and a log of the fields it changed;
-//! tasks, objects and groups it created are cut off again. Nothing is ever run a second time.
+//! To go back, every step saves the state of its task and logs the old values of the fields it changes; the tasks,
+//! objects and groups that it created are truncated. No code runs a second time.
 //!
-//! What makes steps dependent, with [`Tasks::Fields`]:
-//! * a field of an object, read or written;
-//! * a future, written by the end of its task, read by whoever looks whether it is there;
-//! * the group's lock: a step that blocks its group, or ends a block, writes it, all others read it.
+//! With [`Tasks::Fields`], the footprint of a step consists of:
+//! * each field of an object that it reads or writes;
+//! * each future: written by the end of its task, read by every step that tests or reads it;
+//! * the group's lock: written by a step that blocks its group or ends such a block, read by all other steps of the
+//!   group.
 //!
-//! With [`Tasks::Actors`] and [`Tasks::Marks`] the fields and the lock of a group are one object. If, then, no task
-//! can stop in the middle, each is one message that is delivered once: the searches for plain actors apply.
+//! With [`Tasks::Actors`] and [`Tasks::Marks`], the fields and the lock of a group are one object. If no task can stop
+//! before its end, each task is then one message that is delivered once, so the searches for plain actors apply.
 
 mod border;
 mod ending;
@@ -36,7 +37,7 @@ use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 use whippet_model::{Choice, MachineError, Marks, Name, Problem, Program, Tasks, Touch};
 
-/// How many statements one step may run if nothing else is said.
+/// The default limit on the number of statements in one step.
 ///
 /// ```
 /// assert!(whippet_lang::DEFAULT_STATEMENTS >= 1_000_000, "no honest step takes so many");
@@ -82,8 +83,9 @@ impl AbsProgram {
         AbsProgram::of_files(&[(name.into(), text.into())])
     }
 
-    /// The same for a program of several files: of the `others`, names and texts, those are taken that have modules which the first
-    /// one imports from, or those taken so. Their main blocks, if they have any, are not run.
+    /// Like [`AbsProgram::parse`], for a program of several files. `others` returns the names and texts of further
+    /// files. A file is added to the program if it contains a module that is imported, directly or indirectly, by the
+    /// first file. The main blocks of added files are not run.
     ///
     /// ```
     /// use whippet_lang::AbsProgram;
@@ -130,7 +132,7 @@ impl AbsProgram {
         Ok(AbsProgram { code: Arc::new(code), knowledge: Arc::default(), tasks, statements })
     }
 
-    /// The same program with another notion of conflict.
+    /// Sets the conflict rule.
     ///
     /// ```
     /// # use whippet_lang::AbsProgram;
@@ -149,7 +151,7 @@ impl AbsProgram {
         self
     }
 
-    /// The same program with another limit on the statements of one step, which ends endless loops.
+    /// Sets the limit on the statements of one step, which ends endless loops.
     ///
     /// ```
     /// use whippet_lang::AbsProgram;
@@ -176,18 +178,19 @@ impl Program for AbsProgram {
     }
 }
 
-/// No step, no task.
+/// Sentinel for "no step" and "no task".
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// An object.
+/// An object of the running program.
 #[derive(Clone, Debug)]
 pub(crate) struct Object {
     pub(crate) name: Name,
     pub(crate) class: u32,
     pub(crate) group: u32,
     pub(crate) fields: Vec<Value>,
-    /// The fields that the current step has read and written, as bits.
+    /// The fields that the current step has read, as bits (see [`eval::field_bit`]).
     read: u64,
+    /// The fields that the current step has written, as bits.
     written: u64,
 }
 
@@ -195,21 +198,21 @@ pub(crate) struct Object {
 #[derive(Clone, Debug)]
 pub(crate) struct Group {
     name: Name,
-    /// The object that it was created with.
+    /// The object that the group was created with.
     pub(crate) first: u32,
-    /// The task that blocks it, if one does.
+    /// The task that blocks the group, or [`NONE`].
     holder: u32,
 }
 
-/// What a task came to.
+/// The result of a task.
 #[derive(Clone, Debug, PartialEq)]
 enum Outcome {
     Value(Value),
-    /// An exception that nobody caught, and where it was thrown.
+    /// An uncaught exception and the place where it was thrown.
     Failed(Value, u32),
 }
 
-/// A call that was made.
+/// A task: a call that was made.
 #[derive(Clone, Debug)]
 pub(crate) struct Task {
     pub(crate) name: Name,
@@ -217,31 +220,32 @@ pub(crate) struct Task {
     pub(crate) object: u32,
     pub(crate) method: u32,
     pub(crate) args: Rc<[Value]>,
-    /// Whether the caller keeps the future.
+    /// `true` if the caller keeps the future.
     kept: bool,
-    /// The calling task and the place of the call in the source.
+    /// The calling task.
     caller: u32,
+    /// The place of the call in the source.
     place: u32,
     pub(crate) state: TaskState,
     outcome: Option<(Outcome, u32)>,
-    /// Whether somebody has looked at the outcome.
+    /// `true` if the outcome was read or reported.
     seen: bool,
-    /// See [`Marks`].
+    /// `true` if the search skips this task for now (see [`Marks`]).
     marked: bool,
 }
 
-/// How to take something back that a step changed and did not create.
+/// An undo entry for something that a step changed but did not create.
 #[derive(Clone, Debug)]
 enum Undo {
     Field(u32, u16, Value),
-    /// Whether the condition of a waiting task holds.
+    /// Toggles the flag that says if the condition of a waiting task holds.
     Guard(u32),
     Seen(u32),
-    /// Whether a task is marked.
+    /// Toggles the mark of a task.
     Mark(u32),
 }
 
-/// A step that was taken.
+/// One step of the current execution.
 #[derive(Clone, Debug)]
 struct Record {
     choice: Choice,
@@ -249,10 +253,11 @@ struct Record {
     event: Name,
     group: u32,
     task: u32,
-    /// The task before the step, and who blocked its group.
+    /// The state of the task before the step.
     saved: Box<TaskState>,
+    /// The task that blocked the group before the step, or [`NONE`].
     holder: u32,
-    /// How much there was before the step.
+    /// The lengths of the machine's vectors before the step (this field and the next four).
     tasks: u32,
     objects: u32,
     groups: u32,
@@ -260,13 +265,14 @@ struct Record {
     touches: u32,
     causes: SmallVec<[u32; 2]>,
     problem: Option<Box<Problem>>,
-    /// How many ways there were at each `random`.
+    /// The number of branches at each `random`.
     arities: SmallVec<[u32; 2]>,
-    /// Where the task stopped.
+    /// The place where the task stopped.
     place: u32,
 }
 
-/// One configuration of an ABS program. See the crate's front page for what a step is.
+/// One configuration of an ABS program. A step runs one task of an object group until the task ends, releases its
+/// group or blocks it.
 ///
 /// ```
 /// # use whippet_lang::AbsProgram;
@@ -286,25 +292,27 @@ struct Record {
 #[derive(Debug)]
 pub struct AbsMachine {
     pub(crate) code: Arc<Code>,
-    /// What the text tells, if somebody asks.
+    /// The static analysis of the program, computed on first use.
     knowledge: Arc<OnceLock<Knowledge>>,
     consts: Vec<Value>,
     tasks_mode: Tasks,
     statements: u64,
-    /// Whether a group can be blocked at all, and whether a task can stop in the middle.
+    /// `true` if some method can block its group.
     blocks: bool,
+    /// `true` if some method can stop before its end.
     waits: bool,
     pub(crate) objects: Vec<Object>,
     groups: Vec<Group>,
     pub(crate) tasks: Vec<Task>,
     by_name: FxHashMap<Name, u32>,
-    /// The tasks that have not ended, in the order of creation.
+    /// The tasks that have not ended, in order of creation.
     pub(crate) live: Vec<u32>,
     steps: Vec<Record>,
     touches: Vec<Touch>,
     undo: Vec<Undo>,
-    /// Objects and futures touched by the current step.
+    /// The objects whose fields the current step has touched.
     touched: Vec<u32>,
+    /// The tasks whose futures the current step has tested or read.
     looked_at: Vec<u32>,
     runs: u64,
     problems: usize,
@@ -349,7 +357,7 @@ impl AbsMachine {
         machine
     }
 
-    /// How many statements were run so far, those that were taken back included.
+    /// Returns the number of statements run so far, including those of undone steps.
     ///
     /// ```
     /// # use whippet_lang::AbsProgram;
@@ -395,7 +403,7 @@ impl AbsMachine {
     ) -> u32 {
         let number = self.tasks.len() as u32;
         let group = self.objects[object as usize].group;
-        // Within a step the record is not there yet: its number is the number of records.
+        // The record of the current step is not pushed yet: its index is the number of records.
         let made = if caller == NONE { NONE } else { self.steps.len() as u32 };
         let state = TaskState::new(made);
         self.tasks.push(Task {
@@ -417,28 +425,28 @@ impl AbsMachine {
         number
     }
 
-    /// What the text of the program tells.
+    /// Returns the static analysis of the program.
     pub(crate) fn knowledge(&self) -> &Knowledge {
         self.knowledge.get_or_init(|| Knowledge::new(&self.code))
     }
 
-    /// The object that a group was created with.
+    /// Returns the object that a group was created with.
     pub(crate) fn first_object(&self, group: u32) -> u32 {
         self.groups[group as usize].first
     }
 
-    /// The step that called a task; none for the main block.
+    /// Returns the step that created a task, or `None` for the main block.
     pub(crate) fn made_at(&self, task: u32) -> Option<usize> {
         let after = self.steps.partition_point(|record| record.tasks <= task);
         after.checked_sub(1)
     }
 
-    /// The task that called a task.
+    /// Returns the task that called a task, or [`NONE`] for the main block.
     pub(crate) fn caller_of(&self, task: u32) -> u32 {
         self.tasks[task as usize].caller
     }
 
-    /// Whether the task can make a step now.
+    /// Returns `true` if the task can take a step now.
     fn is_enabled(&self, task: u32) -> bool {
         let task_ = &self.tasks[task as usize];
         let holder = self.groups[task_.group as usize].holder;
@@ -456,7 +464,7 @@ impl AbsMachine {
     }
 }
 
-/// What qualifies a name, so that different things never have the same.
+/// Constants mixed into a name to derive the names of related objects, distinct so that derived names do not collide.
 mod salt {
     pub(super) const GROUP: u64 = 1 << 40;
     pub(super) const LOCK: u64 = 2 << 40;

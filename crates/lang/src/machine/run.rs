@@ -1,4 +1,4 @@
-//! Running one step of a task.
+//! Executes one step of a task, instruction by instruction.
 
 use super::frame::{Frame, Status, Wait, pack, unpack};
 use super::{AbsMachine, Outcome, Undo, salt};
@@ -10,20 +10,20 @@ use std::rc::Rc;
 use std::sync::Arc;
 use whippet_model::Branch;
 
-/// Why a step is over.
+/// The reason why a step ended.
 pub(super) enum End {
     Released(Status),
     Returned(Value),
     Failed(Thrown),
 }
 
-/// How an instruction leaves the task.
+/// The control flow after an instruction.
 enum Flow {
     On,
     Stop(End),
 }
 
-/// What a step has at hand.
+/// The working state of a step.
 pub(super) struct Run {
     pub(super) task: u32,
     pub(super) frames: Vec<Frame>,
@@ -33,7 +33,8 @@ pub(super) struct Run {
 }
 
 impl AbsMachine {
-    /// Runs the task until it ends or stops, and says where, and how many ways there were at each `random`.
+    /// Runs the task until it ends or stops. Returns the reason, the frames left, the place where it stopped, and the
+    /// number of branches at each `random`.
     pub(super) fn run(&mut self, task: u32, branch: Branch) -> (End, Vec<Frame>, u32, SmallVec<[u32; 2]>) {
         let mut frames = std::mem::take(&mut self.tasks[task as usize].state.frames);
         if frames.is_empty() {
@@ -47,7 +48,7 @@ impl AbsMachine {
         (end, run.frames, place, run.ways.arities)
     }
 
-    /// A task that was blocked first takes the value that it waited for.
+    /// Continues the task; a blocked task first receives the value that it waited for.
     fn resume(&mut self, run: &mut Run) -> (End, u32) {
         if let Status::Blocked(future, dest) = self.tasks[run.task as usize].state.status {
             let frame = run.frames.last().expect("a blocked task has a frame");
@@ -90,7 +91,7 @@ impl AbsMachine {
         }
     }
 
-    /// Leads an exception to the nearest handler, or gives it back if there is none.
+    /// Transfers an exception to the nearest handler, or returns it if no handler exists.
     fn catch(&mut self, run: &mut Run, thrown: Thrown) -> Option<Thrown> {
         let Thrown::Exception(exception, _) = &thrown else { return Some(thrown) };
         while let Some(frame) = run.frames.last_mut() {
@@ -106,7 +107,7 @@ impl AbsMachine {
 
     fn eval(&mut self, run: &mut Run, expr: &Expr) -> Result<Value, Thrown> {
         let frame = run.frames.last_mut().expect("a running task has a frame");
-        // The commonest expressions need no evaluation.
+        // Fast path for the most common expressions.
         if let Expr::Const(k) = expr {
             return Ok(self.consts[*k as usize].clone());
         }
@@ -138,7 +139,7 @@ impl AbsMachine {
         result
     }
 
-    /// Notes which fields of an object the step has touched.
+    /// Records the fields of an object that the step has touched.
     fn note(&mut self, object: u32, read: u64, written: u64) {
         let entry = &mut self.objects[object as usize];
         if entry.read | entry.written == 0 {
@@ -296,7 +297,7 @@ impl AbsMachine {
                 self.set(run, dest, future);
                 Ok(Flow::On)
             }
-            // A synchronous call to another group is a call and a `get`.
+            // A synchronous call to another group is an asynchronous call followed by `get`.
             CallKind::Invoke => self.get(run, dest, &future, place),
         }
     }
@@ -338,7 +339,7 @@ impl AbsMachine {
         Ok(())
     }
 
-    /// Takes the value of a future, or blocks the group until it is there.
+    /// Reads the value of a future, or blocks the group until the value is available.
     fn get(&mut self, run: &mut Run, dest: Dest, future: &Value, place: u32) -> Result<Flow, Thrown> {
         let Value::Future(task, _) = *future else {
             return Err(Thrown::Exception(Value::Atom(known::NULL_POINTER), place));
@@ -379,7 +380,7 @@ impl AbsMachine {
         if all && wait.holds {
             return Ok(Flow::On);
         }
-        // The whole guard is looked at again when the task goes on.
+        // The whole guard is evaluated again when the task continues.
         frame(run).at -= 1;
         Ok(Flow::Stop(End::Released(Status::Waiting(wait))))
     }
@@ -389,7 +390,7 @@ fn frame(run: &mut Run) -> &mut Frame {
     run.frames.last_mut().expect("a running task has a frame")
 }
 
-/// An exception of the library is shown where the library was called.
+/// Replaces a place in the library by the place where the library was called.
 fn located(thrown: Thrown, place: u32) -> Thrown {
     match thrown {
         Thrown::Exception(value, LIBRARY) => Thrown::Exception(value, place),

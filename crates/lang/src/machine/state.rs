@@ -1,4 +1,4 @@
-//! A hash of the configuration.
+//! The fingerprint of a configuration.
 
 use super::frame::{Frame, Status};
 use super::{AbsMachine, Outcome};
@@ -7,7 +7,7 @@ use rustc_hash::FxHasher;
 use std::hash::{Hash, Hasher};
 use whippet_model::{Comparison, Name};
 
-/// Two hashes at once, which make one of 128 bits.
+/// Two hashers that run in parallel and together give 128 bits.
 #[derive(Clone)]
 struct Twice(FxHasher, FxHasher);
 
@@ -43,7 +43,8 @@ impl Hasher for Twice {
 }
 
 impl AbsMachine {
-    /// Objects by name, tasks by what they are and have yet to do. A task whose future is kept also by name.
+    /// Returns the hash of all objects, live tasks and kept outcomes. Objects are identified by name, tasks by their
+    /// call and their remaining work; tasks whose futures are kept also by name.
     pub(super) fn hash_state(&self, comparison: Comparison) -> u128 {
         let parts = self.objects.iter().map(|object| {
             let mut hash = Twice::new();

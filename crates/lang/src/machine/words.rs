@@ -1,4 +1,4 @@
-//! Steps in words.
+//! Descriptions of steps for reports.
 
 use super::frame::Status;
 use super::{AbsMachine, Outcome, Undo};
@@ -6,7 +6,7 @@ use crate::value::Value;
 use whippet_model::StepText;
 
 impl AbsMachine {
-    /// An object as the reader knows it: its class, and its number where there are several.
+    /// Returns the class name of an object, followed by a number if the class has several objects.
     pub(crate) fn object_text(&self, object: u32) -> String {
         let class = self.objects[object as usize].class;
         let name = &self.code.classes[class as usize].name;
@@ -18,7 +18,7 @@ impl AbsMachine {
         }
     }
 
-    /// An object as the program sees it in a string: the same in equivalent executions.
+    /// Returns the text of an object in strings of the program, which is equal in equivalent executions.
     pub(super) fn stable_text(&self, object: u32) -> String {
         let object = &self.objects[object as usize];
         format!("{}@{:08x}", self.code.classes[object.class as usize].name, object.name.0 as u32)
@@ -71,7 +71,7 @@ impl AbsMachine {
         effects
     }
 
-    /// How the step ended, unless it simply returned nothing.
+    /// Describes how the step ended, or returns `None` if it simply returned `Unit`.
     fn end_text(&self, at: usize) -> Option<String> {
         let record = &self.steps[at];
         let entry = &self.tasks[record.task as usize];
@@ -90,7 +90,7 @@ impl AbsMachine {
             }
             _ => {}
         }
-        // The status after this step is what the task's next step started from, or what it is now.
+        // The status after this step was saved by the task's next step, or is the current status.
         let later = self.steps[at + 1..].iter().find(|later| later.task == record.task);
         Some(match later.map_or(&entry.state.status, |later| &later.saved.status) {
             Status::Blocked(..) => format!("blocks its group at {place}"),
@@ -99,7 +99,7 @@ impl AbsMachine {
         })
     }
 
-    /// The fields that the step changed.
+    /// Lists the fields that the step changed, with old and new values.
     fn changes(&self, at: usize) -> Vec<String> {
         let from = self.steps[at].undo as usize;
         let to = self.steps.get(at + 1).map_or(self.undo.len(), |next| next.undo as usize);

@@ -1,12 +1,17 @@
-//! Stability (Theorem 1 and Definition 3 of the paper): can another actor still send to this one?
+//! Stability of actors (Theorem 1 and Definition 3 of the paper): can another actor still send to this one?
 //!
-//! An actor is *stable* if no pending task of another actor starts a chain of calls to a method of its
-//! class along which a reference to it may be found: in the task's variables, in the fields of the task's
-//! actor, or in the fields of any actor of a class in between. If it is not, its *level* is the sum over
-//! tasks and chains of k_a (a reference at hand and a direct call), k_b (a reference at hand and an
-//! indirect call) or k_c (somebody in between has the reference), k_a > k_b > k_c.
+//! An actor is *stable* if no pending task of another actor starts a chain of calls that ends in a method of its
+//! class and along which a reference to it may be found: in the task's variables, in the fields of the task's actor,
+//! or in the fields of any actor of an intermediate class. The *level* of an actor is the sum over these tasks and
+//! chains of:
 //!
-//! A reference inside a list or another value counts as one that somebody else has: k_c.
+//! * k_a if the task or its actor holds a reference and the call is direct;
+//! * k_b if the task or its actor holds a reference and the call is indirect;
+//! * k_c if only an intermediate actor holds a reference,
+//!
+//! with k_a > k_b > k_c. A stable actor has level 0.
+//!
+//! A reference nested in a list or another value counts as k_c.
 
 use crate::code::Code;
 use crate::machine::AbsMachine;
@@ -18,15 +23,15 @@ const K_A: u64 = 10_000;
 const K_B: u64 = 100;
 const K_C: u64 = 1;
 
-/// What is known of a program before it runs.
+/// The static analysis of a program.
 #[derive(Clone, Debug)]
 pub(crate) struct Knowledge {
     summaries: Vec<Summary>,
-    /// Per method, the chains that begin with it.
+    /// For each method, the chains that begin with it.
     chains: Vec<Vec<Chain>>,
 }
 
-/// How a reference is held.
+/// The way in which a reference is held.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Held {
     Not,
@@ -41,12 +46,12 @@ impl Knowledge {
         Knowledge { summaries, chains }
     }
 
-    /// Whether two methods of one object commute, as their text has it (Theorem 2).
+    /// Returns `true` if two methods of one object commute according to their summaries (Theorem 2).
     pub(crate) fn independent(&self, method: u32, other: u32) -> bool {
         self.summaries[method as usize].independent(&self.summaries[other as usize])
     }
 
-    /// The level of an actor: 0 if it is stable. Of a group of several objects, the sum of theirs.
+    /// Returns the level of an actor, which is 0 if it is stable. The level of a group is the sum over its objects.
     pub(crate) fn level(&self, machine: &AbsMachine, actor: u32) -> u64 {
         let first = machine.first_object(actor) as usize;
         let own = (first..machine.objects.len()).filter(|&object| machine.objects[object].group == actor);

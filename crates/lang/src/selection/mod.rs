@@ -1,9 +1,9 @@
-//! Choosing actors and tasks by what they can do ("Actor- and Task-Selection Strategies for Pruning
+//! Selection of actors and tasks by what they can do ("Actor- and Task-Selection Strategies for Pruning
 //! Redundant State-Exploration in Testing", Albert, Arenas and Gómez-Zamalloa).
 //!
 //! [`search()`] is the paper's own search, to reproduce its numbers. It is not complete: its theorem on stable
 //! actors fails when a message stores a reference, and its marks lose executions when the chosen
-//! actor is not stable. Whippet's default for ABS, field-level conflicts in an optimal search, prunes more
+//! actor is not stable. Whippet's default for ABS, an optimal search with field-level conflicts, prunes more
 //! and misses nothing.
 //!
 //! ```

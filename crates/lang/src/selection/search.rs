@@ -1,18 +1,21 @@
-//! The paper's search: Figure 2 with TransDPOR's backtracking, Section 4's choice of the actor, Figure 6's
-//! marks on tasks.
+//! The paper's search: Figure 2 with TransDPOR's backtracking, the actor selection of Section 4, and the marks on tasks
+//! of Figure 6.
 //!
-//! At a configuration one actor is selected and all its tasks are explored. When, later, a task turns up for an
-//! actor that has acted at an earlier configuration, without that step being in its past, the actor of the task
-//! that led to it is added to the earlier configuration (`back`), once until that has been explored
-//! (`freeze`).
+//! `Run::explore` walks the tree of configurations depth first. At each configuration it selects one actor (`pick`)
+//! and explores all enabled tasks of this actor. Further actors are added to the backtrack set `back` of a
+//! configuration when a race is found: a pending task belongs to an actor that took a step at an earlier
+//! configuration, the task was created after that step, and the step does not happen before its creation. The two
+//! could occur in the other order, so the actor of the ancestor of the task that was pending at the earlier
+//! configuration is added there. The configuration is then frozen (`freeze`): no other actor is added until the
+//! exploration of the next actor in `back` begins.
 //!
-//! Marked tasks are not selected ([`Marks`]); a configuration whose selected actor has only such tasks is cut off.
+//! Marked tasks are not selected ([`Marks`]). A configuration whose selected actor has only marked tasks is cut off.
 
 use crate::machine::{AbsMachine, AbsProgram};
 use std::collections::BTreeSet;
 use whippet_model::{Choice, Clocks, Comparison, Machine, MachineError, Marks, Pending, Program, Tasks};
 
-/// Which actor goes first.
+/// The rule that selects an actor.
 ///
 /// ```
 /// # use whippet_lang::AbsProgram;
@@ -28,14 +31,14 @@ use whippet_model::{Choice, Clocks, Comparison, Machine, MachineError, Marks, Pe
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
 pub enum Pick {
-    /// A stable one, or else one of the lowest level; the one created first among equals.
+    /// A stable actor, or else one with the lowest level; among equals, the one created first.
     #[default]
     Stable,
-    /// As printed in the paper: a stable one, or else one of the highest level.
+    /// As printed in the paper: a stable actor, or else one with the highest level.
     Highest,
 }
 
-/// What the search is told.
+/// The options of the search.
 ///
 /// ```
 /// # use whippet_lang::AbsProgram;
@@ -50,17 +53,17 @@ pub enum Pick {
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
 pub struct Selection {
-    /// Which actor goes first.
+    /// The rule that selects an actor.
     pub pick: Pick,
-    /// Which marks are used, if any.
+    /// The kind of marks to use, if any.
     pub marks: Option<Marks>,
-    /// Whether the choice of a stable actor is trusted, and nothing else ever tried there.
+    /// `true` to trust the selection of an actor: other actors are never tried at a configuration.
     pub trust: bool,
-    /// Complete executions after which the search gives up.
+    /// The number of complete executions after which the search stops.
     pub most: Option<u64>,
 }
 
-/// What the search counted.
+/// The counters of a search.
 ///
 /// ```
 /// # use whippet_lang::AbsProgram;
@@ -75,15 +78,15 @@ pub struct Selection {
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Count {
-    /// Complete executions.
+    /// The number of complete executions.
     pub executions: u64,
-    /// Nodes of the tree, from the one after the main block on.
+    /// The number of nodes in the tree, starting with the one after the main block.
     pub states: u64,
-    /// Nodes where no actor is provably stable (`H`).
+    /// The number of nodes where no actor is provably stable (`H`).
     pub unstable: u64,
     /// The fingerprints of the final states.
     pub finals: BTreeSet<u128>,
-    /// Whether the search came to its end.
+    /// `true` if the search finished.
     pub complete: bool,
 }
 
@@ -110,13 +113,13 @@ pub fn search(program: &AbsProgram, selection: &Selection) -> Result<Count, Mach
         nodes: Vec::new(),
         count: Count { complete: true, ..Count::default() },
     };
-    // The main block, as the paper has it, is not part of the tree.
+    // As in the paper, the main block is not part of the tree.
     run.execute(0)?;
     run.explore()?;
     Ok(run.count)
 }
 
-/// A configuration on the way.
+/// A configuration on the current path.
 struct Node {
     depth: usize,
     back: Vec<u32>,
@@ -166,7 +169,7 @@ impl Run {
         Ok(())
     }
 
-    /// Explores the unmarked tasks of an actor, in the order of its queue.
+    /// Explores the unmarked tasks of an actor, in queue order.
     fn tasks_of(&mut self, actor: u32, choices: &[Choice]) -> Result<(), MachineError> {
         let depth = self.machine.depth();
         for choice in choices {
@@ -202,7 +205,8 @@ impl Run {
         actors[at]
     }
 
-    /// For every pending task whose actor has acted before, the other order must be tried too.
+    /// Adds backtrack points: a pending task that races with the last step of its actor must also be tried before
+    /// that step.
     fn update_backs(&mut self) {
         if self.selection.trust {
             return;
@@ -215,7 +219,7 @@ impl Run {
             if made < step || self.clocks.before(step, made) {
                 continue;
             }
-            // The task pending before that step from which this one came.
+            // Find the ancestor of this task that was pending before that step.
             let mut ancestor = task;
             while let Some(made) = self.machine.made_at(ancestor)
                 && made >= step

@@ -1,14 +1,15 @@
 //! Table 1 of the paper, with our numbers beside the published ones.
 //!
-//! The programs are written anew from what is known of them. Their main blocks are not printed: for most tests
-//! there is one that gives the numbers of the table; those of DHT and Mail are reconstructions that do not, and say so.
+//! The programs are rewritten from their descriptions. The paper does not print their main blocks: for most tests a
+//! main block was found that gives the numbers of the table. Those of DHT and Mail are reconstructions that do not,
+//! and are marked as such.
 
 use super::search::{Pick, Selection, search};
 use crate::{AbsProgram, Marks, Tasks};
 use std::fmt;
 use whippet_model::MachineError;
 
-/// Executions, states and H, as the table has them.
+/// Executions, states and H, as in the table.
 ///
 /// ```
 /// use whippet_lang::selection::Triple;
@@ -35,19 +36,19 @@ impl fmt::Display for Triple {
 pub struct Row {
     /// The test, with its parameters.
     pub test: String,
-    /// How it was searched: `no task selection`, `task selection`, …
+    /// The kind of search: `no task selection`, `task selection`, …
     pub how: String,
-    /// What the paper has.
+    /// The numbers in the paper.
     pub published: Triple,
-    /// What we count; nothing where the program is not at hand or the run is left out.
+    /// Our numbers, or `None` if the program is not available or the run is skipped.
     pub ours: Option<Triple>,
-    /// `=` where all that is published agrees, `≠` where not, `–` where we have no number.
+    /// `=` if all published numbers agree, `≠` if not, `–` if we have no numbers.
     pub mark: &'static str,
-    /// Why the numbers differ or are missing.
+    /// The reason why the numbers differ or are missing.
     pub why: &'static str,
 }
 
-/// A test of the table and how to make its program.
+/// A test of the table, and how to build its program.
 struct Test {
     name: &'static str,
     text: &'static str,
@@ -55,7 +56,7 @@ struct Test {
     plain: Triple,
     marked: Triple,
     why: &'static str,
-    /// Too long for a quick run.
+    /// `true` if the test takes too long for a quick run.
     long: bool,
 }
 
@@ -94,7 +95,7 @@ const TESTS: &[Test] = &[
     Test { name: "BB(4,2)", text: BB, with: &[("FIRST", "2"), ("SECOND", "2")], plain: Triple(1_099_008, 3_028_298, 0), marked: Triple(45792, 126_192, 0), why: "", long: true },
 ];
 
-/// Table 1, then the numbers of the paper's examples. Long searches are left out if `quick`.
+/// Returns Table 1, followed by the numbers of the paper's examples. Long searches are skipped if `quick`.
 ///
 /// ```
 /// use whippet_lang::selection::{reproduce};
@@ -115,10 +116,10 @@ pub fn reproduce(quick: bool) -> Result<Vec<Row>, MachineError> {
     Ok(rows)
 }
 
-/// A test, how it is searched, its program with its parameters, the rules, what the paper has.
+/// A test, the kind of search, the program and its parameters, the rules, and the published numbers.
 type Example<'a> = (&'a str, &'a str, &'a str, &'a [(&'a str, &'a str)], Pick, Option<Marks>, Triple);
 
-/// The running example, Figure 3 of the paper, whose tree without selection is Figure 4.
+/// Returns the running example, Figure 3 of the paper, whose tree without selection is Figure 4.
 ///
 /// ```
 /// use whippet_lang::selection::{Selection, running_example, search};
@@ -130,7 +131,8 @@ pub fn running_example() -> AbsProgram {
     AbsProgram::parse("running.abs", RUNNING).expect("the running example is well formed").tasks(Tasks::Actors)
 }
 
-/// Figure 4's row: the running example under TransDPOR, the earliest message first, as a search has counted.
+/// Returns the row of Figure 4: the running example under TransDPOR with the earliest message first, from the
+/// counters of a search.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -138,7 +140,7 @@ pub fn running_example() -> AbsProgram {
 /// use whippet_search::{Options, Order, Reduction, explore};
 /// let options = Options { reduction: Reduction::Transdpor, order: Order::Fifo, ..Options::default() };
 /// let counters = explore(Arc::new(running_example()), &options, &()).unwrap().counters;
-/// // As many states as steps: the first step, the main block, leads to the root of the tree.
+/// // The number of states equals the number of steps: the first step, the main block, leads to the root of the tree.
 /// assert_eq!(figure_4(counters.executions, counters.transitions).mark, "=");
 /// ```
 #[must_use]
@@ -146,7 +148,7 @@ pub fn figure_4(executions: u64, states: u64) -> Row {
     row(FIGURE, "no selection", Triple(10, 31, 0), Some(Triple(executions, states, 0)), "")
 }
 
-/// The running example and Fib(3), whose H is not published.
+/// Adds the rows of the running example and of Fib(3), for which H is not published.
 fn examples(rows: &mut Vec<Row>) -> Result<(), MachineError> {
     let three = [("BASE", "1"), ("N", "3")];
     let cases: [Example; 4] = [
@@ -187,7 +189,7 @@ fn count(text: &str, with: &[(&str, &str)], pick: Pick, marks: Option<Marks>) ->
     Ok(Triple(count.executions, count.states, count.unstable))
 }
 
-/// Puts a value where a parameter of a subject stands as a word of its own.
+/// Replaces a parameter of a subject by its value where it occurs as a whole word.
 fn replace_word(text: &str, name: &str, value: &str) -> String {
     let part = |c: char| c.is_alphanumeric() || c == '_';
     let mut out = String::new();

@@ -1,16 +1,16 @@
-//! The syntax tree, as the parser leaves it: names unresolved, every part with its place.
+//! The syntax tree as the parser produces it: names are unresolved, and every node has its place in the source.
 
 use crate::source::Span;
 use std::rc::Rc;
 
-/// A name and where it stands.
+/// A name and its place.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Ident {
     pub(crate) text: Rc<str>,
     pub(crate) span: Span,
 }
 
-/// A type as it is written.
+/// A type as written in the source.
 #[derive(Clone, Debug)]
 pub(crate) struct TypeUse {
     pub(crate) name: Ident,
@@ -54,7 +54,7 @@ pub(crate) struct Expr {
     pub(crate) kind: ExprKind,
 }
 
-/// A function given to a function.
+/// A function passed to a function.
 #[derive(Clone, Debug)]
 pub(crate) enum FunArg {
     Name(Ident),
@@ -83,7 +83,7 @@ pub(crate) enum ExprKind {
     Construct(Ident, Vec<Expr>),
     Implements(Box<Expr>, Ident),
     As(Box<Expr>, Ident),
-    // From here on: with an effect, allowed only as a whole right-hand side.
+    // The following expressions have effects and are allowed only as a whole right-hand side.
     Get(Box<Expr>),
     New {
         local: bool,
@@ -136,7 +136,7 @@ pub(crate) enum Guard {
 #[derive(Clone, Debug)]
 pub(crate) enum StmtKind {
     Declare(TypeUse, Ident, Option<Expr>),
-    /// Whether it says `this.`, the name, the value.
+    /// `true` if written with `this.`; the name; the value.
     Assign(bool, Ident, Expr),
     Skip,
     Return(Expr),
@@ -157,7 +157,7 @@ pub(crate) enum StmtKind {
 #[derive(Clone, Debug)]
 pub(crate) struct Constructor {
     pub(crate) name: Ident,
-    /// Type and, where it is given, the name of the selector.
+    /// The type and, if given, the name of the selector.
     pub(crate) args: Vec<(TypeUse, Option<Ident>)>,
 }
 
@@ -172,7 +172,7 @@ pub(crate) struct Signature {
 pub(crate) struct Method {
     pub(crate) signature: Signature,
     pub(crate) body: Vec<Stmt>,
-    /// Where the body ends.
+    /// The place of the closing brace.
     pub(crate) end: Span,
 }
 
@@ -182,7 +182,7 @@ pub(crate) struct Function {
     pub(crate) generics: Vec<Ident>,
     /// Parameters that are functions: `def … map<A, B>(f)(List<A> list)`.
     pub(crate) functions: Vec<Ident>,
-    /// Nothing if it is built in.
+    /// The body, or `None` for a built-in function.
     pub(crate) body: Option<Expr>,
 }
 
@@ -210,11 +210,11 @@ pub(crate) struct DataType {
     pub(crate) constructors: Vec<Constructor>,
 }
 
-/// Everything a file declares; its modules share one space of names.
+/// All declarations of a file; its modules share one namespace.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct File {
     pub(crate) modules: Vec<Ident>,
-    /// The modules that are imported from.
+    /// The modules from which names are imported.
     pub(crate) imports: Vec<Ident>,
     pub(crate) data: Vec<DataType>,
     pub(crate) synonyms: Vec<(Ident, Vec<Ident>, TypeUse)>,

@@ -1,4 +1,4 @@
-//! Modules and declarations.
+//! Parses modules and declarations.
 
 use super::ast::{Class, Constructor, DataType, File, Function, Ident, Interface, Method, Param, Signature};
 use super::lexer::Token;
@@ -6,7 +6,7 @@ use super::parser::{Parse, Parser};
 use crate::source::Fault;
 
 impl Parser {
-    /// A program, whose first file ends at `first`.
+    /// Parses a program whose first file ends at `first`.
     pub(super) fn file(&mut self, first: u32) -> Parse<File> {
         let mut file = File::default();
         while *self.peek() != Token::End {
@@ -60,7 +60,7 @@ impl Parser {
         self.expect(";").map(drop)
     }
 
-    /// A dotted name, kept whole.
+    /// Parses a dotted name and returns it as a whole.
     fn module_name(&mut self) -> Parse<Ident> {
         let start = self.span();
         let mut text = String::new();
@@ -87,7 +87,7 @@ impl Parser {
         }
     }
 
-    /// Everything is visible everywhere in a file, so exports have no effect.
+    /// Parses an export, which has no effect: all declarations are visible everywhere in a file.
     fn export(&mut self) -> Parse<()> {
         self.next();
         if !self.take("*") {
@@ -185,7 +185,7 @@ impl Parser {
         Ok(Function { signature: Signature { result, name, params }, generics, functions, body })
     }
 
-    /// The first list of `(f, g)(List<A> list)`; parameters with types are not functions.
+    /// Parses the first list of `(f, g)(List<A> list)`; parameters with types are not functions.
     fn function_params(&mut self) -> Parse<Vec<Ident>> {
         let named = self.is("(") && matches!(self.ahead(1), Token::Word(_));
         let empty = self.is("(") && self.is_ahead(1, ")") && self.is_ahead(2, "(");
@@ -238,7 +238,7 @@ impl Parser {
         Ok(class)
     }
 
-    /// A field or a method.
+    /// Parses a field or a method.
     fn member(&mut self, class: &mut Class) -> Parse<()> {
         let ty = match self.peek() {
             Token::Type(_) => self.type_use()?,

@@ -1,14 +1,14 @@
-//! Expressions and patterns.
+//! Parses expressions and patterns.
 
 use super::ast::{Binary, Expr, ExprKind, FunArg, Ident, Param, Pattern, PatternKind, Unary};
 use super::lexer::{Piece, Token};
 use super::parser::{KEYWORDS, Parse, Parser};
 use crate::source::{Fault, Span};
 
-/// How many operators one chain like `a + b + …` may have.
+/// The maximum number of operators in a chain like `a + b + …`.
 const MOST_CHAINED: u32 = 1_000;
 
-/// The binary operators by how tightly they bind, the loosest first.
+/// The binary operators by precedence, lowest first.
 const LEVELS: &[&[(&str, Binary)]] = &[
     &[("->", Binary::Implies), ("<->", Binary::Equiv)],
     &[("||", Binary::Or)],
@@ -125,7 +125,7 @@ impl Parser {
         Ok(Expr { span: start.to(self.last()), kind })
     }
 
-    /// A constructor, or a function behind the name of its module.
+    /// Parses a constructor, or a function qualified with the name of its module.
     fn behind_type_name(&mut self) -> Parse<ExprKind> {
         let from = self.mark();
         let name = self.type_name("a constructor")?;
@@ -182,7 +182,7 @@ impl Parser {
         }
     }
 
-    /// `f(x)` or `f(g, (Int y) => y + 1)(x)`.
+    /// Parses `f(x)` or `f(g, (Int y) => y + 1)(x)`.
     fn call(&mut self, name: Ident) -> Parse<ExprKind> {
         let mark = self.mark();
         if let Ok(functions) = self.function_arguments()
@@ -222,7 +222,7 @@ impl Parser {
         Ok(ExprKind::If(Box::new(condition), Box::new(yes), Box::new(no)))
     }
 
-    /// Branches end with `;` or, in newer files, begin with `|`.
+    /// Parses a `case` expression. Branches end with `;` or, in newer files, begin with `|`.
     fn case_expr(&mut self) -> Parse<ExprKind> {
         self.next();
         let subject = self.expr()?;
@@ -255,7 +255,7 @@ impl Parser {
         Ok(ExprKind::Let(bindings, Box::new(self.expr()?)))
     }
 
-    /// `new C(x)`, `new local C(x)`, the older `new cog C(x)`.
+    /// Parses `new C(x)`, `new local C(x)` or the older `new cog C(x)`.
     fn new_expr(&mut self) -> Parse<ExprKind> {
         self.next();
         let local = self.take("local");
@@ -267,7 +267,7 @@ impl Parser {
         Ok(ExprKind::New { local, class, args })
     }
 
-    /// `await o!m(x)`
+    /// Parses `await o!m(x)`.
     fn await_call(&mut self) -> Parse<ExprKind> {
         self.next();
         let call = self.nested(Parser::postfix)?;
@@ -311,7 +311,7 @@ impl Parser {
         })
     }
 
-    /// A template string: the text and the values, joined.
+    /// Parses a template string into an expression that concatenates its texts and values.
     fn template(&self, pieces: Vec<Piece>, span: Span) -> Parse<ExprKind> {
         let mut parts = Vec::new();
         for piece in pieces {

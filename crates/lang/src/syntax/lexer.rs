@@ -1,20 +1,20 @@
-//! Text to tokens.
+//! Splits source text into tokens.
 
 use crate::source::{Fault, Span};
 use std::fmt;
 
-/// One token. Keywords are identifiers: the parser knows where they mean something.
+/// One token. Keywords are identifiers: the parser recognizes them where they have a meaning.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Token {
-    /// An identifier that starts with a small letter, or a keyword.
+    /// An identifier that starts with a lowercase letter, or a keyword.
     Word(String),
-    /// An identifier that starts with a capital letter: a type, a constructor, a class.
+    /// An identifier that starts with an uppercase letter: a type, a constructor or a class.
     Type(String),
-    /// Digits.
+    /// The digits of a whole number.
     Int(String),
     Float(f64),
     Str(String),
-    /// The pieces of a template string, in turn text and the source of an expression with its offset.
+    /// The pieces of a template string: texts and the tokens of embedded expressions, alternating.
     Template(Vec<Piece>),
     Sign(&'static str),
     End,
@@ -28,7 +28,7 @@ pub(crate) enum Piece {
     Code(Vec<(Token, Span)>),
 }
 
-/// Longest first.
+/// All operators and delimiters. An operator comes before its prefixes, since the first match is taken.
 const SIGNS: &[&str] = &[
     "<->", "=>", "==", "!=", "<=", ">=", "&&", "||", "->", "!", "-", "*", "/", "%", "+", "<", ">", "=", "(", ")", "{",
     "}", "[", "]", ",", ";", ".", "?", "&", ":", "|", "_", "~", "'",
@@ -188,7 +188,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    /// `` `text $expression$ text` ``
+    /// Reads a template string: `` `text $expression$ text` ``.
     fn template(&mut self) -> Result<Token, Fault> {
         let start = self.at;
         self.at += 1;

@@ -1,4 +1,4 @@
-//! Source text to syntax tree.
+//! Parses source text into a syntax tree.
 
 pub(crate) mod ast;
 mod decl;
@@ -11,7 +11,7 @@ mod stmt;
 use crate::source::Fault;
 use std::rc::Rc;
 
-/// Parses a whole program. Main blocks behind `first`, where its first file ends, are not its own and left out.
+/// Parses a whole program. Main blocks after `first`, the end of the first file, are ignored.
 pub(crate) fn parse(text: &str, first: u32) -> Result<ast::File, Fault> {
     let mut parser = parser::Parser::new(lexer::tokens(text)?);
     let mut file = parser.file(first)?;
@@ -21,7 +21,7 @@ pub(crate) fn parse(text: &str, first: u32) -> Result<ast::File, Fault> {
     Ok(file)
 }
 
-/// The modules that a file has, and those that it imports from. Nothing of a file that is no ABS.
+/// Returns the modules that a file declares and the modules it imports from. Both are empty if the text is not ABS.
 pub(crate) fn modules(text: &str) -> (Vec<Rc<str>>, Vec<Rc<str>>) {
     lexer::tokens(text).map(|tokens| modules::Modules::of(&tokens).names()).unwrap_or_default()
 }

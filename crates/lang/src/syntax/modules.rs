@@ -1,21 +1,22 @@
-//! Which module a name belongs to.
+//! Resolves which module a name belongs to.
 //!
-//! Nearly all programs declare a name once, and then it means the same in all modules. A name that several modules declare
-//! is known by its module too, `M.name`: which one is meant somewhere is what stands before it, the module where it stands, or what that one imports.
+//! Nearly all programs declare a name in one module only, and the name then means the same in all modules. A name
+//! that several modules declare is renamed to `M.name` with its module `M`. A use of the name is resolved, in this
+//! order, by its qualifier, by the module that contains the use, and by the imports of that module.
 
 use super::lexer::Token;
 use crate::source::Span;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
-/// What one `import` makes visible: some names, or all.
+/// One import: a single name, or all names of a module (`None`).
 struct Import {
     into: Rc<str>,
     from: Rc<str>,
     name: Option<String>,
 }
 
-/// What the modules of a program declare and import.
+/// The declarations and imports of the modules of a program.
 #[derive(Default)]
 pub(super) struct Modules {
     all: Vec<Rc<str>>,
@@ -25,7 +26,8 @@ pub(super) struct Modules {
 }
 
 impl Modules {
-    /// Looks through the tokens of a program for what begins declarations. Whether they are well formed is seen later.
+    /// Collects declarations and imports from the tokens of a program. The parser later checks that they are well
+    /// formed.
     pub(super) fn of(tokens: &[(Token, Span)]) -> Modules {
         let (mut modules, mut module, mut at) = (Modules::default(), Rc::<str>::from(""), 0);
         let token = |at: usize| tokens.get(at).map(|(token, _)| token);
@@ -44,7 +46,7 @@ impl Modules {
                     modules.declare(name, &module)
                 }
                 ("data", Some(Token::Type(_))) => {
-                    // Its constructors, and what selects their parts. Types of parts are no names of its own.
+                    // Declares the type, its constructors and their selectors, but not the types of the arguments.
                     let mut inside = 0;
                     while let Some(part) = token(at).filter(|part| **part != Token::Sign(";")) {
                         match part {
@@ -71,7 +73,7 @@ impl Modules {
         modules
     }
 
-    /// The modules that there are, and those that are imported from.
+    /// Returns the declared modules and the modules imported from.
     pub(super) fn names(self) -> (Vec<Rc<str>>, Vec<Rc<str>>) {
         (self.all, self.imports.into_iter().map(|import| import.from).collect())
     }
@@ -83,7 +85,7 @@ impl Modules {
         }
     }
 
-    /// `import A.b, C from M;`, `import * from M;`
+    /// Reads `import A.b, C from M;` or `import * from M;`.
     fn import(&mut self, tokens: &[(Token, Span)], at: &mut usize, into: &Rc<str>) {
         let mut names = Vec::new();
         loop {
@@ -108,7 +110,8 @@ impl Modules {
         }
     }
 
-    /// The name as the rest of the front end knows it, where it stands in `module`, behind `qualifier` or nothing.
+    /// Returns the unique name, as used by the rest of the front end, of a `name` used in `module`. `qualifier` is
+    /// the module written before the name, or empty.
     pub(super) fn resolve(&self, name: &str, qualifier: &str, module: &str) -> Rc<str> {
         let several = self.declared.get(name).filter(|modules| modules.len() > 1);
         let Some(modules) = several else { return name.into() };
@@ -129,7 +132,7 @@ fn is(tokens: &[(Token, Span)], at: usize, word: &str) -> bool {
     matches!(tokens.get(at), Some((Token::Word(found), _)) if found == word)
 }
 
-/// A name with dots, which is taken.
+/// Reads a dotted name and advances `at` past it.
 fn dotted(tokens: &[(Token, Span)], at: &mut usize) -> String {
     let mut text = String::new();
     while let Some((Token::Type(part) | Token::Word(part), _)) = tokens.get(*at) {

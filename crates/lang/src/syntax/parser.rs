@@ -1,7 +1,7 @@
-//! The parser's hands: looking at tokens, taking them, saying what was wanted instead.
+//! Basic operations of the parser: inspecting and consuming tokens, and reporting what was expected instead.
 //!
-//! Recursive descent, a file each for declarations, statements and expressions. Every recursion goes
-//! through [`Parser::nested`], which bounds its depth: no input may exhaust the stack.
+//! The parser works by recursive descent, with one file each for declarations, statements and expressions. Every
+//! recursion goes through [`Parser::nested`], which bounds its depth: no input can exhaust the stack.
 
 use super::ast::{Ident, Param, TypeUse};
 use super::lexer::Token;
@@ -11,7 +11,7 @@ use std::rc::Rc;
 
 pub(super) type Parse<T> = Result<T, Fault>;
 
-/// How deep expressions, statements and types may be nested.
+/// The maximum nesting depth of expressions, statements and types.
 const MOST_NESTED: u32 = 200;
 
 /// Words that cannot be names.
@@ -55,7 +55,7 @@ pub(super) const KEYWORDS: &[&str] = &[
     "while",
 ];
 
-/// What begins a construct that is known but outside, and what it is.
+/// Words that begin an unsupported construct, with the name of the construct.
 pub(super) const OUTSIDE: &[(&str, &str)] = &[
     ("delta", "deltas"),
     ("trait", "traits"),
@@ -75,19 +75,20 @@ pub(super) struct Parser {
     tokens: Vec<(Token, Span)>,
     at: usize,
     depth: u32,
-    /// Which module a name belongs to, and the module at hand.
+    /// The declarations and imports of all modules, to resolve names.
     pub(super) modules: Rc<Modules>,
+    /// The module that is being parsed.
     pub(super) module: Rc<str>,
 }
 
 impl Parser {
-    /// The tokens end with [`Token::End`].
+    /// Creates a parser. The tokens must end with [`Token::End`].
     pub(super) fn new(tokens: Vec<(Token, Span)>) -> Parser {
         let modules = Rc::new(Modules::of(&tokens));
         Parser { tokens, at: 0, depth: 0, modules, module: "".into() }
     }
 
-    /// A parser of some code within what this one parses.
+    /// Creates a parser for code embedded in the text that this one parses.
     pub(super) fn within(&self, tokens: Vec<(Token, Span)>) -> Parser {
         let (modules, module) = (self.modules.clone(), self.module.clone());
         Parser { tokens, at: 0, depth: self.depth, modules, module }
@@ -105,7 +106,7 @@ impl Parser {
         self.tokens[self.at].1
     }
 
-    /// The place of the token taken last.
+    /// Returns the place of the token consumed last.
     pub(super) fn last(&self) -> Span {
         self.tokens[self.at.saturating_sub(1)].1
     }
@@ -126,7 +127,7 @@ impl Parser {
         self.at = mark;
     }
 
-    /// The names and dots that were taken since.
+    /// Returns the names and dots consumed since `mark`.
     pub(super) fn text_since(&self, mark: usize) -> String {
         let part = |(token, _): &(Token, Span)| match token {
             Token::Type(word) | Token::Word(word) => word.clone(),
@@ -159,7 +160,7 @@ impl Parser {
         if self.is(text) { Ok(self.next().1) } else { Err(self.wanted(&format!("`{text}`"))) }
     }
 
-    /// The fault that something else stands here.
+    /// Returns the fault that `what` was expected at the current token.
     pub(super) fn wanted(&self, what: &str) -> Fault {
         if let Token::Word(word) = self.peek()
             && let Some(fault) = self.outside(word)
@@ -170,13 +171,13 @@ impl Parser {
             .label(format!("{what} is wanted"))
     }
 
-    /// The fault of a construct that Whippet leaves out, if the word begins one.
+    /// Returns the fault "not supported" if the word begins an unsupported construct.
     pub(super) fn outside(&self, word: &str) -> Option<Fault> {
         let (_, what) = OUTSIDE.iter().find(|(begin, _)| *begin == word)?;
         Some(Fault::new(self.span(), format!("not supported: {what}")).label("outside the part of ABS that runs here"))
     }
 
-    /// Runs a recursive part of the grammar one level deeper.
+    /// Runs a recursive part of the grammar one level deeper, or fails beyond the maximum depth.
     pub(super) fn nested<T>(&mut self, part: impl FnOnce(&mut Parser) -> Parse<T>) -> Parse<T> {
         if self.depth == MOST_NESTED {
             let message = format!("this is nested deeper than {MOST_NESTED} levels");
@@ -188,7 +189,7 @@ impl Parser {
         result
     }
 
-    /// A name with a small first letter.
+    /// Parses a name that starts with a lowercase letter.
     pub(super) fn word(&mut self, what: &str) -> Parse<Ident> {
         match self.peek() {
             Token::Word(word) if !KEYWORDS.contains(&word.as_str()) => {
@@ -199,7 +200,7 @@ impl Parser {
         }
     }
 
-    /// A name with a capital first letter, possibly behind the name of a module.
+    /// Parses a name that starts with an uppercase letter, optionally qualified with the name of a module.
     pub(super) fn type_name(&mut self, what: &str) -> Parse<Ident> {
         let mut qualifier = String::new();
         loop {
@@ -217,7 +218,7 @@ impl Parser {
         }
     }
 
-    /// The name of a function or selector, behind the name of a module or nothing.
+    /// Parses the name of a function or selector. `qualifier` is the module written before it, or empty.
     pub(super) fn function_name(&mut self, qualifier: &str, what: &str) -> Parse<Ident> {
         let Ident { text, span } = self.word(what)?;
         Ok(Ident { text: self.modules.resolve(&text, qualifier, &self.module), span })
@@ -236,7 +237,7 @@ impl Parser {
         })
     }
 
-    /// One or more, separated by commas.
+    /// Parses one or more parts, separated by commas.
     pub(super) fn list<T>(&mut self, mut part: impl FnMut(&mut Parser) -> Parse<T>) -> Parse<Vec<T>> {
         let mut parts = vec![part(self)?];
         while self.take(",") {
@@ -245,7 +246,7 @@ impl Parser {
         Ok(parts)
     }
 
-    /// Zero or more, separated by commas, up to a closing sign, which is taken.
+    /// Parses zero or more parts, separated by commas, and the closing delimiter.
     pub(super) fn list_until<T>(&mut self, close: &str, part: impl FnMut(&mut Parser) -> Parse<T>) -> Parse<Vec<T>> {
         if self.take(close) {
             return Ok(Vec::new());
@@ -265,7 +266,7 @@ impl Parser {
         self.list_until(")", Parser::param)
     }
 
-    /// `[Cost: 5]` and the like. They say how much time something takes or where it runs: no effect here.
+    /// Skips annotations such as `[Cost: 5]`. They describe time or location and have no effect here.
     pub(super) fn annotations(&mut self) -> Parse<()> {
         while self.is("[") {
             self.next();

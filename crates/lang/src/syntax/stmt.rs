@@ -1,11 +1,11 @@
-//! Statements.
+//! Parses statements.
 
 use super::ast::{Expr, ExprKind, Guard, Pattern, Stmt, StmtKind};
 use super::lexer::Token;
 use super::parser::{Parse, Parser};
 
 impl Parser {
-    /// `{ … }`, as the statements in it.
+    /// Parses `{ … }` and returns the statements in it.
     pub(super) fn block(&mut self) -> Parse<Vec<Stmt>> {
         self.expect("{")?;
         let mut statements = Vec::new();
@@ -74,7 +74,7 @@ impl Parser {
         Ok(kind)
     }
 
-    /// `(least, most)`, or one number for both.
+    /// Parses `(least, most)`, or `(n)` where one number stands for both.
     fn time_span(&mut self) -> Parse<(Expr, Expr)> {
         self.expect("(")?;
         let least = self.expr()?;
@@ -171,7 +171,7 @@ impl Parser {
         self.next();
         let subject = self.expr()?;
         let branches = self.branches()?;
-        // A case expression can stand as a statement, too.
+        // A case expression used as a statement ends with `;`.
         self.take(";");
         Ok(StmtKind::Case(subject, branches))
     }
@@ -188,7 +188,7 @@ impl Parser {
         Ok(branches)
     }
 
-    /// `await g & …;`, or the statement `await o!m(x);`.
+    /// Parses `await g & …;` or the statement `await o!m(x);`.
     fn await_stmt(&mut self) -> Parse<StmtKind> {
         let mark = self.mark();
         self.next();

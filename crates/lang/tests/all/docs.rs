@@ -1,4 +1,4 @@
-//! The page in the docs shows what Whippet really says.
+//! Checks that the documentation page shows Whippet's actual output.
 
 use std::sync::Arc;
 use whippet_lang::AbsProgram;
@@ -10,7 +10,7 @@ fn read(path: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|e| panic!("{path}: {e}"))
 }
 
-/// Every line of `shown` stands in the page, but those with costs, which differ from run to run.
+/// Asserts that the page contains every line of `shown`, except lines with costs, which differ from run to run.
 #[track_caller]
 fn page_has(shown: &str) {
     let page = read("docs/abs.md");
@@ -22,7 +22,7 @@ fn page_has(shown: &str) {
     assert!(missing.is_empty(), "docs/abs.md lacks {missing:#?} of:\n{shown}");
 }
 
-/// What Whippet says about a file of the repository.
+/// Returns Whippet's output for a file of the repository.
 fn said(name: &str, options: &Options) -> String {
     let program = AbsProgram::parse(name, &read(name)).unwrap();
     let verdict = explore(Arc::new(program), options, &()).unwrap();
@@ -40,7 +40,7 @@ fn the_order_of_the_page() {
     page_has(&said("examples/abs/bank.abs", &stable).lines().take(7).collect::<Vec<_>>().join("\n"));
 }
 
-/// The last lines of each example are what Whippet says about it, without the story.
+/// Checks that the last lines of each example repeat Whippet's output for it, without the counterexample.
 #[test]
 fn the_examples_say_what_is_found() {
     let mut seen = 0;

@@ -1,4 +1,4 @@
-//! The examples: what Whippet finds in each is what its comment says, whatever the search.
+//! Checks that Whippet's findings in each example are those its comment announces, with several searches.
 
 use whippet_lang::{AbsProgram, Tasks};
 use whippet_model::{Kind, Verdict};
@@ -15,7 +15,7 @@ fn verdict(name: &str, reduction: Reduction, tasks: Tasks) -> Verdict {
     explore(std::sync::Arc::new(program(name).tasks(tasks)), &options, &()).unwrap()
 }
 
-/// The kinds of what is found, and where, and how many executions the default search needs.
+/// Checks the kinds and places of the findings, and the number of executions that the default search needs.
 #[track_caller]
 fn check(name: &str, expected: &[(Kind, &str)], executions: u64) {
     let optimal = verdict(name, Reduction::Optimal, Tasks::Fields);

@@ -1,4 +1,4 @@
-//! The front end: what it says about wrong programs, and that no input crashes or hangs it.
+//! Tests of the front end: its messages about wrong programs, and that no input crashes or hangs it.
 
 use crate::modules::TWO;
 use whippet_lang::AbsProgram;
@@ -184,8 +184,8 @@ fn going_back_restores_every_state() {
     }
 }
 
-/// Programs with pieces cut out, doubled, exchanged: the front end always answers. `WHIPPET_FUZZ=100000` makes it a
-/// long run.
+/// Checks that the front end answers for programs with pieces removed, duplicated or inserted. `WHIPPET_FUZZ=100000`
+/// makes it a long run.
 #[test]
 fn mutated_programs_are_answered() {
     let mut state = 7u64;
@@ -223,7 +223,7 @@ fn mutated_programs_are_answered() {
     }
 }
 
-/// Some execution of a program that got through.
+/// Runs some execution of a program that was accepted.
 fn run_to_an_end(program: &AbsProgram) {
     let mut machine = program.machine().unwrap();
     let mut choices = Vec::new();
@@ -255,7 +255,7 @@ fn deep_and_long_programs_are_answered() {
     }
 }
 
-/// A loop of three million statements; `cargo test -- --nocapture` shows how fast it ran.
+/// Runs a loop of three million statements; `cargo test -- --nocapture` shows how fast it ran.
 #[test]
 fn statements_are_counted() {
     let text = "{ Int x = 0; while (x < 1000000) { x = x + 1; } assert x == 1000000; }";

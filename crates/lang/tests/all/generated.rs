@@ -1,7 +1,7 @@
-//! Generated programs: what the searches reach, against every order of everything.
+//! Compares the final states that the searches reach on generated programs with those of all interleavings.
 //!
-//! A few classes with a few fields, methods that read, write, call each other, hand references on, wait for
-//! conditions and futures. The final states of exhaustive search are the truth.
+//! The programs have a few classes with a few fields, and methods that read, write, call each other, pass references
+//! on, and wait for conditions and futures. The final states found by exhaustive exploration are the reference.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -11,7 +11,7 @@ use whippet_lang::{AbsMachine, AbsProgram, Marks, Tasks};
 use whippet_model::{Choice, Comparison, Machine, Program, Verdict};
 use whippet_search::{Options, Order, Reduction, explore};
 
-/// A small generator of numbers: the same programs everywhere.
+/// A small random number generator that gives the same programs on every machine.
 struct Dice(u64);
 
 impl Dice {
@@ -23,7 +23,7 @@ impl Dice {
 
 const METHODS: u64 = 3;
 
-/// A program of three objects of one interface. Calls go down in `left`, so every execution ends.
+/// Generates a program of three objects of one interface. Calls decrease `left`, so every execution ends.
 fn generate(seed: u64, waits: bool) -> String {
     let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
     let mut text = String::from("interface A { ");
@@ -71,7 +71,7 @@ fn statement(dice: &mut Dice, waits: bool, k: u64) -> String {
     }
 }
 
-/// The final states of all orders, or nothing if there are too many.
+/// Returns the final states of all interleavings and the number of executions, or `None` if these are too many.
 fn every_order(program: &AbsProgram, most: u64) -> Option<(BTreeSet<u128>, u64)> {
     let mut machine = program.machine().unwrap();
     let (mut finals, mut executions) = (BTreeSet::new(), 0);
@@ -101,7 +101,7 @@ fn walk(machine: &mut AbsMachine, finals: &mut BTreeSet<u128>, executions: &mut 
     true
 }
 
-/// A program whose machines write down the final states that a search reaches.
+/// A program whose machines record the final states that a search reaches.
 struct Watched {
     program: AbsProgram,
     finals: Arc<std::sync::Mutex<BTreeSet<u128>>>,
@@ -178,7 +178,7 @@ fn reached(program: &AbsProgram, options: &Options, tasks: Tasks) -> (BTreeSet<u
     )
 }
 
-/// The searches that are tried now and then besides the default one.
+/// Returns the searches that are tried on some of the programs in addition to the default one.
 fn others(waits: bool) -> Vec<(Options, Tasks)> {
     let of = |reduction, order| Options { reduction, order, ..Options::default() };
     let asleep = |reduction| Options { sleep: true, ..of(reduction, Order::Stable) };
@@ -200,7 +200,7 @@ fn others(waits: bool) -> Vec<(Options, Tasks)> {
     all
 }
 
-/// What a comparison counted: executions with fields and with marks, programs.
+/// The counters of a comparison: executions with fields, executions with marks, and programs.
 #[derive(Debug, Default)]
 struct Tally {
     fields: u64,
@@ -208,7 +208,7 @@ struct Tally {
     programs: u64,
 }
 
-/// Compares the searches with every order on many programs.
+/// Compares the searches with all interleavings on many programs.
 fn compare(seeds: std::ops::Range<u64>, waits: bool) -> Tally {
     let mut tally = Tally::default();
     for seed in seeds {
@@ -238,7 +238,7 @@ fn compare(seeds: std::ops::Range<u64>, waits: bool) -> Tally {
     tally
 }
 
-/// How many programs: a sample, or `WHIPPET_GENERATED=10000` for the long run.
+/// Returns the number of programs: a sample, or `WHIPPET_GENERATED=10000` for the long run.
 fn how_many(sample: u64) -> u64 {
     std::env::var("WHIPPET_GENERATED").ok().and_then(|n| n.parse::<u64>().ok()).map_or(sample, |n| n / 2)
 }
@@ -258,7 +258,7 @@ fn waiting_loses_nothing() {
     assert!(tally.programs > 100);
 }
 
-/// Other programs each time. A failure names the seed: `compare(seed..seed + 1, …)` shows it again.
+/// Tests different programs each time. A failure names the seed: `compare(seed..seed + 1, …)` reproduces it.
 #[test]
 fn fresh_programs_lose_nothing() {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();

@@ -1,4 +1,4 @@
-//! The tests of ABS as its users see it, in one binary: the searches are compiled once for all of them.
+//! Tests of the public ABS interface, in one binary so that the searches are compiled only once.
 
 mod docs;
 mod examples;

@@ -1,4 +1,4 @@
-//! Names that several modules declare, and programs of several files.
+//! Tests of names that several modules declare, and of programs with several files.
 
 use whippet_lang::AbsProgram;
 use whippet_model::Verdict;
@@ -71,7 +71,7 @@ fn other_files_are_taken_as_far_as_they_are_needed() {
     };
     let main = "module Main; import * from Near; { assert three() == 3; }";
     let program = AbsProgram::parse_with("main.abs", main, others);
-    // A mistake is shown in the file where it stands.
+    // A mistake is reported in the file that contains it.
     let error = program.unwrap_err();
     let place = &error.places()[0];
     assert_eq!((place.file.as_str(), place.line, place.column), ("far.abs", 4, 23), "{error}");

@@ -1,4 +1,4 @@
-//! `random(n)`: every number is tried.
+//! Tests that `random(n)` tries every number.
 
 use whippet_lang::{AbsProgram, Tasks};
 use whippet_model::{Kind, Verdict};
@@ -13,7 +13,7 @@ fn verdict(text: &str) -> Verdict {
     with(text, Reduction::Optimal, Tasks::Fields)
 }
 
-/// Two players who throw a die with three sides and write the higher number down, and one who does not care.
+/// Two players that roll a three-sided die and record the higher number, and one unrelated call.
 const GAME: &str = "
     interface Table { Unit put(Int n); Unit other(); }
     class Table implements Table {
@@ -28,7 +28,7 @@ const GAME: &str = "
 #[test]
 fn every_number_is_tried_once() {
     assert_eq!(verdict("{ Int n = random(4); Int m = random(2) + n; }").counters.executions, 8);
-    // 3 × 3 numbers, in both orders at the table.
+    // 3 × 3 numbers, and both orders at the table.
     for reduction in [Reduction::Optimal, Reduction::Udpor, Reduction::Source] {
         assert_eq!(with(GAME, reduction, Tasks::Fields).counters.executions, 18, "{reduction}");
     }

@@ -1,4 +1,4 @@
-//! Every search, order and kind of dependence on ABS programs: what they find, against every order of everything.
+//! Compares the findings of every search, order and conflict rule on ABS programs with those of exhaustive search.
 
 use std::sync::Arc;
 use whippet_lang::{AbsProgram, Marks, Tasks};
@@ -24,7 +24,7 @@ fn found(verdict: &Verdict) -> Vec<(Kind, Option<String>)> {
     found
 }
 
-/// The searches that miss nothing, with what they are told besides.
+/// Returns the searches that miss nothing, with several options.
 fn searches() -> Vec<Options> {
     let plain = |reduction| Options { reduction, ..Options::default() };
     let mut all = vec![
@@ -60,7 +60,7 @@ fn all_searches_find_the_same_in_the_examples() {
     }
 }
 
-/// Executions of the running example; the figures of the paper are 10, 6 and 2.
+/// Returns the number of executions of the running example; the paper's numbers are 10, 6 and 2.
 #[track_caller]
 fn executions(reduction: Reduction, order: Order, tasks: Tasks) -> u64 {
     let options = Options { reduction, order, ..Options::default() };

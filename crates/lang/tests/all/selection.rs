@@ -1,4 +1,4 @@
-//! The paper on actor and task selection: its table comes out as published, or says why not.
+//! Checks that the table of the paper on actor and task selection is reproduced, or that each difference has a reason.
 
 use std::sync::Arc;
 use whippet_lang::selection::{Row, figure_4, reproduce, running_example};

@@ -1,14 +1,14 @@
-//! Collectives: what all ranks do together.
+//! Collective operations of all ranks.
 //!
-//! Each pair of ranks has a mailbox in each direction that nothing else uses. As a root sends to the others and receives
-//! from them in the order of ranks, there is one way to do it, and no further trace.
+//! Each pair of ranks has a mailbox in each direction that is used for nothing else. Since a root sends to the others
+//! and receives from them in the order of ranks, a collective operation is deterministic and adds no traces.
 
 use super::Rank;
 use crate::mailbox::Mailbox;
 use crate::net::SetUp;
 use std::fmt::Debug;
 
-/// Makes the mailboxes of a program that has no others.
+/// Adds the mailboxes for collective operations to a program that has no others.
 pub(super) fn set_up(net: &mut SetUp, ranks: usize) {
     for dst in 0..ranks {
         for src in 0..ranks {
@@ -17,18 +17,19 @@ pub(super) fn set_up(net: &mut SetUp, ranks: usize) {
     }
 }
 
-/// The mailbox from one rank to another, whatever it carries: in the order in which [`set_up`] makes them.
+/// Returns the mailbox from one rank to another, for any type of value. Mailboxes are numbered in the order in which
+/// [`set_up`] adds them.
 fn between<V>(src: usize, dst: usize, ranks: usize) -> Mailbox<V> {
     Mailbox::numbered((dst * ranks + src) as u32)
 }
 
 impl<T: Clone + Debug + 'static> Rank<T> {
-    /// Waits until all ranks are here.
+    /// Waits until all ranks have called this function.
     ///
     /// ```
     /// use whippet_net::mpi::{Rank, World};
     /// let net = World::new(2).program("two", async |mpi: Rank<u8>| {
-    ///     mpi.barrier().await; // nobody goes on before both are here
+    ///     mpi.barrier().await; // returns when both ranks have called it
     /// });
     /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
     /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
@@ -38,10 +39,11 @@ impl<T: Clone + Debug + 'static> Rank<T> {
         self.spread(0, ()).await;
     }
 
-    /// Gives everybody the root's value.
+    /// Returns the root's value to all ranks.
     ///
     /// # Panics
-    /// If there is no such rank.
+    ///
+    /// Panics if the rank `root` does not exist.
     ///
     /// ```
     /// use whippet_net::mpi::World;
@@ -56,10 +58,12 @@ impl<T: Clone + Debug + 'static> Rank<T> {
         self.spread(root, value).await
     }
 
-    /// Combines everybody's value, in the order of ranks after the root's own; the root has the result.
+    /// Combines the values of all ranks, first the root's own and then the others in the order of ranks. Only the root
+    /// gets the result.
     ///
     /// # Panics
-    /// If there is no such rank.
+    ///
+    /// Panics if the rank `root` does not exist.
     ///
     /// ```
     /// use whippet_net::mpi::World;
@@ -74,7 +78,7 @@ impl<T: Clone + Debug + 'static> Rank<T> {
         self.gather(root, value, combine).await
     }
 
-    /// Gives everybody a value of the root.
+    /// Sends a value from the root to all other ranks.
     async fn spread<V: Clone + Debug + 'static>(&self, root: usize, value: V) -> V {
         self.known(root);
         if self.rank() != root {
@@ -86,7 +90,7 @@ impl<T: Clone + Debug + 'static> Rank<T> {
         value
     }
 
-    /// Combines a value of everybody at the root.
+    /// Combines the values of all ranks at the root.
     async fn gather<V: Clone + Debug + 'static>(
         &self,
         root: usize,

@@ -1,6 +1,6 @@
-//! Messages: what a receive asks for, and what it gets.
+//! Messages: the criteria of a receive, and the message received.
 
-/// Where a message may come from. A number of a rank becomes one by `into`.
+/// The source of messages that a receive accepts. The number of a rank converts to it by `into`.
 ///
 /// ```
 /// use whippet_net::mpi::{Source, World};
@@ -16,9 +16,9 @@
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Source {
-    /// From this rank only.
+    /// This rank only.
     Rank(usize),
-    /// From whoever is first.
+    /// Any rank.
     Any,
 }
 
@@ -28,7 +28,7 @@ impl From<usize> for Source {
     }
 }
 
-/// With which tag a message may come. A number becomes one by `into`.
+/// The tag of messages that a receive accepts. A number converts to it by `into`.
 ///
 /// ```
 /// use whippet_net::mpi::{Tag, World};
@@ -44,9 +44,9 @@ impl From<usize> for Source {
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Tag {
-    /// With this one only.
+    /// This tag only.
     Is(u32),
-    /// With any.
+    /// Any tag.
     Any,
 }
 
@@ -73,10 +73,10 @@ impl From<u32> for Tag {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Received<T> {
-    /// Who sent it.
+    /// The rank that sent the message.
     pub source: usize,
-    /// With which tag.
+    /// The tag of the message.
     pub tag: u32,
-    /// What was sent.
+    /// The value that was sent.
     pub value: T,
 }

@@ -1,12 +1,12 @@
-//! Programs as they are written with MPI: ranks, tags, requests, collectives.
+//! Programs in the style of MPI: ranks, tags, requests, collectives.
 //!
-//! Each rank has a port, at which messages arrive and are taken by source and by tag, each given or any (`port.rs`). As MPI
-//! has it, messages of one source that a receive would take are taken in the order of sending, and a message goes to the
-//! first receive that takes it; which of several sources is first is open, and every answer is explored. Collectives use
-//! mailboxes of their own, in a fixed order, and add no traces.
+//! Each rank has a port at which messages arrive and are received by source and by tag, each of them specific or any
+//! (`port.rs`). As in MPI, messages of one source that a receive accepts are received in the order they were sent, and
+//! a message is matched with the first receive that accepts it. Which of several sources comes first is not specified,
+//! and every choice is explored. Collectives use their own mailboxes in a fixed order, and add no traces.
 //!
-//! Sends are synchronous by default ([`Buffering::Zero`]): a send ends when a receive has met it. With
-//! [`Buffering::Eager`] it ends at once. MPI leaves open which it is: a program should hold with both.
+//! Sends are synchronous by default ([`Buffering::Zero`]): a send completes when it has been matched with a receive.
+//! With [`Buffering::Eager`] it completes at once. MPI permits both, so a program should be correct with either.
 
 mod collective;
 mod message;
@@ -22,11 +22,11 @@ use crate::process::start;
 use std::fmt::Debug;
 use std::sync::Arc;
 
-/// Whether sends wait for their receives.
+/// The rule that decides when a send completes.
 ///
 /// ```
 /// use whippet_net::mpi::{Buffering, Source, World};
-/// // Both send before they receive.
+/// // Both ranks send before they receive.
 /// let exchange = |buffering| World::new(2).buffering(buffering).program("exchange", async |mpi| {
 ///     let other = 1 - mpi.rank();
 ///     mpi.send(other, 0, mpi.rank()).await;
@@ -39,14 +39,14 @@ use std::sync::Arc;
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
 pub enum Buffering {
-    /// A send is over when it has been received.
+    /// A send completes when it has been received.
     #[default]
     Zero,
-    /// A send is over at once.
+    /// A send completes at once.
     Eager,
 }
 
-/// How many ranks there are, and how they talk.
+/// The number of ranks, and the buffering of their sends.
 ///
 /// ```
 /// use whippet_net::mpi::{Buffering, Source, World};
@@ -68,7 +68,7 @@ pub struct World {
 }
 
 impl World {
-    /// A number of ranks, no buffering.
+    /// Creates a world with this number of ranks and without buffering.
     ///
     /// ```
     /// use whippet_net::mpi::{Rank, World};
@@ -84,11 +84,11 @@ impl World {
         World { ranks, buffering: Buffering::Zero }
     }
 
-    /// With this buffering.
+    /// Sets the buffering of sends.
     ///
     /// ```
     /// use whippet_net::mpi::{Buffering, World};
-    /// // A send that nobody receives is over at once.
+    /// // A send completes at once, even without a receive.
     /// let net = World::new(2).buffering(Buffering::Eager).program("eager", async |mpi| {
     ///     if mpi.rank() == 0 {
     ///         mpi.send(1, 0, 42).await;
@@ -103,7 +103,7 @@ impl World {
         self
     }
 
-    /// The program in which every rank runs `body`.
+    /// Returns the program in which every rank runs `body`.
     ///
     /// ```
     /// use whippet_net::mpi::{Source, World};

@@ -1,6 +1,6 @@
-//! Ranks, as the code sees them that runs as one: who it is, and what it sends and receives.
+//! Ranks, as seen by the code that runs as one: its number, and its sends and receives.
 //!
-//! Waiting for what was begun is in `request.rs`, what all ranks do together in `collective.rs`.
+//! The operations that wait for requests are in `request.rs`, the collective operations in `collective.rs`.
 
 use super::{Buffering, Received, Request, Source, Tag, World};
 use crate::port::Wants;
@@ -8,11 +8,11 @@ use crate::port_end::PortEnd;
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
-/// One rank, for the code that runs as it.
+/// A rank, as seen by the code that runs as it.
 ///
 /// ```
 /// use whippet_net::mpi::{Rank, Source, World};
-/// /// Everybody tells everybody's number to the next.
+/// /// Each rank sends its number to the next one.
 /// async fn ring(mpi: &Rank<usize>) {
 ///     let sending = mpi.isend((mpi.rank() + 1) % mpi.size(), 0, mpi.rank()).await;
 ///     let before = (mpi.rank() + mpi.size() - 1) % mpi.size();
@@ -35,7 +35,7 @@ impl<T: Clone + Debug + 'static> Rank<T> {
         Rank { end, world, of: PhantomData }
     }
 
-    /// Which rank this is.
+    /// Returns the number of this rank.
     ///
     /// ```
     /// use whippet_net::mpi::{Rank, World};
@@ -51,7 +51,7 @@ impl<T: Clone + Debug + 'static> Rank<T> {
         self.end.no() as usize
     }
 
-    /// How many ranks there are.
+    /// Returns the number of ranks.
     ///
     /// ```
     /// use whippet_net::mpi::{Rank, World};
@@ -67,16 +67,17 @@ impl<T: Clone + Debug + 'static> Rank<T> {
         self.world.ranks
     }
 
-    /// The number of a rank that there is.
+    /// Checks that a rank exists and returns its number.
     pub(super) fn known(&self, rank: usize) -> u32 {
         assert!(rank < self.size(), "there is no rank {rank}: the world has {} ranks", self.size());
         rank as u32
     }
 
-    /// Begins to send.
+    /// Starts a send.
     ///
     /// # Panics
-    /// If there is no such rank.
+    ///
+    /// Panics if the rank `to` does not exist.
     ///
     /// ```
     /// use whippet_net::mpi::{Source, World};
@@ -102,7 +103,7 @@ impl<T: Clone + Debug + 'static> Rank<T> {
         }
     }
 
-    /// Begins to receive: from a rank or any, with a tag or any.
+    /// Starts a receive from one rank or any, with one tag or any.
     ///
     /// ```
     /// use whippet_net::mpi::{Source, Tag, World};
@@ -124,7 +125,8 @@ impl<T: Clone + Debug + 'static> Rank<T> {
     /// ```
     ///
     /// # Panics
-    /// If there is no such rank.
+    ///
+    /// Panics if the rank `from` does not exist.
     pub async fn irecv(&self, from: impl Into<Source>, tag: impl Into<Tag>) -> Request<T> {
         let wants = Wants {
             source: match from.into() {
@@ -139,7 +141,7 @@ impl<T: Clone + Debug + 'static> Rank<T> {
         Request::receive(self.end.ask(wants).await)
     }
 
-    /// Sends, and waits as the buffering says.
+    /// Sends a value, and waits until the send is complete according to the buffering.
     ///
     /// ```
     /// use whippet_net::mpi::{Source, World};
@@ -158,7 +160,7 @@ impl<T: Clone + Debug + 'static> Rank<T> {
         self.wait(&request).await;
     }
 
-    /// Receives: from a rank or any, with a tag or any.
+    /// Receives a message from one rank or any, with one tag or any.
     ///
     /// ```
     /// use whippet_net::mpi::{Source, World};

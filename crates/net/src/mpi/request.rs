@@ -1,10 +1,10 @@
-//! Requests: sends and receives that were begun, and waiting for them.
+//! Requests: sends and receives in progress, and the operations that wait for them.
 
 use super::{Rank, Received};
 use crate::communication::{Communication, Receiving, Sending, test_any, wait_any};
 use std::fmt::Debug;
 
-/// Something that was begun and may not be complete.
+/// A send or receive that may not be complete yet.
 ///
 /// ```
 /// use whippet_net::mpi::{Request, Source, World};
@@ -23,32 +23,32 @@ use std::fmt::Debug;
 #[derive(Clone, Debug)]
 pub struct Request<T>(Begun<T>);
 
-/// What was begun.
+/// The operation in progress.
 #[derive(Clone, Debug)]
 enum Begun<T> {
     Send(Sending),
-    /// An eager send: complete from the beginning.
+    /// An eager send, which is complete from the beginning.
     Buffered,
     Receive(Receiving<Received<T>>),
 }
 
 impl<T: Clone + 'static> Request<T> {
-    /// A send to wait for.
+    /// Creates the request of a send to wait for.
     pub(super) fn send(sending: Sending) -> Request<T> {
         Request(Begun::Send(sending))
     }
 
-    /// A send that is complete.
+    /// Creates the request of a send that is already complete.
     pub(super) fn buffered() -> Request<T> {
         Request(Begun::Buffered)
     }
 
-    /// A receive to wait for.
+    /// Creates the request of a receive to wait for.
     pub(super) fn receive(receiving: Receiving<Received<T>>) -> Request<T> {
         Request(Begun::Receive(receiving))
     }
 
-    /// What is waited for, if it is not complete from the beginning.
+    /// Returns the communication to wait for, or `None` if the request is complete from the beginning.
     fn communication(&self) -> Option<&dyn Communication> {
         match &self.0 {
             Begun::Send(sending) => Some(sending),
@@ -57,7 +57,7 @@ impl<T: Clone + 'static> Request<T> {
         }
     }
 
-    /// The message of a receive that is complete.
+    /// Returns the message of a completed receive.
     fn result(&self) -> Option<Received<T>> {
         match &self.0 {
             Begun::Receive(receiving) => Some(receiving.value()),
@@ -66,7 +66,7 @@ impl<T: Clone + 'static> Request<T> {
     }
 }
 
-/// The first of them that is complete from the beginning.
+/// Returns the index of the first request that is complete from the beginning.
 fn complete<T: Clone + 'static>(requests: &[&Request<T>]) -> Option<usize> {
     requests.iter().position(|request| request.communication().is_none())
 }
@@ -76,7 +76,7 @@ fn communications<'a, T: Clone + 'static>(requests: &'a [&Request<T>]) -> Vec<&'
 }
 
 impl<T: Clone + Debug + 'static> Rank<T> {
-    /// Waits for a request; a receive brings its message.
+    /// Waits for a request and returns the message if it is a receive.
     ///
     /// ```
     /// use whippet_net::mpi::{Source, World};
@@ -96,8 +96,8 @@ impl<T: Clone + Debug + 'static> Rank<T> {
         self.waitany(&[request]).await.1
     }
 
-    /// Waits for one of several requests, and says which; where several are complete, each is explored.
-    /// Eager sends are complete, and are taken first.
+    /// Waits for one of several requests and returns its index; if several are complete, each choice is explored. Eager
+    /// sends are already complete and are returned first.
     ///
     /// ```
     /// use whippet_net::mpi::{Source, World};
@@ -147,7 +147,7 @@ impl<T: Clone + Debug + 'static> Rank<T> {
         all
     }
 
-    /// Whether a request is complete by now. The message of a receive is there then, too.
+    /// Returns `Some` if a request is complete, with the message if it is a receive.
     ///
     /// ```
     /// use whippet_net::mpi::{Source, World};
@@ -169,7 +169,7 @@ impl<T: Clone + Debug + 'static> Rank<T> {
         self.testany(&[request]).await.map(|(_, received)| received)
     }
 
-    /// Which of several requests is complete by now, if any.
+    /// Returns the index of a complete request, if there is one, with the message if it is a receive.
     ///
     /// ```
     /// use whippet_net::mpi::{Source, World};

@@ -1,10 +1,10 @@
-//! Random programs, and what enumeration says of them.
+//! Random programs, and the enumeration of their executions.
 
 use std::collections::{BTreeMap, BTreeSet};
 use whippet_model::{Choice, Clocks, Comparison, Machine, Name, Program};
 use whippet_net::{Action, Net, Script};
 
-/// Numbers that look random and are the same each time.
+/// A deterministic pseudo-random number generator.
 pub(crate) struct Dice(Name, u64);
 
 impl Dice {
@@ -18,7 +18,7 @@ impl Dice {
     }
 }
 
-/// What the actions are about.
+/// The kind of actions in a random program.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Family {
     Communications,
@@ -29,7 +29,7 @@ pub(crate) enum Family {
 
 pub(crate) const FAMILIES: [Family; 4] = [Family::Communications, Family::Tests, Family::Mutexes, Family::Mixed];
 
-/// A random program of 2 to 4 processes with at most `most` actions in all.
+/// Returns a random program of 2 to 4 processes with at most `most` actions in total.
 pub(crate) fn script(family: Family, seed: u64, most: usize) -> Script {
     let mut dice = Dice::new(seed.wrapping_mul(4) + family as u64);
     let count = 2 + dice.below(3);
@@ -95,14 +95,14 @@ fn mutex_action(dice: &mut Dice, before: &[Action]) -> Option<Action> {
     })
 }
 
-/// What all executions of a program show.
+/// The results of all executions of a program.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Enumerated {
     /// The traces.
     pub(crate) traces: BTreeSet<u64>,
-    /// How each ends: the state, and the deadlock if it is one.
+    /// The ends of the executions: the final state, and the key of the deadlock if it is one.
     pub(crate) ends: BTreeSet<(u128, Option<Name>)>,
-    /// All events, each with its past.
+    /// All events, each identified together with its past.
     pub(crate) events: BTreeSet<u64>,
     pub(crate) executions: u64,
 }
@@ -143,7 +143,7 @@ pub(crate) fn every<M: Machine>(machine: &mut M, clocks: &mut Clocks, done: &mut
     }
 }
 
-/// The choices that a machine has, by thread and branch.
+/// Returns the choices that a machine has, by thread and branch.
 pub(crate) fn choices<M: Machine>(machine: &mut M) -> BTreeMap<(Name, u64), Choice> {
     let mut choices = Vec::new();
     machine.enabled(&mut choices);

@@ -1,4 +1,4 @@
-//! The programs of `examples/net`: all of them are read and searched.
+//! Tests that parse and explore all programs in `examples/net`.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -6,7 +6,7 @@ use whippet_model::Kind;
 use whippet_net::Net;
 use whippet_search::{Options, Reduction, explore};
 
-/// Traces and deadlocked ones, of each file.
+/// The number of traces and of deadlocked traces for each file.
 const KNOWN: [(&str, u64, u64); 4] =
     [("master-worker-deadlock", 2, 1), ("philosophers", 3, 1), ("polling", 14, 0), ("wait-deadlock", 1, 1)];
 

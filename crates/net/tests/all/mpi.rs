@@ -1,4 +1,4 @@
-//! Programs in the manner of MPI.
+//! Tests of programs in the style of MPI.
 
 use crate::common::{Dice, enumerate};
 use crate::processes::{check, with};
@@ -11,7 +11,7 @@ use whippet_net::mpi::{Buffering, Rank, Source, Tag, World};
 use whippet_net::{Net, create, interleavings};
 use whippet_search::{Options, Reduction, explore};
 
-/// A ring: right only if sends are buffered.
+/// Returns a ring of ranks, which deadlocks unless sends are buffered.
 fn ring(buffering: Buffering) -> Net {
     World::new(3).buffering(buffering).program("ring", async |mpi| {
         let (next, before) = ((mpi.rank() + 1) % mpi.size(), (mpi.rank() + 2) % mpi.size());
@@ -89,7 +89,7 @@ fn tests_and_waitany_of_requests() {
     assert!(check(&net, traces).findings.is_empty());
 }
 
-/// The values that rank 0 gets for receives like these, of what ranks 1 and 2 send.
+/// Returns the sequences of values that rank 0 can receive with these receives, given the sends of ranks 1 and 2.
 fn received(wants: &[(Source, Tag)], sends: [&'static [(u32, u32)]; 2]) -> BTreeSet<String> {
     let (wants, seen) = (wants.to_vec(), Arc::new(Mutex::new(BTreeSet::new())));
     let told = seen.clone();
@@ -129,7 +129,7 @@ fn a_source_or_any_and_a_tag_or_any() {
 
 #[test]
 fn receives_that_nobody_can_tell_apart_make_no_traces() {
-    // Three send, one is received: who it is makes a difference, the order of the others does not.
+    // Three ranks send and one message is received. Its source makes a difference; the order of the others does not.
     let net = World::new(4).buffering(Buffering::Eager).program("one of three", async |mpi| match mpi.rank() {
         0 => {
             mpi.recv(Source::Any, 0).await;
@@ -166,7 +166,7 @@ fn misuse_is_said() {
     assert!(error.contains("that rank 0 created"), "{error}");
 }
 
-/// What a rank of a random program does.
+/// An action of a rank in a random program.
 #[derive(Copy, Clone, Debug)]
 enum Act {
     Send(usize, u32),
@@ -214,7 +214,7 @@ async fn run(mpi: &Rank<usize>, acts: &[Act]) {
     }
 }
 
-/// A random program and its text.
+/// Returns a random program and its text.
 fn program(seed: u64, most: usize) -> (Net, String) {
     let mut dice = Dice::new(seed);
     let ranks = 2 + dice.below(2);
@@ -268,7 +268,7 @@ fn sample(sample: Sample) -> usize {
     traces
 }
 
-/// The full number: `WHIPPET_PROGRAMS=3000 cargo test --release -p whippet-net a_fixed_sample_of_ranks`.
+/// For the full sample, run `WHIPPET_PROGRAMS=3000 cargo test --release -p whippet-net a_fixed_sample_of_ranks`.
 #[test]
 fn a_fixed_sample_of_ranks() {
     let sample_of = Sample::from_environment(1, 150);

@@ -1,4 +1,4 @@
-//! Processes that are async functions.
+//! Tests of processes that are async functions.
 
 use std::sync::Arc;
 use whippet_model::{Kind, Verdict};
@@ -9,7 +9,7 @@ pub(crate) fn with(net: &Net, reduction: Reduction) -> Result<Verdict, SearchErr
     explore(Arc::new(net.clone()), &Options { reduction, ..Options::default() }, &())
 }
 
-/// All searches agree; the answer is one verdict.
+/// Checks that all searches agree, and returns one verdict.
 pub(crate) fn check(net: &Net, traces: u64) -> Verdict {
     let verdict = with(net, Reduction::Udpor).unwrap();
     let all = [Reduction::Udpor, Reduction::Optimal, Reduction::Source].map(|r| with(net, r).unwrap());
@@ -49,7 +49,7 @@ fn a_payload_is_captured_when_it_is_sent() {
 
 #[test]
 fn what_completed_is_visible() {
-    // The receiver takes one of two messages and forgets the other: 2 traces, one of which it dislikes.
+    // The receiver takes one of two messages and ignores the other: there are 2 traces, and an assertion fails in one.
     let net = net(|net| {
         let (a, b) = (net.mailbox::<u32>("a"), net.mailbox::<u32>("b"));
         net.process("one", async move || {

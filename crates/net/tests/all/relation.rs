@@ -1,4 +1,4 @@
-//! Whether steps that the relations call independent really commute, by brute force.
+//! Brute-force tests that steps commute if a dependence relation declares them independent.
 
 use crate::common::{FAMILIES, Family, choices, every, script};
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,7 +7,7 @@ use whippet_net::{Dependence, Net, NetMachine, interleavings};
 
 type Label = (Name, u64);
 
-/// What a choice touches in the current state.
+/// Returns the footprint of a choice in the current state.
 fn touches(machine: &mut NetMachine, choice: Choice) -> Vec<Touch> {
     let depth = machine.depth();
     machine.execute(choice).unwrap();
@@ -16,12 +16,12 @@ fn touches(machine: &mut NetMachine, choice: Choice) -> Vec<Touch> {
     touches
 }
 
-/// The state, and what can be done in it.
+/// Returns the current state and its enabled choices.
 fn seen(machine: &mut NetMachine) -> (u128, BTreeSet<Label>) {
     (machine.fingerprint(Comparison::Canonical).unwrap(), choices(machine).into_keys().collect())
 }
 
-/// The first two choices, in any reachable state, that are called independent and do not commute.
+/// Describes the first two choices, in any reachable state, that are declared independent but do not commute.
 fn violation(machine: &mut NetMachine, visited: &mut BTreeSet<(u128, BTreeSet<Label>)>) -> Option<String> {
     if !visited.insert(seen(machine)) {
         return None;
@@ -65,8 +65,8 @@ pub(crate) fn violates(net: &Net) -> Option<String> {
     violation(&mut net.machine().unwrap(), &mut BTreeSet::new())
 }
 
-/// The number of classes of executions under exchanging neighbours that are called independent, and the
-/// number of different traces by their clocks.
+/// Returns the number of equivalence classes of executions under exchanging adjacent independent steps, and the number
+/// of different traces by their clocks.
 fn classes(net: &Net) -> (usize, usize) {
     let mut machine = net.machine().unwrap();
     let (mut executions, mut keys) = (BTreeMap::<Vec<Label>, Vec<usize>>::new(), BTreeSet::new());
@@ -128,7 +128,7 @@ fn paper(text: &str) -> Net {
 
 #[test]
 fn theorem_6_does_not_hold_for_several_communications() {
-    // Which communication was first depends on the order of a send and a receive that Theorem 4 lets commute.
+    // Which communication completed first depends on the order of a send and a receive that commute by Theorem 4.
     let text = "S1 R0 T0,1\nS0 R1 S1";
     assert!(violates(&paper(text)).is_some());
     assert_eq!(violates(&Net::parse("ranked", text).unwrap()), None);
@@ -153,7 +153,8 @@ fn the_paper_holds_where_waits_are_for_one_communication() {
 
 #[test]
 fn theorem_10_is_coarse() {
-    // The unlocker is not the owner: by the paper its unlock and the owner's test depend, by ranks they do not.
+    // The process that unlocks is not the owner: its unlock and the owner's test are dependent in the paper's relation,
+    // but not in the ranked one.
     let text = "K0 MT0\nK0 U0";
     let count = |net: &Net| classes(net).1;
     let (ranked, paper) = (count(&Net::parse("ranked", text).unwrap()), count(&paper(text)));

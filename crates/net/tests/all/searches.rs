@@ -1,14 +1,14 @@
-//! The searches against enumeration, on random programs.
+//! Comparison of the searches with enumeration, on random programs.
 //!
-//! A seed is a program: of communications, tests, mutexes or all of them, with 2 to 4 processes. Every interleaving of it is
-//! run, and the searches must show the same: each trace once, all states in which executions end, all deadlocks. A fixed
-//! sample and a fresh one are part of the tests; the full number is
+//! A seed determines a program with 2 to 4 processes, made of communications, tests, mutexes, or all of these. All its
+//! interleavings are executed, and each search must find the same results: each trace exactly once, all final states,
+//! and all deadlocks. A fixed sample and a fresh one are part of the tests. To run the full sample, use
 //!
 //! ```text
 //! WHIPPET_PROGRAMS=10000 cargo test --release -p whippet-net searches::a_fixed_sample -- --nocapture
 //! ```
 //!
-//! and `WHIPPET_SEED` says which seed comes first.
+//! `WHIPPET_SEED` sets the first seed.
 
 use crate::common::{FAMILIES, enumerate, script};
 use std::collections::BTreeSet;
@@ -18,10 +18,10 @@ use whippet_model::{Counters, Name};
 use whippet_net::{Dependence, Net, Script, interleavings};
 use whippet_search::{Options, Reduction, explore, unfold};
 
-/// More interleavings than this are too many to run.
+/// The maximum number of interleavings of a program to enumerate.
 const MOST: u128 = 3_000;
 
-/// The program of a seed: as large as its size says, or as enumeration can manage.
+/// Returns the program of a seed, reduced in size if it has too many interleavings.
 fn program(seed: u64) -> Script {
     let family = FAMILIES[(seed % 4) as usize];
     let most = 5 + (seed / 4) as usize % 6;
@@ -30,7 +30,7 @@ fn program(seed: u64) -> Script {
     sizes.into_iter().find(manageable).expect("two actions have few interleavings")
 }
 
-/// What a sample came to.
+/// The totals of a sample.
 #[derive(Debug, Default)]
 struct Tally {
     programs: u64,
@@ -38,7 +38,7 @@ struct Tally {
     traces: u64,
     ends: u64,
     deadlocks: u64,
-    /// The largest U of each program, added up: with collection, and without.
+    /// The largest U of each program, summed over all programs: with garbage collection, and without.
     known: (u64, u64),
 }
 
@@ -90,7 +90,7 @@ fn judge(net: &Net, tally: &mut Tally) -> Result<(), String> {
     Ok(())
 }
 
-/// What a search shows.
+/// The results of a search.
 struct Seen {
     traces: BTreeSet<u64>,
     states: BTreeSet<u128>,
@@ -123,7 +123,7 @@ fn a_fresh_sample() {
     println!("seeds from {}: {:?}", sample.seed, check(sample));
 }
 
-/// With the printed theorems a search may see too little, and must not see what is not there.
+/// With the theorems as printed, a search may miss states, but must not report states that do not exist.
 #[test]
 fn the_printed_relation_shows_nothing_else() {
     let mut missed = 0;

@@ -1,4 +1,4 @@
-//! The table of the paper: interleavings, traces and deadlocks.
+//! Tests of Table 1 of the paper: interleavings, traces and deadlocks.
 
 use whippet_net::{interleavings, subjects};
 

@@ -1,4 +1,4 @@
-//! The unfolding search: what it knows, forgets, and shows.
+//! Tests of the unfolding search: its events, its garbage collection, and its output.
 
 use crate::common::{FAMILIES, enumerate, script};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ fn udpor(net: &Net, alternatives: Option<usize>) -> Verdict {
     explore(Arc::new(net.clone()), &options, &()).unwrap()
 }
 
-/// Events created, the largest U, the largest D.
+/// Returns the number of events created, the largest U and the largest D.
 fn numbers(verdict: &Verdict) -> [usize; 3] {
     let events = verdict.counters.events.expect("udpor says what it knew");
     [events.created, events.known, events.avoided].map(|n| n as usize)

@@ -1,7 +1,8 @@
-//! Chameneos meet in pairs (the chameneos-redux benchmark).
+//! Creatures that meet in pairs (the chameneos-redux benchmark).
 //!
-//! A broker pairs the first two that ask, as often as there are meetings, and then sends everybody home. Two that meet
-//! take the same colour if theirs are equal, otherwise both the third one, and ask again at once.
+//! A broker pairs the first two creatures that ask, until the given number of meetings is reached, and then stops
+//! every creature that asks. When two creatures meet, they keep their colour if both have the same one; otherwise
+//! both take the third colour. Then they ask again immediately.
 
 use super::prelude::*;
 

@@ -1,23 +1,24 @@
-//! The driver of a test, as the published programs have it: introduces actors to each other by calls, one after the
-//! other, before the part that is explored.
+//! The driver of a test, as in the published programs: it introduces actors to each other by calls, one after the
+//! other, before the explored part begins.
 //!
-//! That it calls, and is answered, shows in the orders that look at who sends to whom.
+//! The driver's calls and the replies matter because some orders of search depend on the sender and the receiver of
+//! each message.
 
 use super::prelude::*;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 
-/// Makes the `k`-th request around its reply handle.
+/// A function that creates the `k`-th request, given its reply handle.
 type Request<A> = Rc<dyn Fn(usize, Reply<()>) -> <A as Actor>::Msg>;
 
-/// Calls each of `others` in turn.
+/// An actor that calls each of `others` in turn.
 pub(crate) struct Driver<A: Actor> {
     others: Rc<[Addr<A>]>,
     request: Request<A>,
 }
 
-/// Creates the driver, and lets it do its work as the set-up.
+/// Creates the driver and runs it to completion as part of the set-up.
 pub(crate) fn introduce<A: Actor>(
     sys: &mut System,
     others: impl IntoIterator<Item = Addr<A>>,
@@ -55,7 +56,7 @@ impl<A: Actor> fmt::Debug for Driver<A> {
     }
 }
 
-/// A driver never changes, so there is nothing to tell two of its states apart by.
+/// Hashes nothing: a driver never changes state.
 impl<A: Actor> Hash for Driver<A> {
     fn hash<H: Hasher>(&self, _: &mut H) {}
 }

@@ -1,12 +1,12 @@
-//! Fibonacci numbers by actors, in the three shapes that the papers counted.
+//! Fibonacci numbers computed by actors, in the three variants of the papers.
 //!
-//! `actorfoundry` (chapter 4 and the TransDPOR paper): a tree. A node asked for `n` creates a child for `n` − 1 and
-//! one for `n` − 2, and passes on the sum of what they answer.
+//! `actorfoundry` (chapter 4 and the TransDPOR paper): a tree of actors. A node asked for `n` creates one child for
+//! `n` − 1 and one for `n` − 2, and sends the sum of their results to its parent.
 //!
-//! `one-server` (Table 3.1): one server takes all requests, also those it sends to itself, and creates a collector for
-//! every pair of answers.
+//! `one-server` (Table 3.1): one server processes all requests, including those it sends to itself, and creates a
+//! collector for every pair of results.
 //!
-//! `scala` (Table 3.1): a node creates one child, which gets both halves of the problem; no message to boot.
+//! `scala` (Table 3.1): a node creates a single child, which receives both subproblems; there is no boot message.
 
 use super::prelude::*;
 
@@ -33,12 +33,12 @@ pub(crate) const SUBJECT: Subject = Subject {
     },
 };
 
-/// The answer that needs no further asking.
+/// Returns the result for small `n`, which needs no recursion.
 fn small(n: u32) -> Option<u64> {
     (n < 3).then_some(u64::from(n > 0))
 }
 
-/// A node of the tree; the one without a client started it all.
+/// A node of the tree. The root has no client.
 #[derive(Clone, Debug, Hash)]
 struct Fib {
     client: Option<Addr<Fib>>,
@@ -86,7 +86,7 @@ fn tree(sys: &mut System, n: u32) {
     sys.send(first, FibMsg::Boot(n));
 }
 
-/// Where an answer goes: to a collector, or to the server itself at the end.
+/// The receiver of a result: a collector, or at the end the server itself.
 type Client = Recipient<Answer>;
 
 #[derive(Clone, Debug, Hash)]
@@ -124,7 +124,7 @@ impl Actor for FibServer {
     }
 }
 
-/// Waits for two answers and passes on their sum.
+/// An actor that waits for two results and sends their sum on.
 #[derive(Clone, Debug, Hash)]
 struct Collector {
     server: Addr<FibServer>,
@@ -153,11 +153,11 @@ fn one_server(sys: &mut System, n: u32) {
 #[derive(Clone, Debug)]
 enum NodeMsg {
     Compute(u32, Recipient<NodeMsg>),
-    /// An answer and the node it comes from.
+    /// A result, and the node that computed it.
     Result(u64, Recipient<NodeMsg>),
 }
 
-/// A problem that was split: the child that has both halves, who wants the sum, and the half that is known.
+/// A problem that was split: the child that received both subproblems, the receiver of the sum, and the first result.
 struct Split {
     child: Recipient<NodeMsg>,
     client: Recipient<NodeMsg>,

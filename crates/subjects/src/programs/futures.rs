@@ -1,9 +1,10 @@
-//! The three programs of the paper on actors mixed with futures (Scala), rebuilt from a paragraph: their sources are
-//! not public, and no rebuilding is known that has the published counts.
+//! The three programs of the paper on actors mixed with futures (Scala), reconstructed from a paragraph of
+//! description. Their sources are not public, and no reconstruction with the published counts is known.
 //!
-//! `dataproc`: several futures write into one array, each under the lock of it. `deadlock`: an actor and a future take
-//! two locks, in opposite orders. `datarace`: which of two futures takes the lock first decides how the array ends; we
-//! let each look at the array under the lock and write into it when it has let go, which is a data race.
+//! `dataproc`: several futures write into one array, each while holding its lock. `deadlock`: an actor and a future
+//! acquire two locks in opposite orders. `datarace`: the final array depends on which of two futures acquires the
+//! lock first; in this reconstruction each future reads the array while holding the lock and writes to it after
+//! releasing the lock, which is a data race.
 
 use super::prelude::*;
 use whippet::{Lock, Shared};
@@ -53,7 +54,7 @@ fn dataproc(sys: &mut System, futures: usize) {
     });
 }
 
-/// Takes two locks, one after the other.
+/// An actor that acquires two locks, one after the other.
 #[derive(Clone, Debug, Hash)]
 struct Taker(Lock, Lock);
 

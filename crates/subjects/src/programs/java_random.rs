@@ -1,6 +1,6 @@
-//! The random numbers of `java.util.Random`, which made the lists that the papers' programs sort.
+//! The random numbers of `java.util.Random`, with which the papers' sorting programs generate their lists.
 
-/// A linear congruential generator of 48 bits.
+/// A 48-bit linear congruential generator.
 pub(crate) struct JavaRandom(u64);
 
 const MULTIPLIER: u64 = 0x5_DEEC_E66D;
@@ -11,19 +11,19 @@ impl JavaRandom {
         JavaRandom((seed ^ MULTIPLIER) & MASK)
     }
 
-    /// The upper 31 bits of the next state.
+    /// Advances the state and returns its upper 31 bits.
     fn next(&mut self) -> i64 {
         self.0 = (self.0.wrapping_mul(MULTIPLIER) + 0xB) & MASK;
         (self.0 >> 17) as i64
     }
 
-    /// A number from 0 to below `bound`.
+    /// Returns a random number from 0 to below `bound`.
     pub(crate) fn below(&mut self, bound: i32) -> i32 {
         let bound = i64::from(bound);
         if bound & (bound - 1) == 0 {
             return ((bound * self.next()) >> 31) as i32;
         }
-        // Numbers of the last, incomplete block would be too likely.
+        // Reject numbers of the last, incomplete block, which would make small values too likely.
         loop {
             let bits = self.next();
             let value = bits % bound;
@@ -33,7 +33,7 @@ impl JavaRandom {
         }
     }
 
-    /// The first `n` numbers below `bound` from this seed.
+    /// Returns the first `n` numbers below `bound` from this seed.
     pub(crate) fn list(seed: u64, n: usize, bound: i32) -> Vec<i32> {
         let mut random = JavaRandom::new(seed);
         (0..n).map(|_| random.below(bound)).collect()
@@ -44,7 +44,7 @@ impl JavaRandom {
 mod tests {
     use super::*;
 
-    /// The lists of the published programs, as their release prints them.
+    /// The lists of the published programs, as printed by their release.
     #[test]
     fn lists_are_java_s() {
         assert_eq!(JavaRandom::list(19 + 3, 3, 100), [2, 60, 12]);

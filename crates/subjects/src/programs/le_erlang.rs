@@ -1,15 +1,16 @@
-//! A fault-tolerant election of a leader that is not (the TransDPOR paper's `le-erlang3-failure` and `le-erlang4`, after
-//! an election that ran on telephone switches and in which Arts, Claessen and Svensson found faults).
+//! A leader election that is supposed to be fault-tolerant but is not (the TransDPOR paper's `le-erlang3-failure` and
+//! `le-erlang4`, after an election used in telephone switches in which Arts, Claessen and Svensson found faults).
 //!
-//! A node campaigns among the nodes with smaller numbers: it asks each for its vote (`Capture`). A node that is still
-//! campaigning itself gives up and votes; one that has voted, or leads, does not answer. Whoever has the votes of more
-//! than half, its own included, leads and tells the others.
+//! A node campaigns among the nodes with smaller numbers: it asks each of them for its vote (`Capture`). A node that
+//! is itself campaigning gives up and votes; a node that has voted, or is the leader, does not answer. A node with
+//! the votes of more than half of the nodes, including its own, becomes the leader and tells the others.
 //!
 //! Two faults are built in, as in the paper's two scenarios:
-//! * with a crash (`crash=true`) a node forgets its vote when it comes back and may vote again: two leaders;
-//! * without one, four nodes can capture each other in a chain, so that nobody gets more than two votes: no leader.
+//! * with a crash (`crash=true`), a node forgets its vote when it restarts and may vote again: two leaders;
+//! * without a crash, four nodes can capture each other in a chain, so that no node gets more than two votes: no
+//!   leader.
 //!
-//! The paper's own program is not public; this one is built from the description of what went wrong.
+//! The paper's own program is not public; this one is built from the description of the faults.
 
 use super::prelude::*;
 
@@ -32,31 +33,31 @@ struct Node {
     id: usize,
     nodes: Vec<Addr<Node>>,
     role: Role,
-    /// Of whom it has heard that they lead.
+    /// The leaders that this node has been told of.
     heard: Vec<usize>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 enum Role {
-    /// Campaigning, with so many votes.
+    /// Campaigning, with the number of votes so far.
     Candidate(usize),
-    /// Has voted for another.
+    /// Has voted for this other node.
     Voter(usize),
     Leader,
 }
 
 #[derive(Clone, Debug, Hash)]
 enum NodeMsg {
-    /// Everybody, in order of their numbers.
+    /// The addresses of all nodes, in the order of their numbers.
     Nodes(Vec<Addr<Node>>),
     Start,
-    /// A node asks for a vote.
+    /// A request for a vote.
     Capture(usize),
     /// A vote.
     Accept,
-    /// A node leads.
+    /// The announcement of a leader.
     Elected(usize),
-    /// The node crashes and comes back without its memory.
+    /// A crash and restart, in which the node loses its memory.
     Crash,
 }
 

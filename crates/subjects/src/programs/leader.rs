@@ -1,10 +1,11 @@
-//! Election of a leader in a ring (a program of the dCUTE study).
+//! Leader election in a ring (a program of the dCUTE study).
 //!
-//! Every process starts with its own number and tells its right neighbour (`First`). An active process passes the
-//! number it heard on as `Second`, and so learns from its left neighbour what that one heard: if the number between them
-//! is the largest of the three, the process goes on with that number, otherwise it becomes passive and only forwards.
+//! Every process starts with its own number and sends it to its right neighbour (`First`). An active process forwards
+//! the number it receives as `Second`, so that every active process learns the numbers of its left neighbour and of
+//! the neighbour's left neighbour. If the left neighbour's number is larger than both the other one and its own, the
+//! process adopts it and sends it on as `First`; otherwise it becomes passive and only forwards messages.
 //!
-//! Set-up: the driver tells each process, by a call, who is to its right. Scala: process 1 is created before process 0.
+//! Set-up: the driver tells each process its right neighbour by a call. Scala: process 1 is created before process 0.
 
 use super::driver::introduce;
 use super::prelude::*;
@@ -20,7 +21,7 @@ pub(crate) const SUBJECT: Subject = Subject {
     },
 };
 
-/// What a process knows and decides; the same in both variants.
+/// The state and logic of a process, shared by both variants.
 #[derive(Clone, Debug, Hash)]
 struct Part {
     max: usize,
@@ -39,7 +40,7 @@ impl Part {
         Part { max: id, active: true, left: None }
     }
 
-    /// What to tell the right neighbour after hearing this.
+    /// Processes a number and returns the number to send to the right neighbour, if any.
     fn hear(&mut self, number: Number) -> Option<Number> {
         match number {
             _ if !self.active => Some(number),

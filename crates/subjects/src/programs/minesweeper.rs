@@ -1,11 +1,11 @@
-//! Minesweeper, in which cells that are opened at the same time wait for each other (the TransDPOR paper's `minesweeper`
-//! in Scala, which deadlocks).
+//! Minesweeper, in which cells that are opened at the same time wait for each other (the TransDPOR paper's
+//! `minesweeper` in Scala, which deadlocks).
 //!
-//! Every cell of the board is an actor. A cell that is opened asks its neighbours, one call after the other, whether
-//! they are mines; a cell that asks does not answer. The player opens all safe cells at once, so two neighbours can
-//! wait for each other for ever.
+//! Every cell of the board is an actor. When opened, a cell asks its neighbours, one call after the other, whether
+//! they are mines; until it has finished, it does not answer such questions itself. The player opens all safe cells
+//! at once, so two neighbours can wait for each other and deadlock.
 //!
-//! The original's source is not public: only its subject, its language and that it deadlocks are known.
+//! The source of the original is not public: only its name, its language and the fact that it deadlocks are known.
 
 use super::prelude::*;
 

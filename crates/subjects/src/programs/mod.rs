@@ -1,7 +1,8 @@
-//! The subjects, one file per program or family. Each is told at the head of its file.
+//! The subjects, one file per program or family, with a description at the head of each file.
 //!
-//! Actors are created, and messages sent, in the order of the originals: the searches' orders depend on it.
-//! Programs for ActorFoundry are written with handlers, those for Scala with explicit receive, as their originals were.
+//! Actors are created and messages are sent in the same order as in the originals, because the orders of search
+//! depend on it. Programs for ActorFoundry are written with handlers, those for Scala with explicit receive, as their
+//! originals are.
 
 mod chameneos;
 mod driver;
@@ -26,7 +27,7 @@ mod treesort;
 
 use crate::registry::Subject;
 
-/// All of them, the small ones first.
+/// All subjects, small ones first.
 pub(crate) const ALL: &[Subject] = &[
     helloworld::SUBJECT,
     server::SUBJECT,
@@ -53,7 +54,7 @@ pub(crate) const ALL: &[Subject] = &[
     futures::DATARACE,
 ];
 
-/// What every program uses.
+/// Imports and parameters shared by the programs.
 mod prelude {
     pub(crate) use crate::registry::{Body, Subject, body};
     pub(crate) use crate::settings::{Parameter, Settings, Values};

@@ -1,11 +1,12 @@
-//! Dining philosophers, who deadlock.
+//! Dining philosophers that deadlock.
 //!
 //! Forks are actors that refuse to be picked up while they are held. `diningphil` (the TransDPOR paper, ActorFoundry;
-//! its source is not public, this one has its counts): each philosopher picks up the fork to the left, then the one to the
-//! right, and puts both back, each by a call. If all hold their left fork, nobody can go on.
+//! its source is not public, but this program has the published counts): each philosopher picks up the left fork,
+//! then the right fork, and puts both back, each by a call. If all philosophers hold their left fork, all are
+//! blocked.
 //!
-//! `scala` (Table 3.1; likewise rebuilt, with its counts): a philosopher asks for both forks at once, waits until it has
-//! both, and puts them back without waiting for an answer.
+//! `scala` (Table 3.1; also reconstructed, with the published counts): a philosopher asks for both forks at once,
+//! waits until it has both, and puts them back without waiting for a reply.
 
 use super::prelude::*;
 

@@ -1,10 +1,10 @@
 //! An approximation of π by a master and its workers (figure 4.1 of the Basset dissertation, after an MPI example).
 //!
-//! The master sends every worker its share of the intervals and adds up what comes back; after the last share it stops
-//! the workers and itself. The shares can come back in `workers`! orders. Sums are kept in parts of 10⁹, because adding
-//! numbers with a floating point would make the states depend on the order.
+//! The master sends every worker its share of the intervals and adds up the partial sums; after the last one it stops
+//! the workers and itself. The partial sums can arrive in `workers`! orders. Sums are integers in units of 10⁻⁹,
+//! because with floating-point addition the final state would depend on the order.
 //!
-//! Scala: the master's body starts at once, without a message.
+//! Scala: the body of the master starts immediately, without a message.
 
 use super::prelude::*;
 use std::rc::Rc;
@@ -20,10 +20,10 @@ pub(crate) const SUBJECT: Subject = Subject {
     },
 };
 
-/// How many intervals there are in all.
+/// The total number of intervals.
 const INTERVALS: usize = 100;
 
-/// The part of π that worker `id` of `workers` computes, in parts of 10⁹.
+/// Returns the part of π that worker `id` of `workers` computes, in units of 10⁻⁹.
 fn part(id: usize, workers: usize) -> i64 {
     let h = 1.0 / INTERVALS as f64;
     let heights = (id + 1..=INTERVALS).step_by(workers).map(|i| {

@@ -1,8 +1,8 @@
-//! Sorting by a pipeline that grows (a changed version of a program of the dCUTE study).
+//! Sorting by a pipeline that grows (a modified program of the dCUTE study).
 //!
-//! The source feeds itself: at each `Feed` it pushes the next value into the first stage, which it creates at the first
-//! one. A stage keeps the smallest value it has seen and pushes the larger one on; it creates its successor when it
-//! first needs it.
+//! The source sends `Feed` messages to itself: on each, it pushes the next value into the first stage, which it
+//! creates on the first `Feed`. A stage keeps the smallest value it has received and pushes the larger one to its
+//! successor, which it creates when first needed.
 
 use super::java_random::JavaRandom;
 use super::prelude::*;
@@ -27,7 +27,7 @@ struct Source {
     first: Option<Addr<Stage>>,
 }
 
-/// How many values are left to feed.
+/// The number of values left to feed.
 #[derive(Clone, Debug, Hash)]
 struct Feed(usize);
 

@@ -1,7 +1,7 @@
-//! Two producers and one consumer: the plainest race.
+//! Two producers and one consumer: the simplest race.
 //!
-//! Each producer, once started, sends `k` numbers. The consumer keeps them in order of arrival, as the digits of one
-//! number, or only their sum, which a search that compares states can profit from.
+//! Each producer, once started, sends `k` numbers. The consumer keeps either all of them in order of arrival, as the
+//! digits of one number, or only their sum, in which case a stateful search finds equal states.
 
 use super::prelude::*;
 
@@ -39,7 +39,7 @@ impl Actor for Consumer {
     const HASHES: Hashes<Self> = Hashes::of();
 
     async fn handle(&mut self, Item(item): Item, _: &mut Cx<Self>) {
-        // Two times eight items are 16 digits to the base of 16.
+        // Two producers of at most eight items each: 16 hexadecimal digits.
         self.kept = if self.all { self.kept << 4 } else { self.kept } + item as u64;
     }
 }

@@ -1,7 +1,8 @@
-//! The registry of the TransDPOR paper (figure 1): everybody registers, in any order.
+//! The registry of the TransDPOR paper (figure 1): all workers register, in any order.
 //!
-//! The master, which is the test itself, registers and tells the workers where the registry is; each worker registers.
-//! Only the registry receives more than one message, so `workers` + 1 registrations have (`workers` + 1)! orders.
+//! The master, which is the test itself, registers and sends the workers the address of the registry; each worker
+//! registers. Only the registry receives more than one message, so its `workers` + 1 registrations have (`workers` +
+//! 1)! orders.
 
 use super::prelude::*;
 

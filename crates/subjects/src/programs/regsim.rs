@@ -1,11 +1,11 @@
 //! Servers that register (the TransDPOR paper's `regsim` and `regsim-2-level`).
 //!
-//! One level: a master creates `n` servers, sends the first one a `Result` and tells all others to send it theirs, so the
-//! first receives `n` of them in any order.
+//! One level: a master creates `n` servers, sends a `Result` to the first one and tells all others to send theirs to
+//! it, so the first server receives `n` results in any order.
 //!
-//! Two levels: a master creates `groups` sub-masters, each of which creates `n` workers and reports to the master when
-//! it has a result from each. Its source is not public; this one has the published number of executions, (3!)⁴ for 3
-//! groups of 3, but not the published transitions.
+//! Two levels: a master creates `groups` sub-masters. Each creates `n` workers and reports to the master when it has
+//! received a result from each worker. The source of the original is not public; this program has the published
+//! number of executions, (3!)⁴ for 3 groups of 3, but not the published transitions.
 
 use super::prelude::*;
 
@@ -95,7 +95,7 @@ struct Registrar {
 
 #[derive(Clone, Debug, Hash)]
 enum RegistrarMsg {
-    /// How many to create on each level below.
+    /// The numbers of nodes to create per parent, for each level below.
     Boot(Vec<usize>),
     Result(usize),
 }

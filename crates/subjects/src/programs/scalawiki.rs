@@ -1,8 +1,8 @@
 //! The inventory of the ScalaWiki, in which the Basset study found an atomicity violation.
 //!
-//! A client, whose body creates the server, adds items to an inventory and reads it several times to compute with what
-//! it reads; then it shuts the server down. Its items may arrive at any time, also between two reads that should agree.
-//! The source is not public any more: the order of adding and reading is the one that gives all published counts.
+//! A client, whose body creates the server, adds items to an inventory, reads it several times for a computation, and
+//! then shuts the server down. An item may arrive at any time, even between two reads that should agree. The source
+//! is no longer public: the order of additions and reads here is the one that gives all published counts.
 
 use super::prelude::*;
 
@@ -26,7 +26,7 @@ pub(crate) const SUBJECT: Subject = Subject {
 
 #[derive(Clone, Debug)]
 enum InventoryMsg {
-    /// An item: its price and how many of it.
+    /// An item: its price and quantity.
     Add(u32, u32),
     List(Reply<Vec<(u32, u32)>>),
     Shutdown,

@@ -1,10 +1,10 @@
-//! A server that keeps a value, and a client that takes messages to arrive in the order it sends them (section 3.1 of
-//! the Basset dissertation, after a program of the ScalaWiki).
+//! A server that stores a value, and a client that wrongly assumes that messages arrive in the order of sending
+//! (section 3.1 of the Basset dissertation, after a program of the ScalaWiki).
 //!
-//! The client sends `Set(5)`, asks twice for the value, and shuts the server down. Nothing says that `Set` arrives
-//! first: between the two questions it makes the answers differ, and after `Shutdown` nobody takes it any more.
+//! The client sends `Set(5)`, asks for the value twice, and shuts the server down. `Set` need not arrive first: if it
+//! arrives between the two requests, the answers differ, and after `Shutdown` it is never received.
 //!
-//! Scala: the client's body starts at once and creates the server.
+//! Scala: the body of the client starts immediately and creates the server.
 
 use super::prelude::*;
 

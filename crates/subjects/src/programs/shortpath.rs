@@ -1,7 +1,7 @@
 //! Shortest paths from one node of a graph to all others (Chandy and Misra's algorithm).
 //!
-//! A node that hears of a shorter way to itself remembers it and tells its neighbours, in the order in which it got to
-//! know them.
+//! A node that receives a path shorter than the best one it knows stores its length and informs its neighbours, in
+//! the order in which they were introduced.
 //!
 //! Set-up: the driver introduces the neighbours by calls. Scala: the same with explicit receive.
 
@@ -27,8 +27,8 @@ pub(crate) const SUBJECT: Subject = Subject {
     },
 };
 
-/// The graphs of the papers, by name: nodes, start, edges. The eight with numbers are those of which the dissertation
-/// says that it tried more.
+/// The graphs of the papers: name, number of nodes, start node, edges. The numbered ones are eight further graphs
+/// that the dissertation says it tried.
 const NAMED: &[(&str, usize, usize, &str)] = &[
     ("A", 5, 0, "0>1 0>2 0>3 1>3 2>3 3>1 3>2"),
     ("B", 5, 4, "0>1 0>2 0>4 1>0 1>3 1>4 2>0 3>1 4>0 4>1"),
@@ -44,16 +44,16 @@ const NAMED: &[(&str, usize, usize, &str)] = &[
     ("8", 5, 0, "0>1 0>2 0>3 1>2 1>3 2>1 2>3 3>2 3>1"),
 ];
 
-/// What an edge weighs that has no weight of its own.
+/// The default weight of an edge.
 const WEIGHT: u32 = 10;
-/// How many nodes a graph may have.
+/// The maximal number of nodes of a graph.
 const MOST_NODES: usize = 16;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Graph {
     nodes: usize,
     start: usize,
-    /// From, to, weight.
+    /// The edges, as (from, to, weight).
     edges: Vec<(usize, usize, u32)>,
 }
 
@@ -87,13 +87,13 @@ impl Graph {
     }
 }
 
-/// The length of the way, if it is shorter than the one known.
+/// Returns the length of the path if it is shorter than the known distance.
 fn shorter(known: Option<u32>, way: Way) -> Option<u32> {
     let length = way.so_far + way.edge;
     known.is_none_or(|known| length < known).then_some(length)
 }
 
-/// A way to the receiver: its length without the last edge, and that edge.
+/// A path to the receiver: its length without the last edge, and the weight of that edge.
 #[derive(Copy, Clone, Debug, Hash)]
 struct Way {
     so_far: u32,

@@ -1,10 +1,10 @@
 //! Sorting by a pipeline of fixed length (a program of the dCUTE study).
 //!
 //! The stages are created from the last to the first, then the source, which sends all values to the first stage at
-//! once. A stage keeps the smallest value and passes the larger one on; the stage with `k` others behind it passes on
+//! once. A stage keeps the smallest value and forwards the larger one; the stage with `k` stages behind it forwards
 //! at most `k` values.
 //!
-//! Scala: the source's body starts at once, without a message.
+//! Scala: the body of the source starts immediately, without a message.
 
 use super::java_random::JavaRandom;
 use super::prelude::*;
@@ -28,7 +28,7 @@ fn values(n: usize) -> Vec<i32> {
 struct Stage {
     next: Option<Addr<Stage>>,
     mine: Option<i32>,
-    /// How many values it may still pass on.
+    /// The number of values that it may still forward.
     budget: usize,
 }
 

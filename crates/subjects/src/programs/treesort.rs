@@ -1,11 +1,12 @@
 //! Sorting by a tree of actors: quicksort and mergesort.
 //!
-//! A sorter that gets more than it can sort at once creates two others, sends each a part, and puts together what they
-//! send back, in whatever order that comes. Quicksort takes its first element as the pivot, and elements equal to it go
-//! to the smaller side (or to an empty one); mergesort cuts in the middle. To boot, a quicksorter creates the first
-//! sorter, a mergesorter sends the list to itself.
+//! A sorter whose list is not trivially sorted creates two further sorters, sends a part of the list to each, and
+//! joins their results, in whatever order they arrive. Quicksort uses the first element as the pivot; the elements
+//! equal to it go to the smaller part, on a tie to the right one, but always to a part that would be empty. Mergesort
+//! splits in the middle. On boot, a quicksorter creates the first sorter, while a mergesorter sends the list to
+//! itself.
 //!
-//! Scala: no boot; the first sorter gets the list.
+//! Scala: there is no boot message; the first sorter receives the list directly.
 
 use super::java_random::JavaRandom;
 use super::prelude::*;
@@ -34,7 +35,7 @@ const DATA: Parameter = Parameter::new(
     "the numbers themselves instead: `4 0 3`",
 );
 
-/// The numbers of a list like `4 0 3`.
+/// Parses a list of numbers such as `4 0 3`.
 fn numbers(text: &str) -> Result<Vec<i32>, String> {
     text.split([' ', ','])
         .filter(|word| !word.is_empty())
@@ -49,7 +50,7 @@ enum Kind {
 }
 
 impl Kind {
-    /// The numbers that the published programs sort.
+    /// Returns the numbers that the published programs sort.
     fn data(self, n: usize) -> Vec<i32> {
         match self {
             Kind::Quick => JavaRandom::list(19 + n as u64, n, 100),
@@ -57,7 +58,7 @@ impl Kind {
         }
     }
 
-    /// The two parts of a list, or `None` where there is nothing to sort.
+    /// Splits a list into two parts. Returns `None` if the list is trivially sorted.
     fn split(self, list: &[i32]) -> Option<(Vec<i32>, Vec<i32>)> {
         match self {
             Kind::Merge if list.len() <= 1 => None,
@@ -77,7 +78,7 @@ impl Kind {
         }
     }
 
-    /// One sorted list from two.
+    /// Joins two lists into one sorted list.
     fn join(self, a: Vec<i32>, b: Vec<i32>) -> Vec<i32> {
         let mut all = [a, b].concat();
         all.sort_unstable();
