@@ -348,11 +348,16 @@ impl Execution {
         }
     }
 
-    /// Whether a task that waits could be let through by more than one thing.
-    pub(crate) fn waits_for_several(&self, at: usize) -> bool {
+    /// Returns `true` if some execution aborts task `at` and an abort reaches it where it is.
+    pub(crate) fn is_abortable(&self, at: usize) -> bool {
         let task = &self.tasks[at];
+        !task.in_poll && self.groups.is_marked(task.name)
+    }
+
+    /// Returns `true` if a waiting task could be let through by more than one thing.
+    pub(crate) fn waits_for_several(&self, at: usize) -> bool {
         // An abort ends the wait too.
-        self.groups.is_marked(task.name) && !task.in_poll || task.live_waits().nth(1).is_some()
+        self.is_abortable(at) || self.tasks[at].live_waits().nth(1).is_some()
     }
 
     /// The running step depends on what made this ready.

@@ -23,6 +23,8 @@ struct State {
 pub struct Gate {
     kind: &'static str,
     initial: usize,
+    /// Closed in the normal course of its use.
+    closes: bool,
     made: Option<Place>,
     state: Local<State>,
 }
@@ -32,7 +34,15 @@ impl Gate {
     #[must_use]
     pub const fn new(kind: &'static str, initial: usize) -> Gate {
         let state = State { execution: u64::MAX, object: None, permits: Permits::new(), closed: None };
-        Gate { kind, initial, made: None, state: Local::new(state) }
+        Gate { kind, initial, closes: false, made: None, state: Local::new(state) }
+    }
+
+    /// A gate that is closed in the normal course of its use.
+    #[must_use]
+    pub const fn closing(kind: &'static str, initial: usize) -> Gate {
+        let mut gate = Gate::new(kind, initial);
+        gate.closes = true;
+        gate
     }
 
     /// The same, made at `place`.
@@ -106,10 +116,26 @@ impl Gate {
         self.with(|s, _| s.closed.is_some())
     }
 
-    /// Lets nobody in any more. An event.
+    /// Closes the gate: waiters get no permits from now on. Scheduling point.
     pub fn close(&self, place: Place) {
+        self.close_as("closes", place, || {});
+    }
+
+    /// Closes the gate and does `work` in the same step. Scheduling point.
+    pub fn close_as(&self, verb: &'static str, place: Place, work: impl FnOnce()) {
         let object = self.used(place);
-        events::event(Action::new("closes", object, place));
+        events::event(Action::new(verb, object, place));
+        if events::is_over() {
+            return;
+        }
+        work();
+        self.close_now();
+    }
+
+    /// Closes the gate in the running step.
+    pub fn close_now(&self) {
+        let object = self.object();
+        events::learn(closable(object));
         events::write(object.part(Part::Closed));
         events::enables(object.part(Part::Free), object.part(Part::Closed));
         let step = events::this_step();
@@ -119,7 +145,7 @@ impl Gate {
         });
     }
 
-    /// `Some(true)` if permits were there, `None` if closed.
+    /// Returns `Some(true)` if the running task got permits, `None` if the gate is closed. Scheduling point.
     pub fn try_acquire(&self, need: usize, verb: &'static str, place: Place) -> Option<bool> {
         let object = self.used(place);
         events::event(Action::new(verb, object, place));
@@ -157,7 +183,7 @@ impl Gate {
 
 impl Source for Gate {
     fn ready(&self, id: u64) -> Option<Ready> {
-        // Once it is closed, nobody gets permits, whatever is free.
+        // A waiter of a closed gate gets no permits, even if some were assigned to it.
         self.with(|s, object| match s.closed {
             Some(since) => Some(Ready { since, item: object.part(Part::Closed) }),
             None => s.permits.ready(id).map(|steps| {
@@ -175,11 +201,21 @@ impl Source for Gate {
 
     fn causes(&self, id: u64, out: &mut Vec<u32>) {
         let steps = self.with(|s, _| match s.closed {
-            Some(closed) => vec![closed],
+            // Permits could have ended the wait before.
+            Some(_) => Vec::new(),
             None => s.permits.ready(id).unwrap_or_default(),
         });
         out.extend(steps.into_iter().filter(|&step| step != Ready::ALWAYS));
     }
+
+    fn is_contested(&self, _: u64) -> bool {
+        self.with(|s, _| s.closed.is_some())
+    }
+}
+
+/// The mark of a gate that some execution closes.
+fn closable(object: Object) -> Name {
+    object.part(Part::Closed).mixed(3)
 }
 
 /// Nobody gets permits any more: the gate is closed, or the execution is over.
@@ -211,8 +247,12 @@ impl Acquiring {
         }
         events::write(object.part(Part::Line));
         events::read(object.part(Part::Closed));
+        let at_once = self.gate.closes || events::is_learnt(closable(object));
+        if at_once {
+            events::read(object.part(Part::Free));
+        }
         let need = self.need;
-        let asked = self.gate.with(|s, _| s.closed.is_none().then(|| s.permits.ask(need)));
+        let asked = self.gate.with(|s, _| s.closed.is_none().then(|| s.permits.ask(need, at_once)));
         match asked {
             None => Some(Err(Shut)),
             Some(Asked::Now) => Some(Ok(())),

@@ -23,7 +23,7 @@ pub(crate) fn refresh(x: &mut Execution, timers: u64) {
 fn ask_timers(x: &mut Execution, timers: u64) {
     x.clock.limit = 0;
     x.clock.idle = false;
-    let waiting = x.tasks.iter().filter(|task| matches!(task.state, State::Blocked));
+    let waiting = x.tasks.iter().filter(|task| matches!(task.state, State::Blocked | State::Looking { first: false }));
     let due = waiting.flat_map(|task| task.live_waits()).filter_map(|wait| match wait.on {
         On::Timer(at) => Some(at),
         _ => None,
@@ -63,7 +63,7 @@ pub(crate) fn is_enabled(x: &mut Execution, number: usize) -> bool {
 fn is_able(x: &Execution, number: usize) -> bool {
     let task = &x.tasks[number];
     match task.state {
-        State::Event(_) => true,
+        State::Event(_) | State::Looking { .. } => true,
         State::Blocked => {
             task.cancelled().is_some() || task.woken.is_some() || task.live_waits().any(|wait| x.is_ready(&wait.on))
         }
@@ -75,16 +75,23 @@ fn is_able(x: &Execution, number: usize) -> bool {
 pub(crate) fn grant(x: &mut Execution, number: u32) -> Action {
     let at = number as usize;
     x.running = number;
-    let abort = x.tasks[at].name.mixed(Part::Abort as u64);
-    if x.groups.is_marked(x.tasks[at].name) && !x.tasks[at].in_poll {
-        x.touch(Touch::read(abort));
+    if let State::Looking { first } = x.tasks[at].state {
+        return look(x, at, first);
+    }
+    let abortable = x.is_abortable(at);
+    if abortable {
+        x.touch(Touch::read(x.tasks[at].name.mixed(Part::Abort as u64)));
     }
     // When it goes on, others may be the first who are due.
     if x.tasks[at].live_waits().any(|wait| matches!(wait.on, On::Timer(_))) {
         x.touch(Touch::add(DUE));
     }
     if x.tasks[at].cancelled().is_some() {
+        x.tasks[at].cancelling = true;
         return Action::plain("is cancelled", x.tasks[at].place);
+    }
+    if abortable && x.tasks[at].poll > 0 {
+        return begin_poll(x, at);
     }
     let woken = x.tasks[at].woken.take();
     if woken.is_none()
@@ -92,24 +99,95 @@ pub(crate) fn grant(x: &mut Execution, number: u32) -> Action {
     {
         return action;
     }
-    let mut ready = ready_waits(x, at);
+    let ready = ready_waits(x, at);
     if let Some(step) = woken {
         x.cause(step);
     }
     if ready.is_empty() {
         return Action::plain("is woken", x.tasks[at].place);
     }
+    take_one(x, at, ready, woken.is_some())
+}
+
+/// Begins the poll of a waiting task that some execution aborts. From now on an abort does not reach it until it waits again;
+/// its look at what it waits for is the next step.
+fn begin_poll(x: &mut Execution, at: usize) -> Action {
+    let place = x.tasks[at].place;
+    let ready = ready_waits(x, at);
+    if let Some(step) = x.tasks[at].woken {
+        x.cause(step);
+    }
+    let is_early = |x: &Execution, k: usize| matches!(x.tasks[at].waits[k].on, On::Timer(due) if due > x.clock.now);
+    let timer = ready.iter().map(|&(k, _)| k).find(|&k| is_early(x, k));
+    let others = x.tasks[at].woken.is_some() || ready.iter().any(|&(k, _)| !is_early(x, k));
+    for &(k, found) in &ready {
+        let on = x.tasks[at].waits[k].on.clone();
+        x.touch_item(&on, found);
+    }
+    if let Some(k) = timer
+        && (!others || x.choose(2) == 0)
+    {
+        let (On::Timer(due), action) = (&x.tasks[at].waits[k].on, x.tasks[at].waits[k].action) else {
+            unreachable!("only timers are early")
+        };
+        let due = *due;
+        if x.main_done {
+            x.tasks[at].grant = x.tasks[at].waits[k].id;
+            return too_late(x, at, action);
+        }
+        look_at_all_but(x, at, x.tasks[at].waits[k].id);
+        fire(x, due);
+    }
+    pause(x, at, State::Looking { first: false });
+    Action::plain("is polled", place)
+}
+
+/// A task in the middle of a poll looks at what it waits for: it takes what is ready, or waits.
+fn look(x: &mut Execution, at: usize, first: bool) -> Action {
+    let woken = x.tasks[at].woken.take();
+    let mut ready = ready_waits(x, at);
+    ready.retain(|&mut (k, _)| match x.tasks[at].waits[k].on {
+        On::Timer(due) => due <= x.clock.now,
+        On::Yield => !first,
+        On::Source(..) => true,
+    });
+    look_at_all_but(x, at, 0);
+    if x.tasks[at].live_waits().any(|wait| matches!(wait.on, On::Timer(_))) {
+        x.touch(Touch::add(DUE));
+    }
+    if ready.is_empty() && (first || woken.is_none()) {
+        x.tasks[at].woken = woken;
+        pause(x, at, State::Blocked);
+        return Action::plain("has to wait", x.tasks[at].place);
+    }
+    if ready.is_empty() {
+        return Action::plain("is woken", x.tasks[at].place);
+    }
+    take_one(x, at, ready, true)
+}
+
+/// Ends the step without running the task, which is left in `state`.
+fn pause(x: &mut Execution, at: usize, state: State) {
+    x.tasks[at].state = state;
+    x.able[at] = None;
+    x.record.vain = true;
+    x.running = NONE;
+}
+
+/// Grants one of the waits that are ready.
+fn take_one(x: &mut Execution, at: usize, mut ready: SmallVec<[(usize, Ready); 4]>, woken: bool) -> Action {
     // Where a task waits for several things, whatever lets it through is in a race with what would make another one
     // ready: it could have acted without.
-    let raced = x.waits_for_several(at) || woken.is_some();
+    let several = x.waits_for_several(at) || woken;
     let sole = ready.len() == 1;
     wait_on(x, at, &mut ready);
     narrow(x, at, &mut ready);
     let (chosen, since) = (ready[0].0, ready[0].1);
     let wait = &x.tasks[at].waits[chosen];
     let (id, on, action) = (wait.id, wait.on.clone(), wait.action);
+    let raced = several || on.is_contested();
     x.tasks[at].grant = id;
-    if sole && raced && woken.is_none() && x.notes() {
+    if sole && raced && !woken && x.notes() {
         note_awaited(x, at, &on);
     }
     match &on {
@@ -132,6 +210,9 @@ fn grant_only(x: &mut Execution, at: usize) -> Option<Action> {
     }
     let wait =
         x.tasks[at].live_waits().next().filter(|wait| matches!(wait.on, On::Source(..)) && x.is_ready(&wait.on))?;
+    if wait.on.is_contested() {
+        return None;
+    }
     let (id, action) = (wait.id, wait.action);
     if x.notes() {
         let on = wait.on.clone();

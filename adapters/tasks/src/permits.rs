@@ -2,8 +2,9 @@
 //!
 //! Asking is an event that never waits: it takes a place in the line, in order of asking, as in tokio. Getting
 //! permits happens after the releases that made them free. Whether getting is a step of its own must not depend
-//! on when others release, or equivalent executions would differ: so only permits that nobody ever held are
-//! given with the asking.
+//! on when others release, or equivalent executions would differ: so only permits that were never held are
+//! given with the asking. Where the permits may be closed, it matters whether they were free when they were asked for:
+//! there asking depends on the releases before it, and free permits are always given with the asking.
 
 use crate::waiting::Ready;
 use std::collections::VecDeque;
@@ -25,8 +26,10 @@ pub struct Permits {
     fresh: usize,
     line: VecDeque<Want>,
     next: u64,
-    /// Whether nobody gets any any more.
+    /// Closed: no waiter gets permits any more.
     closed: bool,
+    /// The newest step that released permits.
+    released: Option<u32>,
 }
 
 /// The answer to [`Permits::ask`].
@@ -48,7 +51,7 @@ impl Permits {
     /// No permits.
     #[must_use]
     pub const fn new() -> Permits {
-        Permits { free: VecDeque::new(), fresh: 0, line: VecDeque::new(), next: 1, closed: false }
+        Permits { free: VecDeque::new(), fresh: 0, line: VecDeque::new(), next: 1, closed: false, released: None }
     }
 
     /// As many, which nobody ever held.
@@ -85,12 +88,12 @@ impl Permits {
         steps
     }
 
-    /// Asks for permits.
-    pub fn ask(&mut self, need: usize) -> Asked {
-        if need <= self.fresh {
-            self.fresh -= need;
-            self.draw(need);
-            return Asked::Now;
+    /// Asks for permits. With `at_once`, free ones are given with the asking, wherever they come from.
+    pub fn ask(&mut self, need: usize, at_once: bool) -> Asked {
+        if at_once || need <= self.fresh {
+            if self.try_ask(need) {
+                return Asked::Now;
+            }
         }
         self.fresh = 0;
         let id = self.next;
@@ -113,6 +116,7 @@ impl Permits {
     /// Step `step` releases permits.
     pub fn release(&mut self, count: usize, step: u32) {
         if count > 0 {
+            self.released = Some(step);
             self.free.push_back((step, count));
             self.assign(None);
         }
@@ -134,7 +138,13 @@ impl Permits {
         }
     }
 
-    /// From now on, nobody who waits gets any.
+    /// The newest step that released permits, if there was one.
+    #[must_use]
+    pub fn released(&self) -> Option<u32> {
+        self.released.filter(|&step| step != Ready::ALWAYS)
+    }
+
+    /// Closes the permits: waiters get none from now on.
     pub fn close(&mut self) {
         self.closed = true;
     }

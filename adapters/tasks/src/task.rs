@@ -25,6 +25,9 @@ pub(crate) enum State {
     Fresh,
     /// Before this event.
     Event(Action),
+    /// In the middle of a poll, about to look at its waits; `first` if no look has been taken since they were registered.
+    /// Only a task that some execution aborts stops here: an abort no longer reaches it before the look.
+    Looking { first: bool },
     /// Waiting for one of its waits, a wake from elsewhere, or an abort.
     Blocked,
     /// Over.
@@ -60,6 +63,8 @@ pub(crate) struct Task {
     pub(crate) dirty: bool,
     pub(crate) woken: Option<u32>,
     pub(crate) aborted: Option<u32>,
+    /// Resumed to be dropped, because of the abort.
+    pub(crate) cancelling: bool,
     /// The aside that comes before what it does next, as a cause, or [`NONE`].
     pub(crate) last_aside: u32,
     /// Whether what it does now belongs to that, and whether it has taken something so: see [`pass`].
@@ -103,6 +108,7 @@ impl Task {
             dirty: false,
             woken: None,
             aborted: None,
+            cancelling: false,
             last_aside: NONE,
             in_aside: false,
             taking: false,
@@ -135,7 +141,7 @@ impl Task {
         (self.poll, self.grant, self.composite, self.path) = (0, 0, 0, Select::default());
         (self.last_aside, self.in_aside, self.taking) = (last_aside, false, false);
         (self.dirty, self.hopes, self.in_poll, self.held) = (false, 0, false, 0);
-        (self.woken, self.aborted) = (None, None);
+        (self.woken, self.aborted, self.cancelling) = (None, None, false);
         (self.children, self.steps) = (0, 0);
         self.after.clear();
         after.iter().for_each(|&step| self.after.push(step));
@@ -357,7 +363,7 @@ fn begins() -> bool {
     while leaf.poll(&mut cx, || (On::Yield, Action::plain("begins", place))).is_pending() {
         stop(execution::running().expect("it runs"), false);
         let x = execution::running().expect("it runs");
-        if x.muted || x.task().cancelled().is_some() {
+        if x.muted || x.task().cancelling {
             return false;
         }
     }
@@ -398,7 +404,7 @@ fn drive(mut future: Pin<&mut dyn Future<Output = ()>>, in_poll: bool) -> Driven
         }
         stop(x, in_poll);
         let x = execution::running().expect("it runs");
-        if x.muted || x.task().cancelled().is_some() && !in_poll {
+        if x.muted || x.task().cancelling && !in_poll {
             return Driven::Cancelled;
         }
     }
@@ -409,6 +415,9 @@ fn stop(x: &mut Execution, in_poll: bool) {
     x.task().in_poll |= in_poll;
     block(x);
     if !pass(x) {
+        if x.is_abortable(x.running as usize) && x.task().poll > 0 {
+            x.task().state = State::Looking { first: true };
+        }
         suspend();
     }
     if in_poll {

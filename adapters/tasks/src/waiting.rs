@@ -53,6 +53,13 @@ pub trait Source: Send + Sync {
         None
     }
 
+    /// Returns `true` if the wait ends for a reason that need not have come first: another step could have ended it
+    /// before, with another result. The step that goes on then races with the reason instead of being caused by it.
+    fn is_contested(&self, key: u64) -> bool {
+        let _ = key;
+        false
+    }
+
     /// Appends the steps without which it would not be ready.
     fn causes(&self, key: u64, out: &mut Vec<u32>) {
         if let Some(ready) = self.ready(key)
@@ -81,6 +88,13 @@ impl On {
         let source: Arc<dyn Source + 'a> = source.clone();
         // Nobody uses it after the wait, see above.
         On::Source(unsafe { std::mem::transmute::<Arc<dyn Source + 'a>, Arc<dyn Source + 'static>>(source) }, key)
+    }
+}
+
+impl On {
+    /// Returns `true` if the wait ends for a reason that need not have come first: see [`Source::is_contested`].
+    pub(crate) fn is_contested(&self) -> bool {
+        matches!(self, On::Source(source, key) if source.is_contested(*key))
     }
 }
 

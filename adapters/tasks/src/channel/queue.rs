@@ -172,6 +172,9 @@ impl<T> Queue<T> {
         if is_over() {
             return;
         }
+        if self.state.with(|s| s.permits.is_some()) {
+            learn(self.closable());
+        }
         write(closed);
         enables(closed, closed.mixed(1));
         enables(free, closed.mixed(1));
@@ -205,6 +208,11 @@ impl<T> Queue<T> {
         }
     }
 
+    /// The mark of a channel that some execution closes.
+    fn closable(&self) -> Name {
+        self.object.part(Part::Closed).mixed(3)
+    }
+
     /// Learnt where the places may run out: some execution asked for all of them.
     fn scarce(&self) -> Name {
         self.object.part(Part::Free).mixed(2)
@@ -214,11 +222,15 @@ impl<T> Queue<T> {
     pub(super) fn ask(&self, count: usize) -> Result<Option<u64>, ()> {
         self.asks(count);
         read(self.object.part(Part::Closed));
+        let at_once = is_learnt(self.scarce()) && is_learnt(self.closable());
+        if at_once {
+            read(self.object.part(Part::Free));
+        }
         self.state.with(|s| {
             if s.closed.is_some() {
                 return Err(());
             }
-            match s.permits.as_mut().expect("it is bounded").ask(count) {
+            match s.permits.as_mut().expect("it is bounded").ask(count, at_once) {
                 Asked::Now => Ok(None),
                 Asked::Wait(id) => Ok(Some(id)),
             }
@@ -318,7 +330,7 @@ impl<T> Source for Queue<T> {
                 }
                 None => None,
             },
-            // Once it is closed, nobody gets a place, whatever is free.
+            // A waiter for a place of a closed channel gets none, even if one was assigned to it.
             _ if s.closed.is_some() => s.closed.map(|since| Ready { since, item: closed() }),
             CLOSED => None,
             id => s.permits.as_ref().and_then(|p| p.ready(id)).map(|steps| {
@@ -334,6 +346,10 @@ impl<T> Source for Queue<T> {
             RECEIVE => {
                 out.push(self.object.part(Part::Tail));
                 out.push(self.senders.part());
+                // The end of a closed channel is seen once all places are free.
+                if self.state.with(|s| s.closed.is_some() && s.permits.is_some()) {
+                    out.push(self.object.part(Part::Free));
+                }
             }
             CLOSED => out.push(self.object.part(Part::Closed)),
             _ => out.extend([self.object.part(Part::Free), self.object.part(Part::Closed)]),
@@ -348,16 +364,24 @@ impl<T> Source for Queue<T> {
         (!seen).then(|| Unseen { watched: self.object.part(Part::Tail), freed })
     }
 
+    fn is_contested(&self, key: u64) -> bool {
+        key != RECEIVE && key != CLOSED && self.is_closed()
+    }
+
     fn causes(&self, key: u64, out: &mut Vec<u32>) {
         let of = |step: u32| Some(step).filter(|&step| step != Ready::ALWAYS);
         self.state.with(|s| match key {
             RECEIVE => match s.queue.front() {
                 Some(first) => out.extend(of(first.step)),
                 None if self.senders.left() == 0 => self.senders.causes(out),
-                None => out.extend(s.closed.and_then(of)),
+                None => {
+                    out.extend(s.closed.and_then(of));
+                    out.extend(s.permits.as_ref().and_then(Permits::released));
+                }
             },
-            _ if s.closed.is_some() => out.extend(s.closed.and_then(of)),
-            CLOSED => {}
+            CLOSED => out.extend(s.closed.and_then(of)),
+            // A place could have ended the wait before.
+            _ if s.closed.is_some() => {}
             id => {
                 let given = s.permits.as_ref().and_then(|p| p.ready(id));
                 out.extend(given.into_iter().flatten().filter_map(of));

@@ -1,14 +1,30 @@
 //! `OnceCell`: a value that one task makes while the others wait.
+//!
+//! As in tokio, the right to initialize is a semaphore's only permit, and the semaphore is closed when the value is set:
+//! that ends the wait of all others at once.
 
-use super::Semaphore;
 use std::fmt;
-use std::future::Future;
-use whippet_tasks::Once;
+use std::future::{Future, poll_fn};
+use std::panic::Location;
+use std::sync::{Arc, OnceLock};
+use whippet_tasks::{Acquiring, Gate, Once, Place};
 
-/// Stand-in for `tokio::sync::OnceCell`.
+/// Shim of `tokio::sync::OnceCell`.
 pub struct OnceCell<T> {
-    turn: Semaphore,
+    turn: OnceLock<Arc<Gate>>,
     value: Once<T>,
+}
+
+/// The right to initialize a cell; given back when it is dropped.
+struct Turn<'a> {
+    gate: &'a Arc<Gate>,
+    place: Place,
+}
+
+impl Drop for Turn<'_> {
+    fn drop(&mut self) {
+        self.gate.release(1, "gives up initializing", self.place);
+    }
 }
 
 #[derive(PartialEq, Eq)]
@@ -46,19 +62,25 @@ impl<T> Default for OnceCell<T> {
 
 impl<T> OnceCell<T> {
     pub fn new() -> OnceCell<T> {
-        OnceCell { turn: Semaphore::new(1), value: Once::new() }
+        OnceCell::new_with(None)
     }
 
     pub const fn const_new() -> OnceCell<T> {
-        OnceCell { turn: Semaphore::const_new(1), value: Once::new() }
+        OnceCell { turn: OnceLock::new(), value: Once::new() }
     }
 
     pub const fn const_new_with(value: T) -> OnceCell<T> {
-        OnceCell { turn: Semaphore::const_new(1), value: Once::with(Some(value)) }
+        OnceCell { turn: OnceLock::new(), value: Once::with(Some(value)) }
     }
 
     pub fn new_with(value: Option<T>) -> OnceCell<T> {
-        OnceCell { turn: Semaphore::new(1), value: Once::with(value) }
+        let cell = OnceCell { turn: OnceLock::new(), value: Once::with(value) };
+        cell.turn().object();
+        cell
+    }
+
+    fn turn(&self) -> &Arc<Gate> {
+        self.turn.get_or_init(|| Arc::new(Gate::closing("once-cell", 1)))
     }
 
     #[track_caller]
@@ -68,9 +90,8 @@ impl<T> OnceCell<T> {
 
     #[track_caller]
     pub fn get(&self) -> Option<&T> {
-        // Whether somebody has set it by now is an answer that others can change.
         if !self.value.is_settled() {
-            self.turn.available_permits();
+            self.turn().is_closed(Location::caller());
         }
         self.value.get()
     }
@@ -81,32 +102,58 @@ impl<T> OnceCell<T> {
 
     #[track_caller]
     pub fn set(&self, value: T) -> Result<(), SetError<T>> {
-        match self.turn.try_acquire() {
-            Ok(_turn) => self.value.set(value).map_err(SetError::AlreadyInitializedError),
-            Err(_) if self.value.get().is_some() => Err(SetError::AlreadyInitializedError(value)),
-            Err(_) => Err(SetError::InitializingError(value)),
+        if self.value.is_settled() {
+            return Err(SetError::AlreadyInitializedError(value));
+        }
+        match self.turn().try_acquire(1, "sets", Location::caller()) {
+            Some(true) => {
+                self.value.set(value).map_err(SetError::AlreadyInitializedError)?;
+                self.turn().close_now();
+                Ok(())
+            }
+            Some(false) => Err(SetError::InitializingError(value)),
+            None => Err(SetError::AlreadyInitializedError(value)),
         }
     }
 
-    pub async fn get_or_init<F: FnOnce() -> Fut, Fut: Future<Output = T>>(&self, make: F) -> &T {
-        let made: Result<&T, std::convert::Infallible> = self.get_or_try_init(|| async { Ok(make().await) }).await;
-        match made {
-            Ok(value) => value,
-            Err(never) => match never {},
+    #[track_caller]
+    pub fn get_or_init<F: FnOnce() -> Fut, Fut: Future<Output = T>>(&self, make: F) -> impl Future<Output = &T> {
+        let place = Location::caller();
+        async move {
+            let make = || async { Ok::<T, std::convert::Infallible>(make().await) };
+            match self.init(make, place).await {
+                Ok(value) => value,
+                Err(never) => match never {},
+            }
         }
     }
 
-    pub async fn get_or_try_init<E, F, Fut>(&self, make: F) -> Result<&T, E>
+    #[track_caller]
+    pub fn get_or_try_init<E, F, Fut>(&self, make: F) -> impl Future<Output = Result<&T, E>>
     where
         F: FnOnce() -> Fut,
         Fut: Future<Output = Result<T, E>>,
     {
-        let _turn = self.turn.acquire().await.expect("it is never closed");
-        if self.value.get().is_none() {
-            let value = make().await?;
-            let _ = self.value.set(value);
+        self.init(make, Location::caller())
+    }
+
+    async fn init<E, F, Fut>(&self, make: F, place: Place) -> Result<&T, E>
+    where
+        F: FnOnce() -> Fut,
+        Fut: Future<Output = Result<T, E>>,
+    {
+        if !self.value.is_settled() {
+            let gate = self.turn();
+            let mut asks = Acquiring::new(gate.clone(), 1, "asks to initialize", place);
+            // A closed gate means that the value is set.
+            if poll_fn(|cx| asks.poll(cx)).await.is_ok() {
+                let turn = Turn { gate, place };
+                let value = make().await?;
+                gate.close_as("initializes", place, || drop(self.value.set(value)));
+                std::mem::forget(turn);
+            }
         }
-        Ok(self.value.get().expect("it is set"))
+        Ok(self.value.get().expect("the value is set"))
     }
 
     pub fn into_inner(mut self) -> Option<T> {
