@@ -1,10 +1,10 @@
-//! Puts the sources of the stand-in into the binary, so that it works when the clone is gone.
+//! Embeds the sources of the shim in the binary, so that it works after the repository's clone is deleted.
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::{env, fs};
 
-/// The stand-in and everything of ours that it is built from.
+/// The shim and the packages of this repository from which it is built.
 const PARTS: [&str; 8] = [
     "crates/model",
     "crates/search",

@@ -1,5 +1,5 @@
-//! The command line. Whippet's options are defined here once, with clap; cargo's own are known by name and handed on,
-//! so that both can stand in any order, and a misspelt one is an error that lists the known ones.
+//! The command line. Whippet's own options are defined here once, with clap. Cargo's options are recognized by name and
+//! passed on, so that both kinds can be given in any order. An unknown option is an error that lists the known ones.
 
 use clap::builder::PossibleValuesParser;
 use clap::{Args, CommandFactory, Parser, Subcommand};
@@ -33,65 +33,67 @@ pub(crate) struct Arguments {
 pub(crate) enum Command {
     /// Explore every `#[tokio::test]` instead of running it once.
     Test(Test),
-    /// Carry out the schedule of a finding again.
+    /// Replay the schedule of a finding.
     Replay(Replay),
-    /// Run a program or an example once, on the stand-in for tokio.
+    /// Run a program or an example once, on the shim for tokio.
     Run(Run),
 }
 
-/// How to search.
+/// The options of a search.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Search {
-    /// What the search may skip [default: optimal].
+    /// Reduction of the search: which executions it may skip [default: optimal].
     #[arg(long, value_name = "R", value_parser = reductions())]
     pub(crate) reduction: Option<String>,
-    /// Stop a test's search after so many executions.
+    /// Stop the search of a test after N executions.
     #[arg(long, value_name = "N")]
     pub(crate) limit_executions: Option<u64>,
-    /// Stop a test's search after so much time.
+    /// Stop the search of a test after N seconds.
     #[arg(long, value_name = "N", value_parser = seconds)]
     pub(crate) limit_seconds: Option<f64>,
-    /// The longest execution, in steps: a longer one is a finding [default: 10000].
+    /// Report an execution of more than N steps as a finding [default: 10000].
     #[arg(long, value_name = "N")]
     pub(crate) limit_steps: Option<usize>,
-    /// How many timers may fire early in one execution [default: 4].
+    /// Maximum number of timers that may fire early in one execution [default: 4].
     #[arg(long, value_name = "N")]
     pub(crate) timers: Option<u64>,
-    /// How many tests are explored at a time, each in a process of its own [default: one per core].
+    /// Number of tests explored in parallel, each in its own process [default: one per core].
     #[arg(long, short, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) jobs: Option<u64>,
-    /// How many threads share the search of one test; only for tests without global variables [default: 1].
+    /// Number of threads that share the search of one test; only for tests without global variables [default: 1].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(crate) workers: Option<u64>,
-    /// Stop a test's search at its first finding.
+    /// Stop the search of a test at its first finding.
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     pub(crate) first_bug: Option<bool>,
-    /// Tasks that still wait when a test is over are findings.
+    /// Report tasks that are still waiting when a test ends as findings.
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     pub(crate) left_behind: Option<bool>,
-    /// Messages that were sent and that nobody took are findings.
+    /// Report messages that were sent but never received as findings.
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     pub(crate) untaken: Option<bool>,
-    /// A point before every operation, also those whose order cannot matter to programs that share only tokio's types.
+    /// Add a scheduling point before every operation, even where the order cannot matter to programs that share only
+    /// tokio's types.
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     pub(crate) deep: Option<bool>,
     #[command(flatten)]
     pub(crate) hooks: Hooks,
-    /// Run each test in one order only, everybody in turn: whether it works on the stand-in at all.
+    /// Run each test in one order only, with tasks taking turns, to check that it works on the shim at all.
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     pub(crate) once: Option<bool>,
-    /// Random executions beside each search [default: 1000 where memory is used that tokio does not see, else none].
+    /// Number of random executions beside each search [default: 1000 if tests share memory outside tokio's types,
+    /// otherwise 0].
     #[arg(long, value_name = "N")]
     pub(crate) random: Option<u64>,
 }
 
-/// Where shared memory is seen.
+/// The options that select the crates whose shared memory is observed.
 #[derive(Args, Clone, Debug, Default)]
 pub(crate) struct Hooks {
-    /// Crates whose use of std::sync becomes events too: names, or `all` for every one that has tasks.
+    /// Crates whose use of std::sync is explored too: names, or `all` for every crate that may have tasks.
     #[arg(long, value_name = "CRATES", value_delimiter = ',')]
     pub(crate) hook: Vec<String>,
-    /// Leave the std::sync of your own crates alone: it is hooked otherwise.
+    /// Do not hook std::sync in your own crates; by default it is hooked.
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     pub(crate) no_hook: Option<bool>,
 }
@@ -101,13 +103,13 @@ pub(crate) struct Hooks {
 pub(crate) struct Test {
     #[command(flatten)]
     pub(crate) search: Search,
-    /// Cargo's own arguments.
+    /// The arguments for cargo.
     #[arg(skip)]
     pub(crate) cargo: Vec<String>,
-    /// Which tests, as with cargo test: what stands after `--`.
+    /// The test filter and the arguments of the test harness, given after `--` as with `cargo test`.
     #[arg(skip)]
     pub(crate) filter: Vec<String>,
-    /// Whippet's own arguments, as they stand.
+    /// Whippet's own arguments, unparsed.
     #[arg(skip)]
     pub(crate) own: Vec<String>,
 }
@@ -115,17 +117,17 @@ pub(crate) struct Test {
 #[derive(Args)]
 #[command(max_term_width = 110, override_usage = "cargo whippet replay [OPTIONS] <FILE> [CARGO OPTIONS]")]
 pub(crate) struct Replay {
-    /// The schedule, as `cargo whippet test` wrote it.
+    /// Schedule file written by `cargo whippet test`.
     pub(crate) file: PathBuf,
-    /// Run this schedule under a debugger: the first of rust-gdb, rust-lldb, gdb and lldb that is installed.
+    /// Run the schedule under a debugger: the first installed one of rust-gdb, rust-lldb, gdb and lldb.
     #[arg(long)]
     pub(crate) debug: bool,
     #[command(flatten)]
     pub(crate) search: Search,
-    /// Cargo's own arguments.
+    /// The arguments for cargo.
     #[arg(skip)]
     pub(crate) cargo: Vec<String>,
-    /// Whippet's own arguments, as they stand.
+    /// Whippet's own arguments, unparsed.
     #[arg(skip)]
     pub(crate) own: Vec<String>,
 }
@@ -135,13 +137,13 @@ pub(crate) struct Replay {
 pub(crate) struct Run {
     #[command(flatten)]
     pub(crate) hooks: Hooks,
-    /// Cargo's own arguments.
+    /// The arguments for cargo.
     #[arg(skip)]
     pub(crate) cargo: Vec<String>,
-    /// What the program is told: what stands after `--`.
+    /// The arguments of the program, given after `--`.
     #[arg(skip)]
     pub(crate) program: Vec<String>,
-    /// Whippet's own arguments, as they stand.
+    /// Whippet's own arguments, unparsed.
     #[arg(skip)]
     pub(crate) own: Vec<String>,
 }
@@ -155,7 +157,7 @@ fn seconds(text: &str) -> Result<f64, String> {
     if number.is_finite() && number >= 0.0 { Ok(number) } else { Err("expected a number of seconds".into()) }
 }
 
-/// What cargo calls its options that choose and build tests: name, short form, whether a value follows.
+/// Cargo's options that select and build tests: the name, the short form, and `true` if a value follows.
 const CARGO: [(&str, &str, bool); 33] = [
     ("--package", "-p", true),
     ("--workspace", "", false),
@@ -192,17 +194,17 @@ const CARGO: [(&str, &str, bool); 33] = [
     ("-Z", "-Z", true),
 ];
 
-/// The command line, taken apart.
+/// The command line, split by recipient.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Parts {
-    /// Whippet's own.
+    /// Whippet's own arguments.
     own: Vec<String>,
     cargo: Vec<String>,
-    /// After `--`.
+    /// The test filter, and all arguments after `--`.
     filter: Vec<String>,
 }
 
-/// Reads the arguments after `cargo whippet`.
+/// Parses the arguments after `cargo whippet`.
 pub(crate) fn parse(given: Vec<String>) -> Result<Command, String> {
     let start = vec!["cargo whippet".to_string()];
     let is = |name: &str| given.first().is_some_and(|word| word == name);
@@ -225,7 +227,7 @@ pub(crate) fn parse(given: Vec<String>) -> Result<Command, String> {
     Ok(command)
 }
 
-/// `own` without these flags and the file: what only concerns the search.
+/// Returns `own` without these flags and the file: the arguments that concern only the search.
 fn without_values(own: Vec<String>, flags: &[&str], file: &std::path::Path) -> Vec<String> {
     let keep = |word: &String| !flags.contains(&word.as_str()) && std::path::Path::new(word) != file;
     own.into_iter().filter(keep).collect()
@@ -241,7 +243,7 @@ fn split(command: &clap::Command, given: &[String], words: bool) -> Result<Parts
         }
         let name = word.split_once('=').map_or(word.as_str(), |(name, _)| name);
         if !word.starts_with('-') {
-            // Cargo's test filter; for a replay, the file.
+            // This word is cargo's test filter, or the file of a replay.
             if words {
                 parts.own.push(word.clone())
             } else {
@@ -263,7 +265,8 @@ fn split(command: &clap::Command, given: &[String], words: bool) -> Result<Parts
     Ok(parts)
 }
 
-/// Whether a value follows this option of ours, if it is one.
+/// Returns `Some(true)` if this is an option of Whippet that is followed by a value, and `None` if it is not an option
+/// of Whippet.
 fn own_value(command: &clap::Command, name: &str) -> Option<bool> {
     if ["--help", "-h"].contains(&name) {
         return Some(false);
@@ -285,7 +288,7 @@ fn cargos_value(name: &str) -> Option<bool> {
     CARGO.iter().find(fits).map(|(_, _, value)| *value)
 }
 
-/// The names of whippet's own options.
+/// Returns the names of Whippet's own options.
 fn names(command: &clap::Command) -> Vec<String> {
     command.get_arguments().filter_map(|argument| argument.get_long()).map(|long| format!("--{long}")).collect()
 }
@@ -304,7 +307,7 @@ fn unknown(command: &clap::Command, name: &str) -> String {
     )
 }
 
-/// Reads settings of a search from words like those on the command line; the last of several wins.
+/// Parses the settings of a search from command-line words. If a setting is given several times, the last one wins.
 pub(crate) fn search(words: &[String]) -> Result<Search, String> {
     #[derive(Parser)]
     #[command(name = "whippet", no_binary_name = true, args_override_self = true, disable_help_flag = true)]

@@ -1,4 +1,4 @@
-//! Builds the tests, with hooks where they are asked for or needed.
+//! Builds the tests, with `std::sync` hooked where this is requested or needed.
 
 use crate::arguments::Search;
 use crate::graph::Package;
@@ -10,39 +10,42 @@ use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 
-/// What is built.
+/// The kind of targets to build.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum What {
     Tests,
     Programs,
 }
 
-/// An executable.
+/// An executable that cargo has built.
 pub(crate) struct Binary {
     pub(crate) file: PathBuf,
-    /// What cargo calls it.
+    /// The name of its target.
     pub(crate) name: String,
-    /// "src/lib.rs", "tests/bank.rs".
+    /// The path of its source in the package, such as `src/lib.rs` or `tests/bank.rs`.
     pub(crate) source: String,
-    /// Where its tests run.
+    /// The directory of its package, in which its tests run.
     pub(crate) directory: PathBuf,
-    /// The package it belongs to, as cargo names it.
+    /// The id of its package, as cargo reports it.
     pub(crate) package: String,
-    /// How its tests are searched.
+    /// The settings for searching its tests.
     pub(crate) search: Search,
-    /// What a command that replays a schedule has to be told.
+    /// The arguments that a printed replay command must repeat.
     pub(crate) options: String,
 }
 
-/// What a build came to.
+/// The result of a build.
 enum Built {
     Done(Vec<Binary>),
-    /// It failed; what the compiler said.
+    /// The build failed with these compiler errors.
     Failed(String),
 }
 
 impl Project {
-    /// Builds what was chosen, with the hooks that were asked for.
+    /// Builds the selected targets with the requested hooks.
+    ///
+    /// The user's own packages are hooked by default if they use shared memory. If they do not build that way, they are
+    /// built without hooks, and a note says so.
     pub(crate) fn build(&mut self, what: What) -> Result<Vec<Binary>, String> {
         let mut named = BTreeSet::new();
         let mut mine = BTreeMap::new();
@@ -86,7 +89,7 @@ impl Project {
         }
     }
 
-    /// The packages that these names stand for.
+    /// Returns the registry packages that these names select.
     fn chosen(&self, names: &BTreeSet<String>) -> Result<Vec<Package>, String> {
         let running = self.graph.running(&BTreeSet::new());
         let mut chosen = Vec::new();
@@ -154,7 +157,7 @@ impl Project {
         let binaries: Result<Vec<Binary>, String> =
             messages.iter().filter_map(|message| self.binary(what, message)).collect();
         let mut binaries = binaries?;
-        // Cargo builds them in any order.
+        // Cargo reports the binaries in any order.
         binaries.sort_by(|a, b| (&a.directory, &a.source).cmp(&(&b.directory, &b.source)));
         Ok(Built::Done(binaries))
     }

@@ -1,4 +1,4 @@
-//! What the tests are built from: the packages of the dependency graph, as `cargo metadata` tells it.
+//! The dependency graph of the tests, as `cargo metadata` reports it.
 
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,11 +9,11 @@ pub(crate) struct Package {
     pub(crate) name: String,
     pub(crate) version: String,
     pub(crate) directory: PathBuf,
-    /// Whether it is the user's own: a member of the workspace.
+    /// `true` for a member of the user's workspace.
     pub(crate) own: bool,
-    /// Whether it comes from the registry.
+    /// `true` for a package from the registry.
     pub(crate) registry: bool,
-    /// Its code runs in the compiler, not in tests.
+    /// `true` for a procedural macro: its code runs in the compiler, not in tests.
     pub(crate) in_compiler: bool,
     needs: Vec<String>,
 }
@@ -52,13 +52,14 @@ impl Graph {
         self.packages.values().filter(move |package| package.name == name)
     }
 
-    /// The user's own packages.
+    /// Returns the user's own packages.
     pub(crate) fn own(&self) -> impl Iterator<Item = &Package> {
         self.packages.values().filter(|package| package.own)
     }
 
-    /// What runs in the tests of these packages (of all members, if none is given), apart from tokio and what only
-    /// tokio needs. The second part of the answer is whether tokio is below: such a package may have tasks.
+    /// Returns the packages that run in the tests of `roots` (of all workspace members if `roots` is empty), except
+    /// tokio and packages that only tokio needs. The flag is `true` if the package depends on tokio, directly or
+    /// indirectly: such a package may have tasks.
     pub(crate) fn running(&self, roots: &BTreeSet<String>) -> Vec<(&Package, bool)> {
         let mut next: Vec<&String> = self
             .packages
@@ -91,7 +92,7 @@ impl Graph {
     }
 }
 
-/// What a package needs at run time.
+/// Returns the ids of the packages that a package needs at run time.
 fn edges(node: &Value) -> Vec<String> {
     let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
     let runs = |dep: &Value| list(&dep["dep_kinds"]).iter().any(|kind| kind["kind"] != "build");

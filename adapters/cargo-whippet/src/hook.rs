@@ -1,15 +1,15 @@
-//! Copies of packages in which `std` and `core` are ours.
+//! Copies of packages that use Whippet's `std` and `core`.
 //!
-//! A package whose manifest names a dependency `std` gets that crate wherever its source says `std::`. So nothing in
-//! the source changes: the copy has two more dependencies, crates of ours that hand on everything of the real `std`
-//! and `core`, but for the types of `std::sync`, whose operations are events.
+//! If the manifest of a package declares a dependency named `std`, that crate is used wherever the source says `std::`.
+//! So the source stays unchanged. The copy has two more dependencies: crates of Whippet that re-export the real `std`
+//! and `core`, except for the types of `std::sync`, whose operations are events.
 
 use crate::graph::Package;
 use crate::sources::{Layout, write};
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The manifest of the copy.
+/// Returns the manifest of the copy.
 fn manifest(text: &str, layout: &Layout) -> String {
     let line = |name: &str, package: &str, path: &Path| {
         format!("\n[dependencies.{name}]\npackage = {package:?}\npath = {:?}\n", path.display().to_string())
@@ -17,7 +17,7 @@ fn manifest(text: &str, layout: &Layout) -> String {
     text.to_string() + &line("std", "whippet-std", &layout.std) + &line("core", "whippet-core", &layout.core)
 }
 
-/// A manifest for one of the user's own packages, as a file outside of its tree.
+/// Writes a manifest for one of the user's own packages, outside the package's tree, and returns its path.
 pub(crate) fn own(package: &Package, real: &Path, home: &Path, layout: &Layout) -> Result<PathBuf, String> {
     let from = real.join("Cargo.toml");
     let text = fs::read_to_string(&from).map_err(|error| format!("cannot read {}: {error}", from.display()))?;
@@ -30,9 +30,9 @@ pub(crate) fn own(package: &Package, real: &Path, home: &Path, layout: &Layout) 
     Ok(file)
 }
 
-/// A copy of a package of the registry, made once per version of the stand-in; the answer is its directory.
+/// Copies a package from the registry, once per version of the shim. Returns the directory of the copy.
 pub(crate) fn copy(package: &Package, home: &Path, layout: &Layout) -> Result<PathBuf, String> {
-    // Stories shorten such paths to what is behind them.
+    // Counterexamples shorten paths below `registry/src`: they omit everything up to there.
     let place = home.join("hooked/registry/src").join(&layout.key);
     let (name, done) = (format!("{}-{}", package.name, package.version), ".whippet-complete");
     let to = place.join(&name);

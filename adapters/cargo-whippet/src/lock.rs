@@ -1,4 +1,4 @@
-//! The lock file's copy, in which the stand-in is in the place of tokio.
+//! The copy of the lock file in which the shim replaces tokio.
 
 use crate::project::Project;
 use std::collections::hash_map::DefaultHasher;
@@ -7,11 +7,11 @@ use std::hash::{Hash, Hasher};
 use std::path::Path;
 use std::process::Stdio;
 
-/// The version of the stand-in: above every real one.
+/// The version of the shim, which is higher than every real version.
 const VERSION: &str = "1.999.0";
 
 impl Project {
-    /// Makes the lock file's copy use the stand-in. That takes a while, so the result is kept.
+    /// Makes the copy of the lock file use the shim. The result is cached, because this takes a while.
     pub(crate) fn lock(&self) -> Result<(), String> {
         let (from, to) = (self.root.join("Cargo.lock"), self.shadow.join("Cargo.lock"));
         let (kept, key_file) = (self.home.join("Cargo.lock"), self.home.join("Cargo.lock.key"));
@@ -24,7 +24,7 @@ impl Project {
             return Ok(());
         }
         self.lock_anew(&from, &to)?;
-        // Without it, this is only done again the next time.
+        // If this fails, the copy is only made again the next time.
         let _ = fs::copy(&to, &kept).and_then(|_| fs::write(&key_file, key));
         Ok(())
     }
@@ -64,7 +64,7 @@ impl Project {
     }
 }
 
-/// The versions of a package in a lock file.
+/// Returns the versions of a package in a lock file.
 fn locked(text: &str, name: &str) -> Vec<String> {
     let wanted = format!("name = \"{name}\"");
     let mut lines = text.lines();

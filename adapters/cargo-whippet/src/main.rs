@@ -1,9 +1,9 @@
 //! `cargo whippet test`: explores every `#[tokio::test]` of a crate, unchanged, in all orders.
 //!
-//! The way of a run: [`sources`] lays out the stand-in; a [`project`] is opened, in a [`shadow`] of the workspace with a
-//! [`lock`] file of its own; [`build`] builds its tests against the stand-in; [`tests`] runs them, each in a [`process`] of its own, and says what came
-//! out; [`memory`] names the crates that share memory which the stand-in does not see, and [`hook`] makes copies
-//! of them in which it is seen.
+//! The stages of a run: [`sources`] writes the sources of the shim to disk; [`project`] opens the user's workspace
+//! through a [`shadow`] of it, with its own [`lock`] file; [`build`] builds the tests against the shim; [`tests`] runs
+//! each test in its own [`process`] and reports the results; [`memory`] lists the crates that share memory which the
+//! shim does not see, and [`hook`] makes copies of these crates in which the shim sees it.
 
 #![expect(clippy::print_stdout, clippy::print_stderr, reason = "this is the command")]
 
@@ -29,7 +29,7 @@ use std::process::ExitCode;
 use whippet_report::Exit;
 
 fn main() -> ExitCode {
-    // Cargo passes the subcommand's own name.
+    // Cargo passes the name of the subcommand as the first argument.
     let given = std::env::args().enumerate().filter(|(k, text)| *k > 0 && !(*k == 1 && text == "whippet"));
     let result = arguments::parse(given.map(|(_, text)| text).collect()).and_then(|command| match command {
         Command::Test(arguments) => tests::run(&arguments).map(Exit::code),

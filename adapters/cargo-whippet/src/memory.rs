@@ -1,9 +1,9 @@
-//! Memory that the stand-in does not see.
+//! Detects shared memory that the shim does not see.
 //!
-//! Tasks may share more than tokio's types: std's atomics, locks and threads, and what other crates build on them. Unless these are
-//! hooked, their operations are no events, and orders that differ only in them are not told apart: "ok" does not cover
-//! them. So the sources of everything that runs in the tests are read, and who uses such memory is named with
-//! the verdict.
+//! Tasks may share more than tokio's types: the atomics, locks and threads of `std`, and types that other crates build
+//! on them. Unless the crates that use these are hooked, the operations are not events, and orders that differ only in
+//! them are not distinguished: the verdict "ok" does not cover them. Therefore the sources of all packages that run in
+//! the tests are scanned, and the packages that use such memory are listed with the verdict.
 
 use crate::graph::{Graph, Package};
 use crate::paths::paths;
@@ -11,14 +11,14 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// What of `std::sync` only holds a value, or is nothing that can be changed.
+/// Items of `std::sync` that only hold a value or cannot be changed.
 const HARMLESS: [&str; 9] =
     ["Arc", "Weak", "PoisonError", "LockResult", "TryLockError", "TryLockResult", "Exclusive", "self", "Ordering"];
 
-/// What of `std::thread` makes threads, or holds one up.
+/// Items of `std::thread` that create threads or make one wait.
 const THREADS: [&str; 9] = ["spawn", "scope", "Builder", "sleep", "park", "park_timeout", "yield_now", "self", "*"];
 
-/// Crates that are memory to share.
+/// Crates that provide shared memory.
 const CRATES: [&str; 17] = [
     "arc-swap",
     "async-channel",
@@ -39,19 +39,19 @@ const CRATES: [&str; 17] = [
     "spin",
 ];
 
-/// Who uses such memory.
+/// A package that uses such memory.
 #[derive(Clone, Debug)]
 pub(crate) struct User {
     pub(crate) name: String,
     pub(crate) version: String,
     pub(crate) own: bool,
-    /// What it uses: `AtomicU8 (src/lib.rs:12)`.
+    /// The uses, such as `AtomicU8 (src/lib.rs:12)`.
     pub(crate) uses: Vec<String>,
-    /// Whether it may have tasks of its own.
+    /// `true` if the package may have tasks of its own.
     pub(crate) tasks: bool,
 }
 
-/// All who use such memory and run in the tests of `roots`.
+/// Returns the packages that use such memory and run in the tests of `roots`.
 pub(crate) fn users(graph: &Graph, roots: &BTreeSet<String>) -> Vec<User> {
     let mut found: Vec<User> = graph
         .running(roots)
@@ -66,7 +66,7 @@ pub(crate) fn users(graph: &Graph, roots: &BTreeSet<String>) -> Vec<User> {
     found
 }
 
-/// The sources of a package, by what the reader calls them.
+/// Returns the source files of a package, each as its path in the package and its text.
 fn texts(package: &Package) -> impl Iterator<Item = (String, String)> {
     let places = if package.own { vec!["src", "tests", "examples", "benches"] } else { vec!["src"] };
     let files = places.into_iter().flat_map(|place| sources(&package.directory.join(place)));
@@ -76,7 +76,7 @@ fn texts(package: &Package) -> impl Iterator<Item = (String, String)> {
     })
 }
 
-/// What a package uses, each thing with its first place.
+/// Returns the shared memory that a package uses, each kind with the place of its first use.
 pub(crate) fn uses(package: &Package) -> Vec<String> {
     let mut found: Vec<(String, String)> = Vec::new();
     for (place, text) in texts(package) {
@@ -91,14 +91,14 @@ pub(crate) fn uses(package: &Package) -> Vec<String> {
     found.into_iter().map(|(what, place)| format!("{what} ({place})")).collect()
 }
 
-/// Where the user's own packages that run in the tests of `roots` ask the real clock, which does not go by the time of
-/// the tests.
+/// Returns the first place in each of the user's own packages that run in the tests of `roots` where the real clock is
+/// read. It does not follow the virtual time of the tests.
 pub(crate) fn clocks(graph: &Graph, roots: &BTreeSet<String>) -> Vec<String> {
     let own = graph.running(roots).into_iter().map(|(package, _)| package).filter(|package| package.own);
     own.filter_map(|package| Some(format!("{}: {}", package.name, clock(package)?))).collect()
 }
 
-/// Where a package first asks the real clock.
+/// Returns the first place where a package reads the real clock.
 fn clock(package: &Package) -> Option<String> {
     texts(package).find_map(|(place, text)| {
         let all = paths(&text);
@@ -113,7 +113,7 @@ fn clock(package: &Package) -> Option<String> {
     })
 }
 
-/// The name of the shared memory that a path leads to, if it does.
+/// Returns the name of the shared memory to which a path refers, if any.
 fn shared(path: &[String]) -> Option<String> {
     let words: Vec<&str> = path.iter().map(String::as_str).collect();
     match words.as_slice() {
@@ -142,10 +142,11 @@ fn sources(directory: &Path) -> Vec<PathBuf> {
     all.filter(|path| path.extension().is_some_and(|end| end == "rs")).collect()
 }
 
-/// How many of a list are told.
+/// The number of uses listed per package.
 const TOLD: usize = 3;
 
-/// What the verdict must say about these, if anything. Who is hooked is seen.
+/// Returns the note about these packages for the verdict, if one is needed. Hooked packages are left out, because the
+/// shim sees their memory.
 pub(crate) fn note(users: &[User], hooked: &BTreeSet<String>, random: u64) -> Option<String> {
     let unseen: Vec<&User> = users.iter().filter(|user| !hooked.contains(&user.name)).collect();
     let (tasks, below): (Vec<&User>, Vec<&User>) = unseen.iter().partition(|user| user.tasks);

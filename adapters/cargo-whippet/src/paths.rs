@@ -1,6 +1,6 @@
-//! The paths of a source file: `std::sync::Mutex`, and each of those that a `use` with braces stands for.
+//! Finds the paths in a source file, such as `std::sync::Mutex`. A `use` with braces stands for several paths.
 
-/// A word or sign that matters here, with its line.
+/// A token that is relevant here.
 enum Token<'a> {
     Word(&'a str),
     /// `::`
@@ -8,7 +8,7 @@ enum Token<'a> {
     Sign(char),
 }
 
-/// Every path in `text` with the line it begins on. Comments and strings are left out.
+/// Returns every path in `text`, with the line of its last word. Skips comments and strings.
 pub(crate) fn paths(text: &str) -> Vec<(Vec<String>, usize)> {
     let tokens = tokens(text);
     let (mut found, mut at) = (Vec::new(), 0);
@@ -23,7 +23,7 @@ pub(crate) fn paths(text: &str) -> Vec<(Vec<String>, usize)> {
     found
 }
 
-/// Reads a path, or a tree of them, from `at` on.
+/// Parses a path, or a tree of paths, that begins at token `at`.
 fn tree(
     tokens: &[(Token<'_>, usize)],
     at: &mut usize,
@@ -64,7 +64,7 @@ fn tree(
     before.truncate(depth);
 }
 
-/// What stands in braces.
+/// Parses the paths inside braces.
 fn branches(
     tokens: &[(Token<'_>, usize)],
     at: &mut usize,
@@ -131,7 +131,7 @@ fn tokens(text: &str) -> Vec<(Token<'_>, usize)> {
     tokens
 }
 
-/// The length of a comment, which may have others in it.
+/// Returns the length of a block comment, which may contain others.
 fn comment(text: &str) -> usize {
     let (mut at, mut depth) = (0, 0);
     while at < text.len() {
@@ -168,7 +168,7 @@ fn raw_string(text: &str) -> usize {
     text.get(start..).and_then(|rest| rest.find(&end)).map_or(text.len(), |at| start + at + end.len())
 }
 
-/// The length of a character in quotes; a lifetime's quote is a sign of its own.
+/// Returns the length of a character literal, or 0 at the quote of a lifetime.
 fn character(text: &str) -> usize {
     let mut inside = text[1..].char_indices();
     match (inside.next(), inside.next()) {

@@ -1,7 +1,7 @@
-//! One test in a process of its own.
+//! Runs one test in its own process.
 //!
-//! The process writes what it has to say to files that are named in its environment: a report when there is a verdict,
-//! the text of a failure, a line on how far it is. It stops early when a certain file appears.
+//! The process reports through files that are named in its environment: a report if there is a verdict, the text of a
+//! failure, and a line with its progress. It stops early when a certain file appears.
 
 use crate::build::Binary;
 use serde_json::Value;
@@ -10,14 +10,14 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use whippet_report::Exit;
 
-/// Where processes leave what they have to say.
+/// The directories through which test processes report.
 pub(crate) struct Place {
     directory: PathBuf,
     schedules: PathBuf,
 }
 
 impl Place {
-    /// A place below whippet's own directory; only for this run.
+    /// Creates the directories below `home`, Whippet's own directory. The one for reports is removed after this run.
     pub(crate) fn new(home: &Path) -> Result<Place, String> {
         let place =
             Place { directory: home.join(format!("run-{}", std::process::id())), schedules: home.join("schedules") };
@@ -31,7 +31,7 @@ impl Place {
         self.directory.join(format!("{}.{end}", test.replace("::", "-")))
     }
 
-    /// How far each running test is: its name and a few words.
+    /// Returns the progress of each running test: its name and a short text.
     pub(crate) fn progress(&self) -> Vec<(String, String)> {
         let Ok(entries) = fs::read_dir(&self.directory) else { return Vec::new() };
         let mut found: Vec<(String, String)> = entries
@@ -46,9 +46,9 @@ impl Place {
         found
     }
 
-    /// Asks all processes to come to an end.
+    /// Asks all test processes to stop.
     pub(crate) fn stop(directory: &Path) {
-        // Whoever does not hear it is ended by the second Ctrl-C.
+        // If this fails, the second Ctrl-C still ends the run.
         let _ = fs::write(directory.join("stop"), "");
     }
 
@@ -63,36 +63,36 @@ impl Drop for Place {
     }
 }
 
-/// How the text of a failure begins that is none of the test.
+/// The prefix of a failure text that does not concern the test itself: misuse, or an operation that is not modelled.
 const MISUSE: &str = "whippet: ";
 
 /// A test to run.
 pub(crate) struct Process<'a> {
     pub(crate) binary: &'a Binary,
     pub(crate) name: String,
-    /// Whether the test's own output is shown.
+    /// `true` if the test's own output is shown.
     pub(crate) show: bool,
-    /// Whether it is run although it says `#[ignore]`.
+    /// `true` if the test runs although it is marked `#[ignore]`.
     pub(crate) ignored: bool,
-    /// The one schedule to carry out.
+    /// The schedule to replay, if any.
     pub(crate) replay: Option<PathBuf>,
 }
 
-/// What came of it.
+/// The result of a test process.
 #[derive(Debug, Default)]
 pub(crate) struct Ended {
     /// `None` if the test is ignored.
     pub(crate) exit: Option<Exit>,
-    /// What there is to say about a failure.
+    /// The description of a failure.
     pub(crate) text: String,
     pub(crate) executions: Option<u64>,
     pub(crate) seconds: f64,
-    /// It ran a future without exploring it.
+    /// `true` if the test ran a future without exploring it.
     pub(crate) one_order: bool,
 }
 
 impl Process<'_> {
-    /// The command that runs just this test.
+    /// Returns the command that runs only this test.
     pub(crate) fn command(&self) -> Command {
         let mut command = Command::new(&self.binary.file);
         command.args([&self.name, "--exact", "--nocapture", "--test-threads=1"]);
@@ -107,7 +107,7 @@ impl Process<'_> {
         command
     }
 
-    /// Runs it to its end.
+    /// Runs the test to its end.
     pub(crate) fn run(&self, place: &Place) -> Ended {
         let file = |end| place.file(&self.name, end);
         let (report, failure, progress) = (file("report"), file("failure"), file("progress"));
@@ -119,7 +119,7 @@ impl Process<'_> {
             .env("WHIPPET_STOP", place.directory.join("stop"))
             .env("WHIPPET_OPTIONS", &self.binary.options)
             .env("WHIPPET_SCHEDULES", &place.schedules);
-        // Ctrl-C is for us: tests are asked to stop, and say what they have found so far.
+        // Only this process receives Ctrl-C. It asks the tests to stop, and they report their findings so far.
         #[cfg(unix)]
         std::os::unix::process::CommandExt::process_group(&mut command, 0);
         let output = command.output();
@@ -148,7 +148,7 @@ impl Process<'_> {
         }
         let report: Value = serde_json::from_str(report).unwrap_or_default();
         let nothing = report["findings"].as_array().is_none_or(Vec::is_empty);
-        // A test that should panic must not pass because no verdict was reached.
+        // A test with `#[should_panic]` must not pass because no verdict was reached.
         let open = report["complete"] == false && nothing || failure.starts_with(MISUSE);
         let exit = match passed {
             _ if open => Exit::NoVerdict,
@@ -178,7 +178,7 @@ fn read(file: &Path) -> String {
     fs::read_to_string(file).unwrap_or_default()
 }
 
-/// What a test printed, without the lines of the test harness.
+/// Returns the output of a test without the lines of the test harness.
 fn own_output(stdout: &str) -> String {
     let harness =
         |line: &&str| line.starts_with("running 1 test") || line.starts_with("test result: ") || line.is_empty();

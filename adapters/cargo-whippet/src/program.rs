@@ -1,4 +1,4 @@
-//! Runs a program of the user's once, on the stand-in.
+//! Runs a program of the user once, on the shim.
 
 use crate::arguments::Run;
 use crate::build::What;
@@ -6,7 +6,7 @@ use crate::project::Project;
 use std::process::Command;
 use whippet_report::Exit;
 
-/// The answer is the program's own exit code.
+/// Builds and runs the program. Returns its exit code.
 pub(crate) fn run(arguments: &Run) -> Result<u8, String> {
     let mut project = Project::open(&arguments.cargo, &arguments.own)?;
     let binaries = project.build(What::Programs)?;
@@ -20,7 +20,7 @@ pub(crate) fn run(arguments: &Run) -> Result<u8, String> {
     for note in &project.notes {
         eprintln!("note: {note}");
     }
-    // Others may build while it runs.
+    // Releases the lock, so that other runs can build while the program runs.
     let (file, directory) = (binary.file.clone(), std::env::current_dir().map_err(|error| error.to_string())?);
     drop(project);
     let status = Command::new(&file)

@@ -1,4 +1,4 @@
-//! The user's workspace, built against the stand-in without touching it.
+//! The user's workspace, built against the shim without modifying it.
 
 use crate::arguments::Search;
 use crate::graph::Graph;
@@ -12,38 +12,38 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 pub(crate) struct Project {
-    /// What belongs to whippet, below the user's target directory.
+    /// Whippet's own directory, below the user's target directory.
     pub(crate) home: PathBuf,
-    /// Who is hooked.
+    /// The names of the hooked packages.
     pub(crate) hooked: BTreeSet<String>,
     pub(crate) graph: Graph,
-    /// What is to be known besides the verdicts.
+    /// Notes to print with the verdicts.
     pub(crate) notes: Vec<String>,
     pub(crate) root: PathBuf,
     target: PathBuf,
     pub(crate) shadow: PathBuf,
-    /// Where the chosen manifest is, seen from the root.
+    /// The directory of the selected manifest, relative to the root.
     inside: PathBuf,
     pub(crate) layout: Layout,
-    /// `cargo metadata` of the user's own packages.
+    /// The output of `cargo metadata` for the user's own packages.
     metadata: Value,
-    /// Cargo's own arguments, as far as they are for building.
+    /// The arguments for cargo that concern the build.
     pub(crate) arguments: Vec<String>,
     pub(crate) own: Vec<String>,
-    /// Copies of packages, in the place of those of the registry.
+    /// The directories of package copies that replace packages of the registry.
     pub(crate) patches: BTreeMap<String, PathBuf>,
-    // Two at a time would take each other's shadow away. Held until the end.
+    // Held until the end: a concurrent run would delete the shadow of this one.
     _lock: fs::File,
 }
 
-/// Where searches spend their time: built faster than the rest of a debug build.
+/// The packages in which searches spend their time. They are optimized even in a debug build.
 const BUSY: [&str; 5] = ["tokio", "whippet-model", "whippet-search", "whippet-tasks", "corosensei"];
 
 fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
 }
 
-/// The value of an argument of cargo's, in either spelling.
+/// Returns the value of one of cargo's arguments, given as `NAME VALUE` or `NAME=VALUE`.
 fn value_of(arguments: &[String], name: &str) -> Option<String> {
     let with = format!("{name}=");
     arguments.iter().enumerate().find_map(|(k, argument)| {
@@ -51,8 +51,8 @@ fn value_of(arguments: &[String], name: &str) -> Option<String> {
     })
 }
 
-/// Cargo's arguments without what is taken care of here: the manifest is in the shadow, and so is the lock file, which
-/// has to change.
+/// Returns cargo's arguments without those that are handled here: the manifest is in the shadow, and so is the lock
+/// file, which has to change.
 fn for_building(arguments: &[String]) -> Vec<String> {
     let mut kept = Vec::new();
     let mut given = arguments.iter();
@@ -113,7 +113,7 @@ impl Project {
         self.shadow.join(&self.inside).join("Cargo.toml")
     }
 
-    /// Makes the shadow, with these manifests in the place of the user's.
+    /// Builds the shadow, in which `manifests` replace manifests of the user.
     pub(crate) fn cast(&mut self, manifests: &BTreeMap<PathBuf, PathBuf>) -> Result<(), String> {
         let mut instead = BTreeMap::from([(self.root.join("Cargo.lock"), Instead::Nothing)]);
         if self.target.starts_with(&self.root) {
@@ -141,7 +141,7 @@ impl Project {
         command
     }
 
-    /// `cargo metadata` of everything, with the stand-in in place.
+    /// Returns the output of `cargo metadata` for all packages, with the shim in place.
     fn whole_metadata(&self) -> Result<Value, String> {
         let mut command = self.cargo("metadata");
         command.args(["--format-version", "1", "--manifest-path"]).arg(self.manifest());
@@ -159,7 +159,7 @@ impl Project {
         json_of(&mut command)
     }
 
-    /// The settings of one of the user's packages.
+    /// Returns the settings of one of the user's packages.
     pub(crate) fn settings(&self, manifest: &Path) -> Result<Search, String> {
         let packages = self.metadata["packages"].as_array();
         let known = packages
@@ -170,13 +170,13 @@ impl Project {
         settings::merged(&self.metadata["metadata"], package, &self.own)
     }
 
-    /// Where something of the shadow is in the user's tree.
+    /// Maps a path in the shadow to the user's tree.
     pub(crate) fn real(&self, path: &Path) -> PathBuf {
         path.strip_prefix(&self.shadow).map_or_else(|_| path.to_path_buf(), |inside| self.root.join(inside))
     }
 }
 
-/// Waits until nobody else works here.
+/// Waits until no other `cargo whippet` works in this workspace.
 fn alone(home: &Path) -> Result<fs::File, String> {
     let file = home.join("lock");
     let lock = fs::File::create(&file).map_err(|error| format!("cannot write {}: {error}", file.display()))?;
@@ -187,7 +187,7 @@ fn alone(home: &Path) -> Result<fs::File, String> {
     Ok(lock)
 }
 
-/// The platform that cargo builds for unless told.
+/// Returns the platform for which cargo builds by default.
 fn host() -> Option<String> {
     let output = cargo().arg("-vV").output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -202,7 +202,7 @@ fn json_of(command: &mut Command) -> Result<Value, String> {
     serde_json::from_slice(&output.stdout).map_err(|error| format!("cargo's answer is not understood: {error}"))
 }
 
-/// Where the nearest manifest above `here` is, seen from `root`.
+/// Returns the directory of the nearest manifest at or above `here`, relative to `root`.
 fn nearest_manifest(here: &Path, root: &Path) -> PathBuf {
     let mut above = here.ancestors().take_while(|path| path.starts_with(root));
     let found = above.find(|path| path.join("Cargo.toml").exists()).unwrap_or(root);

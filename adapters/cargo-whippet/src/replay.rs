@@ -1,4 +1,4 @@
-//! Carries out the schedule of a finding again.
+//! Replays the schedule of a finding.
 
 use crate::arguments::Replay;
 use crate::build::What;
@@ -10,7 +10,7 @@ use std::process::Command;
 use whippet_model::Schedule;
 use whippet_report::Exit;
 
-/// Debuggers, the best first, and how each is told what to run.
+/// The supported debuggers in order of preference, each with the argument that precedes the command to debug.
 const DEBUGGERS: [(&str, &str); 4] = [("rust-gdb", "--args"), ("rust-lldb", "--"), ("gdb", "--args"), ("lldb", "--")];
 
 pub(crate) fn run(arguments: &Replay) -> Result<Exit, String> {
@@ -45,7 +45,7 @@ fn show(process: &Process<'_>, project: &Project) -> Result<Exit, String> {
     }
 }
 
-/// Gives the terminal to a debugger.
+/// Runs the test under a debugger, which takes over the terminal.
 fn debug(process: &Process<'_>) -> Result<Exit, String> {
     let command = process.command();
     let words: Vec<String> = std::iter::once(command.get_program())

@@ -1,10 +1,10 @@
-//! The settings of one package: from the workspace's metadata, the package's own, and the command line, later ones
-//! first; and what test processes are told of them.
+//! The settings of one package. They come from the metadata of the workspace, the metadata of the package, and the
+//! command line, where later sources override earlier ones. Environment variables pass them to the test processes.
 
 use crate::arguments::{self, Search};
 use serde_json::Value;
 
-/// Which settings hold for a package.
+/// Merges the settings that apply to a package.
 pub(crate) fn merged(workspace: &Value, package: &Value, own: &[String]) -> Result<Search, String> {
     let mut words = Vec::new();
     for (metadata, table) in [(workspace, "workspace"), (package, "package")] {
@@ -16,7 +16,7 @@ pub(crate) fn merged(workspace: &Value, package: &Value, own: &[String]) -> Resu
     arguments::search(&words)
 }
 
-/// A table of metadata as words of a command line.
+/// Converts a table of metadata to command-line words.
 fn words_of(table: &Value) -> Vec<String> {
     let text = |value: &Value| match value {
         Value::String(text) => text.clone(),
@@ -31,7 +31,7 @@ fn words_of(table: &Value) -> Vec<String> {
 }
 
 impl Search {
-    /// What the test processes are told.
+    /// Returns the environment variables that pass the settings to test processes.
     pub(crate) fn variables(&self) -> Vec<(&'static str, String)> {
         let flag = |given: Option<bool>| given.filter(|on| *on).map(|_| "1".to_string());
         let number = |given: Option<u64>| given.map(|n| n.to_string());

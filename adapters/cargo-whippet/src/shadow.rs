@@ -1,22 +1,22 @@
-//! A shadow of the user's workspace: links to everything in it, and to everything around it, but for a few files.
+//! A shadow of the user's workspace: links to everything in and around it, except for a few files.
 //!
-//! Cargo keeps the lock file beside the workspace's manifest, and an existing one pins the real tokio. So cargo works in
-//! a directory that looks like the workspace and has its own lock file. It stands at the same place below the
-//! shadow as the workspace below the root of the file system, with links to all that is around: dependencies with paths
-//! like `../../other` lead where they led before.
+//! Cargo keeps the lock file next to the workspace's manifest, and an existing lock file pins the real tokio. So cargo
+//! runs in a directory that looks like the workspace and has its own lock file. The path of this directory below the
+//! shadow equals the path of the workspace below the root of the file system, and everything around it is linked too.
+//! So dependencies with paths like `../../other` still resolve to the same packages.
 
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 
-/// What stands in the shadow in the place of a file or directory, which is named by its full path.
+/// The replacement in the shadow of a file or directory, which is identified by its full path.
 pub(crate) enum Instead {
     Nothing,
     /// A link to another file.
     File(PathBuf),
 }
 
-/// Makes the shadow below `around`, which is emptied; the answer is where `root` is in it.
+/// Builds the shadow below `around`, which is emptied first. Returns the path of `root` in the shadow.
 pub(crate) fn cast(around: &Path, root: &Path, instead: &BTreeMap<PathBuf, Instead>) -> Result<PathBuf, String> {
     if around.exists() {
         fs::remove_dir_all(around).map_err(|error| format!("cannot renew {}: {error}", around.display()))?;
@@ -28,7 +28,7 @@ pub(crate) fn cast(around: &Path, root: &Path, instead: &BTreeMap<PathBuf, Inste
 
 fn mirror(from: &Path, to: &Path, root: &Path, instead: &BTreeMap<PathBuf, Instead>) -> Result<(), String> {
     fs::create_dir_all(to).map_err(|error| format!("cannot make {}: {error}", to.display()))?;
-    // What cannot be read cannot be needed either.
+    // The build cannot need a directory that is not readable.
     let Ok(entries) = fs::read_dir(from) else { return Ok(()) };
     for entry in entries.flatten() {
         let (path, here) = (entry.path(), to.join(entry.file_name()));

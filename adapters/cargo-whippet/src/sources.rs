@@ -1,4 +1,4 @@
-//! The stand-in's sources, laid out where cargo can build them.
+//! The sources of the shim, written to a directory where cargo can build them.
 
 use std::collections::hash_map::DefaultHasher;
 use std::fs;
@@ -7,19 +7,19 @@ use std::path::{Path, PathBuf};
 
 include!(concat!(env!("OUT_DIR"), "/sources.rs"));
 
-/// Where the sources are.
+/// The location of the written sources.
 pub(crate) struct Layout {
-    /// A short text that differs between versions of the sources.
+    /// A hash that identifies the version of the sources.
     pub(crate) key: String,
-    /// The package called tokio.
+    /// The package named tokio.
     pub(crate) tokio: PathBuf,
-    /// What takes the place of `std` in hooked packages.
+    /// The package that replaces `std` in hooked packages.
     pub(crate) std: PathBuf,
-    /// What takes the place of `core` in hooked packages.
+    /// The package that replaces `core` in hooked packages.
     pub(crate) core: PathBuf,
 }
 
-/// Writes the sources below `directory`, once per version of them.
+/// Writes the sources below `directory`, once per version of the sources.
 pub(crate) fn lay_out(directory: &Path) -> Result<Layout, String> {
     let mut hasher = DefaultHasher::new();
     FILES.hash(&mut hasher);
@@ -37,7 +37,7 @@ pub(crate) fn lay_out(directory: &Path) -> Result<Layout, String> {
     Ok(Layout { key, tokio: part("tokio"), std: part("std"), core: part("core") })
 }
 
-/// The workspace's manifest, with only the members that are laid out.
+/// Returns the workspace's manifest with only those members that are written.
 fn manifest(text: &str) -> String {
     let lines = text.lines().map(|line| match line {
         _ if line.starts_with("members = ") => format!("members = [{MEMBERS}]"),

@@ -1,4 +1,4 @@
-//! Runs tests, each in a process of its own, and says what came out.
+//! Runs tests, each in its own process, and reports the results.
 
 use crate::arguments::Test;
 use crate::build::{Binary, What};
@@ -12,14 +12,14 @@ use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
 use whippet_report::{Exit, grouped};
 
-/// How many random executions run beside a search, where memory is used that it does not see.
+/// The default number of random executions beside a search, if the tests use memory that the search does not see.
 const BESIDE: u64 = 1_000;
 
 #[derive(Default)]
 struct Tally {
     passed: usize,
     failed: Vec<(String, String)>,
-    /// Neither passed nor failed.
+    /// Tests that neither passed nor failed.
     open: Vec<(String, String)>,
     ignored: usize,
     one_order: usize,
@@ -61,7 +61,7 @@ fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }
 
-/// The tests of a binary that were chosen.
+/// Returns the selected tests of a binary.
 pub(crate) fn list(binary: &Binary, filter: &[String]) -> Result<Vec<String>, String> {
     let output = std::process::Command::new(&binary.file)
         .args(filter)
@@ -76,7 +76,7 @@ pub(crate) fn list(binary: &Binary, filter: &[String]) -> Result<Vec<String>, St
     Ok(text.lines().filter_map(|line| line.strip_suffix(": test")).map(Into::into).collect())
 }
 
-/// Runs tests, `jobs` at a time, and tells what came out in the order of their names.
+/// Runs tests, `jobs` at a time, and passes the results to `tell` in the order of `names`.
 fn all<'a>(
     names: &'a [String],
     jobs: usize,

@@ -1,4 +1,4 @@
-//! Whoever sits in front of the terminal: sees how far the searches are, and may stop them.
+//! The terminal: shows the progress of the searches and handles Ctrl-C.
 
 use crate::process::Place;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -6,13 +6,13 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-/// Runs that end sooner show no progress.
+/// The time before progress is shown. Shorter runs show none.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// How a process ends that was interrupted twice.
+/// The exit code after the second Ctrl-C.
 const INTERRUPTED_AGAIN: i32 = 130;
 
-/// A line on standard error, if that is a terminal, and an ear for Ctrl-C.
+/// A progress line on standard error, if that is a terminal, and a handler for Ctrl-C.
 pub(crate) struct Watch<'a> {
     line: ProgressBar,
     place: &'a Place,
@@ -27,12 +27,12 @@ impl<'a> Watch<'a> {
         Watch { line, place, start: Instant::now() }
     }
 
-    /// Shows how far the tests are that run now.
+    /// Shows the progress of the running tests.
     pub(crate) fn tick(&self) {
         let running = self.place.progress();
         let Some((name, text)) = running.first().filter(|_| self.start.elapsed() >= PATIENCE) else { return };
         if self.line.is_hidden() {
-            // Hides itself where standard error is no terminal.
+            // The line stays hidden if standard error is not a terminal.
             self.line.set_draw_target(ProgressDrawTarget::stderr());
         }
         let more = if running.len() > 1 { format!(" (and {} more)", running.len() - 1) } else { String::new() };
@@ -40,7 +40,7 @@ impl<'a> Watch<'a> {
         self.line.tick();
     }
 
-    /// Makes room for other output.
+    /// Clears the line to make room for other output.
     pub(crate) fn hide(&self) {
         self.line.finish_and_clear();
         self.line.reset();
@@ -53,10 +53,10 @@ impl Drop for Watch<'_> {
     }
 }
 
-/// Ctrl-C asks the tests to stop; the second time it ends this process.
+/// Installs the handler for Ctrl-C. The first Ctrl-C asks the tests to stop, the second one ends this process.
 fn listen(directory: PathBuf) {
     static ASKED: AtomicBool = AtomicBool::new(false);
-    // Without a handler Ctrl-C still ends the process: only the partial verdicts are lost.
+    // Without a handler, Ctrl-C still ends the process; only the partial verdicts are lost.
     let _ = ctrlc::set_handler(move || {
         if ASKED.swap(true, Ordering::Relaxed) {
             std::process::exit(INTERRUPTED_AGAIN);

@@ -1,7 +1,8 @@
-//! What holds the stand-in to the real tokio, and its reduction to every order.
+//! Checks that the shim conforms to the real tokio, and that its reduction misses no outcome.
 //!
-//! `programs` are written once and compiled twice, against the real tokio and against the stand-in: what the real one
-//! does must be among what the stand-in can do. [`generated`] programs are explored with and without reduction.
+//! The modules in `programs` are written once and compiled twice, against the real tokio and against the shim: every
+//! outcome of the real tokio must be among the outcomes that the shim can produce. The programs of [`generated`] are
+//! explored with and without reduction.
 
 // The programs are compiled twice on purpose.
 #![allow(clippy::duplicate_mod)]
@@ -13,10 +14,10 @@ pub mod generated;
 use std::future::Future;
 use std::pin::Pin;
 
-/// A small program; what it returns is what it saw.
+/// A small program, which returns its observations as a text.
 pub type Program = fn() -> Pin<Box<dyn Future<Output = String> + Send>>;
 
-/// The programs of a file, with their names.
+/// Defines `all`, which returns the programs of a file with their names.
 macro_rules! programs {
     ($($program:ident)*) => {
         pub(crate) fn all() -> Vec<(&'static str, $crate::Program)> {

@@ -1,4 +1,4 @@
-//! The programs on the stand-in.
+//! The programs on the shim.
 
 use stand_in as tokio;
 
@@ -11,7 +11,7 @@ mod tasks;
 #[path = "programs/waiting.rs"]
 mod waiting;
 
-/// All of them, with their names.
+/// Returns all programs with their names.
 #[must_use]
 pub fn all() -> Vec<(&'static str, crate::Program)> {
     [channels::all(), locks::all(), tasks::all(), waiting::all()].concat()

@@ -1,4 +1,4 @@
-//! What the real tokio does is among what the stand-in can do.
+//! Checks that every outcome of the real tokio is among the outcomes that the shim can produce.
 
 use conformance::Program;
 use std::collections::BTreeSet;
@@ -6,17 +6,17 @@ use std::sync::{Arc, Mutex};
 use whippet_search::{Options, Reduction};
 use whippet_tasks::{Settings, Tasks};
 
-/// Programs here are small.
+/// The maximum number of executions with a reduction. Programs here are small.
 const MOST: u64 = 2_000;
 
-/// All orders of all events are more.
+/// The maximum number of executions that explore all orders of all events.
 const ALL: u64 = 20_000;
 
-/// How often each program runs on each runtime of the real tokio.
+/// The number of runs of each program on each runtime of the real tokio.
 const RUNS: usize = 10;
 
-/// Everything that the stand-in can do, or what is wrong with that: no program here may get stuck, so a lost wake-up is
-/// found as a deadlock.
+/// Returns all outcomes that the shim can produce, or `None` if there are too many executions. A finding is an error:
+/// no program here may block, so a lost wake-up is found as a deadlock.
 fn explored(name: &str, program: Program, reduction: Reduction) -> Result<Option<BTreeSet<String>>, String> {
     let seen: Arc<Mutex<BTreeSet<String>>> = Arc::default();
     let out = seen.clone();
@@ -70,7 +70,7 @@ fn the_real_outcome_is_among_the_explored_ones() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// What the reduction leaves out makes no difference. Programs with too many orders to try them all are left out.
+/// Checks that the reduction misses no outcome. Skips programs with too many orders to explore them all.
 #[test]
 fn every_outcome_is_seen() {
     let mut tried = 0;

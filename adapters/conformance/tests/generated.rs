@@ -1,5 +1,5 @@
-//! Generated programs: a sample, and those that ever showed something wrong, made smaller. All of it is the command
-//! `generated`.
+//! Tests a sample of generated programs, and minimized programs that once revealed a defect. The command `generated`
+//! tests more of them.
 
 use conformance::generated::{Act, Early, Judged, Leaf, Plan, commute, judge, shrink};
 
@@ -7,13 +7,13 @@ fn select(biased: bool, first: Leaf, second: Leaf) -> Act {
     Act::Select { biased, first, second }
 }
 
-/// Programs on which `optimal` and `exhaustive` once differed, or steps that touched nothing in common could not be
-/// exchanged.
+/// Returns programs on which `optimal` and `exhaustive` once differed, or in which steps that touch no common object
+/// once did not commute.
 fn once_wrong() -> Vec<Plan> {
     use Act::{Abort, Join, NotifyAll, Release, Send, Spawn, Timeout, TryAnswer, TryLock, TryPush, Wait};
     use Leaf::*;
     [
-        // Senders are dropped in any order, in a select too.
+        // Senders are dropped in any order, also in a `select!`.
         vec![vec![], vec![Send(1)]],
         vec![vec![Wait(Narrow)]],
         vec![
@@ -21,7 +21,7 @@ fn once_wrong() -> Vec<Plan> {
             vec![Spawn(Box::new(TryPush)), Wait(Reserve), select(false, Narrow, Reserve)],
         ],
         vec![vec![Timeout(Changed)]],
-        // Timers that begin and cease to wait.
+        // Timers begin and stop waiting.
         vec![vec![Spawn(Box::new(Wait(SleepLong))), select(true, Yield, Sleep)]],
         vec![vec![Wait(Push)], vec![Timeout(Push)], vec![select(true, Sleep, Yield)]],
         vec![vec![], vec![select(true, Sleep, Yield)], vec![Wait(SleepLong)]],
@@ -29,18 +29,18 @@ fn once_wrong() -> Vec<Plan> {
         vec![vec![Join(AcquireTwo, Sleep)], vec![select(false, SleepLong, Yield)]],
         vec![vec![select(false, Sleep, Cell)], vec![], vec![select(true, Sleep, Yield)]],
         vec![vec![NotifyAll], vec![Wait(Notified), Wait(SleepLong)], vec![select(false, SleepLong, Notified)]],
-        // A timer that waits because of the bound could have been early.
+        // A timer that waits because of the bound could have fired early.
         vec![vec![Act::Locked(Box::new(Join(SleepLong, Sleep))), Wait(SleepLong)], vec![Wait(Yield), Wait(SleepLong)]],
-        // Branches that are done at once.
+        // Branches complete at once.
         vec![vec![], vec![], vec![Abort, select(false, Leaf::Join, Leaf::Join)]],
         vec![vec![select(true, First, Many), select(false, First, First)], vec![Send(0)]],
         vec![vec![], vec![select(true, Answer, Unwanted)]],
-        // Who leaves a line lets others through.
+        // A waiter that leaves the queue lets others pass.
         vec![vec![Wait(Acquire)], vec![], vec![select(false, AcquireTwo, Answer)]],
         vec![vec![select(true, Acquire, AcquireTwo)], vec![Wait(Acquire), Wait(Acquire)]],
         vec![vec![Release, Wait(Acquire)], vec![Spawn(Box::new(select(true, AcquireTwo, AcquireTwo))), Wait(Acquire)]],
         vec![vec![TryLock], vec![select(false, Lock, Lock)]],
-        // One way of a choice is independent of what another one depends on.
+        // One branch of a choice is independent of a step on which another branch depends.
         vec![vec![select(false, Unwanted, Answer), Wait(Notified)], vec![Timeout(Notified)]],
         vec![vec![select(false, Unwanted, Unwanted)], vec![TryAnswer]],
     ]

@@ -1,5 +1,5 @@
-//! `core` as [`whippet_std`] has it: its atomics are events.
+//! The `core` counterpart of [`whippet_std`]: operations on its atomics are events.
 //!
-//! One package cannot be a dependency under two names; so `core` is this one and `std` is that one.
+//! Cargo does not accept one package as a dependency under two names, so `std` and `core` are a package each.
 
 pub use whippet_std::*;

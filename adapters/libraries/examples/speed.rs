@@ -1,7 +1,8 @@
-//! How many executions a CPU-second gives: `cargo run --release --example speed [ROUNDS] [PROGRAM]`.
+//! Measures executions per CPU-second: `cargo run --release --example speed [ROUNDS] [PROGRAM]`.
 //!
-//! Ping-pong, with the search `optimal` and one worker: two players exchange ten messages while a third one sends one to each
-//! of them; or clients ping one server, ten or twenty messages in all. `PROGRAM` is the beginning of a line's first word.
+//! The programs are variants of ping-pong, searched with `optimal` and one worker. Either two players exchange ten
+//! messages while a third task sends one message to each of them, or clients ping one server, with ten or twenty
+//! messages in total. `PROGRAM` selects the programs whose names begin with it.
 
 use libraries::ping_pong;
 use std::future::Future;

@@ -1,8 +1,8 @@
-//! k clients send one message each to one server, are joined, and then the server is asked for its log.
+//! k clients send one message each to one server and are joined; then the server is asked for its log.
 
 use tokio::sync::{mpsc, oneshot};
 
-/// On plain tokio.
+/// Runs the clients on plain tokio.
 pub async fn plain(k: usize) -> String {
     let (tx, mut rx) = mpsc::unbounded_channel::<(usize, Option<oneshot::Sender<String>>)>();
     let server = tokio::spawn(async move {
@@ -31,7 +31,7 @@ pub async fn plain(k: usize) -> String {
     log
 }
 
-/// On ractor.
+/// The clients on ractor.
 pub mod on_ractor {
     use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort, call, cast};
 
@@ -65,7 +65,7 @@ pub mod on_ractor {
         }
     }
 
-    /// See [`super`].
+    /// Runs the clients; see [`super`].
     pub async fn clients(k: usize) -> String {
         let (server, handle) = Actor::spawn(None, Server, ()).await.unwrap();
         let clients: Vec<_> = (0..k)
@@ -84,7 +84,7 @@ pub mod on_ractor {
     }
 }
 
-/// On kameo, with start-up awaited and a graceful stop.
+/// The clients on kameo, which wait for its start-up and stop it gracefully.
 pub mod on_kameo {
     use kameo::Actor;
     use kameo::actor::Spawn;
@@ -114,7 +114,7 @@ pub mod on_kameo {
         }
     }
 
-    /// See [`super`].
+    /// Runs the clients; see [`super`].
     pub async fn clients(k: usize) -> String {
         let server = Server::spawn(Server::default());
         server.wait_for_startup().await;

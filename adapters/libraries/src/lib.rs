@@ -1,4 +1,4 @@
-//! Programs on unmodified libraries.
+//! Programs that use unmodified libraries.
 
 pub mod clients;
 pub mod ping_pong;

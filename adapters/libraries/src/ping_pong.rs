@@ -1,9 +1,10 @@
-//! Ping-pong. Clients ping one server and wait for each pong before the next: their pings may come in any order.
+//! Ping-pong: clients ping one server, and each waits for the pong before its next ping. Pings of different clients may
+//! arrive in any order.
 
 use tokio::sync::{mpsc, oneshot};
 
-/// Two players send each other a ball, `rounds` times there and back, while somebody else calls each of them once: what
-/// a player hears between two balls may come at any time.
+/// Runs two players that pass a ball to each other, `rounds` times there and back. Another task sends each player one
+/// call, which may arrive between any two balls.
 pub async fn players(rounds: usize) -> String {
     let (to_ping, ping) = mpsc::unbounded_channel::<Option<usize>>();
     let (to_pong, pong) = mpsc::unbounded_channel::<Option<usize>>();
@@ -17,7 +18,7 @@ pub async fn players(rounds: usize) -> String {
     ping.await.unwrap() + &pong.await.unwrap()
 }
 
-/// Hears as many balls as there are rounds and one call; a ball goes back, but for the last one.
+/// Receives `rounds` balls and one call. Returns each ball to the other player, except the last one.
 async fn player(
     mut heard: mpsc::UnboundedReceiver<Option<usize>>,
     other: mpsc::UnboundedSender<Option<usize>>,
@@ -38,7 +39,7 @@ async fn player(
     log
 }
 
-/// On plain tokio; `pings` of each client.
+/// Runs the clients on plain tokio, with this number of pings for each.
 pub async fn plain(pings: &[usize]) -> String {
     let (tx, mut rx) = mpsc::unbounded_channel::<(usize, oneshot::Sender<usize>)>();
     let server = tokio::spawn(async move {
@@ -63,7 +64,7 @@ pub async fn plain(pings: &[usize]) -> String {
     server.await.unwrap()
 }
 
-/// On ractor.
+/// The clients on ractor.
 pub mod on_ractor {
     use ractor::{Actor, ActorProcessingErr, ActorRef, RpcReplyPort, call};
 
@@ -87,7 +88,7 @@ pub mod on_ractor {
         }
     }
 
-    /// See [`super`].
+    /// Runs the clients; see [`super`].
     pub async fn play(pings: &[usize]) -> String {
         let (server, handle) = Actor::spawn(None, Server, ()).await.unwrap();
         let client = |(n, &pings): (usize, &usize)| {

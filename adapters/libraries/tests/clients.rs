@@ -1,4 +1,4 @@
-//! k clients to one server have k! orders, on plain tokio and through unmodified actor libraries.
+//! Checks that k clients of one server have k! orders, on plain tokio and through unmodified actor libraries.
 
 #[path = "../../tokio/tests/common/mod.rs"]
 mod common;

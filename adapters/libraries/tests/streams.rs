@@ -1,4 +1,4 @@
-//! tokio's companions on the stand-in: streams, and what tokio-util builds on channels.
+//! Tests tokio's companion crates on the shim: streams, and types that tokio-util builds on channels.
 
 #[path = "../../tokio/tests/common/mod.rs"]
 mod common;
@@ -13,7 +13,7 @@ use tokio_util::sync::{CancellationToken, PollSemaphore, PollSender};
 use tokio_util::task::TaskTracker;
 use whippet_search::Reduction;
 
-/// One execution per order gives exactly these outcomes, and none ends badly.
+/// Asserts that one execution per order gives exactly these outcomes, without findings.
 fn outcomes<F>(expected: &[&str], body: impl Fn() -> F + Send + Sync + 'static)
 where
     F: Future<Output = String> + 'static,
@@ -24,8 +24,8 @@ where
     assert_eq!(seen, expected, "{} executions", verdict.counters.executions);
 }
 
-/// Random executions show these outcomes. For what shares memory of its own (std locks and atomics) one execution per
-/// order of tokio's operations is not enough, unless that crate is hooked.
+/// Asserts that random executions show these outcomes. If a crate shares memory of its own (`std` locks and atomics),
+/// one execution per order of tokio's operations is not enough, unless that crate is hooked.
 fn sampled<F>(expected: &[&str], body: impl Fn() -> F + Send + Sync + 'static)
 where
     F: Future<Output = String> + 'static,
@@ -86,7 +86,8 @@ fn ticks_as_a_stream() {
 
 #[test]
 fn a_token_that_is_cancelled() {
-    // The token's flag is memory of its own. Where the message is there too when the worker looks, either branch goes.
+    // The token's flag is memory of its own. If the message has also arrived when the worker polls, either branch may
+    // run.
     sampled(&["cancelled", "done"], || async {
         let token = CancellationToken::new();
         let child = token.child_token();
@@ -169,7 +170,7 @@ fn memory_that_is_not_seen_is_an_error_where_it_shows() {
         two.await.unwrap();
         rx.recv().await;
     });
-    // Either it does not matter to the search, or it says what is wrong; it never fails as if the fault were ours.
+    // Either the search does not depend on this memory or it reports the cause; it never fails with an internal error.
     if let Err(error) = program.explore(&whippet_search::Options::default(), &()) {
         assert!(error.to_string().contains("memory that whippet does not see"), "{error}");
     }

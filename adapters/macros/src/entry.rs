@@ -1,4 +1,4 @@
-//! `#[tokio::test]` and `#[tokio::main]`.
+//! Expands `#[tokio::test]` and `#[tokio::main]`.
 
 use proc_macro2::TokenStream;
 use quote::quote;
@@ -6,7 +6,8 @@ use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::{Error, Expr, ItemFn, Lit, Meta, ReturnType, Token};
 
-/// What the attribute says. Flavour and threads make no difference to which orders are possible.
+/// The arguments of the attribute. The flavour and the number of worker threads are accepted and ignored: they do not
+/// affect which orders are possible.
 struct Arguments {
     paused: bool,
 }

@@ -1,4 +1,4 @@
-//! `join!` and `try_join!`: all futures in one poll, in the order in which they are written.
+//! Expands `join!` and `try_join!`. Each poll polls all futures, in the order in which they are written.
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
@@ -37,7 +37,7 @@ fn expand(input: TokenStream, first_error: bool) -> syn::Result<TokenStream> {
     let polls = index.iter().enumerate().map(|(k, i)| {
         quote! {
             {
-                // The tuple is never moved again.
+                // SAFETY: only a reference to the tuple remains in scope, so it is never moved again.
                 let mut future = unsafe { ::core::pin::Pin::new_unchecked(&mut #futures.#i) };
                 #waiting |= joining.poll(#k + 1 == #count, future.as_mut(), #cx).is_pending();
                 #leave

@@ -1,4 +1,4 @@
-//! The macros of Whippet's stand-in for tokio.
+//! The macros of Whippet's shim for tokio.
 
 mod entry;
 mod join;
@@ -6,31 +6,31 @@ mod select;
 
 use proc_macro::TokenStream;
 
-/// A test whose body is explored: called once per execution.
+/// Turns an async function into a test that explores its body. The body is called once per execution.
 #[proc_macro_attribute]
 pub fn test(arguments: TokenStream, item: TokenStream) -> TokenStream {
     entry::test(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// A main function whose body runs as a task.
+/// Turns an async function into a main function that runs its body as a task.
 #[proc_macro_attribute]
 pub fn main(arguments: TokenStream, item: TokenStream) -> TokenStream {
     entry::main(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// Waits for the first of several branches.
+/// Waits for the first of several branches to complete.
 #[proc_macro]
 pub fn select(input: TokenStream) -> TokenStream {
     select::expand(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// Waits for all.
+/// Waits for all futures to complete.
 #[proc_macro]
 pub fn join(input: TokenStream) -> TokenStream {
     join::join(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// Waits for all, or for the first error.
+/// Waits for all futures to complete, or for the first error.
 #[proc_macro]
 pub fn try_join(input: TokenStream) -> TokenStream {
     join::try_join(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()

@@ -1,4 +1,5 @@
-//! `select!`: all branches in one poll. Biased, the first that is ready wins; otherwise the search chooses.
+//! Expands `select!`. Each poll polls all branches. With `biased`, the first ready branch in source order wins;
+//! otherwise the search chooses.
 
 use proc_macro2::{Span, TokenStream};
 use quote::{format_ident, quote};
@@ -50,7 +51,7 @@ impl Parse for Select {
             };
             input.parse::<Token![=>]>()?;
             let handler = if input.peek(syn::token::Brace) {
-                // As in a match: a block ends the branch, with or without a comma.
+                // As in a `match`, a block ends the branch, with or without a comma.
                 let block: syn::Block = input.parse()?;
                 syn::parse_quote!(#block)
             } else {
@@ -63,7 +64,7 @@ impl Parse for Select {
     }
 }
 
-/// A pattern that matches the same by reference.
+/// A visitor that turns a pattern into one that matches the same values by reference: it removes `ref` and `mut`.
 struct ByReference;
 
 impl VisitMut for ByReference {
@@ -97,7 +98,7 @@ pub(crate) fn expand(input: TokenStream) -> syn::Result<TokenStream> {
         ByReference.visit_pat_mut(&mut pattern);
         quote! {
             #k => if #disabled & (1u64 << #k) == 0 {
-                // The tuple is never moved again.
+                // SAFETY: only a reference to the tuple remains in scope, so it is never moved again.
                 let future = unsafe { ::core::pin::Pin::new_unchecked(&mut #futures.#index) };
                 match #select.poll(turn, future, #cx) {
                     ::core::task::Poll::Pending => pending = true,

@@ -1,7 +1,7 @@
-//! `std`, with its shared memory under Whippet's eyes.
+//! `std`, with shared memory that Whippet observes.
 //!
-//! A crate that has this package among its dependencies *under the name `std`* is compiled with it instead of the
-//! real one, without a change to its sources:
+//! A crate that depends on this package *under the name `std`* is compiled against it instead of the real `std`,
+//! without changes to its sources:
 //!
 //! ```toml
 //! [dependencies]
@@ -9,11 +9,11 @@
 //! core = { package = "whippet-core", path = "…" }
 //! ```
 //!
-//! Everything is the real thing but [`sync`] and [`thread`]: locks, condition variables, channels, cells that are set
-//! once and atomics have the same names and do the same, and while a program is explored each of their operations is an
-//! event; threads are tasks then, and `std::time` stays real. Memory is
-//! sequentially consistent, whatever ordering is asked for. Atomics and cells that are set once begin anew with each
-//! execution where they are statics; other statics keep what an earlier execution left in them.
+//! Everything except [`sync`] and [`thread`] is re-exported from the real `std`. Locks, condition variables, channels,
+//! cells that are set once and atomics have the same names and behaviour as in the real `std`; while a program is
+//! explored, each of their operations is an event. Threads are tasks during exploration, and `std::time` stays real.
+//! Memory is sequentially consistent, regardless of the requested ordering. Atomics and set-once cells in statics are
+//! reset at the start of each execution; other statics keep the value that an earlier execution left in them.
 //!
 //! ```
 //! use whippet_std::sync::{Arc, Mutex, atomic::{AtomicU32, Ordering}};

@@ -1,4 +1,4 @@
-//! Small programs on std's shared memory, each with the outcomes it must have.
+//! Tests of small programs that share memory through `std`, each with its expected outcomes.
 
 mod common;
 
@@ -15,7 +15,7 @@ use whippet_std::sync::{Barrier, Condvar, LazyLock, Mutex, OnceLock, RwLock};
 use whippet_std::thread;
 use whippet_tasks::{Action, Ends, Leaf, On};
 
-/// A task that others can wait for.
+/// A task that can be awaited.
 struct Task(Arc<dyn Ends>, Leaf);
 
 #[track_caller]
@@ -32,7 +32,7 @@ impl Future for Task {
     }
 }
 
-/// Two tasks that share something, and what is left of it.
+/// Runs two tasks that share a value. Returns the final state of the value, formatted by `end`.
 async fn two<T: 'static>(shared: T, work: fn(&T), other: fn(&T), end: fn(&T) -> String) -> String {
     let shared = Arc::new(shared);
     let (a, b) = (shared.clone(), shared.clone());
@@ -69,7 +69,7 @@ fn one_compare_exchange_wins() {
 
 #[test]
 fn a_store_and_a_load_on_each_side() {
-    // Sequential consistency: not both can miss the other.
+    // Under sequential consistency, at least one of the two loads sees the other task's store.
     let shared = || (AtomicBool::new(false), AtomicBool::new(false), AtomicU32::new(0));
     outcomes(&["1", "2", "3"], move || {
         two(
@@ -272,7 +272,7 @@ fn sleeping_takes_no_time() {
     });
 }
 
-/// Cleaning up, a task that was aborted asks for a lock, which it gets when it is free, and not before.
+/// An aborted task takes a lock while its values are dropped. It gets the lock only when it is free.
 #[test]
 fn aborted_tasks_can_use_locks() {
     struct AtEnd(Arc<Mutex<u32>>);
@@ -299,7 +299,7 @@ fn aborted_tasks_can_use_locks() {
     });
 }
 
-/// What an earlier execution left in them would make the next one another program.
+/// Values left over from an earlier execution would change the behaviour of the next one.
 #[test]
 fn cells_in_statics_begin_anew() {
     static SET: OnceLock<u32> = OnceLock::new();

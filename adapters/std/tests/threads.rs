@@ -1,4 +1,4 @@
-//! Small programs of threads that send and wait, each with the outcomes it must have.
+//! Tests of small programs with threads, channels and parking, each with its expected outcomes.
 
 mod common;
 
@@ -90,7 +90,7 @@ fn threads_of_a_scope_borrow() {
     });
 }
 
-/// Its threads are cleared away before what they borrow.
+/// The scoped threads are dropped before the values that they borrow.
 #[test]
 fn a_scope_that_never_ends_is_found() {
     let (verdict, _) = explore(Reduction::Optimal, || async {
@@ -118,7 +118,7 @@ fn a_panic_in_a_scope_is_its_own() {
     assert!(verdict.findings.iter().any(|finding| finding.message == "a scoped thread panicked"), "{verdict:?}");
 }
 
-/// Two that come before the thread has gone on are one: then it waits for ever.
+/// Two unparks before the thread continues count as one; the second `park` then blocks forever.
 #[test]
 fn unparking_twice_may_be_once() {
     for reduction in [Reduction::Exhaustive, Reduction::Optimal] {
@@ -166,7 +166,7 @@ fn who_is_never_unparked_waits_for_ever() {
     assert_eq!(verdict.findings[0].kind, Kind::Deadlock, "{:?}", verdict.findings);
 }
 
-/// Wants a lock when it goes.
+/// A value that takes a lock when it is dropped.
 struct Wants(Arc<Mutex<u32>>);
 
 impl Drop for Wants {
@@ -180,7 +180,8 @@ fn an_execution_that_is_left_in_the_middle_is_cleared_away() {
     let program = Tasks::new("left", Settings::default(), || async {
         let (lock, step) = (Arc::new(Mutex::new(0)), AtomicU32::new(0));
         let theirs = lock.clone();
-        // Two: the first one that cannot get the lock unwinds, and the second one is dropped on the way.
+        // Two values: dropping the first one unwinds, because the lock is held, and the second one is dropped during
+        // unwinding.
         let wanted = [Wants(lock.clone()), Wants(lock)];
         let body = async move {
             let guard = theirs.lock().unwrap();
@@ -192,7 +193,7 @@ fn an_execution_that_is_left_in_the_middle_is_cleared_away() {
         drop(wanted);
     });
     let mut machine = program.machine().unwrap();
-    // Up to where the lock was asked for: nobody else wants it, so it is held now.
+    // Execute up to the step that requests the lock. No other task wants it, so it is held from then on.
     loop {
         let mut enabled = Vec::new();
         machine.enabled(&mut enabled);

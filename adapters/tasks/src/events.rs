@@ -37,6 +37,9 @@ pub fn event(action: Action) {
         return;
     }
     x.comes_to_event();
+    if x.impossible {
+        crate::task::abandon();
+    }
     x.task().state = State::Event(action);
     crate::task::suspend();
 }
@@ -53,6 +56,9 @@ pub fn quiet_event(action: Action, apart: Name, watched: &[Name]) {
         return;
     }
     x.comes_to_event();
+    if x.impossible {
+        crate::task::abandon();
+    }
     x.aside(x.running, &[], [apart]);
     if x.notes() && action.verb != BEGINS {
         x.record.told.push((x.running, action));

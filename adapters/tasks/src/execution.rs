@@ -13,7 +13,7 @@ use crate::record::Record;
 use crate::selects::BEGINS;
 use crate::stack::Stacks;
 use crate::task::{State, Task};
-use crate::waiting::{On, Ready};
+use crate::waiting::{On, Ready, Wait};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::cell::Cell;
@@ -66,6 +66,9 @@ pub(crate) struct Execution {
     /// Whether a task has panicked.
     pub(crate) panicked: bool,
     pub(crate) misuse: Option<String>,
+    /// A branch of a select or join has acted although one that was asked before it was ready: no runtime does that. The
+    /// execution is given up before user code sees it.
+    pub(crate) impossible: bool,
     pub(crate) groups: Arc<Groups>,
     pub(crate) learnt: Learnt,
     /// Whether something was learnt that `groups` lacks.
@@ -143,6 +146,7 @@ impl Execution {
             main_done: false,
             panicked: false,
             misuse: None,
+            impossible: false,
             groups,
             learnt,
             grew: false,
@@ -170,7 +174,7 @@ impl Execution {
         (self.order, self.last_wait, self.selects) = (0, 0, 0);
         self.clock = Clock::default();
         (self.muted, self.main_done, self.panicked) = (false, false, false);
-        self.misuse = None;
+        (self.misuse, self.impossible) = (None, false);
         self.numbers.iter_mut().for_each(|(_, number)| *number = 0);
         self.set_up = 0;
         self.late.clear();
@@ -354,6 +358,18 @@ impl Execution {
         !task.in_poll && self.groups.is_marked(task.name)
     }
 
+    /// Returns `true` if task `at`, which has registered its waits, looks at them in a step of its own before it is blocked.
+    ///
+    /// Other tasks need no such step: they are blocked at once, and go on when something is ready. It matters
+    /// * for a task that some execution aborts: an abort that comes before the look does not keep it from taking what is
+    ///   ready at the look;
+    /// * beside `yield_now`, which is not ready at the first look and always at the second one.
+    pub(crate) fn looks_first(&self, at: usize) -> bool {
+        let task = &self.tasks[at];
+        let yields = || task.live_waits().any(|wait| matches!(wait.on, On::Yield));
+        task.poll > 0 && (self.is_abortable(at) || task.live_waits().nth(1).is_some() && yields())
+    }
+
     /// Returns `true` if a waiting task could be let through by more than one thing.
     pub(crate) fn waits_for_several(&self, at: usize) -> bool {
         // An abort ends the wait too.
@@ -402,9 +418,14 @@ impl Execution {
         let asked = !task.probes.is_empty() || task.waits.iter().any(|wait| wait.poll == task.poll);
         let around: SmallVec<[Place; 2]> =
             task.around.iter().filter(|(_, any_first)| asked || *any_first).map(|(place, _)| *place).collect();
+        let mut learnt = false;
         for place in around {
-            self.grew |= self.learnt.mark(&self.groups, place_name(place));
+            learnt |= self.learnt.mark(&self.groups, place_name(place));
         }
+        self.grew |= learnt;
+        let task = &self.tasks[self.running as usize];
+        let is_ready = |wait: &Wait| wait.poll == task.poll && self.finds_ready(&wait.on);
+        self.impossible |= learnt && task.waits.iter().any(is_ready);
     }
 
     /// The running task comes to an event, or to an aside that may have to be one.

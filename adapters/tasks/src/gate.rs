@@ -265,16 +265,16 @@ impl Acquiring {
 
     fn got(&mut self) -> Result<(), Shut> {
         let id = self.id.expect("it asked");
-        let (given, closed) = self.gate.with(|s, object| {
+        let (assigned, closed) = self.gate.with(|s, object| {
             events::read(object.part(Part::Closed));
-            (s.permits.ready(id).is_some(), s.closed.is_some())
+            (s.permits.assigned(id), s.closed.is_some())
         });
-        // What was given to somebody who comes too late is given back when the wait is dropped.
-        if !(given && closed) {
+        // Permits that a closed gate has assigned are given back when the wait is dropped.
+        if !closed || assigned == 0 {
             self.gate.with(|s, _| s.permits.take(id));
             self.id = None;
         }
-        if given && !closed { Ok(()) } else { Err(Shut) }
+        if closed { Err(Shut) } else { Ok(()) }
     }
 
     /// Asks, the first time, and waits.

@@ -139,8 +139,10 @@ impl TaskMachine {
     }
 
     fn check_misuse(&self) -> Result<(), MachineError> {
-        match &self.live.as_ref().expect("it has begun").misuse {
+        let x = self.live.as_ref().expect("it has begun");
+        match &x.misuse {
             Some(text) => Err(MachineError::Misuse(text.clone())),
+            None if x.impossible => Err(MachineError::Unsupported(LEARNT.into())),
             None => Ok(()),
         }
     }
@@ -400,7 +402,12 @@ fn run_on(x: *mut Execution) {
     let mut seen = 0;
     // Short borrows only: tasks reach the execution too.
     loop {
-        let next = unsafe { (*x).fresh.pop_front().or_else(|| next_to_pass(&mut *x, &mut seen)) };
+        let next = unsafe {
+            if (*x).impossible {
+                return;
+            }
+            (*x).fresh.pop_front().or_else(|| next_to_pass(&mut *x, &mut seen))
+        };
         let Some(number) = next else { return };
         task::resume(x, number);
     }

@@ -9,12 +9,20 @@
 use crate::waiting::Ready;
 use std::collections::VecDeque;
 
+/// A waiter in the line.
 #[derive(Debug)]
 struct Want {
     id: u64,
     need: usize,
-    /// When the permits were assigned: the steps that had released them.
-    given: Option<Vec<u32>>,
+    /// The permits that are assigned to it so far, and the steps that released them.
+    assigned: usize,
+    released_by: Vec<u32>,
+}
+
+impl Want {
+    fn is_served(&self) -> bool {
+        self.assigned == self.need
+    }
 }
 
 /// Permits, free or held, and the line of those who want some.
@@ -69,10 +77,6 @@ impl Permits {
         self.free.iter().map(|(_, count)| count).sum()
     }
 
-    fn waiting(&self) -> bool {
-        self.line.iter().any(|want| want.given.is_none())
-    }
-
     fn draw(&mut self, mut need: usize) -> Vec<u32> {
         let mut steps = Vec::new();
         while need > 0 {
@@ -98,14 +102,14 @@ impl Permits {
         self.fresh = 0;
         let id = self.next;
         self.next += 1;
-        self.line.push_back(Want { id, need, given: None });
-        self.assign(None);
+        self.line.push_back(Want { id, need, assigned: 0, released_by: Vec::new() });
+        self.assign();
         Asked::Wait(id)
     }
 
     /// Takes permits if that needs no waiting.
     pub fn try_ask(&mut self, need: usize) -> bool {
-        if self.waiting() || self.available() < need {
+        if self.available() < need {
             return false;
         }
         self.fresh = self.fresh.saturating_sub(need);
@@ -118,23 +122,23 @@ impl Permits {
         if count > 0 {
             self.released = Some(step);
             self.free.push_back((step, count));
-            self.assign(None);
+            self.assign();
         }
     }
 
-    /// Gives what is free to those who are next, because of a step that left the line if there is one.
-    fn assign(&mut self, left: Option<u32>) {
+    /// Assigns free permits to the waiters in their order. The first one gets what is free, even if it needs more.
+    fn assign(&mut self) {
         if self.closed {
             return;
         }
-        while let Some(k) = self.line.iter().position(|want| want.given.is_none()) {
-            let need = self.line[k].need;
-            if self.available() < need {
+        while let Some(k) = self.line.iter().position(|want| !want.is_served()) {
+            let part = self.available().min(self.line[k].need - self.line[k].assigned);
+            if part == 0 {
                 return;
             }
-            let mut steps = self.draw(need);
-            steps.extend(left);
-            self.line[k].given = Some(steps);
+            let steps = self.draw(part);
+            self.line[k].assigned += part;
+            self.line[k].released_by.extend(steps);
         }
     }
 
@@ -149,28 +153,32 @@ impl Permits {
         self.closed = true;
     }
 
-    /// The steps that released what was given to this number in the line, if it was given.
-    #[must_use]
-    pub fn ready(&self, id: u64) -> Option<Vec<u32>> {
-        self.line.iter().find(|want| want.id == id)?.given.clone()
+    fn waiter(&self, id: u64) -> Option<&Want> {
+        self.line.iter().find(|want| want.id == id)
     }
 
-    /// Leaves the line with what was given.
+    /// The steps that released the permits of waiter `id`, if it has all that it needs.
+    #[must_use]
+    pub fn ready(&self, id: u64) -> Option<Vec<u32>> {
+        self.waiter(id).filter(|want| want.is_served()).map(|want| want.released_by.clone())
+    }
+
+    /// The number of permits that are assigned to waiter `id`.
+    #[must_use]
+    pub fn assigned(&self, id: u64) -> usize {
+        self.waiter(id).map_or(0, |want| want.assigned)
+    }
+
+    /// Removes waiter `id` from the line; it keeps what is assigned to it.
     pub fn take(&mut self, id: u64) {
         self.line.retain(|want| want.id != id);
     }
 
-    /// Leaves the line; what was assigned is free again.
+    /// Removes waiter `id` from the line in step `step`; what is assigned to it is free again.
     pub fn give_up(&mut self, id: u64, step: u32) {
-        if let Some(k) = self.line.iter().position(|want| want.id == id) {
-            let want = self.line.remove(k).expect("it was found");
-            if want.given.is_some() {
-                self.release(want.need, step);
-            } else {
-                // It may have kept others behind it from what is free.
-                self.assign(Some(step));
-            }
-        }
+        let assigned = self.assigned(id);
+        self.take(id);
+        self.release(assigned, step);
     }
 
     /// Takes up to `count` free permits away for good.

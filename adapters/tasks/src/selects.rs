@@ -53,6 +53,9 @@ impl Around {
     pub fn done(&self) {
         if let Some(x) = running() {
             x.mark_around();
+            if x.impossible {
+                crate::task::abandon();
+            }
         }
     }
 }

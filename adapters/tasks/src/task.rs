@@ -26,7 +26,7 @@ pub(crate) enum State {
     /// Before this event.
     Event(Action),
     /// In the middle of a poll, about to look at its waits; `first` if no look has been taken since they were registered.
-    /// Only a task that some execution aborts stops here: an abort no longer reaches it before the look.
+    /// See [`Execution::looks_first`].
     Looking { first: bool },
     /// Waiting for one of its waits, a wake from elsewhere, or an abort.
     Blocked,
@@ -262,6 +262,14 @@ pub(crate) fn suspend() {
     unsafe { (*yielder).suspend(()) };
 }
 
+/// Stops the running task for good: its execution is impossible. It unwinds when the execution is cleared away.
+pub(crate) fn abandon() -> ! {
+    while !events::is_over() {
+        suspend();
+    }
+    std::panic::resume_unwind(Box::new("an impossible execution was given up"))
+}
+
 /// Lets task `number` run until it stops again.
 pub(crate) fn resume(x: *mut Execution, number: u32) {
     // Short borrows only: the task's code reaches the execution too.
@@ -415,7 +423,7 @@ fn stop(x: &mut Execution, in_poll: bool) {
     x.task().in_poll |= in_poll;
     block(x);
     if !pass(x) {
-        if x.is_abortable(x.running as usize) && x.task().poll > 0 {
+        if x.looks_first(x.running as usize) {
             x.task().state = State::Looking { first: true };
         }
         suspend();

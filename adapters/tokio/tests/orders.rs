@@ -6,6 +6,7 @@ mod common;
 
 use common::outcomes;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 use tokio::sync::{Barrier, Notify, OnceCell, Semaphore, mpsc, oneshot};
 use tokio::time::timeout;
@@ -138,4 +139,29 @@ fn each_ready_branch_of_a_select_can_be_taken() {
             _ = c.1 => "c".into(),
         }
     });
+}
+
+/// A biased `select!` takes the first branch that is ready, in every execution that user code sees: also in those that only
+/// show the search what the program does.
+#[test]
+fn a_biased_select_never_passes_over_a_ready_branch() {
+    let wrong = Arc::new(AtomicUsize::new(0));
+    let passed_over = wrong.clone();
+    outcomes(&["first"], move || {
+        let passed_over = passed_over.clone();
+        async move {
+            let (tx, rx) = oneshot::channel();
+            tx.send(()).unwrap();
+            let (other, mut events) = mpsc::unbounded_channel();
+            let acts = async {
+                other.send(()).unwrap();
+                passed_over.fetch_add(1, Ordering::Relaxed);
+            };
+            let taken = tokio::select! { biased; _ = rx => "first", () = acts => "second" };
+            assert!(events.try_recv().is_err(), "the second branch was polled");
+            taken.into()
+        }
+    });
+    let wrong_in_all = wrong.load(Ordering::Relaxed);
+    assert_eq!(wrong_in_all, 0, "a later branch was taken while an earlier one was ready");
 }

@@ -1,22 +1,22 @@
-//! Compares `optimal` with `exhaustive` on generated programs: `generated [PROGRAMS] [SEED]`; with a third argument
-//! `bounded`, with a bound on early timers; or, with `commute`, exchanges steps that touch nothing in common.
+//! Compares `optimal` with `exhaustive` on generated programs: `generated [PROGRAMS] [SEED]`. A third argument
+//! `bounded` bounds the number of early timers; `commute` instead swaps adjacent steps that touch no common object.
 //!
-//! Programs that have too many executions for every order are left out of the number. Whatever differs is made
-//! smaller, told, and ends the run with exit code 1.
+//! Programs with too many executions to explore every order are not counted. A program that shows a difference is
+//! minimized and printed, and the run ends with exit code 1.
 
 #![expect(clippy::print_stdout, reason = "this is a command")]
 
 use conformance::generated::{Early, Judged, Plan, commute, judge, shrink};
 use std::process::ExitCode;
 
-/// How many differences are told before the run gives up.
+/// The number of differences after which the run stops.
 const ENOUGH: usize = 5;
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let number = |at: usize| arguments.get(at).map(|text| text.parse::<u64>().expect("numbers: PROGRAMS SEED"));
     let (programs, seed) = (number(0).unwrap_or(5_000), number(1).unwrap_or(1));
-    // Assertions of ours are told with the plan that they fail on.
+    // Panics are not printed here: a failed internal assertion is reported together with its plan.
     std::panic::set_hook(Box::new(|_| {}));
     let differences = match arguments.get(2).map(String::as_str) {
         None => compare(programs, seed, Early::Always),

@@ -1,4 +1,9 @@
-//! Whether steps that touch nothing in common can really be exchanged: what every reduction counts on.
+//! Checks that steps which touch no common object commute. Every reduction relies on this.
+//!
+//! A [`Walk`] visits the configurations of a program depth first, each trace prefix once. After each new step it
+//! executes every enabled step of another task. If the two steps are independent (neither causes the other, and their
+//! footprints do not conflict), it rewinds both, executes them in reverse order, and compares each step with its
+//! earlier self, and the enabled tasks afterwards.
 
 use super::judge::{Early, settings};
 use super::plan::Plan;
@@ -8,7 +13,7 @@ use std::sync::Arc;
 use whippet_model::{Access, Branch, Choice, Clocks, Machine, MachineError, Name, Program, Touch, conflict};
 use whippet_tasks::{TaskMachine, Tasks};
 
-/// A step as it is compared: what it is, what it touches, what it comes after, and how it goes on.
+/// A step as it is compared: its event, its footprint, the events that cause it, and its next branch.
 #[derive(PartialEq, Eq)]
 struct Seen {
     event: Name,
@@ -17,7 +22,7 @@ struct Seen {
     next: Option<Branch>,
 }
 
-/// Goes everywhere once.
+/// A depth-first walk that visits each trace prefix once.
 struct Walk {
     machine: TaskMachine,
     clocks: Clocks,
@@ -25,7 +30,7 @@ struct Walk {
     left: usize,
 }
 
-/// Why a walk ends early.
+/// The reason why a walk ended early.
 enum Stop {
     Wrong(String),
     Machine(MachineError),
@@ -69,7 +74,8 @@ impl Walk {
         choices
     }
 
-    /// Who can go on, by name: the numbers of tasks go by the order in which they were spawned.
+    /// Returns the enabled tasks by name. Their numbers cannot be compared, because they depend on the order of
+    /// spawning.
     fn threads(&mut self) -> Vec<Name> {
         let mut threads: Vec<Name> = self.enabled().iter().map(|choice| self.machine.thread(choice.what)).collect();
         threads.sort_unstable();
@@ -97,7 +103,7 @@ impl Walk {
         Ok(())
     }
 
-    /// Exchanges the newest step with everything independent that can follow it.
+    /// Swaps the newest step with every independent step that can follow it.
     fn exchange(&mut self, first: Choice) -> Result<(), Stop> {
         let depth = self.machine.depth();
         let one = self.newest();
@@ -167,10 +173,11 @@ fn difference(a: &Seen, b: &Seen) -> String {
     )
 }
 
-/// Configurations beyond this are not looked at.
+/// The maximum number of trace prefixes to visit.
 const MOST: usize = 1_000;
 
-/// What is wrong with what steps of this plan touch, if anything is.
+/// Returns a description of the first independent steps of this plan that do not commute, or of an error, if there is
+/// one.
 #[must_use]
 pub fn commute(plan: &Plan) -> Option<String> {
     let (plan, logs) = (Arc::new(plan.clone()), Logs::default());

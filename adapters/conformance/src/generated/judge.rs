@@ -12,13 +12,13 @@ use whippet_model::{
 use whippet_search::{Options, Reduction, SearchError, explore};
 use whippet_tasks::{Settings, TaskMachine, Tasks};
 
-/// Programs with more executions than this are too large for every order.
+/// The maximum number of executions. Plans with more are too large to compare.
 const MOST: u64 = 1_000;
 
-/// What the tasks had seen when an execution was complete, and what was wrong with it.
+/// The outcomes of complete executions: the logs of the tasks, and the kinds of problems.
 type Outcomes = BTreeSet<(String, Vec<Kind>)>;
 
-/// The tasks of a plan, with an ear at the end of each execution.
+/// The tasks of a plan, with a record of the outcome of each execution.
 struct Overheard {
     tasks: Tasks,
     logs: Logs,
@@ -129,16 +129,16 @@ impl Machine for Ear {
     }
 }
 
-/// What a search saw.
+/// The result of one search.
 struct Seen {
     outcomes: Outcomes,
     executions: u64,
     blocked: u64,
 }
 
-/// Explores a plan; `None` if that takes too many executions.
+/// Explores a plan. Returns `None` if that takes too many executions.
 fn see(plan: &Arc<Plan>, early: Early, reduction: Reduction) -> Result<Option<Seen>, String> {
-    // Our own assertions are differences too: they are made smaller like others.
+    // A failed internal assertion is a difference too, and its plan is minimized like others.
     std::panic::catch_unwind(|| look(plan, early, reduction))
         .map_err(|panic| {
             let text = panic.downcast_ref::<String>().map(String::as_str).or(panic.downcast_ref::<&str>().copied());
@@ -147,16 +147,16 @@ fn see(plan: &Arc<Plan>, early: Early, reduction: Reduction) -> Result<Option<Se
         .map_err(|error| error.to_string())
 }
 
-/// How often timers may fire early.
+/// The bound on timers that fire early.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Early {
-    /// As often as time allows.
+    /// Timers may fire early without a bound.
     Always,
-    /// Up to a bound that matters, in most programs: then whether one may fire depends on everything.
+    /// Most programs have a small bound. Then all earlier steps affect whether a timer may fire early.
     Seldom,
 }
 
-/// How a plan is run.
+/// Returns the settings for running a plan.
 pub(crate) fn settings(plan: &Plan, early: Early) -> Settings {
     let acts: usize = plan.0.iter().map(Vec::len).sum();
     let bounds = if early == Early::Seldom { [u64::MAX, 1, 2] } else { [u64::MAX; 3] };
@@ -166,7 +166,8 @@ pub(crate) fn settings(plan: &Plan, early: Early) -> Settings {
 fn look(plan: &Arc<Plan>, early: Early, reduction: Reduction) -> Result<Option<Seen>, SearchError> {
     let (logs, seen) = (Logs::default(), Arc::<Mutex<Outcomes>>::default());
     let (plan, to) = (plan.clone(), logs.clone());
-    // Every order is one of every drop too, so that nothing is left out on both sides.
+    // `exhaustive` also makes operations events that `optimal` merges into steps, such as drops, so that the two
+    // searches do not omit the same orders.
     let every_event = reduction == Reduction::Exhaustive;
     let settings = Settings { every_event, ..settings(&plan, early) };
     let tasks = Tasks::new("generated", settings, move || program(plan.clone(), to.clone()));
@@ -175,7 +176,7 @@ fn look(plan: &Arc<Plan>, early: Early, reduction: Reduction) -> Result<Option<S
     options.limits.executions = Some(MOST);
     options.limits.steps = 500;
     loop {
-        // What an earlier round saw must not hide what this one misses.
+        // Outcomes of an earlier round must not hide outcomes that this round misses.
         seen.lock().unwrap_or_else(PoisonError::into_inner).clear();
         let before = overheard.tasks.learnt();
         let verdict = explore(overheard.clone(), &options, &());
@@ -193,39 +194,39 @@ fn look(plan: &Arc<Plan>, early: Early, reduction: Reduction) -> Result<Option<S
     }
 }
 
-/// What came of comparing a plan.
+/// The result of comparing the two searches of a plan.
 pub enum Judged {
-    /// Both see the same; how many executions each needed.
+    /// Both searches see the same outcomes.
     Same {
-        /// With `optimal`.
+        /// The number of executions of `optimal`.
         optimal: u64,
-        /// How many others of `optimal` were blocked: only where a task chooses.
+        /// The number of further executions of `optimal` that were blocked. This happens only if a task makes a choice.
         blocked: u64,
-        /// With `exhaustive`.
+        /// The number of executions of `exhaustive`.
         exhaustive: u64,
     },
     /// The plan has too many executions to compare.
     TooLarge,
-    /// They differ.
+    /// The searches differ.
     Different(Difference),
 }
 
-/// How the two differ.
+/// The difference between the two searches.
 #[derive(Debug)]
 pub struct Difference {
-    /// What only `exhaustive` sees.
+    /// Outcomes that only `exhaustive` sees.
     pub missed: Vec<String>,
-    /// What only `optimal` sees.
+    /// Outcomes that only `optimal` sees.
     pub invented: Vec<String>,
-    /// What else is wrong.
+    /// An error, or a failed assertion, of a search.
     pub error: Option<String>,
 }
 
-/// Compares the outcomes of a plan.
+/// Explores a plan with both searches and compares the outcomes.
 pub fn judge(plan: &Plan, early: Early) -> Judged {
     let plan = Arc::new(plan.clone());
     let both = see(&plan, early, Reduction::Optimal).and_then(|few| {
-        // Where one per trace is too much, all of them are.
+        // If one execution per trace is too many, so are all orders.
         if few.is_none() { Ok((None, None)) } else { Ok((few, see(&plan, early, Reduction::Exhaustive)?)) }
     });
     let (few, all) = match both {
@@ -245,7 +246,7 @@ pub fn judge(plan: &Plan, early: Early) -> Judged {
     Judged::Different(Difference { missed, invented, error: None })
 }
 
-/// The smallest plan like this one on which the two still differ.
+/// Minimizes a plan on which the two searches differ. Returns the smallest plan found, with its difference.
 #[must_use]
 pub fn shrink(plan: &Plan, early: Early) -> (Plan, Difference) {
     let Judged::Different(mut difference) = judge(plan, early) else { panic!("only plans that differ can be shrunk") };

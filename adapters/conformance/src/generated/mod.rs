@@ -1,8 +1,9 @@
-//! Generated programs: one execution per trace must see every outcome that every order sees.
+//! Generated programs, on which one execution per trace must see every outcome that all orders see.
 //!
-//! A [`plan`] is drawn from a seed: a few tasks with a few acts each, on channels, locks, signals and timers that
-//! they share. [`task`] interprets it over the stand-in, so nothing is compiled per program. [`judge`] explores it
-//! twice, with `optimal` and with `exhaustive`, compares what was seen, and makes a plan that differs smaller.
+//! The module `plan` draws a plan from a seed: a few tasks with a few acts each, on shared channels, locks, signals and
+//! timers. `task` interprets the plan on the shim, so no program has to be compiled. `judge` explores it with `optimal`
+//! and with `exhaustive`, compares the outcomes, and minimizes a plan on which they differ. `commute` checks that
+//! independent steps commute.
 
 mod commute;
 mod judge;

@@ -1,93 +1,93 @@
-//! What a generated program does.
+//! The plan of a generated program.
 
-/// Something that a task can wait for. Receivers and handles are in the hands of one task each; see [`Plan`].
+/// An operation that a task can wait for. Each receiver and each handle is held by one task; see [`Plan`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Leaf {
-    /// Takes from the first unbounded channel.
+    /// Receives from the first unbounded channel.
     First,
-    /// Takes from the second unbounded channel.
+    /// Receives from the second unbounded channel.
     Second,
-    /// Takes from the bounded channel.
+    /// Receives from the bounded channel.
     Narrow,
-    /// Takes up to two messages from the first unbounded channel at once.
+    /// Receives up to two messages at once from the first unbounded channel.
     Many,
-    /// Waits for the oneshot.
+    /// Receives from the oneshot.
     Answer,
     /// Waits until the oneshot's receiver is gone.
     Unwanted,
-    /// Waits for the task before this one to end.
+    /// Waits for the preceding task to end.
     Join,
     /// Sends to the bounded channel, waiting for room.
     Push,
-    /// Reserves room in the bounded channel, and sends.
+    /// Reserves room in the bounded channel and sends.
     Reserve,
     /// Waits until the first unbounded channel has no receiver.
     Closed,
-    /// Adds to a text under a lock.
+    /// Appends to a text under the mutex.
     Lock,
-    /// Reads a text under a lock with others.
+    /// Reads a text under the read-write lock, together with other readers.
     Read,
-    /// Adds to a text under a lock, alone.
+    /// Appends to a text under the read-write lock, exclusively.
     Write,
-    /// Gets a permit, and gives it back.
+    /// Acquires a permit and releases it.
     Acquire,
-    /// Gets two permits, and gives them back.
+    /// Acquires two permits and releases them.
     AcquireTwo,
     Notified,
-    /// Waits for a new value.
+    /// Waits for a new value of the watch channel.
     Changed,
-    /// Takes what was sent to all.
+    /// Receives from the broadcast channel.
     Heard,
-    /// Waits for the value that is set once.
+    /// Waits for the value of the `SetOnce`.
     Set,
-    /// Gets the value that is made once.
+    /// Gets the value of the `OnceCell`, which the first caller computes.
     Cell,
     Sleep,
-    /// Sleeps twice as long.
+    /// Sleeps twice as long as `Sleep`.
     SleepLong,
     Yield,
     Barrier,
 }
 
-/// What a task does, one after another.
+/// An act of a task. Each task performs its acts in sequence.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Act {
     Wait(Leaf),
-    /// Waits for the first of two, and forgets the other.
+    /// Waits for the first of two leaves and drops the other one.
     Select {
         biased: bool,
         first: Leaf,
         second: Leaf,
     },
-    /// Waits for both.
+    /// Waits for both leaves.
     Join(Leaf, Leaf),
-    /// Waits, but not for ever.
+    /// Waits with a timeout.
     Timeout(Leaf),
-    /// Does something while the lock is held.
+    /// Performs an act while holding the mutex.
     Locked(Box<Act>),
-    /// Begins to wait to be notified, does something, and then waits.
+    /// Creates a future that waits for a notification, performs an act, and then awaits the future.
     Armed(Box<Act>),
-    /// A task of its own does this.
+    /// Performs an act in a new task.
     Spawn(Box<Act>),
-    /// Sends to an unbounded channel.
+    /// Sends to the unbounded channel with this number.
     Send(usize),
-    /// Sends to the first one if it still has a sender.
+    /// Sends to the first unbounded channel if it still has a sender.
     WeakSend,
     /// Sends to the bounded channel if there is room.
     TryPush,
-    /// Answers through the oneshot.
+    /// Sends to the oneshot.
     Answer,
     NotifyOne,
     NotifyAll,
-    /// Sends a new value to those who watch.
+    /// Sends a new value to the watch channel.
     Publish,
-    /// Sends to all who listen.
+    /// Sends to the broadcast channel.
     Cast,
-    /// Sets the value that is set once.
+    /// Sets the `SetOnce`.
     SetOnce,
-    /// Adds a permit.
+    /// Adds a permit to the semaphore.
     Release,
-    /// Looks without waiting.
+    /// Receives from the first unbounded channel without waiting. The acts up to `HasChanged` do not wait either.
     TryRecv,
     TryAnswer,
     TryLock,
@@ -98,23 +98,23 @@ pub enum Act {
     Capacity,
     IsFinished,
     HasChanged,
-    /// Receiver and senders.
+    /// Closes the receiver of the first unbounded channel. The acts up to `DropAnswer` drop ends of channels.
     CloseFirst,
     DropFirst,
     DropSenders,
     DropAnswer,
-    /// Asks the task before this one to stop.
+    /// Aborts the preceding task.
     Abort,
 }
 
-/// A program: what each task does.
+/// A program: the acts of each task.
 ///
-/// The first task holds the receivers of both unbounded channels and the oneshot's sender, the second one the
-/// bounded channel's receiver and the oneshot's. Each task holds the handle of the one before it.
+/// The first task holds the receivers of both unbounded channels and the sender of the oneshot. The second task holds
+/// the receivers of the bounded channel and of the oneshot. Each task holds the join handle of the preceding task.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Plan(pub Vec<Vec<Act>>);
 
-/// Random numbers that are the same everywhere: splitmix64.
+/// A generator of random numbers that are the same on every platform: splitmix64.
 struct Random(u64);
 
 impl Random {
@@ -132,7 +132,7 @@ impl Random {
     }
 }
 
-/// A theme: leaves and acts that belong together, so that what tasks do meets.
+/// A theme: leaves and acts that use the same objects, so that the tasks interact.
 struct Theme {
     leaves: &'static [Leaf],
     acts: &'static [Act],
@@ -160,7 +160,7 @@ const THEMES: [Theme; 12] = [
 ];
 
 impl Plan {
-    /// The plan of a seed.
+    /// Creates the plan of a seed.
     #[must_use]
     pub fn new(seed: u64) -> Plan {
         let mut random = Random(seed.wrapping_mul(0xD134_2543_DE82_EF95));
@@ -174,14 +174,14 @@ impl Plan {
         Plan((0..tasks).map(|_| task(&mut random)).collect())
     }
 
-    /// Which of the shared things any act uses.
+    /// Returns the shared objects that the acts use.
     pub(crate) fn uses(&self) -> Uses {
         let mut uses = Uses::default();
         self.0.iter().flatten().for_each(|act| uses.add(act));
         uses
     }
 
-    /// Plans that are a little smaller.
+    /// Returns the plans that are one act or one simplification smaller.
     pub fn smaller(&self) -> Vec<Plan> {
         let mut found = Vec::new();
         for task in (0..self.0.len()).rev() {
@@ -203,7 +203,7 @@ impl Plan {
     }
 }
 
-/// What a plan uses.
+/// The shared objects that a plan uses.
 #[derive(Debug, Default)]
 pub(crate) struct Uses {
     pub(crate) unbounded: bool,

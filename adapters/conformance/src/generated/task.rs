@@ -1,4 +1,4 @@
-//! Interprets a plan over the stand-in.
+//! Interprets a plan on the shim.
 
 use super::plan::{Act, Leaf, Plan, Uses};
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use tokio::task::JoinHandle;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// What every task did, as far as it could see. Not part of the program: each task writes its own line only.
+/// The log of each task's observations. Not part of the program: each task writes only to its own entry.
 #[derive(Clone, Default)]
 pub(crate) struct Logs(Arc<Mutex<BTreeMap<String, String>>>);
 
@@ -27,14 +27,14 @@ impl Logs {
         *self.lock().entry(task.into()).or_default() += text;
     }
 
-    /// All of them in one line.
+    /// Returns all logs in one line.
     pub(crate) fn text(&self) -> String {
         let lines: Vec<String> = self.lock().iter().map(|(task, text)| format!("{task}: {text}")).collect();
         lines.join(" | ")
     }
 }
 
-/// What all tasks can reach.
+/// The objects that all tasks share.
 #[derive(Clone)]
 struct Shared {
     logs: Logs,
@@ -50,7 +50,8 @@ struct Shared {
     barrier: Arc<sync::Barrier>,
 }
 
-/// What one task holds. What no act of the plan uses is not there: its end would only be one more event.
+/// The objects that one task holds. Objects that no act of the plan uses are absent: dropping them would only add
+/// events.
 #[derive(Default)]
 struct Hands {
     senders: Option<[mpsc::UnboundedSender<String>; 2]>,
@@ -65,7 +66,7 @@ struct Hands {
     heard: Option<broadcast::Receiver<String>>,
 }
 
-/// What a leaf needs of its task's hands: each is for one leaf at a time.
+/// The object of its task that a leaf uses. Each object is used by one leaf at a time.
 enum Hand<'a> {
     Nothing,
     Unbounded(&'a mut mpsc::UnboundedReceiver<String>),
@@ -75,7 +76,7 @@ enum Hand<'a> {
     Join(&'a mut Option<JoinHandle<()>>),
     Watched(&'a mut watch::Receiver<usize>),
     Heard(&'a mut broadcast::Receiver<String>),
-    /// The task does not have it, or another leaf has it.
+    /// The task does not hold the object, or another leaf uses it.
     Empty,
 }
 
@@ -106,17 +107,17 @@ impl Hands {
 
 type Future<'a> = Pin<Box<dyn std::future::Future<Output = String> + Send + 'a>>;
 
-/// What a leaf needs of the shared things, cheap to clone.
+/// The shared objects that a leaf uses; cheap to clone.
 #[derive(Clone)]
 struct Reach {
     shared: Shared,
     senders: Option<[mpsc::UnboundedSender<String>; 2]>,
     narrow: Option<mpsc::Sender<String>>,
-    /// The text that it sends or writes.
+    /// The text that the leaf sends or writes.
     name: String,
 }
 
-/// Waits for a leaf; what it sees is the answer.
+/// Waits for a leaf and returns the observed text.
 fn wait<'a>(leaf: Leaf, hand: Hand<'a>, reach: &'a Reach) -> Future<'a> {
     let Reach { shared, name, .. } = reach;
     Box::pin(async move {
@@ -219,7 +220,7 @@ fn wait<'a>(leaf: Leaf, hand: Hand<'a>, reach: &'a Reach) -> Future<'a> {
     })
 }
 
-/// Does an act; what it sees is the answer.
+/// Performs an act and returns the observed text.
 fn act<'a>(act: &'a Act, hands: &'a mut Hands, shared: &'a Shared, name: String) -> Future<'a> {
     Box::pin(async move {
         let reach =
@@ -275,7 +276,7 @@ fn act<'a>(act: &'a Act, hands: &'a mut Hands, shared: &'a Shared, name: String)
     })
 }
 
-/// The acts that do not wait.
+/// Performs an act that does not wait, and returns the observed text.
 fn at_once(act: &Act, hands: &mut Hands, reach: &Reach) -> String {
     let Reach { shared, senders, narrow, name } = reach;
     let yes = |sent: bool| if sent { "sent" } else { "refused" }.to_string();
@@ -364,13 +365,13 @@ fn at_once(act: &Act, hands: &mut Hands, reach: &Reach) -> String {
 }
 
 impl Hands {
-    /// The hands of a task that only shares what can be cloned.
+    /// Returns the objects for a spawned task: only those that can be cloned.
     fn shared(&self) -> Hands {
         Hands { senders: self.senders.clone(), narrow: self.narrow.clone(), ..Hands::default() }
     }
 }
 
-/// The ends of all channels that the plan uses, for the task that gets them.
+/// The ends of all channels that the plan uses, grouped by the task that holds them.
 struct Ends {
     senders: Option<[mpsc::UnboundedSender<String>; 2]>,
     narrow: Option<mpsc::Sender<String>>,
@@ -397,7 +398,7 @@ fn ends(uses: &Uses) -> Ends {
     ends
 }
 
-/// The whole program.
+/// Runs the whole program.
 pub(crate) async fn program(plan: Arc<Plan>, logs: Logs) {
     logs.clear();
     let uses = plan.uses();

@@ -1,4 +1,4 @@
-//! Channels: what is sent, what is refused, who is told of an end.
+//! Programs that use channels: sent and refused messages, and the ways in which a channel ends.
 
 use super::tokio;
 use std::sync::Arc;
@@ -221,7 +221,7 @@ async fn close_frees_senders() -> String {
     yield_now().await;
     rx.close();
     let refused = task.await.unwrap();
-    // Whether the second one had its place before depends on the order.
+    // The order decides whether the second send got its place before the close.
     let mut left = 0;
     while rx.recv().await.is_some() {
         left += 1;
@@ -381,7 +381,7 @@ async fn watch_left() -> String {
     let (tx, mut rx) = watch::channel(0);
     let mut log = String::new();
     for _ in 0..2 {
-        // Who waited and was left waits for what is new by then.
+        // After an abandoned wait, the receiver waits for a value that is newer than the last one seen.
         let first = tokio::select! { biased; _ = rx.changed() => "changed", () = yield_now() => "left" };
         tx.send_modify(|n| *n += 1);
         log += &format!("{first} {} ", *rx.borrow_and_update());
@@ -443,7 +443,7 @@ async fn cast_kept() -> String {
     let all = (tx.len(), tx.is_empty());
     let task = spawn(async move { other.recv().await.unwrap() });
     rx.recv().await.unwrap();
-    // The other one may have seen the first, or be gone.
+    // The other receiver may have received the first message, or be dropped.
     let between = tx.len();
     task.await.unwrap();
     let then = tx.len();
@@ -460,7 +460,7 @@ async fn cast_gives_up_what_all_have_seen() -> String {
     let mine = rx.recv().await.unwrap().send(2).await.is_ok();
     let theirs = task.await.unwrap();
     let mut sum = 0;
-    // It ends, because nobody keeps the message.
+    // The loop ends, because the message is dropped after all receivers have received it.
     while let Some(n) = answers.recv().await {
         sum += n;
     }

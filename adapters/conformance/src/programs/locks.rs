@@ -1,4 +1,4 @@
-//! Locks, permits and signals: who gets them, and who gets them instead of somebody who left.
+//! Programs that use locks, permits and signals: which waiter gets them, also after another waiter has left.
 
 use super::tokio;
 use std::sync::Arc;
@@ -281,7 +281,7 @@ async fn barrier_in_rounds() -> String {
     format!("{}", mine.0 != theirs.0 && mine.1 != theirs.1)
 }
 
-/// Pairs of a value that may be there and one that is.
+/// A pair of an optional value and a value that is always present.
 type Pair = (Option<u32>, [u32; 2]);
 
 async fn parts_of_a_mutex() -> String {
@@ -298,7 +298,7 @@ async fn parts_of_a_mutex() -> String {
     let part: OwnedMappedMutexGuard<Pair, [u32; 2]> = OwnedMutexGuard::map(whole, |pair| &mut pair.1);
     let Ok(mut part) = OwnedMappedMutexGuard::try_map(part, |array| array.first_mut()) else { return "not".into() };
     *part = 7;
-    // It goes with the part.
+    // The lock moves into the task with the part.
     let task = spawn(async move { *part });
     format!("{shown} {same} {} {:?}", task.await.unwrap(), lock.lock().await)
 }
@@ -348,7 +348,7 @@ async fn a_writer_reads_a_part() -> String {
     };
     whole.1[0] = 5;
     let part = RwLockWriteGuard::downgrade_map(whole, |pair| &pair.1);
-    // The other reader is let in, a writer is not.
+    // The other reader is admitted, a writer is not.
     let seen = reader.await.unwrap();
     let busy = lock.try_write().is_err();
     drop(part);

@@ -1,4 +1,4 @@
-//! Tasks: how they end, and what is dropped when.
+//! Programs about the end of tasks and about the order in which values are dropped.
 
 use super::tokio;
 use tokio::sync::mpsc;
@@ -68,7 +68,7 @@ async fn drop_order() -> String {
     while let Some(text) = rx.recv().await {
         all.push(text);
     }
-    // A task that never began drops what it captured, in the order of capture.
+    // A task that never began drops its captured values in the order of capture, so the order here may differ.
     all.sort_unstable();
     all.join(" ")
 }
@@ -94,7 +94,7 @@ async fn a_task_that_is_done_cannot_be_cancelled() -> String {
     drop(tx);
     waits.await.unwrap();
     task.abort();
-    // It may have been cancelled before it began.
+    // The task may have been cancelled before it began.
     match task.await {
         Ok(n) => format!("{n}"),
         Err(error) => format!("{}", error.is_cancelled()),

@@ -1,4 +1,4 @@
-//! Waiting for several things, and for time.
+//! Programs that wait for several futures, and for time.
 
 use super::tokio;
 use std::sync::Arc;
@@ -180,7 +180,7 @@ async fn try_join_leaves_early() -> String {
 }
 
 async fn wakers_that_others_keep() -> String {
-    // A future that is not tokio's: it wakes through a waker that it keeps.
+    // A future that is not tokio's. It keeps the waker through which it is woken.
     let (slot, flag) =
         (Arc::new(std::sync::Mutex::new(None::<std::task::Waker>)), Arc::new(std::sync::Mutex::new(false)));
     let (slot_there, flag_there) = (slot.clone(), flag.clone());

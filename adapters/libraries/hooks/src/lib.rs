@@ -1,1 +1,1 @@
-//! Actors of two libraries, which keep part of their state where tokio does not see it.
+//! Actors of two libraries that keep part of their state in memory that tokio does not see.

@@ -23,7 +23,7 @@ impl Message<Note> for Server {
     async fn handle(&mut self, _: Note, _: &mut Context<Self, ()>) {}
 }
 
-/// A server that is busy is asked to stop. Whether it takes messages meanwhile is decided by an atomic of kameo's.
+/// A busy server is asked to stop. An atomic in kameo decides whether it accepts messages in the meantime.
 #[tokio::test]
 async fn a_busy_server_takes_messages() {
     let server = Server::spawn(Server);

@@ -12,7 +12,7 @@ impl Actor for Server {
     }
 }
 
-/// Whether a server that is told to stop has begun to do so is an atomic of ractor's.
+/// An atomic in ractor records whether a server that was told to stop has begun to stop.
 #[tokio::test]
 async fn a_server_takes_its_time_to_stop() {
     let (server, handle) = Actor::spawn(None, Server, ()).await.unwrap();

@@ -1,4 +1,4 @@
-//! Atomics: each operation is an event that reads or writes one object.
+//! Atomics. Each operation is an event that reads or writes one object.
 
 pub use std::sync::atomic::{Ordering, compiler_fence, fence};
 
@@ -8,7 +8,8 @@ use std::sync::atomic as real;
 use whippet_model::Name;
 use whippet_tasks::{Action, Object, Place, execution_id, is_live, read, write};
 
-/// Where something is in the current execution. It has no creator, because statics have none: its first use names it.
+/// The identity of an atomic or a set-once cell in the current execution. A static has no creator, so its first use in
+/// an execution names it, by the place where it was made.
 pub(super) struct Spot {
     made: Place,
     execution: real::AtomicU64,
@@ -20,8 +21,8 @@ impl Spot {
         Spot { made, execution: real::AtomicU64::new(0), name: real::AtomicU64::new(0) }
     }
 
-    /// An event. The answer is what it touches, or `None` outside of executions. What an earlier execution has left
-    /// behind is `reset`.
+    /// Records an event. Returns the object that it touches, or `None` outside executions. On the first use in an
+    /// execution, calls `reset` if an earlier execution has used the object.
     pub(super) fn event(
         &self,
         verb: &'static str,
@@ -49,7 +50,7 @@ impl Spot {
     }
 }
 
-/// An atomic type: what all of them have, and its own operations that read and write.
+/// Defines an atomic type: the operations that all atomics share, and the read-modify-write operations of this type.
 macro_rules! atomic {
     ($name:ident $(<$t:ident>)?, $type:ty, $own:ident { $($operation:ident)* }) => {
         #[doc = concat!("Like `std::sync::atomic::", stringify!($name), "`; its operations are events.")]
@@ -60,7 +61,7 @@ macro_rules! atomic {
         }
 
         impl $(<$t>)? $name $(<$t>)? {
-            /// An atomic with this value.
+            /// Creates an atomic with this value.
             #[track_caller]
             pub const fn new(value: $type) -> Self {
                 $name { real: real::$name::new(value), initial: value, spot: Spot::new(Location::caller()) }
@@ -71,7 +72,7 @@ macro_rules! atomic {
                 self.spot.event(verb, stringify!($name), place, reset)
             }
 
-            /// The value.
+            /// Returns the value.
             #[track_caller]
             pub fn load(&self, order: Ordering) -> $type {
                 self.event("loads an", Location::caller()).map(read);
@@ -85,14 +86,14 @@ macro_rules! atomic {
                 self.real.store(value, order);
             }
 
-            /// Sets the value; the answer is what it was.
+            /// Sets the value and returns the previous one.
             #[track_caller]
             pub fn swap(&self, value: $type, order: Ordering) -> $type {
                 self.event("swaps an", Location::caller()).map(write);
                 self.real.swap(value, order)
             }
 
-            /// Sets the value if it is `current`.
+            /// Sets the value to `new` if it is `current`. Returns the previous value, as `Ok` if it was replaced.
             #[track_caller]
             pub fn compare_exchange(
                 &self,
@@ -103,12 +104,12 @@ macro_rules! atomic {
             ) -> Result<$type, $type> {
                 let name = self.event("compares and exchanges an", Location::caller());
                 let result = self.real.compare_exchange(current, new, success, failure);
-                // Who found something else only looked.
+                // A failed exchange only reads.
                 name.map(if result.is_ok() { write } else { read });
                 result
             }
 
-            /// Sets the value if it is `current`. Never fails without a reason.
+            /// Like `compare_exchange`. Never fails spuriously.
             #[track_caller]
             pub fn compare_exchange_weak(
                 &self,
@@ -120,7 +121,8 @@ macro_rules! atomic {
                 self.compare_exchange(current, new, success, failure)
             }
 
-            /// Sets the value to what `update` makes of it, if it makes something.
+            /// Sets the value to the result of `update`, unless that is `None`. Returns the previous value, as `Ok` if
+            /// it was replaced.
             #[track_caller]
             pub fn fetch_update(
                 &self,
@@ -134,17 +136,17 @@ macro_rules! atomic {
                 result
             }
 
-            /// The value of an exclusive owner.
+            /// Returns a mutable reference to the value.
             pub fn get_mut(&mut self) -> &mut $type {
                 self.real.get_mut()
             }
 
-            /// The value.
+            /// Consumes the atomic and returns its value.
             pub fn into_inner(self) -> $type {
                 self.real.into_inner()
             }
 
-            /// Where the value is.
+            /// Returns a pointer to the value.
             pub const fn as_ptr(&self) -> *mut $type {
                 self.real.as_ptr()
             }
@@ -185,7 +187,7 @@ macro_rules! atomic {
         }
     };
     (@pointer $name:ident, $type:ty,) => {
-        // The pointer that it began with is only written back.
+        // SAFETY: `initial` is never dereferenced, only stored back into the atomic.
         unsafe impl<T> Send for $name<T> {}
         unsafe impl<T> Sync for $name<T> {}
 
@@ -221,7 +223,7 @@ atomic!(AtomicBool, bool, plain { fetch_and fetch_nand fetch_or fetch_xor });
 atomic!(AtomicPtr<T>, *mut T, pointer {});
 
 impl AtomicBool {
-    /// Negates the value; the answer is what it was.
+    /// Negates the value and returns the previous one.
     #[track_caller]
     pub fn fetch_not(&self, order: Ordering) -> bool {
         self.fetch_xor(true, order)

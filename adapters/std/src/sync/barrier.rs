@@ -1,4 +1,4 @@
-//! `Barrier`: all wait for the last.
+//! `Barrier`, built from a mutex and a condition variable.
 
 use super::{Condvar, Mutex};
 use std::fmt;
@@ -7,17 +7,17 @@ use std::sync::PoisonError;
 /// Like `std::sync::Barrier`; its operations are events.
 pub struct Barrier {
     size: usize,
-    /// Who has come, and how often all have.
+    /// The number of threads that wait, and the number of completed rounds.
     state: Mutex<(usize, usize)>,
     all_here: Condvar,
 }
 
-/// Who was the last.
+/// The result of [`Barrier::wait`].
 #[derive(Debug)]
 pub struct BarrierWaitResult(bool);
 
 impl BarrierWaitResult {
-    /// Whether this one was.
+    /// Returns `true` if this thread is the leader: the last one to arrive.
     #[must_use]
     pub fn is_leader(&self) -> bool {
         self.0
@@ -25,14 +25,14 @@ impl BarrierWaitResult {
 }
 
 impl Barrier {
-    /// For as many.
+    /// Creates a barrier for `size` threads.
     #[must_use]
     #[track_caller]
     pub const fn new(size: usize) -> Barrier {
         Barrier { size, state: Mutex::new((0, 0)), all_here: Condvar::new() }
     }
 
-    /// Waits for all.
+    /// Waits until `size` threads have arrived.
     #[track_caller]
     pub fn wait(&self) -> BarrierWaitResult {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);

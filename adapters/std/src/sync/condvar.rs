@@ -1,7 +1,7 @@
-//! `Condvar`: who waits gives the lock back, is told by somebody, and takes the lock again.
+//! `Condvar`: a waiter releases the lock, waits for a notification, and takes the lock again.
 //!
-//! Which of those who wait is told by `notify_one` is a choice of the search. Nobody wakes without being told; a wait
-//! with a timeout may end at any time.
+//! The search chooses which waiter `notify_one` wakes. There are no spurious wake-ups. A wait with a timeout may time
+//! out at any point.
 
 use super::MutexGuard;
 use std::fmt;
@@ -28,7 +28,7 @@ struct State {
 struct Core(Renewed<State>);
 
 impl Core {
-    /// Says what happens as an event, and names the object by its first use.
+    /// Records an event that changes the queue of waiters. The first use in an execution names the object.
     fn event(&self, verb: &'static str, place: Place) -> Object {
         event(Action { verb, what: "a Condvar", link: "", object: None, place });
         let object = self.0.named();
@@ -44,7 +44,7 @@ impl Core {
         })
     }
 
-    /// Leaves the line: whether it was told.
+    /// Leaves the queue. Returns `true` if the waiter was notified.
     fn leave(&self, id: u64) -> bool {
         self.0.with(|s| {
             let told = s.line.iter().any(|waiter| waiter.id == id && waiter.told.is_some());
@@ -84,12 +84,12 @@ pub struct Condvar {
     real: std::sync::Condvar,
 }
 
-/// Whether a wait ended because of its timeout.
+/// The result of a wait with a timeout.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub struct WaitTimeoutResult(bool);
 
 impl WaitTimeoutResult {
-    /// Whether it did.
+    /// Returns `true` if the wait ended because of its timeout.
     #[must_use]
     pub fn timed_out(&self) -> bool {
         self.0
@@ -97,7 +97,7 @@ impl WaitTimeoutResult {
 }
 
 impl Condvar {
-    /// Nobody waits.
+    /// Creates a condition variable without waiters.
     #[must_use]
     #[track_caller]
     pub const fn new() -> Condvar {
@@ -108,19 +108,19 @@ impl Condvar {
         self.core.get_or_init(|| Arc::new(Core(Renewed::new("condvar", Some(self.made)))))
     }
 
-    /// Tells one of those who wait.
+    /// Notifies one waiter. During exploration the search chooses which.
     #[track_caller]
     pub fn notify_one(&self) {
         if is_live() { self.core().tell(false, Location::caller()) } else { self.real.notify_one() }
     }
 
-    /// Tells all of them.
+    /// Notifies all waiters.
     #[track_caller]
     pub fn notify_all(&self) {
         if is_live() { self.core().tell(true, Location::caller()) } else { self.real.notify_all() }
     }
 
-    /// Gives the lock back, waits to be told, takes the lock again.
+    /// Releases the lock, waits for a notification, and takes the lock again.
     #[track_caller]
     pub fn wait<'a, T>(&self, mut guard: MutexGuard<'a, T>) -> LockResult<MutexGuard<'a, T>> {
         let place = Location::caller();
@@ -143,7 +143,7 @@ impl Condvar {
         lock.lock()
     }
 
-    /// Waits as long as `holds` is true.
+    /// Waits while `holds` returns `true`.
     #[track_caller]
     pub fn wait_while<'a, T>(
         &self,
@@ -156,7 +156,7 @@ impl Condvar {
         Ok(guard)
     }
 
-    /// Waits to be told, or for a time.
+    /// Releases the lock, waits for a notification or for the timeout, and takes the lock again.
     #[track_caller]
     pub fn wait_timeout<'a, T>(
         &self,
@@ -181,7 +181,7 @@ impl Condvar {
         super::map(lock.lock(), |guard| (guard, WaitTimeoutResult(!told)))
     }
 
-    /// Waits as long as `holds` is true, or for a time.
+    /// Waits while `holds` returns `true`, or until a wait times out.
     #[track_caller]
     pub fn wait_timeout_while<'a, T>(
         &self,

@@ -1,4 +1,4 @@
-//! `std::sync`, of which what tasks share is ours.
+//! `std::sync`, with the types through which tasks share memory replaced by observed ones.
 
 pub mod atomic;
 mod barrier;
@@ -17,7 +17,7 @@ pub use std::sync::*;
 
 use whippet_tasks::{Acquiring, Gate, Place};
 
-/// The gate of a lock: outside of executions it is always open, and only the real lock counts.
+/// The gate in front of a real lock. Outside executions it admits every caller, and only the real lock excludes.
 struct Door {
     made: Place,
     gate: std::sync::OnceLock<Arc<Gate>>,
@@ -32,7 +32,7 @@ impl Door {
         self.gate.get_or_init(|| Arc::new(Gate::made_at("std lock", permits, self.made)))
     }
 
-    /// Waits for permits. Whether they must be given back.
+    /// Waits for `need` of the lock's `permits`. Returns `true` if `leave` must release them.
     fn enter(&self, permits: usize, need: usize, verb: &'static str, place: Place) -> bool {
         let entered =
             whippet_tasks::is_live() && Acquiring::new(self.gate(permits).clone(), need, verb, place).here().is_ok();
@@ -40,7 +40,8 @@ impl Door {
         entered
     }
 
-    /// Takes permits if they are there: whether they must be given back, or `None` if they are not.
+    /// Acquires `need` permits without waiting. Returns `None` if they are not available, and otherwise `Some(true)` if
+    /// `leave` must release them.
     fn try_enter(&self, permits: usize, need: usize, place: Place) -> Option<bool> {
         if !whippet_tasks::is_live() {
             return Some(false);
@@ -56,14 +57,16 @@ impl Door {
     }
 }
 
-/// When the execution is over, tasks are cleared away one after another: nobody waits for another one any more.
+/// Unwinds the running task if the execution is over. Tasks are then torn down one after another, so no task may wait
+/// for another one.
 pub(crate) fn leave_if_over() {
     if whippet_tasks::is_over() && !std::thread::panicking() {
         std::panic::resume_unwind(Box::new("the execution is over"));
     }
 }
 
-/// The real lock behind a door that let us in: nobody else of this execution holds it.
+/// Takes the real lock after its [`Door`] has admitted the caller. During an execution no other task holds it, so
+/// `attempt` fails only while the execution is torn down, and outside executions, where `wait` blocks.
 fn real<G>(attempt: impl Fn() -> TryLockResult<G>, wait: impl FnOnce() -> LockResult<G>) -> Result<G, PoisonError<G>> {
     match attempt() {
         Ok(guard) => Ok(guard),
@@ -75,7 +78,7 @@ fn real<G>(attempt: impl Fn() -> TryLockResult<G>, wait: impl FnOnce() -> LockRe
     }
 }
 
-/// A guard made from another, poisoned or not.
+/// Applies `make` to a guard, poisoned or not.
 fn map<G, H>(result: LockResult<G>, make: impl FnOnce(G) -> H) -> LockResult<H> {
     match result {
         Ok(guard) => Ok(make(guard)),

@@ -1,4 +1,4 @@
-//! `std::sync::mpsc`: a channel that is made while a program is explored is one whose operations are events.
+//! `std::sync::mpsc`. A channel created while a program is explored records its operations as events.
 
 use super::leave_if_over;
 use std::fmt;
@@ -12,22 +12,22 @@ use whippet_tasks::{Action, Asking, Leaf, On, Place, Queue, Refused, block_on_he
 
 pub use real::{RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError};
 
-/// An end of a channel.
+/// One end of a channel: a real one, or a queue that records events.
 enum End<R, T> {
     Real(R),
     Task(Arc<Queue<T>>),
 }
 
-/// A sender of a channel without a limit.
+/// The sender of an unbounded channel.
 pub struct Sender<T>(End<real::Sender<T>, T>);
 
-/// A sender that waits for room.
+/// The sender of a bounded channel, which waits for room.
 pub struct SyncSender<T>(End<real::SyncSender<T>, T>);
 
-/// The receiver.
+/// The receiver of a channel.
 pub struct Receiver<T>(End<real::Receiver<T>, T>);
 
-/// A channel without a limit.
+/// Creates an unbounded channel.
 #[must_use]
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     if is_live() {
@@ -38,7 +38,7 @@ pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     (Sender(End::Real(sender)), Receiver(End::Real(receiver)))
 }
 
-/// A channel in which so many messages can wait.
+/// Creates a channel that holds up to `bound` messages. While a program is explored, `bound` must not be 0.
 #[must_use]
 #[track_caller]
 pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
@@ -60,7 +60,7 @@ pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
 }
 
 impl<T> Sender<T> {
-    /// Sends.
+    /// Sends a message.
     #[track_caller]
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
         match &self.0 {
@@ -71,7 +71,7 @@ impl<T> Sender<T> {
 }
 
 impl<T> SyncSender<T> {
-    /// Sends when there is room.
+    /// Sends a message, after waiting for room.
     #[track_caller]
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
         match &self.0 {
@@ -84,7 +84,7 @@ impl<T> SyncSender<T> {
         }
     }
 
-    /// Sends if there is room.
+    /// Sends a message if there is room.
     #[track_caller]
     pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
         match &self.0 {
@@ -115,7 +115,7 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Takes a message if there is one.
+    /// Receives a message without waiting.
     #[track_caller]
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
         match &self.0 {
@@ -127,7 +127,7 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Waits for a message, or for a time.
+    /// Waits for a message or for the timeout.
     #[track_caller]
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         match &self.0 {
@@ -136,12 +136,12 @@ impl<T> Receiver<T> {
         }
     }
 
-    /// Messages until all senders are gone.
+    /// Returns an iterator that waits for messages and ends when all senders are dropped.
     pub fn iter(&self) -> Iter<'_, T> {
         Iter(self)
     }
 
-    /// Messages that are there.
+    /// Returns an iterator over the pending messages, which never waits.
     pub fn try_iter(&self) -> TryIter<'_, T> {
         TryIter(self)
     }
@@ -162,7 +162,7 @@ fn recv_timeout<T>(queue: &Arc<Queue<T>>, timeout: Duration, place: Place) -> Re
     answer.unwrap_or(Err(RecvTimeoutError::Timeout))
 }
 
-/// What senders of either kind do.
+/// Implements `Clone` and `Drop` for both kinds of senders.
 macro_rules! sender {
     ($($name:ident)*) => {$(
         impl<T> Clone for $name<T> {
@@ -199,19 +199,19 @@ impl<T> Drop for Receiver<T> {
     }
 }
 
-/// See [`Receiver::iter`].
+/// The iterator that [`Receiver::iter`] returns.
 #[derive(Debug)]
 pub struct Iter<'a, T>(&'a Receiver<T>);
 
-/// See [`Receiver::try_iter`].
+/// The iterator that [`Receiver::try_iter`] returns.
 #[derive(Debug)]
 pub struct TryIter<'a, T>(&'a Receiver<T>);
 
-/// The messages of a receiver, which belongs to it.
+/// An iterator over messages that owns its receiver.
 #[derive(Debug)]
 pub struct IntoIter<T>(Receiver<T>);
 
-/// Messages, taken by one of the functions above.
+/// Implements `Iterator` by one of the receiving functions above.
 macro_rules! messages {
     ($([$($life:lifetime)?] $name:ty, $take:ident;)*) => {$(
         impl<$($life,)? T> Iterator for $name {

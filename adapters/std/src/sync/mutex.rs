@@ -1,4 +1,4 @@
-//! `Mutex`.
+//! `Mutex`: a real mutex behind a gate with one permit.
 
 use super::{Door, map, real};
 use std::fmt;
@@ -16,26 +16,26 @@ pub struct Mutex<T: ?Sized> {
 #[must_use = "if unused the Mutex will immediately unlock"]
 pub struct MutexGuard<'a, T: ?Sized> {
     pub(super) lock: &'a Mutex<T>,
-    /// `None` while a condition variable has it, and when it is dropped.
+    /// `None` while a condition variable waits with it, and during `drop`.
     pub(super) real: Option<std::sync::MutexGuard<'a, T>>,
     entered: bool,
 }
 
 impl<T> Mutex<T> {
-    /// An unlocked mutex.
+    /// Creates an unlocked mutex.
     #[track_caller]
     pub const fn new(value: T) -> Mutex<T> {
         Mutex { door: Door::new(Location::caller()), real: std::sync::Mutex::new(value) }
     }
 
-    /// The value.
+    /// Consumes the mutex and returns its value.
     pub fn into_inner(self) -> LockResult<T> {
         self.real.into_inner()
     }
 }
 
 impl<T: ?Sized> Mutex<T> {
-    /// Waits for the lock.
+    /// Waits for the lock and takes it.
     #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         let entered = self.door.enter(1, 1, "asks for", Location::caller());
@@ -43,7 +43,7 @@ impl<T: ?Sized> Mutex<T> {
         map(guard, |guard| MutexGuard { lock: self, real: Some(guard), entered })
     }
 
-    /// Takes the lock if nobody holds it.
+    /// Takes the lock if it is free.
     #[track_caller]
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
         let Some(entered) = self.door.try_enter(1, 1, Location::caller()) else { return Err(TryLockError::WouldBlock) };
@@ -57,17 +57,17 @@ impl<T: ?Sized> Mutex<T> {
         }
     }
 
-    /// Whether somebody panicked with it in hand.
+    /// Returns `true` if a thread panicked while holding the lock.
     pub fn is_poisoned(&self) -> bool {
         self.real.is_poisoned()
     }
 
-    /// Forgets that somebody did.
+    /// Clears the poisoned state.
     pub fn clear_poison(&self) {
         self.real.clear_poison();
     }
 
-    /// The value of an exclusive owner.
+    /// Returns a mutable reference to the value.
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
         self.real.get_mut()
     }

@@ -1,7 +1,7 @@
-//! `OnceLock` and `LazyLock`: set once, and read from then on.
+//! `OnceLock` and `LazyLock`: cells that are set once and then only read.
 //!
-//! In statics they begin anew with each execution, see [`Once`]. What was set before the first execution stays set, and
-//! reading it is no event.
+//! In statics they are reset at the start of each execution; see [`Once`]. A value that was set before the first
+//! execution stays set, and reading it is not an event.
 
 use super::Mutex;
 use super::atomic::Spot;
@@ -16,12 +16,12 @@ use whippet_tasks::{Once, Place, read, write};
 pub struct OnceLock<T> {
     value: Once<T>,
     spot: Spot,
-    /// Held by whoever makes the value.
+    /// Held by the task that computes the value.
     making: Mutex<()>,
 }
 
 impl<T> OnceLock<T> {
-    /// Not set.
+    /// Creates an empty cell.
     #[must_use]
     #[track_caller]
     pub const fn new() -> OnceLock<T> {
@@ -46,24 +46,24 @@ impl<T> OnceLock<T> {
         done
     }
 
-    /// The value, if it is set.
+    /// Returns the value, if it is set.
     #[track_caller]
     pub fn get(&self) -> Option<&T> {
         self.look(Location::caller())
     }
 
-    /// The value of an exclusive owner.
+    /// Returns a mutable reference to the value, if it is set.
     pub fn get_mut(&mut self) -> Option<&mut T> {
         self.value.get_mut()
     }
 
-    /// Sets it, if nobody has.
+    /// Sets the value, unless it is already set.
     #[track_caller]
     pub fn set(&self, value: T) -> Result<(), T> {
         self.put(value, Location::caller())
     }
 
-    /// The value, made if nobody has.
+    /// Returns the value. Computes it with `make` if it is not set.
     #[track_caller]
     pub fn get_or_init(&self, make: impl FnOnce() -> T) -> &T {
         let place = Location::caller();
@@ -76,12 +76,12 @@ impl<T> OnceLock<T> {
         self.value.get().expect("it was set")
     }
 
-    /// The value.
+    /// Consumes the cell and returns its value, if it is set.
     pub fn into_inner(mut self) -> Option<T> {
         self.take()
     }
 
-    /// The value; the cell is as new.
+    /// Takes the value, leaving the cell empty.
     pub fn take(&mut self) -> Option<T> {
         self.value.take()
     }
@@ -126,23 +126,23 @@ impl<T: fmt::Debug> fmt::Debug for OnceLock<T> {
     }
 }
 
-/// Like `std::sync::LazyLock`; looking at it is an event until it is set.
+/// Like `std::sync::LazyLock`; reading it is an event, unless the value was computed outside executions.
 pub struct LazyLock<T, F = fn() -> T> {
     cell: OnceLock<T>,
     make: Cell<Option<F>>,
 }
 
-// The function is taken out under the cell's lock, by whoever makes the value.
+// SAFETY: `make` is taken only under the cell's lock, by the task that computes the value.
 unsafe impl<T: Sync + Send, F: Send> Sync for LazyLock<T, F> {}
 
 impl<T, F: FnOnce() -> T> LazyLock<T, F> {
-    /// A value that is made when it is needed.
+    /// Creates a value that `make` computes on first use.
     #[track_caller]
     pub const fn new(make: F) -> LazyLock<T, F> {
         LazyLock { cell: OnceLock::new(), make: Cell::new(Some(make)) }
     }
 
-    /// The value, made if nobody has.
+    /// Returns the value. Computes it if it is not set.
     #[track_caller]
     pub fn force(this: &LazyLock<T, F>) -> &T {
         this.cell.get_or_init(|| match this.make.take() {
@@ -157,10 +157,11 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
     }
 }
 
-/// The same function once more, if it holds nothing: those of statics hold nothing.
+/// Returns a copy of the function if it captures nothing, so that a later execution can compute the value again. The
+/// functions of statics capture nothing.
 fn again<F>(make: &F) -> Option<F> {
     let plain = size_of::<F>() == 0 || std::any::type_name::<F>().starts_with("fn(");
-    // A function, or a closure without captures, can be copied.
+    // SAFETY: a function pointer and a closure without captures can be copied.
     (plain && !std::mem::needs_drop::<F>()).then(|| unsafe { std::ptr::read(make) })
 }
 

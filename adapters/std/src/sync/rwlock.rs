@@ -1,4 +1,4 @@
-//! `RwLock`: a reader holds one permit, a writer all of them.
+//! `RwLock`: a real lock behind a gate. A reader holds one permit, a writer all of them.
 
 use super::{Door, map, real};
 use std::fmt;
@@ -15,19 +15,19 @@ pub struct RwLock<T: ?Sized> {
 }
 
 impl<T> RwLock<T> {
-    /// An unlocked lock.
+    /// Creates an unlocked lock.
     #[track_caller]
     pub const fn new(value: T) -> RwLock<T> {
         RwLock { door: Door::new(Location::caller()), real: std::sync::RwLock::new(value) }
     }
 
-    /// The value.
+    /// Consumes the lock and returns its value.
     pub fn into_inner(self) -> LockResult<T> {
         self.real.into_inner()
     }
 }
 
-/// Both ways to hold it.
+/// Defines the guards of readers and writers, and the functions that return them.
 macro_rules! ways {
     ($($guard:ident: $need:expr, $verb:literal, $lock:ident, $try:ident, $doc:literal;)*) => {
         impl<T: ?Sized> RwLock<T> {
@@ -108,17 +108,17 @@ impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
 }
 
 impl<T: ?Sized> RwLock<T> {
-    /// Whether somebody panicked while writing.
+    /// Returns `true` if a thread panicked while writing.
     pub fn is_poisoned(&self) -> bool {
         self.real.is_poisoned()
     }
 
-    /// Forgets that somebody did.
+    /// Clears the poisoned state.
     pub fn clear_poison(&self) {
         self.real.clear_poison();
     }
 
-    /// The value of an exclusive owner.
+    /// Returns a mutable reference to the value.
     pub fn get_mut(&mut self) -> LockResult<&mut T> {
         self.real.get_mut()
     }

@@ -1,6 +1,6 @@
-//! `std::thread`: while a program is explored, a thread is one more of its tasks, and sleeping is a timer.
+//! `std::thread`. While a program is explored, threads are tasks and sleeping is a timer.
 //!
-//! Thread-local values, and the names and numbers of threads, are those of the one real thread on which all this runs.
+//! All tasks run on one real thread. Thread-local values, and the names and ids of threads, are those of that thread.
 
 mod park;
 mod scope;
@@ -20,13 +20,13 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use whippet_tasks::{Action, Ends, Exit, On, Part, Place, is_live};
 
-/// A thread that was started, with its handle if it is a real one.
+/// A started thread: a real one, or a task of the explored program.
 enum Kind<R, T> {
     Real(R, Thread),
     Task(Started<T>),
 }
 
-/// A thread of the program that is explored.
+/// A thread that runs as a task of the explored program.
 struct Started<T> {
     task: Arc<dyn Ends>,
     output: Arc<Mutex<Option<T>>>,
@@ -34,7 +34,11 @@ struct Started<T> {
 }
 
 impl<T> Started<T> {
-    /// Starts one. It must be over before what it borrows is.
+    /// Starts a thread.
+    ///
+    /// # Safety
+    ///
+    /// The thread must end before anything that `work` borrows is dropped.
     unsafe fn borrowing<'a>(work: impl FnOnce() -> T + 'a, place: Place) -> Started<T>
     where
         T: 'a,
@@ -47,7 +51,7 @@ impl<T> Started<T> {
             let value = work();
             *kept.lock().expect("nothing panics while it is held") = Some(value);
         });
-        // The caller sees to it.
+        // SAFETY: the caller guarantees that the thread ends before its borrows do.
         let body = unsafe {
             std::mem::transmute::<Pin<Box<dyn Future<Output = ()> + 'a>>, Pin<Box<dyn Future<Output = ()>>>>(body)
         };
@@ -78,7 +82,7 @@ impl<T> Started<T> {
     }
 }
 
-/// What handles of threads do, in a scope or not.
+/// Implements the functions of join handles, scoped or not.
 macro_rules! join_handle {
     ([$($life:lifetime)?] $name:ident, $type:ty, $real:ty) => {
         impl<$($life,)? T> $type {
@@ -87,7 +91,7 @@ macro_rules! join_handle {
                 $name(Kind::Real(handle, thread))
             }
 
-            /// Waits for its end.
+            /// Waits for the thread to end and returns its result.
             #[track_caller]
             pub fn join(self) -> Result<T> {
                 match self.0 {
@@ -96,7 +100,7 @@ macro_rules! join_handle {
                 }
             }
 
-            /// Whether it is over.
+            /// Returns `true` if the thread has ended.
             #[track_caller]
             pub fn is_finished(&self) -> bool {
                 match &self.0 {
@@ -105,7 +109,7 @@ macro_rules! join_handle {
                 }
             }
 
-            /// The thread, for those who unpark it.
+            /// Returns the thread, for example to unpark it.
             pub fn thread(&self) -> &Thread {
                 match &self.0 {
                     Kind::Real(_, thread) => thread,
@@ -122,13 +126,13 @@ macro_rules! join_handle {
     };
 }
 
-/// A thread, waited for.
+/// A handle to join a thread.
 pub struct JoinHandle<T>(Kind<std::thread::JoinHandle<T>, T>);
 
 join_handle!([] JoinHandle, JoinHandle<T>, std::thread::JoinHandle<T>);
 join_handle!(['scope] ScopedJoinHandle, ScopedJoinHandle<'scope, T>, std::thread::ScopedJoinHandle<'scope, T>);
 
-/// A new thread.
+/// Starts a thread.
 #[track_caller]
 pub fn spawn<F, T>(work: F) -> JoinHandle<T>
 where
@@ -138,7 +142,7 @@ where
     Builder::new().spawn(work).expect("failed to spawn thread")
 }
 
-/// Settings of a new thread; they matter only to real ones.
+/// Settings of a new thread. They only affect real threads.
 #[derive(Debug)]
 pub struct Builder(std::thread::Builder);
 
@@ -149,22 +153,22 @@ impl Default for Builder {
 }
 
 impl Builder {
-    /// No settings.
+    /// Creates a builder with the default settings.
     pub fn new() -> Builder {
         Builder(std::thread::Builder::new())
     }
 
-    /// What it is called.
+    /// Sets the name of the thread.
     pub fn name(self, name: String) -> Builder {
         Builder(self.0.name(name))
     }
 
-    /// How large its stack is.
+    /// Sets the size of the thread's stack.
     pub fn stack_size(self, size: usize) -> Builder {
         Builder(self.0.stack_size(size))
     }
 
-    /// Starts it.
+    /// Starts the thread.
     #[track_caller]
     pub fn spawn<F, T>(self, work: F) -> io::Result<JoinHandle<T>>
     where
@@ -174,11 +178,11 @@ impl Builder {
         if !is_live() {
             return self.0.spawn(work).map(JoinHandle::real);
         }
-        // It borrows nothing.
+        // SAFETY: `work` is `'static`, so it borrows nothing.
         Ok(JoinHandle(Kind::Task(unsafe { Started::borrowing(work, Location::caller()) })))
     }
 
-    /// Starts a thread that ends with a scope.
+    /// Starts a scoped thread, which ends before the scope does.
     #[track_caller]
     pub fn spawn_scoped<'scope, 'env, F, T>(
         self,
@@ -196,7 +200,7 @@ impl Builder {
     }
 }
 
-/// Lets time go by.
+/// Waits for `time`, which is virtual while a program is explored.
 #[track_caller]
 pub fn sleep(time: Duration) {
     if !is_live() {
@@ -207,7 +211,7 @@ pub fn sleep(time: Duration) {
     leave_if_over();
 }
 
-/// Lets others go first.
+/// Lets other threads run first.
 #[track_caller]
 pub fn yield_now() {
     if !is_live() {

@@ -1,4 +1,4 @@
-//! Parking: a thread waits until somebody has unparked it since it last went on. Nobody is woken without that.
+//! Parking: a parked thread waits until it has been unparked since it last continued. There are no spurious wake-ups.
 
 use crate::sync::leave_if_over;
 use std::cell::Cell;
@@ -15,7 +15,7 @@ use whippet_tasks::{
     push_local, this_step, wait_here, write,
 };
 
-/// Whether a thread was unparked, and by which step.
+/// The parking state of a thread: the token is the step that unparked it.
 pub(super) struct Parking {
     object: Object,
     token: Local<Option<u32>>,
@@ -36,7 +36,7 @@ impl Parking {
         Arc::new(Parking { object: Object::new("parking"), token: Local::here(None) })
     }
 
-    /// From now on, that of the running thread.
+    /// Makes this the parking state of the running thread.
     pub(super) fn install(self: Arc<Parking>) {
         push_local(key(), self);
     }
@@ -55,7 +55,7 @@ impl Parking {
         Action::new("is unparked at", self.object, place)
     }
 
-    /// The running step goes on: several unparkings before it are one.
+    /// Consumes the token in the running step. Several earlier unparks count as one.
     fn take(&self) {
         write(self.object.part(Part::Tail));
         self.token.with(|token| *token = None);
@@ -73,14 +73,14 @@ impl Parking {
     }
 }
 
-/// What parkings are kept under among the values of a task.
+/// Returns the key of parking states among the local values of a task.
 fn key() -> usize {
     static KEY: u8 = 0;
     std::ptr::from_ref(&KEY) as usize
 }
 
-/// A thread, for those who unpark it. Its name and number are those of the real one, on which all threads of a program
-/// run that is explored.
+/// A handle to a thread, for example to unpark it. Its name and id are those of the one real thread on which all
+/// threads of an explored program run.
 #[derive(Clone)]
 pub struct Thread {
     real: std::thread::Thread,
@@ -92,7 +92,7 @@ impl Thread {
         Thread { real, parking }
     }
 
-    /// Lets it go on where it is parked, or where it parks next.
+    /// Lets the thread continue from its current or its next `park`.
     #[track_caller]
     pub fn unpark(&self) {
         match &self.parking {
@@ -101,13 +101,13 @@ impl Thread {
         }
     }
 
-    /// The number of the real one.
+    /// Returns the id of the real thread.
     #[must_use]
     pub fn id(&self) -> ThreadId {
         self.real.id()
     }
 
-    /// The name of the real one.
+    /// Returns the name of the real thread.
     #[must_use]
     pub fn name(&self) -> Option<&str> {
         self.real.name()
@@ -120,7 +120,7 @@ impl fmt::Debug for Thread {
     }
 }
 
-/// The running thread.
+/// Returns the running thread.
 #[must_use]
 pub fn current() -> Thread {
     Thread::new(std::thread::current(), is_live().then(Parking::mine))
@@ -139,7 +139,7 @@ pub fn park() {
     leave_if_over();
 }
 
-/// Waits to be unparked, or for a time.
+/// Waits to be unparked or for the timeout.
 #[track_caller]
 pub fn park_timeout(timeout: Duration) {
     if !is_live() {

@@ -1,5 +1,6 @@
-//! Threads that borrow: the scope waits for them, so they end before what they borrow does. When an execution is cleared
-//! away, the newest tasks go first, and the threads of a scope are newer than who waits for it.
+//! Scoped threads, which may borrow. The scope waits for its threads, so they end before anything that they borrow is
+//! dropped. When an execution is torn down, the newest threads are dropped first, and the threads of a scope are newer
+//! than the task that waits for the scope.
 
 use super::{Kind, Started};
 use crate::sync::leave_if_over;
@@ -12,19 +13,19 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Scope as Real;
 use whippet_tasks::{Action, Ends, Exit, On, Place, is_live, wait_here};
 
-/// See [`scope`].
+/// A scope for threads that borrow; see [`scope`].
 pub struct Scope<'scope, 'env: 'scope> {
-    /// The real one, outside of executions.
+    /// The real scope; null during executions.
     real: AtomicPtr<()>,
     started: Mutex<Vec<Arc<dyn Ends>>>,
     scope: PhantomData<&'scope mut &'scope ()>,
     env: PhantomData<&'env mut &'env ()>,
 }
 
-/// A thread of a scope, waited for.
+/// A handle to join a scoped thread.
 pub struct ScopedJoinHandle<'scope, T>(pub(super) Kind<std::thread::ScopedJoinHandle<'scope, T>, T>);
 
-/// Runs something that may start threads which borrow, and waits for them.
+/// Runs `work`, which may start threads that borrow, and waits for these threads.
 #[track_caller]
 pub fn scope<'env, F, T>(work: F) -> T
 where
@@ -56,13 +57,13 @@ where
 }
 
 impl<'scope> Scope<'scope, '_> {
-    /// The real one. It lives as long as this one is lent to anybody.
+    /// Returns the real scope, if there is one. It lives as long as any borrow of this scope.
     pub(super) fn real(&'scope self) -> Option<&'scope Real<'scope, 'scope>> {
         let real: *const Real<'scope, 'scope> = self.real.load(Ordering::Acquire).cast_const().cast();
         unsafe { real.as_ref() }
     }
 
-    /// Waits for all threads: whether one has panicked and nobody saw it.
+    /// Waits for all threads. Returns `true` if one of them panicked and was not joined.
     fn wait(&self, place: Place) -> bool {
         let mut panicked = false;
         let next = || self.started.lock().unwrap_or_else(PoisonError::into_inner).pop();
@@ -73,7 +74,7 @@ impl<'scope> Scope<'scope, '_> {
         panicked
     }
 
-    /// Starts a thread.
+    /// Starts a scoped thread.
     #[track_caller]
     pub fn spawn<F, T>(&'scope self, work: F) -> ScopedJoinHandle<'scope, T>
     where
@@ -91,7 +92,7 @@ impl<'scope> Scope<'scope, '_> {
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        // The scope waits for it.
+        // SAFETY: the scope waits for the thread to end.
         let started = unsafe { Started::borrowing(work, place) };
         self.started.lock().unwrap_or_else(PoisonError::into_inner).push(started.task.clone());
         ScopedJoinHandle(Kind::Task(started))

@@ -1,6 +1,6 @@
-//! What the tests share.
+//! Helpers shared by the tests.
 
-// Not every test uses all of it.
+// Not every test uses all helpers.
 #![allow(dead_code)]
 
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ use whippet_model::Verdict;
 use whippet_search::{Options, Reduction};
 use whippet_tasks::{Settings, Tasks};
 
-/// Explores a body; what it returns, per execution, is collected.
+/// Explores `body`. Returns the verdict and the set of results of all executions.
 pub(crate) fn explore<F>(
     reduction: Reduction,
     body: impl Fn() -> F + Send + Sync + 'static,
@@ -34,7 +34,7 @@ where
     (verdict, seen)
 }
 
-/// Both searches must give exactly these outcomes, and no execution may end badly.
+/// Asserts that both searches give exactly these outcomes, without findings.
 pub(crate) fn outcomes<F>(expected: &[&str], body: impl Fn() -> F + Clone + Send + Sync + 'static)
 where
     F: Future<Output = String> + 'static,

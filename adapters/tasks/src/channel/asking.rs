@@ -1,4 +1,4 @@
-//! Waiting for room in a bounded queuenel, in order of asking.
+//! Waiting for room in a bounded channel, in order of asking.
 
 use super::Queue;
 use crate::events::{enables, event, is_over, read, this_step, write};
@@ -8,7 +8,7 @@ use crate::waiting::{Leaf, On};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-/// The wait for places in a bounded queuenel.
+/// The wait for places in a bounded channel.
 pub struct Asking<T> {
     queue: Arc<Queue<T>>,
     place: Place,
@@ -62,18 +62,18 @@ impl<T> Asking<T> {
 
     fn got(&mut self) -> Placed<T> {
         let id = self.id.expect("it asked");
-        let (given, closed) = self.queue.state.with(|s| {
+        let closed = self.queue.state.with(|s| {
             let permits = s.permits.as_mut().expect("it is bounded");
-            let (given, closed) = (permits.ready(id).is_some(), s.closed.is_some());
-            // What was given to somebody who comes too late is given back when the wait is dropped.
-            if !(given && closed) {
+            let closed = s.closed.is_some();
+            // Places that a closed channel has assigned are given back when the wait is dropped.
+            if !closed || permits.assigned(id) == 0 {
                 permits.take(id);
                 self.id = None;
             }
-            (given, closed)
+            closed
         });
         read(self.queue.object.part(Part::Closed));
-        if !given || closed {
+        if closed {
             return Err(self.value.take());
         }
         if let Some(value) = self.value.take() {

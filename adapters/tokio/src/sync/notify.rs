@@ -145,8 +145,9 @@ impl Notify {
 struct Waiting {
     core: Arc<Core>,
     place: Place,
-    /// How many calls of `notify_waiters` there had been.
+    /// The number of calls of `notify_waiters` before it was created, and the step that created it.
     seen: usize,
+    made: u32,
     id: Option<u64>,
     done: bool,
     leaf: Leaf,
@@ -158,22 +159,28 @@ impl Waiting {
         event(Action::new("begins to listen to", object, place));
         write(object.part(Part::Tail));
         let seen = core.with(|s| s.all.len());
-        Waiting { core: core.clone(), place, seen, id: None, done: false, leaf: Leaf::new() }
+        Waiting { core: core.clone(), place, seen, made: this_step(), id: None, done: false, leaf: Leaf::new() }
     }
 
-    /// Joins the line. It is told at once if there is a permit or everybody was notified since.
+    /// Joins the line. It is told at once if there is a permit, or if `notify_waiters` was called since its creation.
+    ///
+    /// Joining is part of the step that created it, if it comes right after that: whatever another task does in between
+    /// has the same effect before the creation or after the joining.
     fn join(&mut self) {
         if self.id.is_some() {
             return;
+        }
+        if this_step() != self.made {
+            event(Action::new("waits for", self.core.object(), self.place));
         }
         write(self.core.object().part(Part::Tail));
         let seen = self.seen;
         self.id = Some(self.core.with(|s| {
             let id = s.next;
             s.next += 1;
-            let told = match s.all.get(seen) {
-                Some(&step) => Some((step, false)),
-                None => s.permit.take().map(|step| (step, true)),
+            let told = match s.permit.take() {
+                Some(step) => Some((step, true)),
+                None => s.all.get(seen).map(|&step| (step, false)),
             };
             s.line.push_back(Waiter { id, told });
             id
@@ -191,15 +198,27 @@ impl Waiting {
         let id = self.id.expect("it joined");
         let action = Action::new("is notified by", self.core.object(), self.place);
         ready!(self.leaf.poll(cx, || (On::Source(self.core.clone(), id), action)));
-        self.core.with(|s| s.line.retain(|waiter| waiter.id != id));
-        self.id = None;
+        self.leave();
         self.done = true;
         Poll::Ready(())
     }
 
     fn enable(&mut self) -> bool {
-        self.join();
-        self.core.ready(self.id.expect("it joined")).is_some()
+        if !self.done {
+            self.join();
+            self.done = self.core.ready(self.id.expect("it joined")).is_some();
+        }
+        if self.done {
+            self.leave();
+        }
+        self.done
+    }
+
+    /// Leaves the line, with the notification if there was one.
+    fn leave(&mut self) {
+        if let Some(id) = self.id.take() {
+            self.core.with(|s| s.line.retain(|waiter| waiter.id != id));
+        }
     }
 }
 

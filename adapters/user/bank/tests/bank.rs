@@ -8,7 +8,7 @@ async fn two_customers() {
     let (tx, rx) = mpsc::channel(8);
     let account = tokio::spawn(account(rx));
     tokio::spawn(withdraw(tx.clone(), 80));
-    // The other one comes a little later.
+    // The other customer comes a little later.
     sleep(Duration::from_millis(1)).await;
     tokio::spawn(withdraw(tx, 80));
     let balance = account.await.unwrap();
@@ -71,7 +71,7 @@ fn plain() {
 #[ignore = "not today"]
 async fn ignored() {}
 
-/// 9! orders: long enough to look at how far it is, and to lose patience.
+/// A test with 9! orders, long enough to show progress and to be interrupted.
 #[tokio::test]
 #[ignore = "takes long"]
 async fn nine_customers() {
@@ -84,7 +84,7 @@ async fn nine_customers() {
     while rx.recv().await.is_some() {}
 }
 
-/// What somebody leaves lying around is no bug unless one asks for it.
+/// Leftover messages and tasks are findings only on request.
 #[tokio::test]
 async fn untidy() {
     let (tx, mut rx) = mpsc::unbounded_channel();

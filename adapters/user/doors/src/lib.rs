@@ -1,4 +1,4 @@
-//! Code that uses what is not modelled beside code that does not.
+//! Code that uses parts of tokio that are not modelled, next to code that does not.
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::{TcpListener, TcpStream};

@@ -38,7 +38,7 @@ async fn stdin() {
     let _ = tokio::io::stdin();
 }
 
-/// A thread of a crate that is hooked is one more task.
+/// A thread of a hooked crate is a task.
 #[tokio::test]
 async fn thread() {
     let (tx, rx) = tokio::sync::oneshot::channel();
@@ -46,7 +46,7 @@ async fn thread() {
     assert_eq!(rx.await.unwrap(), 5);
 }
 
-/// So is one that borrows.
+/// A scoped thread is a task too.
 #[tokio::test]
 async fn scope() {
     let (tx, rx) = std::sync::mpsc::channel();
@@ -57,7 +57,7 @@ async fn scope() {
     });
 }
 
-/// A thread that is parked waits like any task.
+/// A parked thread waits like any task.
 #[tokio::test]
 async fn park() {
     let parked = std::thread::spawn(std::thread::park);
@@ -65,7 +65,7 @@ async fn park() {
     parked.join().unwrap();
 }
 
-/// Nobody ever unparks this one.
+/// This thread is never unparked.
 #[tokio::test]
 async fn parked_for_ever() {
     std::thread::park();
