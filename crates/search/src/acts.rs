@@ -1,20 +1,20 @@
 //! Events as sleep sets and wakeup trees compare them, and the record of an execution.
 //!
-//! An [`Act`] says who acts, which way, and what is touched. Acts are compared across executions, so actors
-//! appear in them by stable names. What an act touches is only known once it has been carried out; it stays true
-//! wherever only independent events were added or taken away before it.
+//! An [`Act`] consists of a thread, the branch that it takes, and a footprint. Acts are compared across executions,
+//! so they refer to actors by stable names. The footprint of an act is known only after it has been executed; it
+//! stays valid in all configurations that differ only by independent events before the act.
 //!
-//! The [`Record`] of an execution stays when the machine goes elsewhere to try something out.
+//! The [`Record`] of an execution is kept when the machine moves elsewhere to try something.
 
 use smallvec::{SmallVec, smallvec};
 use whippet_model::{ActorNo, Branch, Clocks, Machine, Name, Relation, Touch, conflict};
 
-/// One event: who, which way, touching what.
+/// One event: thread, branch and footprint.
 #[derive(Debug)]
 pub(crate) struct Act {
     pub(crate) thread: Name,
     pub(crate) branch: Branch,
-    /// The next way that it could have gone, where that is found by running it.
+    /// The next branch of the step, where branches are found by executing it.
     pub(crate) next: Option<Branch>,
     pub(crate) touches: SmallVec<[Touch; 2]>,
 }
@@ -26,7 +26,8 @@ impl Clone for Act {
     }
 }
 
-/// Touches are copied in one piece, which a clone of the list does not know; nearly always they are few.
+/// Copies a footprint. Copying one or two elements as a whole is faster than a clone of the list, and usually there
+/// are no more.
 #[inline]
 fn copied(touches: &[Touch]) -> SmallVec<[Touch; 2]> {
     match *touches {
@@ -38,25 +39,26 @@ fn copied(touches: &[Touch]) -> SmallVec<[Touch; 2]> {
 }
 
 impl Act {
-    /// Whether two events cannot be exchanged. Of one thread or in conflict; that one caused the other is
-    /// for the caller to know.
+    /// Returns `true` if two events are dependent because they are of the same thread or their footprints conflict.
+    /// The caller has to know whether one of them caused the other.
     #[inline]
     pub(crate) fn depends_on(&self, other: &Act) -> bool {
         self.thread == other.thread || conflict(&self.touches, &other.touches)
     }
 
-    /// Whether `sequence` can be told so that it begins with this act ("initial").
+    /// Returns `true` if `sequence` is equivalent to one that begins with this act (the act is an *initial*).
     pub(crate) fn begins<'a>(&self, sequence: impl IntoIterator<Item = &'a Act>) -> bool {
         self.is_beginning(sequence).unwrap_or(false)
     }
 
-    /// Whether `sequence`, or something that it can be continued to, can be told so that it begins with this
-    /// act ("weak initial").
+    /// Returns `true` if `sequence` or a continuation of it is equivalent to a sequence that begins with this act
+    /// (the act is a *weak initial*).
     pub(crate) fn may_begin<'a>(&self, sequence: impl IntoIterator<Item = &'a Act>) -> bool {
         self.is_beginning(sequence).unwrap_or(true)
     }
 
-    /// The same; `None` where the act is not in the sequence and could be anywhere in it.
+    /// Returns `Some(true)` if the act is an initial, `Some(false)` if it is not even a weak one, and `None` if it
+    /// does not occur in the sequence and is independent of it.
     fn is_beginning<'a>(&self, sequence: impl IntoIterator<Item = &'a Act>) -> Option<bool> {
         for act in sequence {
             if act.thread == self.thread {
@@ -70,11 +72,11 @@ impl Act {
     }
 }
 
-/// The stable names of the actors of one execution, where being of the same actor is what makes steps dependent.
+/// The stable names of the actors of one execution, used if events are dependent iff they belong to the same actor.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ActorNames {
     names: Vec<Name>,
-    /// How many there were before each step.
+    /// The number of actors before each step.
     before: Vec<usize>,
 }
 
@@ -87,7 +89,7 @@ impl ActorNames {
         names
     }
 
-    /// Names the actors that the newest step created, by that step.
+    /// Names the actors that the newest step created after that step.
     #[inline]
     pub(crate) fn push<M: Machine>(&mut self, machine: &M) {
         if machine.relation() == Relation::Footprints {
@@ -112,7 +114,7 @@ impl ActorNames {
         self.names[actor.0 as usize]
     }
 
-    /// The newest step of the machine, as others are compared with it.
+    /// Returns the newest step of the machine as an act.
     #[inline]
     pub(crate) fn act<M: Machine>(&self, machine: &M) -> Act {
         let at = machine.depth() - 1;
@@ -125,15 +127,15 @@ impl ActorNames {
     }
 }
 
-/// What is kept of one step.
+/// The recorded data of one step.
 #[derive(Clone, Debug)]
 pub(crate) struct Recorded {
     pub(crate) act: Act,
-    /// Whether its thread had several choices.
+    /// Set if its thread had several choices.
     pub(crate) several: bool,
 }
 
-/// The current execution, wherever the machine is.
+/// The current execution, independent of the machine's position.
 #[derive(Debug)]
 pub(crate) struct Record {
     pub(crate) steps: Vec<Recorded>,
@@ -150,7 +152,7 @@ impl Record {
         self.steps.len()
     }
 
-    /// Learns the newest step of the machine.
+    /// Adds the newest step of the machine.
     #[inline]
     pub(crate) fn push<M: Machine>(&mut self, machine: &M, several: bool) {
         let act = self.names.act(machine);

@@ -1,10 +1,10 @@
-//! The walk that `dcute`, `persistent` and `transdpor` share.
+//! The depth-first search that `dcute`, `persistent` and `transdpor` share.
 //!
-//! Depth first: each configuration on the way has a [`Level`] with a list of choices to explore. A rule says
-//! which choices the list begins with ([`Backtrack::begin`]) and what the newest step adds to the lists of earlier levels
-//! ([`Backtrack::arrived`]); the walk carries out the lists, goes back, and puts to sleep what it has
-//! explored if sleep sets are wanted. Races are looked up in the clocks of the [`Run`]: a step is before a
-//! message iff it is in the past of the step that sent it.
+//! Each configuration of the current execution has a [`Level`] with a list of choices to explore. A rule decides
+//! which choices the list starts with ([`Backtrack::begin`]) and which ones the newest step adds to the lists of
+//! earlier levels ([`Backtrack::arrived`]). The search executes the listed choices, rewinds and, if sleep sets are
+//! enabled, puts explored choices to sleep. Races are found with the clocks of the [`Run`]: a step happens before a
+//! message iff it is in the past of the step that sent the message.
 
 use crate::orders::Orders;
 use crate::run::{Run, Stop};
@@ -14,15 +14,15 @@ use whippet_model::{ActorNo, Choice, Clocks, Machine, Relation};
 /// One configuration of the current execution.
 #[derive(Debug)]
 pub(crate) struct Level {
-    /// What was enabled, in order of sending.
+    /// The enabled choices, in the order of sending.
     pub(crate) enabled: Vec<Choice>,
-    /// What is explored here, in this order; later steps may add to it.
+    /// The choices to explore here, in this order; later steps may add to it.
     pub(crate) list: Vec<Choice>,
-    /// How many of the list have been taken.
+    /// The number of choices of the list that have been executed.
     pub(crate) taken: usize,
-    /// Who acts in what is being explored.
+    /// The actor of the choice that is being explored.
     pub(crate) actor: ActorNo,
-    /// The rule's own flag: `needs_delay` of dCUTE, `freeze` of TransDPOR.
+    /// A flag used by the rule: `needs_delay` of dCUTE, `freeze` of TransDPOR.
     pub(crate) flag: bool,
     pub(crate) sleep: Sleep,
 }
@@ -47,7 +47,7 @@ impl Level {
         self.sleep.clear();
     }
 
-    /// Adds all choices of an actor that are awake, unless it has some in the list already.
+    /// Adds all choices of an actor that are not asleep, unless the list already has one of that actor.
     pub(crate) fn add_actor<M: Machine>(&mut self, machine: &M, actor: ActorNo) {
         if self.list.iter().any(|choice| machine.actor(choice.what) == actor) {
             return;
@@ -59,7 +59,7 @@ impl Level {
         }
     }
 
-    /// The next of the list, whatever it is.
+    /// Returns the next choice of the list, without any condition.
     pub(crate) fn take(&mut self) -> Option<Choice> {
         let choice = self.list.get(self.taken).copied()?;
         self.taken += 1;
@@ -67,20 +67,22 @@ impl Level {
     }
 }
 
-/// What to explore: a rule.
+/// A rule that decides which choices are explored.
 pub(crate) trait Backtrack {
-    /// The list of a new configuration begins. If it stays empty, everything enabled sleeps.
+    /// Starts the list of a new configuration. If the list stays empty, everything enabled is asleep.
     fn begin<M: Machine>(&mut self, machine: &M, level: &mut Level, orders: &mut Orders);
 
-    /// The newest step led here: what does it add to earlier levels? `levels[k]` is where step `k` was taken.
+    /// Adds choices to earlier levels because of the newest step. `levels[k]` is the configuration in which step `k`
+    /// was taken.
     fn arrived<M: Machine>(&mut self, run: &mut Run<'_, M>, levels: &mut [Level]);
 
-    /// The execution is complete or given up: what do the things that stayed pending add?
+    /// Adds choices to earlier levels because of operations that are still pending when the execution is complete or
+    /// blocked.
     fn ended<M: Machine>(&mut self, run: &mut Run<'_, M>, levels: &mut [Level]) {
         let _ = (run, levels);
     }
 
-    /// The next choice of a level.
+    /// Returns the next choice of a level.
     fn next<M: Machine>(&mut self, machine: &M, level: &mut Level) -> Option<Choice> {
         let _ = machine;
         level.take()
@@ -94,7 +96,7 @@ pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>, rule: impl Backtrack) -> 
     Walk { rule, orders, levels: Vec::new(), sleeps: run.options.sleep }.visit(run)
 }
 
-/// Refuses machines whose races are not those between messages to one actor.
+/// Returns an error for machines with races other than those between messages to one actor.
 pub(crate) fn only_same_actor<M: Machine>(run: &Run<'_, M>, name: &str) -> Result<(), Stop> {
     match run.machine.relation() {
         Relation::SameActor => Ok(()),
@@ -137,7 +139,7 @@ impl<B: Backtrack> Walk<B> {
         Ok(())
     }
 
-    /// Explores one choice with all its ways.
+    /// Explores one choice with all its branches.
     fn explore<M: Machine>(&mut self, run: &mut Run<'_, M>, depth: usize, choice: Choice) -> Result<(), Stop> {
         let actor = run.machine.actor(choice.what);
         self.levels[depth].actor = actor;
@@ -175,7 +177,7 @@ impl<B: Backtrack> Walk<B> {
     }
 }
 
-/// The first step after `k` in the past of `at`, itself included.
+/// Returns the first step after `k` in the past of `at`, which includes `at` itself.
 pub(crate) fn first_after(clocks: &Clocks, k: usize, at: usize) -> Option<usize> {
     let past = clocks.past(at);
     let from = k + 1;

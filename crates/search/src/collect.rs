@@ -1,31 +1,32 @@
-//! What is wrong with the executions of a search, the shortest story of each problem.
+//! Problems that a search has found, each with its shortest counterexample.
 //!
-//! A problem's story is the past of the steps that show it; all other steps are left out. Of all
-//! executions that show the same problem (same kind, same key) the one with the shortest story is kept,
-//! then the one with the fewest switches between actors, then the one whose events have the smallest names. A
-//! story is told in an order that depends on happens-before alone, so what is kept depends neither on the order
-//! of the search nor on the number of its workers.
+//! The counterexample of a problem consists of the steps that show it and of their past; all other steps are removed.
+//! Of all executions that show the same problem (same kind, same key), the collector keeps the one with the shortest
+//! counterexample; among those, the one with the fewest switches between actors, and then the one with the smallest
+//! event names. The steps of a counterexample are put into an order that depends only on happens-before. The result
+//! therefore depends neither on the order of the search nor on the number of workers.
 //!
-//! A story with a data race in it, other than the race that it tells of, is *doubtful*: where steps were taken for
-//! independent, the race may have made it up. One without is always preferred, and what only doubtful stories show has to
-//! be shown again where nothing is taken for granted: see `settle.rs`.
+//! A counterexample is *doubtful* if it contains a data race other than the one that it reports: the search may have
+//! treated steps as independent that the race makes dependent, and the problem may not exist. A counterexample
+//! without such a race is always preferred. A problem that has only doubtful counterexamples is reported only if a
+//! replay that assumes no independence shows it again: see `settle.rs`.
 
 use crate::control::Taken;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
 use whippet_model::{Clocks, Kind, Machine, Name, Problem};
 
-/// What makes two problems the same.
+/// The identity of a problem.
 pub(crate) type Key = (Kind, Name);
 
-/// One problem and the best that is known to show it.
+/// A problem with its best known counterexample.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     pub(crate) problem: Problem,
     pub(crate) doubtful: bool,
     pub(crate) story: Vec<Taken>,
     switches: usize,
-    /// The execution that showed it, in case that the story alone does not.
+    /// The whole execution that showed the problem, for the case that the counterexample alone does not reproduce it.
     pub(crate) whole: Vec<Taken>,
     pub(crate) executions: u64,
 }
@@ -34,9 +35,9 @@ pub(crate) struct Found {
 #[derive(Debug)]
 pub(crate) struct Collector {
     found: BTreeMap<Key, Found>,
-    /// How many are kept.
+    /// The maximum number of problems to keep.
     most: usize,
-    /// Those that were too many. The largest keys are dropped, whenever they come.
+    /// The problems that exceeded the maximum. The largest keys are dropped, regardless of when they are found.
     dropped: FxHashSet<Key>,
 }
 
@@ -45,7 +46,8 @@ impl Collector {
         Collector { found: BTreeMap::new(), most: most.max(1), dropped: FxHashSet::default() }
     }
 
-    /// One execution, with these data races, shows `problem`, for the `first` time or again.
+    /// Records that the current execution, which has these data races, shows `problem`. `first` is `true` the first
+    /// time that this execution shows it.
     pub(crate) fn add<M: Machine>(
         &mut self,
         machine: &M,
@@ -91,18 +93,18 @@ impl Collector {
         }
     }
 
-    /// What was found, in a fixed order.
+    /// Returns the problems found, sorted by key.
     pub(crate) fn found(&self) -> Vec<Found> {
         self.found.values().cloned().collect()
     }
 
-    /// How many problems were not kept.
+    /// Returns the number of problems that were dropped.
     pub(crate) fn dropped(&self) -> usize {
         self.dropped.len()
     }
 }
 
-/// The whole execution.
+/// Returns all steps of the current execution.
 pub(crate) fn path<M: Machine>(machine: &M) -> Vec<Taken> {
     (0..machine.depth()).map(|at| taken(machine, at)).collect()
 }
@@ -112,7 +114,7 @@ fn taken<M: Machine>(machine: &M, at: usize) -> Taken {
     Taken { event: step.event, thread: step.thread, branch: step.choice.branch }
 }
 
-/// The steps that matter to a problem: for an execution that is too long, all of them.
+/// Returns the steps that a problem depends on. For an execution that is too long these are all steps.
 fn story(clocks: &Clocks, problem: &Problem, depth: usize) -> Vec<usize> {
     if problem.kind == Kind::Limit {
         return (0..depth).collect();
@@ -126,11 +128,12 @@ fn story(clocks: &Clocks, problem: &Problem, depth: usize) -> Vec<usize> {
     whippet_model::ones(&words).collect()
 }
 
-/// Stories longer than this are told in the order of execution: sorting them takes quadratic time.
+/// The length above which counterexamples keep the order of execution, because sorting takes quadratic time.
 const LONG: usize = 512;
 
-/// Puts the steps of a story into an order that depends on happens-before alone: stay with the actor if
-/// possible, otherwise go on with the step that needs the least before it.
+/// Sorts the steps of a counterexample into an order that depends only on happens-before: the next step is one of the
+/// same actor if possible, otherwise the one with the lowest level, which is the length of the longest chain of steps
+/// before it.
 fn tell<M: Machine>(machine: &M, clocks: &Clocks, steps: &mut [usize]) {
     if steps.len() > LONG {
         return;

@@ -1,9 +1,9 @@
-//! What the workers of a search and the one who waits for them share: limits, progress, findings.
+//! State shared by the workers of a search and the thread that waits for them: limits, progress, findings.
 //!
-//! Nothing here costs a search more than a few plain loads and stores per step. The one who waits wakes up a few times a
-//! second, looks at the clock and raises a worker's hand ([`Worker::ask`]); the worker then publishes
-//! what it has counted and hears whether to stop. What a worker is doing right now is in its [`Watch`], so
-//! that a handler that never ends can be named although its thread will never answer.
+//! It costs a search only a few plain loads and stores per step. The waiting thread wakes up a few times a second,
+//! checks the time and sets each worker's poll flag ([`Control::ask`]). The worker then publishes its counters and
+//! learns whether it has to stop. Each worker's [`Watch`] stores what the worker is currently doing, so that a
+//! handler that never returns can be identified although its thread will never answer.
 
 use crate::collect::Collector;
 use crate::weights::Weights;
@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
 use whippet_model::{Branch, Choice, Counters, Estimate, LimitHit, Limits, Machine, MachineError, Name, Program};
 
-/// One step of a path: who acted, which way, and the name of what happened.
+/// One step of a path: the name of its event, the thread that acted, and the branch that it took.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Taken {
     pub(crate) event: Name,
@@ -20,15 +20,15 @@ pub(crate) struct Taken {
     pub(crate) branch: Branch,
 }
 
-/// Everything that the workers of one search share.
+/// State shared by all workers of one search.
 #[derive(Debug)]
 pub(crate) struct Control {
     limits: Limits,
     began: Instant,
-    /// Complete executions, counted only where they are limited.
+    /// The number of complete executions, counted only if it is limited.
     executions: AtomicU64,
     workers: Mutex<Vec<Arc<Worker>>>,
-    /// The limits that were hit, in the order in which they were noticed first.
+    /// The limits that were hit, in the order in which they were noticed.
     hit: Mutex<Vec<LimitHit>>,
     stopped: AtomicBool,
     pub(crate) collector: Mutex<Collector>,
@@ -58,7 +58,7 @@ impl Control {
         }
     }
 
-    /// A new worker.
+    /// Registers and returns a new worker.
     pub(crate) fn worker(&self) -> Arc<Worker> {
         let worker = Arc::new(Worker::new(self.limits.steps));
         lock(&self.workers).push(worker.clone());
@@ -69,23 +69,23 @@ impl Control {
         self.began.elapsed()
     }
 
-    /// How long until the limit on time, if there is one.
+    /// Returns the time left until the limit on time, if there is one.
     pub(crate) fn time_left(&self) -> Option<Duration> {
         self.limits.time.map(|time| time.saturating_sub(self.elapsed()))
     }
 
-    /// Another execution is complete: is it one too many?
+    /// Counts a complete execution. Returns an error if it exceeds the limit on executions.
     pub(crate) fn executed(&self) -> Result<(), LimitHit> {
         let Some(most) = self.limits.executions else { return Ok(()) };
         let before = self.executions.fetch_add(1, Ordering::Relaxed);
         if before + 1 >= most {
-            // Whoever takes another step hears of it; if nobody does, everything was covered.
+            // A worker that takes another step will stop. If no worker does, the search has covered everything.
             self.stop(LimitHit::Executions);
         }
         if before >= most { Err(LimitHit::Executions) } else { Ok(()) }
     }
 
-    /// Tells all workers to stop at their next step.
+    /// Makes all workers stop at their next step.
     pub(crate) fn stop(&self, why: LimitHit) {
         let mut hit = lock(&self.hit);
         if !hit.contains(&why) {
@@ -96,7 +96,7 @@ impl Control {
         self.ask();
     }
 
-    /// Records a limit that does not end the search: an execution that was too long.
+    /// Records a limit that does not stop the search: an execution was too long.
     pub(crate) fn passed(&self, what: LimitHit) {
         let mut hit = lock(&self.hit);
         if !hit.contains(&what) {
@@ -104,7 +104,7 @@ impl Control {
         }
     }
 
-    /// Why the workers are told to stop.
+    /// Returns the reason why the workers have to stop, if they have to.
     pub(crate) fn stopped(&self) -> Option<LimitHit> {
         if !self.stopped.load(Ordering::Acquire) {
             return None;
@@ -116,19 +116,19 @@ impl Control {
         lock(&self.hit).clone()
     }
 
-    /// A search that covered everything in spite of a limit reached with its last step takes it back.
+    /// Removes the limits that were reached with the last step of a search that nevertheless covered everything.
     pub(crate) fn covered(&self) {
         lock(&self.hit).retain(|&hit| hit == LimitHit::Steps);
     }
 
-    /// Asks all workers to publish what they have counted.
+    /// Asks all workers to publish their counters.
     pub(crate) fn ask(&self) {
         for worker in lock(&self.workers).iter() {
             worker.asked.store(true, Ordering::Release);
         }
     }
 
-    /// What all workers have counted, as far as they have published it, and how deep they are.
+    /// Returns the sum of the counters that the workers have published, their greatest depth, and the estimated size.
     pub(crate) fn counted(&self) -> (Counters, usize, Option<Estimate>) {
         let (mut counters, mut depth, mut weights) = (Counters::default(), 0, Weights::default());
         for worker in lock(&self.workers).iter() {
@@ -142,7 +142,7 @@ impl Control {
         (counters, depth, estimate)
     }
 
-    /// A new machine. Its set-up is user code, too, and may not end.
+    /// Creates a machine while the watch is active: set-up code is user code, too, and may not return.
     pub(crate) fn set_up<P: Program>(&self, program: &P) -> Result<P::Machine, MachineError> {
         let worker = self.worker();
         worker.watch.enter(Doing::SettingUp, 0);
@@ -151,7 +151,8 @@ impl Control {
         machine
     }
 
-    /// What a worker has been doing for longer than a handler may take.
+    /// Returns the operation of a worker that has taken longer than the limit for a handler. `seen` stores the ticks
+    /// of each worker and the time at which they last changed, from one call to the next.
     pub(crate) fn stuck(&self, seen: &mut Vec<(u64, Instant)>) -> Option<Stuck> {
         let workers = lock(&self.workers);
         let now = Instant::now();
@@ -170,7 +171,7 @@ impl Control {
         None
     }
 
-    /// Whether the first complete execution is still to be kept.
+    /// Stores the path of the first complete execution, unless it is already stored.
     pub(crate) fn keep_first(&self, path: impl FnOnce() -> Vec<Taken>) {
         let mut first = lock(&self.first);
         if first.is_none() {
@@ -182,7 +183,7 @@ impl Control {
         lock(&self.first).clone()
     }
 
-    /// Something the reader of the verdict must know. Said once however often it is noted.
+    /// Adds a note for the reader of the verdict, unless it has already been added.
     pub(crate) fn note(&self, text: impl Into<String>) {
         let text = text.into();
         let mut notes = lock(&self.notes);
@@ -191,7 +192,7 @@ impl Control {
         }
     }
 
-    /// The same of what the search may miss even if it comes to its end.
+    /// Adds a note about executions that the search may miss even if it completes.
     pub(crate) fn note_missing(&self, text: impl Into<String>) {
         self.note(text);
         self.may_miss.store(true, Ordering::Relaxed);
@@ -201,7 +202,7 @@ impl Control {
         self.may_miss.load(Ordering::Relaxed)
     }
 
-    /// Where configurations without a stable actor are counted.
+    /// Returns the counter of configurations that have no stable actor.
     pub(crate) fn unstable(&self) -> Arc<AtomicU64> {
         self.unstable.get_or_init(Arc::default).clone()
     }
@@ -212,13 +213,13 @@ impl Control {
         notes
     }
 
-    /// The guess of a search that has its own, instead of the one made from weights.
+    /// Sets an estimate by the search itself, which replaces the one computed from weights.
     pub(crate) fn guess(&self, estimate: Estimate) {
         *lock(&self.estimate) = Some(estimate);
     }
 }
 
-/// What one worker publishes.
+/// Data that a worker publishes.
 #[derive(Debug, Default)]
 struct Published {
     counters: Counters,
@@ -226,7 +227,7 @@ struct Published {
     weights: Weights,
 }
 
-/// One worker, as the others see it.
+/// A worker, as the other threads see it.
 #[derive(Debug)]
 pub(crate) struct Worker {
     asked: AtomicBool,
@@ -239,29 +240,29 @@ impl Worker {
         Worker { asked: AtomicBool::new(false), published: Mutex::default(), watch: Watch::new(steps) }
     }
 
-    /// Whether somebody wants to know; asked before every step.
+    /// Returns `true` if the poll flag is set. Called before every step.
     #[inline]
     pub(crate) fn asked(&self) -> bool {
         self.asked.load(Ordering::Relaxed)
     }
 
-    /// Publishes what has been counted.
+    /// Publishes the counters and clears the poll flag.
     pub(crate) fn publish(&self, counters: &Counters, depth: usize, weights: &Weights) {
         self.asked.store(false, Ordering::Relaxed);
         *lock(&self.published) = Published { counters: *counters, depth, weights: *weights };
     }
 }
 
-/// The code of the user's program that a worker may be in.
+/// The kind of user code that a worker may be running.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Doing {
-    /// It makes a machine.
+    /// Creating a machine.
     SettingUp,
-    /// It asks actors what they accept.
+    /// Asking actors what they accept.
     Asking,
-    /// It takes a step, checks after it included.
+    /// Executing a step, including the checks after it.
     Stepping,
-    /// It looks at what an execution has come to.
+    /// Checking the end of an execution.
     Ending,
 }
 
@@ -269,26 +270,26 @@ impl Doing {
     const ALL: [Doing; 4] = [Doing::SettingUp, Doing::Asking, Doing::Stepping, Doing::Ending];
 }
 
-/// What a worker does not get out of.
+/// The operation that a worker is stuck in.
 #[derive(Debug)]
 pub(crate) struct Stuck {
     pub(crate) doing: Doing,
-    /// The way there, with the step that is being taken.
+    /// The path to the operation, including the step that is being executed.
     pub(crate) path: Vec<(Name, Branch)>,
 }
 
-/// What a worker is doing: an odd number of ticks means that it is inside the user's program.
+/// The current operation of a worker. An odd number of ticks means that the worker is inside user code.
 #[derive(Debug)]
 pub(crate) struct Watch {
     ticks: AtomicU64,
     doing: AtomicU8,
-    /// How long the way there is.
+    /// The length of the path to the operation.
     length: AtomicU64,
-    /// Thread and branch of each step, piece by piece: most executions are short.
+    /// The thread and branch of each step, allocated in pieces because most executions are short.
     path: Vec<OnceLock<Box<[[AtomicU64; 2]; PIECE]>>>,
 }
 
-/// How much of a path is kept for the rare handler that does not end.
+/// The longest path that is stored for the rare case that a handler does not return.
 const LONGEST_PATH: usize = 1 << 16;
 const PIECE: usize = 256;
 
@@ -299,7 +300,7 @@ impl Watch {
         Watch { ticks: AtomicU64::new(0), doing: AtomicU8::new(0), length: AtomicU64::new(0), path }
     }
 
-    /// The step `choice` begins.
+    /// Marks the beginning of the step `choice`.
     #[inline]
     pub(crate) fn begin<M: Machine>(&self, machine: &M, choice: Choice) {
         let depth = machine.depth();
@@ -312,7 +313,7 @@ impl Watch {
         self.enter(Doing::Stepping, depth + 1);
     }
 
-    /// From here on the user's program runs, at the end of a way of this length.
+    /// Marks the beginning of user code, at the end of a path of this length.
     #[inline]
     pub(crate) fn enter(&self, doing: Doing, length: usize) {
         self.doing.store(doing as u8, Ordering::Relaxed);
@@ -320,13 +321,13 @@ impl Watch {
         self.tick();
     }
 
-    /// It has come back.
+    /// Marks the end of user code.
     #[inline]
     pub(crate) fn leave(&self) {
         self.tick();
     }
 
-    /// Only the worker itself writes, so that a plain load and store will do.
+    /// Increments the ticks. Only the worker itself writes them, so a plain load and store are enough.
     #[inline]
     fn tick(&self) {
         self.ticks.store(self.ticks.load(Ordering::Relaxed) + 1, Ordering::Release);
@@ -341,7 +342,7 @@ impl Watch {
     }
 }
 
-/// Locks; a worker that panicked has been reported already.
+/// Locks a mutex and ignores poisoning: a worker that panicked has already been reported.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

@@ -1,9 +1,9 @@
 //! dCUTE's rule (Sen and Agha; figure 2.5 of the Basset dissertation).
 //!
-//! A level lists everything enabled, actor by actor. Having explored one message, go on to the next one if it is for the
-//! same actor; go on to the next actor only if the level `needs_delay`: somebody, later in some
-//! execution, sent to the actor of this level what could have arrived before. A send therefore marks all
-//! earlier levels at which its receiver acted, unless they are in the past of the send.
+//! A level lists everything enabled, actor by actor. After a message has been explored, the next one is explored if
+//! it is for the same actor. The search continues with the next actor only if the level has the flag `needs_delay`:
+//! in some execution, a later step sent a message to the actor of this level that could have arrived earlier. A send
+//! therefore sets the flag of all earlier levels at which its receiver acted, except those in the past of the send.
 
 use crate::backtrack::{Backtrack, Level, only_same_actor, search as walk};
 use crate::orders::Orders;

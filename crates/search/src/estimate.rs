@@ -1,12 +1,12 @@
-//! How many traces there are, guessed from how often each was seen.
+//! An estimate of the number of traces, computed from the number of times that each was sampled.
 //!
-//! Chao's lower bound (Chao1): with f1 traces seen once and f2 seen twice, about f1² / (2 f2) were not seen at all. The
-//! form used is the one without bias, which also has an answer where f2 is 0.
+//! Chao's lower bound (Chao1): with f1 traces seen once and f2 traces seen twice, about f1² / (2 f2) traces were not
+//! seen at all. This is the bias-corrected form, which is also defined for f2 = 0.
 
 use rustc_hash::FxHashMap;
 use whippet_model::Estimate;
 
-/// How often each trace was seen.
+/// The number of times that each trace was seen.
 #[derive(Debug, Default)]
 pub(crate) struct Tally {
     seen: FxHashMap<u64, u32>,
@@ -16,7 +16,7 @@ pub(crate) struct Tally {
 }
 
 impl Tally {
-    /// The trace with this key was seen.
+    /// Counts a sample of the trace with this key.
     pub(crate) fn add(&mut self, key: u64) {
         self.samples += 1;
         let times = self.seen.entry(key).or_insert(0);
@@ -29,12 +29,12 @@ impl Tally {
         }
     }
 
-    /// About how many bytes this takes.
+    /// Returns the approximate memory use in bytes.
     pub(crate) fn memory(&self) -> usize {
         self.seen.capacity() * (size_of::<(u64, u32)>() + 1)
     }
 
-    /// The guess.
+    /// Returns the estimated number of traces.
     pub(crate) fn estimate(&self) -> Estimate {
         let (seen, once, twice) = (self.seen.len() as f64, self.once as f64, self.twice as f64);
         let rare = once * (once - 1.0).max(0.0) / 2.0;
@@ -51,7 +51,7 @@ impl Tally {
         Estimate { total: seen + unseen, error: variance.max(0.0).sqrt(), seen: Some(self.seen.len() as u64) }
     }
 
-    /// The guess in words.
+    /// Returns a sentence that states the estimate.
     pub(crate) fn words(&self) -> String {
         let Estimate { total, error, .. } = self.estimate();
         let share = 100.0 * self.seen.len() as f64 / total.max(1.0);

@@ -1,6 +1,6 @@
-//! Every order of everything: the baseline that all reductions are compared with.
+//! Exhaustive search: explores every interleaving. It is the baseline that all reductions are compared with.
 //!
-//! Depth first: carry out each enabled choice in turn, each with all its ways, and go back.
+//! Depth-first: executes each enabled choice in turn, with each of its branches, explores what follows, and rewinds.
 
 use crate::run::{Run, Stop};
 use crate::weights::way;
@@ -8,12 +8,13 @@ use whippet_model::{Choice, Machine};
 
 /// Explores everything from the current configuration on.
 pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
-    // One stack of choices for all levels: a level owns what lies above its mark.
+    // One stack of choices for all levels: each level owns the entries above its mark.
     let mut choices = Vec::new();
     explore(run, &mut choices, 1.0)
 }
 
-/// `weight`: the part of the tree that lies below here, if all children of a node are of one size.
+/// Explores the subtree below the current configuration. `weight` is the fraction of the whole tree that this subtree
+/// would have if all children of a node had subtrees of the same size.
 fn explore<M: Machine>(run: &mut Run<'_, M>, choices: &mut Vec<Choice>, weight: f64) -> Result<(), Stop> {
     let mark = choices.len();
     run.enabled(choices);

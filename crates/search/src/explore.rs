@@ -1,9 +1,9 @@
-//! The whole way from a program to a verdict.
+//! The complete process that turns a program into a verdict.
 //!
-//! The search runs in a thread of its own (`threads.rs`). The caller's thread waits, reports progress, keeps the
-//! time, and notices a handler that never ends: then it gives the verdict without the thread that is stuck. In the end
-//! every finding is shown again on a new machine, and so is the first execution: a program that does something else the
-//! second time is not deterministic, and no verdict about it would be true.
+//! The search runs in a thread of its own (`threads.rs`). The caller's thread waits, reports progress, enforces the
+//! limit on time and detects handlers that do not return; in that case it produces the verdict without the thread
+//! that is stuck. At the end every finding, and also the first execution, is replayed on a new machine: a program
+//! that behaves differently the second time is not deterministic, and every verdict about it would be unreliable.
 
 use crate::control::{Control, Doing, Stuck};
 use crate::optimal;
@@ -22,7 +22,7 @@ use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 use whippet_model::{Counters, Estimate, LimitHit, MachineError, Program, Verdict};
 
-/// Why there is no verdict.
+/// An error that prevents a verdict.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -34,10 +34,10 @@ use whippet_model::{Counters, Estimate, LimitHit, MachineError, Program, Verdict
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SearchError {
-    /// The program cannot be run as it is: it is not deterministic, or misuses the library.
+    /// The program cannot be executed: it is not deterministic, or it misuses the library.
     #[error("{0}")]
     Program(MachineError),
-    /// The search that was asked for does not fit this program.
+    /// The chosen search does not support this program.
     #[error("{0}")]
     Unsupported(String),
 }
@@ -51,11 +51,11 @@ impl From<MachineError> for SearchError {
     }
 }
 
-/// How far a search is.
+/// Progress of a running search.
 ///
 /// ```
 /// use whippet_search::Progress;
-/// /// Executions per second so far.
+/// /// Returns the executions per second so far.
 /// fn speed(progress: &Progress) -> f64 {
 ///     progress.counters.executions as f64 / progress.elapsed.as_secs_f64()
 /// }
@@ -66,17 +66,17 @@ impl From<MachineError> for SearchError {
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq)]
 pub struct Progress {
-    /// What has been counted.
+    /// The counters so far.
     pub counters: Counters,
-    /// How deep the current execution is.
+    /// The depth of the current execution.
     pub depth: usize,
     /// The time since the search began.
     pub elapsed: Duration,
-    /// How much there may be in all, where the search can guess.
+    /// An estimate of the total size, if the search can give one.
     pub estimate: Option<Estimate>,
 }
 
-/// Somebody who watches a search. `()` does not care.
+/// Observer of a running search. `()` ignores everything.
 ///
 /// ```
 /// use std::{cell::Cell, sync::Arc};
@@ -84,7 +84,7 @@ pub struct Progress {
 /// use whippet_model::LimitHit;
 /// use whippet_search::{Observer, Options, Progress, explore};
 ///
-/// /// Stops the search as soon as it hears of it.
+/// /// Stops the search at the first report of progress.
 /// #[derive(Default)]
 /// struct Impatient { heard: Cell<u32> }
 /// impl Observer for Impatient {
@@ -101,12 +101,13 @@ pub struct Progress {
 /// assert_eq!((verdict.complete, verdict.limits), (false, vec![LimitHit::Interrupted]));
 /// ```
 pub trait Observer {
-    /// Called about five times a second.
+    /// Reports progress. Called about five times a second.
     fn progress(&self, progress: &Progress) {
         let _ = progress;
     }
 
-    /// Asked as often: whether the search is to be stopped. It ends with what it has found so far.
+    /// Returns `true` if the search is to be stopped. Called a few times a second. The verdict then contains what was
+    /// found so far.
     fn interrupted(&self) -> bool {
         false
     }
@@ -114,18 +115,18 @@ pub trait Observer {
 
 impl Observer for () {}
 
-/// How often the observer hears something.
+/// Interval between reports to the observer.
 const TICK: Duration = Duration::from_millis(200);
 
 /// Searches a program.
 ///
-/// Everything that is wrong with the program is in the [`Verdict`]; an error means that there is none.
+/// All problems of the program are in the [`Verdict`]. An error means that there is no verdict.
 ///
 /// ```
 /// # #[cfg(feature = "toy")] {
 /// use std::sync::Arc;
 /// use whippet_search::{Options, explore, replay, toy::{Action, Program, Target}};
-/// // A0 fails if A1's message overtakes the one from main.
+/// // A0 fails if A1's message arrives before the message from main.
 /// let program = Program::new(2)
 ///     .main(0, 1)
 ///     .main(1, 0)
@@ -136,7 +137,7 @@ const TICK: Duration = Duration::from_millis(200);
 /// assert!(verdict.complete);
 /// assert_eq!(verdict.counters.executions, 2);
 /// assert_eq!(verdict.findings[0].message, "A0 fails");
-/// // The finding's schedule shows it again.
+/// // The schedule of the finding reproduces it.
 /// let replayed = replay(&program, &verdict.findings[0].schedule).unwrap();
 /// assert_eq!(replayed.problems[0].message, "A0 fails");
 /// # }
@@ -183,7 +184,7 @@ pub fn explore<P: Program + Send + 'static>(
     }
 }
 
-/// The verdict of a search of which a worker is stuck in the user's program.
+/// Produces the verdict of a search that has a worker stuck in user code.
 fn give_up<P: Program + Send + 'static>(
     program: Arc<P>,
     options: &Options,
@@ -191,7 +192,7 @@ fn give_up<P: Program + Send + 'static>(
     stuck: Stuck,
 ) -> Result<Verdict, SearchError> {
     if stuck.doing == Doing::SettingUp {
-        // Nothing can be shown again of a program that does not come to its first configuration.
+        // A program that does not reach its initial configuration cannot be replayed.
         let limit = options.limits.handler;
         let why = format!("the set-up of the program has been running for more than {limit:?}: does it end?");
         return Err(SearchError::Program(MachineError::Misuse(why)));
@@ -204,7 +205,7 @@ fn give_up<P: Program + Send + 'static>(
     verdict.unwrap_or_else(|panic| resume_unwind(panic)).map_err(SearchError::from)
 }
 
-/// Runs the search; the answer is whether it covered everything.
+/// Runs the search. Returns `true` if it covered everything.
 fn search<P: Program>(program: &P, options: &Options, control: &Control) -> Result<bool, SearchError> {
     match dispatch(program, options, control) {
         Ok(()) => {
@@ -219,7 +220,7 @@ fn search<P: Program>(program: &P, options: &Options, control: &Control) -> Resu
     }
 }
 
-/// One algorithm, one file: this is the list of them.
+/// Calls the algorithm that the options select. Each algorithm is in a file of its own.
 fn dispatch<P: Program>(program: &P, options: &Options, control: &Control) -> Result<(), Stop> {
     let machine = control.set_up(program)?;
     if parallel::applies(&machine, options, control) {

@@ -1,5 +1,5 @@
-//! The exhaustive search once more, with its open choices on a stack of its own, so that they can be given
-//! to other workers. With one worker the plain recursion of `exhaustive` is used.
+//! Exhaustive search with an explicit stack of open choices, so that they can be given to other workers. With a
+//! single worker the plain recursion of `exhaustive` is used instead.
 
 use crate::parallel::{Divisible, Share, Task, Work};
 use crate::run::{Run, Stop};
@@ -10,24 +10,24 @@ use whippet_model::{Choice, Machine};
 #[derive(Debug)]
 struct Level {
     depth: usize,
-    /// Its choices on the stack of choices, and the next one to take.
+    /// The range of this level's choices on the stack of choices, and the next one to execute.
     from: usize,
     next: usize,
     end: usize,
-    /// The part of the tree that each choice stands for.
+    /// The weight of each choice: see `weights.rs`.
     weight: f64,
-    /// What is left of it for further ways of the next choice.
+    /// The part of the next choice's weight that remains for its further branches.
     left: f64,
 }
 
 impl Level {
-    /// What the last choice stands for, which has just been taken away from the level.
+    /// Returns the weight of the last choice, which has just been removed from the level.
     fn weight_of_last(&self) -> f64 {
         if self.end == self.next { self.left } else { self.weight }
     }
 }
 
-/// Where the search is.
+/// The position of the search.
 #[derive(Debug, Default)]
 pub(crate) struct Levels {
     levels: Vec<Level>,
@@ -58,7 +58,7 @@ impl Levels {
         Ok(())
     }
 
-    /// Lists the choices of the current configuration, or completes the execution.
+    /// Opens a level with the choices of the current configuration, or completes the execution if nothing is enabled.
     fn open<M: Machine>(&mut self, run: &mut Run<'_, M>, weight: f64) -> Result<(), Stop> {
         let from = self.choices.len();
         run.enabled(&mut self.choices);
@@ -72,7 +72,7 @@ impl Levels {
         Ok(())
     }
 
-    /// Gives the shallowest open choice away, if something is left to do here.
+    /// Gives away the shallowest open choice, unless it is the only one.
     #[cold]
     fn give<M: Machine>(&mut self, run: &Run<'_, M>, share: &impl Share) {
         let open: usize = self.levels.iter().map(|level| level.end - level.next).sum();

@@ -1,7 +1,7 @@
-//! Whippet's searches: every reduction, order and sampler over any machine.
+//! Whippet's searches: every reduction, order and sampler, for any machine.
 //!
-//! [`explore`] searches a program and gives a verdict, [`replay()`] carries out one schedule. What is
-//! searched, and how, is in [`Options`]: each [`Reduction`] is one file, and all share one driver.
+//! [`explore()`] searches a program and returns a verdict; [`replay()`] executes one schedule. [`Options`] select the
+//! search. Each [`Reduction`] is implemented in a file of its own, and all of them share one driver.
 
 mod acts;
 mod backtrack;

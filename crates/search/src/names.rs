@@ -1,11 +1,10 @@
-//! What each reduction, order, rule and step size is called, declared once: command line, reports and
-//! schedules all speak these names.
+//! The names of reductions, orders, rules and step sizes, declared once for command line, reports and schedules.
 
 use crate::options::{Order, Reduction, Rule, StepSize};
 use std::fmt;
 use std::str::FromStr;
 
-/// A name that is not among the known ones.
+/// An error: the name is unknown.
 ///
 /// ```
 /// use whippet_search::Reduction;
@@ -23,10 +22,10 @@ pub struct UnknownName {
 macro_rules! names {
     ($type:ident, $what:literal: $($variant:ident = $name:literal, $help:literal;)+) => {
         impl $type {
-            /// All of them, in the order of their declaration.
+            /// All values, in the order of their declaration.
             pub const ALL: &'static [$type] = &[$($type::$variant),+];
 
-            /// The name in command lines, reports and schedules.
+            /// Returns the name used in command lines, reports and schedules.
             #[must_use]
             pub fn name(self) -> &'static str {
                 match self {
@@ -34,7 +33,7 @@ macro_rules! names {
                 }
             }
 
-            /// What it is, in one line.
+            /// Returns a description in one line.
             #[must_use]
             pub fn help(self) -> &'static str {
                 match self {

@@ -1,14 +1,14 @@
-//! Exactly one execution per trace, by the algorithm that fits the program.
+//! Explores exactly one execution per trace, with the algorithm that fits the program.
 
 use crate::revisit;
 use crate::run::{Run, Stop};
 use crate::wakeup;
 use whippet_model::{Machine, Relation};
 
-/// Explores each trace once and says how.
+/// Explores each trace once, and adds a note that names the algorithm.
 pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
     match run.machine.relation() {
-        // What a machine leaves out, no revisit may count on.
+        // Revisits must not rely on choices that the machine's own rule prunes.
         Relation::SameActor if !run.leaves_out() => {
             run.control.note(REVISIT);
             revisit::search(run)
@@ -20,5 +20,5 @@ pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
     }
 }
 
-/// How an optimal search of plain actors is done, for the reader of the verdict.
+/// The note in the verdict for an optimal search of plain actors.
 pub(crate) const REVISIT: &str = "optimal: revisit search";

@@ -1,8 +1,8 @@
-//! What a search can be told.
+//! The options of a search.
 
 use whippet_model::{Comparison, Limits};
 
-/// What a search may skip.
+/// The executions that a search may skip.
 ///
 /// ```
 /// use whippet_search::Reduction;
@@ -14,9 +14,9 @@ use whippet_model::{Comparison, Limits};
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Reduction {
-    /// Nothing: every order of every message.
+    /// None: every order of every message.
     Exhaustive,
-    /// What follows from a configuration that was seen before.
+    /// Continuations of a configuration that was visited before.
     Stateful,
     /// dCUTE's rule (figure 2.5 of the Basset dissertation).
     Dcute,
@@ -29,7 +29,7 @@ pub enum Reduction {
     /// Exactly one execution per trace.
     #[default]
     Optimal,
-    /// The unfolding: exactly one execution per trace, from the conflicts of events.
+    /// The unfolding: exactly one execution per trace, found through conflicts between events.
     Udpor,
     /// Random walks.
     Random,
@@ -40,8 +40,8 @@ pub enum Reduction {
 }
 
 impl Reduction {
-    /// Whether it skips executions because steps are independent. That is justified as long as they are: a data race
-    /// makes them see each other.
+    /// Returns `true` if this reduction skips executions because it considers steps independent. A data race
+    /// invalidates this, because it lets such steps observe each other.
     ///
     /// ```
     /// use whippet_search::Reduction;
@@ -62,7 +62,7 @@ impl Reduction {
     }
 }
 
-/// Which actor goes first.
+/// The actor that a search tries first.
 ///
 /// ```
 /// use whippet_search::Order;
@@ -72,7 +72,7 @@ impl Reduction {
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Order {
-    /// The search's own: for `optimal`, learnt while it runs; otherwise like `Fifo`.
+    /// The search's own: for `optimal` an order learnt during the search, otherwise like `Fifo`.
     #[default]
     Own,
     /// The actor with the earliest pending message.
@@ -93,11 +93,12 @@ pub enum Order {
     Sgr,
     /// Like `Sgr`, but sorting messages with a comparator that is not transitive, as published.
     SgrPublished,
-    /// The actor that nobody can send to any more, or else the one of the lowest level, as far as the program's text tells.
+    /// An actor to which no further messages can be sent, otherwise the one with the lowest
+    /// [level](whippet_model::Machine::level), according to the program's text.
     Stable,
 }
 
-/// Which variant of TransDPOR.
+/// The variant of TransDPOR.
 ///
 /// ```
 /// use whippet_search::Rule;
@@ -106,7 +107,7 @@ pub enum Order {
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum Rule {
-    /// Complete: the rules behind the published tables with what they lack.
+    /// Complete: the rules behind the published tables, with the additions that make them complete.
     #[default]
     Sound,
     /// The rule that gives the numbers of the paper's Table 1.
@@ -117,7 +118,7 @@ pub enum Rule {
     Figure2,
 }
 
-/// What a stateful search regards as one step (section 3.5.3 of the Basset dissertation).
+/// The unit that a stateful search regards as one step (section 3.5.3 of the Basset dissertation).
 ///
 /// ```
 /// use whippet_search::StepSize;
@@ -126,14 +127,14 @@ pub enum Rule {
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub enum StepSize {
-    /// Every delivery ends in a state of its own.
+    /// One delivery: each ends in a state of its own.
     #[default]
     Little,
-    /// A delivery without an alternative is one step with the next: the state between them is not kept.
+    /// Successive deliveries as long as there is no alternative: the states between them are not stored.
     Big,
 }
 
-/// Everything a search can be told.
+/// The options of a search.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -151,35 +152,35 @@ pub enum StepSize {
 /// ```
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// What it may skip.
+    /// The executions that the search may skip.
     pub reduction: Reduction,
-    /// Which actor goes first.
+    /// The actor that the search tries first.
     pub order: Order,
-    /// Whether sleep sets are used by the papers' reductions.
+    /// Use sleep sets in the papers' reductions.
     pub sleep: bool,
-    /// Which variant of TransDPOR.
+    /// The variant of TransDPOR.
     pub rule: Rule,
-    /// How a stateful search compares configurations.
+    /// The comparison of configurations in a stateful search.
     pub comparison: Comparison,
-    /// Whether a stateful search goes breadth first.
+    /// Explore breadth-first in a stateful search.
     pub breadth_first: bool,
-    /// What a stateful search regards as one step.
+    /// The unit that a stateful search regards as one step.
     pub step: StepSize,
-    /// How many events `udpor` looks at for an alternative; all of them if `None`.
+    /// The number of events that `udpor` considers for an alternative; `None` means all of them.
     pub alternatives: Option<usize>,
-    /// Where sampling searches start from.
+    /// The seed of sampling searches.
     pub seed: u64,
-    /// How many executions sampling searches make.
+    /// The number of executions of sampling searches.
     pub samples: u64,
-    /// The depth of bugs that `pct` aims at.
+    /// The depth of the bugs that `pct` aims at.
     pub pct_depth: usize,
-    /// How many workers share the search; 0 means one per core.
+    /// The number of workers that share the search; 0 means one per core.
     pub jobs: usize,
-    /// Whether to stop at the first finding.
+    /// Stop at the first finding.
     pub first_bug: bool,
-    /// Whether an undeliverable message is a finding and not a warning.
+    /// Report an undeliverable message as a finding instead of a warning.
     pub undeliverable_is_error: bool,
-    /// When to give up.
+    /// The limits at which the search stops.
     pub limits: Limits,
 }
 

@@ -1,16 +1,17 @@
-//! Which actor goes first: the orders of the Basset dissertation, chapter 4, and `stable`.
+//! Orders, which decide the actor that goes first: those of chapter 4 of the Basset dissertation, and `stable`.
 //!
-//! An order sorts the actors that have something enabled; inside an actor, messages keep the order of sending.
-//! It changes how much a reduction can skip, never what is covered. `hms` and `sgr` learn from the
-//! whole exploration: what they know is kept when the search goes back. Actors are numbered in the order
-//! of creation, and ties go to the lower number.
+//! An order sorts the actors that have enabled messages; the messages of one actor keep the order of sending. The
+//! order influences how much a reduction can skip, but never what is covered. `hms` and `sgr` learn from the whole
+//! exploration: their data is kept when the search rewinds. Actors are numbered in the order of creation, and ties go
+//! to the lower number.
 //!
-//! `stable` (Albert, Arenas and Gómez-Zamalloa: "Actor- and Task-Selection Strategies") asks the machine what may still
-//! be sent to an actor, and takes the lowest level first: the actor to which nobody can send any more, if there is
-//! one. The paper trusts such an actor and tries no other; here it only goes first, because the machine may be
-//! wrong about it. Where no actor is stable, that is counted (the paper's H).
+//! `stable` (Albert, Arenas and Gómez-Zamalloa: "Actor- and Task-Selection Strategies") asks the machine for an
+//! estimate of the messages that may still be sent to each actor, its level, and takes the actor with the lowest
+//! level first. An actor with level 0 is *stable*: no further message can be sent to it. The paper relies on this and
+//! tries no other actor; here the actor only goes first, because the machine may be wrong. Configurations without a
+//! stable actor are counted (the paper's H).
 //!
-//! Searches ask at every configuration: nothing is allocated, and small sets cost tens of nanoseconds.
+//! Searches use an order at every configuration: nothing is allocated, and small sets cost tens of nanoseconds.
 
 use crate::control::Control;
 use crate::options::Order;
@@ -24,40 +25,41 @@ mod reach;
 
 use reach::Reach;
 
-/// One actor that has something enabled.
+/// An actor that has enabled messages.
 #[derive(Copy, Clone, Debug)]
 struct Group {
     actor: u32,
-    /// Where its first and its last message are among those enabled.
+    /// The positions of its first and last message among those enabled.
     first: u32,
     last: u32,
-    /// How many messages it has.
+    /// The number of its enabled messages.
     count: u32,
-    /// Whether one of them is awake.
+    /// Set if one of them is awake.
     awake: bool,
-    /// `stable`: what may still be sent to it.
+    /// For `stable`: its level.
     level: u64,
 }
 
-/// An order, and what it has learnt.
+/// An order, and the data that it has learnt.
 #[derive(Debug)]
 pub(crate) struct Orders {
     order: Order,
     groups: Vec<Group>,
-    /// Per actor: its group, if the first number is that of the present question.
+    /// The group of each actor: the number of the query for which it is valid, and its index in `groups`.
     group_of: Vec<(u32, u32)>,
     question: u32,
     sorted: Vec<Choice>,
     scratch: Vec<Choice>,
-    /// `hms`: per actor, messages it received and messages it sent in doing so.
+    /// For `hms`: the number of messages that each actor has received, and the number of messages that it sent
+    /// meanwhile.
     averages: Vec<(u64, u64)>,
     reach: Reach,
-    /// `stable`: how often no actor was.
+    /// For `stable`: the number of configurations without a stable actor.
     unstable: Option<Arc<AtomicU64>>,
 }
 
 impl Orders {
-    /// The order for a search of this machine, which has taken no step yet.
+    /// Creates the order for a search of this machine, which has not taken a step yet.
     pub(crate) fn new<M: Machine>(order: Order, machine: &M, control: &Control) -> Result<Orders, Stop> {
         if order == Order::Stable && machine.level(ActorNo(0)).is_none() {
             let others: Vec<&str> = Order::ALL.iter().filter(|o| **o != order).map(|o| o.name()).collect();
@@ -84,7 +86,7 @@ impl Orders {
         })
     }
 
-    /// Learns from the newest step. Steps that are only taken again teach nothing.
+    /// Learns from the newest step. Not to be called for steps that are executed again.
     #[inline]
     pub(crate) fn arrived<M: Machine>(&mut self, machine: &M) {
         if matches!(self.order, Order::Hms | Order::Sgr | Order::SgrPublished) {
@@ -109,13 +111,13 @@ impl Orders {
         }
     }
 
-    /// Whether the actor of the first choice that is awake goes first.
+    /// Returns `true` if the actor of the first choice that is awake goes first.
     #[inline]
     pub(crate) fn as_they_come(&self) -> bool {
         matches!(self.order, Order::Own | Order::Fifo)
     }
 
-    /// The first actor that has an enabled message which is `awake`.
+    /// Returns the first actor that has an enabled message which is `awake`.
     #[inline]
     pub(crate) fn first<M: Machine>(
         &mut self,
@@ -143,7 +145,7 @@ impl Orders {
         }
     }
 
-    /// Everything enabled, actor by actor.
+    /// Returns the enabled choices sorted by actor.
     pub(crate) fn sort<M: Machine>(&mut self, machine: &M, enabled: &[Choice]) -> &[Choice] {
         self.sorted.clear();
         if self.order == Order::SgrPublished {
@@ -171,7 +173,8 @@ impl Orders {
         &self.sorted
     }
 
-    /// Finds the actors, in the order of their first enabled messages, and which of them have one that is `awake`.
+    /// Groups the enabled messages by actor, in the order of each actor's first message, and marks the groups that
+    /// have an `awake` message.
     fn group<M: Machine>(&mut self, machine: &M, enabled: &[Choice], mut awake: impl FnMut(&Choice) -> bool) {
         self.groups.clear();
         self.question = self.question.wrapping_add(1);
@@ -204,7 +207,7 @@ impl Orders {
     }
 }
 
-/// What an actor is sorted by.
+/// Returns the sort key of an actor.
 fn key(order: Order, group: &Group, averages: &[(u64, u64)]) -> u64 {
     match order {
         Order::Own | Order::Fifo => u64::from(group.first),
@@ -218,7 +221,7 @@ fn key(order: Order, group: &Group, averages: &[(u64, u64)]) -> u64 {
                 Some(&(received, sent)) if received > 0 => sent as f64 / received as f64,
                 _ => 1.0,
             };
-            // The bits of floats that are not negative are ordered as they are.
+            // The bits of nonnegative floats have the same order as the floats.
             !average.to_bits()
         }
         Order::Stable => group.level,

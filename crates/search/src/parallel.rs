@@ -1,10 +1,10 @@
-//! One search on several cores.
+//! Parallel search: one search divided among several workers.
 //!
-//! Each worker has its own machine, built in its own thread, and explores a part of the tree. A worker with
-//! nothing left to do waits; one that has something then gives away its *shallowest* open choice, which is
-//! most likely to have much below it: few parts change hands. A part is told as the way to it, and goes
-//! the same way on every machine. What is explored does not depend on who explores it, so executions and
-//! findings are the same for any number of workers.
+//! Each worker has its own machine, created in its own thread, and explores a part of the search tree. When a worker
+//! has run out of work, a busy worker gives away its *shallowest* open choice, because the subtree below that choice
+//! is likely to be large; so tasks rarely change hands. A task is the path from the root to its subtree, which every
+//! machine can execute. The explored executions do not depend on the worker that explores them, so the number of
+//! executions and the findings are the same for any number of workers.
 
 use crate::control::{Control, lock};
 use crate::levels::Levels;
@@ -16,33 +16,33 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex};
 use whippet_model::{Choice, LimitHit, Machine, Program, Relation};
 
-/// What is to be done at the end of a task's path.
+/// The work to be done at the end of a task's path.
 #[derive(Copy, Clone, Debug)]
 pub(crate) enum Work {
-    /// Take this choice, which stands for this part of the tree.
+    /// Explore the subtree below this choice, which has this weight: see `weights.rs`.
     Choice(Choice, f64),
-    /// Put this message of the last step in the place of an earlier one.
+    /// Deliver this message, which the last step of the path sent, in place of an earlier step.
     Revisit {
-        /// The step whose place it takes.
+        /// The step that the message replaces.
         at: u32,
-        /// The message's handle.
+        /// The handle of the message.
         message: u32,
-        /// The part of the tree that this stands for.
+        /// The weight of the subtree.
         weight: f64,
     },
 }
 
-/// A part of the tree.
+/// A subtree of the search tree, to be explored by any worker.
 #[derive(Debug)]
 pub(crate) struct Task {
-    /// The way to it: the choices, and which of them are canonical.
+    /// The path to the subtree: its choices, each with a flag that is `true` if the choice is canonical.
     pub(crate) path: Vec<(Choice, bool)>,
     pub(crate) work: Work,
 }
 
-/// Where a search gives parts away. `()` never wants any and costs nothing.
+/// The recipient of tasks that a search gives away. `()` never wants any and costs nothing.
 pub(crate) trait Share {
-    /// Whether somebody waits for something to do.
+    /// Returns `true` if a worker is waiting for a task.
     fn wanted(&self) -> bool;
     fn give(&self, task: Task);
 }
@@ -56,16 +56,16 @@ impl Share for () {
     fn give(&self, _: Task) {}
 }
 
-/// A search of which parts can be given away.
+/// A search that can give away subtrees as tasks.
 pub(crate) trait Divisible {
-    /// Explores everything from the first configuration on.
+    /// Explores everything from the initial configuration on.
     fn explore<M: Machine>(&mut self, run: &mut Run<'_, M>, share: &impl Share) -> Result<(), Stop>;
 
-    /// Explores one part.
+    /// Explores the subtree of one task.
     fn part<M: Machine>(&mut self, run: &mut Run<'_, M>, task: Task, share: &impl Share) -> Result<(), Stop>;
 }
 
-/// Where workers meet.
+/// The queue of tasks that the workers share.
 struct Hub {
     desk: Mutex<Desk>,
     bell: Condvar,
@@ -74,10 +74,10 @@ struct Hub {
 
 struct Desk {
     tasks: Vec<Task>,
-    /// How many workers there are, and how many of them have nothing to do.
+    /// The number of workers, and the number of those that are waiting for a task.
     workers: usize,
     idle: usize,
-    /// Why everybody has to stop.
+    /// The reason why all workers have to stop.
     stop: Option<Stop>,
     over: bool,
 }
@@ -88,7 +88,7 @@ impl Hub {
         Hub { desk: Mutex::new(desk), bell: Condvar::new(), wanted: AtomicBool::new(false) }
     }
 
-    /// The next task, or `None` when everybody is done.
+    /// Waits for the next task. Returns `None` if all work is done or the search was stopped.
     fn take(&self) -> Option<Task> {
         let mut desk = lock(&self.desk);
         desk.idle += 1;
@@ -110,7 +110,7 @@ impl Hub {
         }
     }
 
-    /// Sends everybody home; the first reason counts, and an error counts more than a limit.
+    /// Stops all workers. The first reason is kept, but an error replaces a limit.
     fn stop(&self, why: Option<Stop>) {
         let mut desk = lock(&self.desk);
         desk.over = true;
@@ -135,7 +135,7 @@ impl Share for &Hub {
     }
 }
 
-/// How many workers are asked for.
+/// Returns the number of workers that the options ask for.
 pub(crate) fn workers(options: &Options) -> usize {
     match options.jobs {
         0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
@@ -143,7 +143,7 @@ pub(crate) fn workers(options: &Options) -> usize {
     }
 }
 
-/// Whether a search is to be shared by several workers, and can be.
+/// Returns `true` if the options ask for several workers and this search can be divided among them.
 pub(crate) fn applies<M: Machine>(machine: &M, options: &Options, control: &Control) -> bool {
     if workers(options) == 1 {
         return false;
@@ -159,7 +159,7 @@ pub(crate) fn applies<M: Machine>(machine: &M, options: &Options, control: &Cont
     divisible
 }
 
-/// Runs a search to which several workers [apply](applies).
+/// Runs a search in parallel. Requires that [`applies`] returned `true`.
 pub(crate) fn search<P: Program>(program: &P, options: &Options, control: &Control) -> Result<(), Stop> {
     if options.reduction == Reduction::Optimal {
         control.note(optimal::REVISIT);
@@ -189,7 +189,7 @@ pub(crate) fn search<P: Program>(program: &P, options: &Options, control: &Contr
     }
 }
 
-/// Tells the others if its worker panics.
+/// Stops the other workers if its own worker panics.
 struct Guard<'a> {
     hub: &'a Hub,
     control: &'a Control,
@@ -201,17 +201,17 @@ impl Drop for Guard<'_> {
     }
 }
 
-/// Stops everybody, wherever they are.
+/// Stops all workers, both those that wait for a task and those that are busy.
 fn halt(hub: &Hub, control: &Control, why: Option<Stop>) {
     control.stop(match why {
         Some(Stop::Limit(limit)) => limit,
-        // There will be no verdict in which this would show.
+        // A panic or an error leads to no verdict, so this limit is never shown.
         _ => LimitHit::Interrupted,
     });
     hub.stop(why);
 }
 
-/// What one worker does; the first one begins with the whole tree.
+/// Runs one worker. The first worker starts with the whole tree.
 fn work<M: Machine>(run: &mut Run<'_, M>, hub: &Hub, first: bool) -> Result<(), Stop> {
     match run.options.reduction {
         Reduction::Exhaustive => work_on(run, &mut Levels::default(), hub, first),

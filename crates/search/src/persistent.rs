@@ -1,15 +1,18 @@
 //! Dynamic persistent sets (Flanagan and Godefroid; figure 2.4 of the Basset dissertation).
 //!
-//! A level's list begins with everything enabled of the first actor. A send, at step s, to an actor that acted before, at
-//! step k not in the past of s, might have come early enough to arrive first: so at level k
-//! the actor that leads to the send is added, i.e. the one of the first step after k in the past of s.
+//! A level's list starts with all enabled choices of the first actor. Suppose that step s sends a message to an actor
+//! that acted before, in step k, and that k is not in the past of s. Then the message might have been sent early
+//! enough to arrive before k. So the actor that leads to the send is added at level k: the actor of the first step
+//! after k in the past of s.
 //!
-//! Machines with footprints have no such sends. There a step s that is in a race with step k does the same, and
-//! the actor added is that of the first step after k that s needs and k does not touch, or of s itself.
-//! That step could have come right before k, so the rule stays complete with sleep sets: if it sleeps,
-//! what begins with it has been explored. Where s was not possible before k, it may have been before what k was in
-//! conflict with. A step that opened another way for an earlier one, and what could not act any more in
-//! the end, are treated alike; where the latter could not act before k either, nobody knows what would have let it: all are added.
+//! Machines with footprints have races between steps instead of such sends. If step s is in a race with step k, the
+//! actor added at level k is that of the first step after k that is in the past of s and does not depend on k, or
+//! that of s if there is no other. This step could have been taken immediately before k, so the rule stays complete
+//! with sleep sets: if the step is asleep, the executions that begin with it have been explored. If it was not
+//! enabled before k, s may have been possible before a step that k is in conflict with, which is then handled in the
+//! same way. Two more cases are treated alike: a later step that enabled another branch of an earlier one, and an
+//! operation that is disabled at the end of the execution. If such an operation was disabled before k, too, it is
+//! unknown what would have enabled it, and all actors are added.
 
 use crate::backtrack::{Backtrack, Level, first_after, search as walk};
 use crate::orders::Orders;
@@ -54,7 +57,7 @@ impl Backtrack for Persistent {
 }
 
 impl Persistent {
-    /// What the races of the newest step add.
+    /// Adds choices because of the races of the newest step.
     fn races<M: Machine>(&mut self, run: &mut Run<'_, M>, levels: &mut [Level]) {
         let at = levels.len() - 1;
         self.races.clear();
@@ -80,7 +83,7 @@ impl Persistent {
         }
     }
 
-    /// What the other ways that later steps opened add.
+    /// Adds choices because of branches that later steps enabled.
     fn missed<M: Machine>(&mut self, run: &Run<'_, M>, levels: &mut [Level]) {
         for (k, level) in levels.iter_mut().enumerate() {
             self.missed.clear();
@@ -93,7 +96,8 @@ impl Persistent {
         }
     }
 
-    /// What cannot act any more may have been shut out by any step that it does not need.
+    /// Adds choices because of disabled operations: any step that such an operation does not need may have disabled
+    /// it.
     fn left<M: Machine>(&mut self, run: &mut Run<'_, M>, levels: &mut [Level]) {
         self.pending.clear();
         run.machine.pending(&mut self.pending);
@@ -119,7 +123,7 @@ impl Persistent {
 }
 
 impl Level {
-    /// Adds an actor if this is possible here.
+    /// Adds the choices of an actor if its operation `what` is enabled here. Returns `true` if it is.
     fn add_cause<M: Machine>(&mut self, machine: &M, what: Pending, actor: ActorNo) -> bool {
         let possible = self.enabled.iter().any(|choice| choice.what == what);
         if possible {
@@ -135,7 +139,7 @@ impl Level {
     }
 }
 
-/// What the sends of the newest step add.
+/// Adds choices because of the messages that the newest step sent.
 fn sends<M: Machine>(run: &Run<'_, M>, levels: &mut [Level]) {
     let at = levels.len() - 1;
     for message in run.machine.sent(at) {

@@ -1,4 +1,4 @@
-//! Replay: carries out the decisions of a schedule on a new machine and says what happened.
+//! Replay: executes the decisions of a schedule on a new machine and reports what happened.
 
 use crate::control::Taken;
 use crate::options::Options;
@@ -11,7 +11,7 @@ use whippet_model::{
     Branch, Choice, Clocks, Kind, Machine, MachineError, Name, Problem, Program, Schedule, ScheduleError, StepText,
 };
 
-/// What a schedule led to.
+/// The result of replaying a schedule.
 ///
 /// ```
 /// use whippet_actors::Test;
@@ -24,13 +24,13 @@ use whippet_model::{
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replayed {
-    /// What happened, step by step.
+    /// The steps of the execution, in order.
     pub story: Vec<StepText>,
-    /// What is wrong with it: with its steps, or else with how it ended.
+    /// The problems of the execution: those of its steps or, if these have none, those of its final configuration.
     pub problems: Vec<Problem>,
 }
 
-/// Why a schedule could not be replayed.
+/// An error that prevents a replay.
 ///
 /// ```
 /// use whippet_actors::Test;
@@ -46,15 +46,15 @@ pub enum ReplayError {
     /// The schedule does not fit the program.
     #[error(transparent)]
     Schedule(#[from] ScheduleError),
-    /// The program cannot be run.
+    /// The program cannot be executed.
     #[error(transparent)]
     Program(#[from] MachineError),
 }
 
-/// Carries out the decisions of `schedule`.
+/// Executes the decisions of `schedule`.
 ///
-/// The schedule must be for this program, with the same parameters, and each of its decisions must be
-/// possible and mean what it meant when it was recorded.
+/// The schedule must be for this program, with the same parameters. Each of its decisions must be possible and have
+/// the same meaning as when it was recorded.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -74,8 +74,8 @@ pub fn replay<P: Program>(program: &P, schedule: &Schedule) -> Result<Replayed, 
     carry_out(program, schedule, |_| {})
 }
 
-/// The same in a thread of its own, which is given up when it has done nothing for longer than `limit`: that is a problem
-/// of kind `limit`. Time in which a debugger holds the process does not count.
+/// Like [`replay()`], but in a thread of its own, which is abandoned if no step ends within `limit`. This is reported
+/// as a problem of kind `limit`. Time during which a debugger has stopped the process does not count.
 ///
 /// ```
 /// use std::{sync::Arc, thread::sleep, time::Duration};
@@ -105,7 +105,7 @@ pub fn replay_within<P: Program + Send + 'static>(
     let work = move || {
         let step = tell.clone();
         let replayed = carry_out(&*program, &decided, |text| drop(step.send(Told::Step(text.clone()))));
-        // Nobody listens any more when this took too long.
+        // The receiver is gone if the caller gave up waiting.
         let _ = tell.send(Told::Done(replayed));
     };
     let ended = threads::start(&Options::default(), work);
@@ -118,7 +118,8 @@ pub fn replay_within<P: Program + Send + 'static>(
                 story.push(text);
                 waited = Duration::ZERO;
             }
-            // Counted, not read off a clock, which goes on while a debugger holds us.
+            // Ticks are counted instead of reading a clock, which would go on while a debugger has stopped the
+            // process.
             Err(RecvTimeoutError::Timeout) => waited += tick,
             Err(RecvTimeoutError::Disconnected) => match ended.recv() {
                 Ok(Err(panic)) => std::panic::resume_unwind(panic),
@@ -137,13 +138,13 @@ pub fn replay_within<P: Program + Send + 'static>(
     Ok(Replayed { story, problems: vec![problem] })
 }
 
-/// What a replay in another thread says.
+/// A report from a replay in another thread.
 enum Told {
     Step(StepText),
     Done(Result<Replayed, ReplayError>),
 }
 
-/// Carries out the decisions of `schedule` and tells of each step.
+/// Executes the decisions of `schedule` and reports each step.
 fn carry_out<P: Program>(
     program: &P,
     schedule: &Schedule,
@@ -161,7 +162,8 @@ fn carry_out<P: Program>(
         }
         tell(&text);
     }
-    // As a search would go on: if actors do not say what they accept, this shows it.
+    // Asks for the enabled choices, as a search would do next, so that actors that do not return from `accepts` are
+    // noticed.
     walk.enabled.clear();
     walk.machine.enabled(&mut walk.enabled);
     Ok(Replayed { problems: walk.problems_shown(), story: walk.story() })
@@ -184,14 +186,14 @@ fn fits<P: Program>(program: &P, schedule: &Schedule) -> Result<(), ScheduleErro
     Ok(())
 }
 
-/// A machine that is led along a path.
+/// A machine that is moved along a given path.
 pub(crate) struct Walk<M> {
     machine: M,
     enabled: Vec<Choice>,
 }
 
 impl<M: Machine> Walk<M> {
-    /// A new machine at the end of a path, or `None` where the path cannot be gone.
+    /// Creates a machine and executes a path on it. Returns `None` if the path cannot be executed.
     pub(crate) fn of<P: Program<Machine = M>>(
         program: &P,
         path: impl IntoIterator<Item = (Name, Branch)>,
@@ -205,7 +207,7 @@ impl<M: Machine> Walk<M> {
         Ok(Some(walk))
     }
 
-    /// Takes a step, or says why it is not possible.
+    /// Executes a step, or returns the reason why it is not possible.
     fn step(&mut self, thread: Name, branch: Branch) -> Result<Result<(), String>, MachineError> {
         let Some(what) = self.machine.find(thread) else {
             return Ok(Err("nothing of this name is pending".into()));
@@ -216,7 +218,8 @@ impl<M: Machine> Walk<M> {
         let Some(first) = ways.next() else {
             return Ok(Err("it is pending but not enabled".into()));
         };
-        // A single first way may hide others that only running it tells of; a list of ways is complete.
+        // If only the first branch is listed, executing the step may reveal others. A list of several branches is
+        // complete.
         let listed = first == branch || ways.any(|way| way == branch);
         let alone = self.enabled.iter().filter(|choice| choice.what == what).count() == 1;
         if !(listed || alone && first == Branch::FIRST) {
@@ -225,7 +228,8 @@ impl<M: Machine> Walk<M> {
         self.machine.execute(Choice { what, branch }).map(Ok)
     }
 
-    /// What is wrong here: data races, and what is wrong with the steps, or else with this configuration as an end.
+    /// Returns the problems here: data races, and the problems of the steps or, if these have none, those of this
+    /// configuration as the final one.
     pub(crate) fn problems(&mut self) -> Vec<Problem> {
         let mut problems = self.races();
         if self.machine.problems() > 0 {
@@ -240,22 +244,23 @@ impl<M: Machine> Walk<M> {
         self.problems().iter().any(|problem| (problem.kind, problem.key) == (kind, key))
     }
 
-    /// The data races so far.
+    /// Returns the data races so far.
     pub(crate) fn races(&self) -> Vec<Problem> {
         let mut races = Vec::new();
         self.machine.races(&mut races);
         races
     }
 
-    /// Whether nothing can happen any more.
+    /// Returns `true` if nothing is enabled.
     pub(crate) fn ends(&mut self) -> bool {
         self.enabled.clear();
         self.machine.enabled(&mut self.enabled);
         self.enabled.is_empty()
     }
 
-    /// The same as [`problems`](Walk::problems), but the end of a schedule that shows a race need not be an end: what is wrong with it counts if all that
-    /// has happened leads to it.
+    /// Like [`problems`](Walk::problems), for the end of a schedule. The schedule of a data race need not end in a
+    /// final configuration. If there is a race, any other problem counts only if every step of the schedule is in the
+    /// past of one of the problem's steps.
     fn problems_shown(&mut self) -> Vec<Problem> {
         let (mut problems, mut clocks) = (self.problems(), Clocks::new());
         if problems.iter().any(|problem| problem.kind == Kind::Race) {
@@ -272,13 +277,14 @@ impl<M: Machine> Walk<M> {
         (0..self.machine.depth()).map(|at| self.machine.describe(at)).collect()
     }
 
-    /// Who acts if `thread` is chosen, in words.
+    /// Returns a description of the actor that acts if `thread` is chosen.
     pub(crate) fn actor(&self, thread: Name) -> String {
         self.machine.find(thread).map_or("somebody".into(), |what| format!("actor {}", self.machine.actor(what).0))
     }
 }
 
-/// Goes along a path again, of a search that takes steps for independent or does not; the events must be the same.
+/// Executes a path again and returns an error unless its events are the same. `reduces` is `true` if the path comes
+/// from a search that relies on independence.
 pub(crate) fn again<P: Program>(program: &P, path: &[Taken], reduces: bool) -> Result<(), MachineError> {
     let mut walk = Walk { machine: program.machine()?, enabled: Vec::new() };
     if reduces {

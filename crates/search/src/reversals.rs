@@ -1,23 +1,25 @@
-//! What else could have happened: from one execution to the beginnings of others.
+//! Reversals: finds, for one execution, the beginnings of other traces.
 //!
-//! For an event e that something else could have come before, take the execution up to e and add, of what
-//! came later, all that does not happen after e (`notdep(e)` in the papers on Optimal-DPOR). Where
-//! another choice is then possible that depends on e, it can come first, and e's part of the execution
-//! turns out differently: `notdep(e)` and that choice are the beginning of another trace.
+//! For an event e of the execution, take the events before e and, of the later ones, all that do not happen after e
+//! (`notdep(e)` in the papers on Optimal-DPOR). If another choice that depends on e is then enabled, it can come
+//! before e, and e and the events that depend on it turn out differently: `notdep(e)` followed by that choice is the
+//! beginning of another trace.
 //!
-//! Which threads are worth looking at for an e:
-//! * that of an event in a race with e. If it cannot act without e because a constraint forbids it, those events
-//!   that e itself was in conflict with are tried instead: the nearest configuration that accepts it counts;
-//! * one that could not act any more in the end: e may have shut it out;
-//! * e's own, where it could have gone another way, or could have after what came later.
+//! The threads that are tried for an event e:
+//! * the thread of an event that is in a race with e. If it cannot act without e because a constraint forbids it, it
+//!   is tried without those events that e itself is in conflict with: the nearest configuration that accepts it
+//!   counts;
+//! * a thread that is disabled at the end of the execution: e may have disabled it;
+//! * e's own thread, if it could have taken another branch, possibly after some of the later events.
 //!
-//! Whether the thread can act, and how, is for the machine to say. Sometimes it knows ([`Machine::without`]); otherwise it
-//! goes there. Events of `notdep(e)` may themselves
-//! take a choice away (a test that finds nothing, before any of several messages). So the machine first
-//! takes what the thread needs to be there at all, then the rest, and each choice counts with what
-//! came before it vanished; then the rest follows as far as it does not depend on that choice.
+//! Only the machine can decide whether the thread can act, and what it does. Sometimes it can predict this
+//! ([`Machine::without`]); otherwise the steps are executed. Events of `notdep(e)` may themselves disable a choice
+//! (for example, a test that finds no message disables the branches in which one has arrived). So the machine first
+//! executes the steps that the thread needs to be pending at all, then the others one by one. Each choice is recorded
+//! with the longest part after which it is still enabled; behind it follow the remaining steps that do not depend on
+//! the choice.
 //!
-//! The same look is not taken twice: a configuration is known by the labels of the events that lead to it.
+//! The same trial is not made twice: a configuration is identified by the labels of the events that lead to it.
 
 use crate::acts::{Act, ActorNames, Record};
 use crate::run::{Run, Stop};
@@ -25,48 +27,48 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use whippet_model::{Branch, Choice, Machine, Name, Pending, Relation, Without};
 
-/// What was tried at one configuration, and whether the thread could act.
+/// The trials made at one configuration, each with a flag that is `true` if the thread could act.
 pub(crate) type Tried = FxHashMap<u64, bool>;
 
-/// Who wants to hear of reversals.
+/// Receiver of reversals.
 pub(crate) trait Sink {
-    /// What was tried at the configuration before step `at`.
+    /// Returns the trials made at the configuration before step `at`.
     fn tried(&mut self, at: usize) -> &mut Tried;
 
-    /// Whether ways that are found by running a step are reversals too.
+    /// Returns `true` if branches that are found by executing a step count as reversals, too.
     fn other_ways(&self) -> bool;
 
-    /// What would lead to nothing new at the configuration before step `at`.
+    /// Iterates over the acts that are asleep at the configuration before step `at`.
     fn asleep(&self, at: usize) -> impl Iterator<Item = &Act>;
 
-    /// The configuration before step `at` has an execution that begins with these acts.
+    /// Reports that the configuration before step `at` has an execution that begins with these acts.
     fn found(&mut self, at: usize, beginning: Vec<Act>);
 }
 
-/// A thread that could have acted before something else.
+/// A thread that might have acted earlier.
 #[derive(Debug)]
 struct Target {
     thread: Name,
-    /// The steps that it needs to be there at all, as bits.
+    /// The steps that it needs to be pending at all, as a bit set.
     needs: Bits,
 }
 
-/// A target to try without some step.
+/// A target to be tried without some step.
 #[derive(Copy, Clone, Debug)]
 struct Wanted {
     target: usize,
-    /// A step of the target that is known to be possible, as it is.
+    /// A step of the target that is known to be possible there, with the same footprint.
     same: Option<usize>,
 }
 
-/// Steps as bits; one word nearly always.
+/// A bit set of steps; usually a single word.
 type Bits = SmallVec<[u64; 1]>;
 
-/// Finds reversals. Kept between executions for its memory.
+/// Finder of reversals, which keeps its allocations between executions.
 #[derive(Debug, Default)]
 pub(crate) struct Reversals {
     targets: Vec<Target>,
-    /// Per step, the targets to try without it.
+    /// The targets to be tried without each step.
     wanted: Vec<Vec<Wanted>>,
     rest: Rest,
     causes: Vec<usize>,
@@ -75,18 +77,18 @@ pub(crate) struct Reversals {
     missed: Vec<(usize, Branch)>,
 }
 
-/// What does not happen after a step, in the order in which it is taken without it.
+/// The steps that do not happen after a given step, in the order in which they are executed without it.
 #[derive(Debug, Default)]
 struct Rest {
     steps: Vec<usize>,
-    /// How many of them the target needs.
+    /// The number of steps at the beginning that the target needs.
     needed: usize,
     others: Vec<usize>,
 }
 
 impl Reversals {
-    /// Tells `sink` everything that could have happened instead of a step of this execution. The machine has taken
-    /// all steps of the record; it is left anywhere along it.
+    /// Reports to `sink` every reversal of a step of this execution. The machine has taken all steps of the record,
+    /// and is left somewhere along it.
     pub(crate) fn find<M: Machine>(
         &mut self,
         run: &mut Run<'_, M>,
@@ -117,7 +119,7 @@ impl Reversals {
         }
     }
 
-    /// The threads of events in races.
+    /// Adds the threads of events that are in a race.
     fn want_races<M: Machine>(&mut self, machine: &M, record: &Record) {
         for at in 0..record.len() {
             let races = record.clocks.races(at);
@@ -139,7 +141,7 @@ impl Reversals {
         }
     }
 
-    /// The threads that cannot act any more.
+    /// Adds the threads that are disabled in the end.
     fn want_left<M: Machine>(&mut self, machine: &M, record: &Record) {
         let mut pending = std::mem::take(&mut self.pending);
         pending.clear();
@@ -164,7 +166,7 @@ impl Reversals {
         self.pending = pending;
     }
 
-    /// The threads of steps that could have gone another way.
+    /// Adds the threads of steps that could have taken another branch.
     fn want_own<M: Machine>(&mut self, machine: &M, record: &Record, other_ways: bool) {
         for (at, step) in record.steps.iter().enumerate() {
             self.missed.clear();
@@ -176,7 +178,7 @@ impl Reversals {
         }
     }
 
-    /// A target cannot act without step `at` either: perhaps it can without what that step was in conflict with.
+    /// Tries a target, which cannot act without step `at`, without the steps that `at` is in conflict with.
     fn want_below(&mut self, record: &Record, at: usize, target: usize) {
         if self.targets[target].thread == record.steps[at].act.thread {
             return;
@@ -188,7 +190,8 @@ impl Reversals {
         }
     }
 
-    /// Whether a target can act without step `at`; tells the sink of it if this has not been tried before.
+    /// Returns `true` if a target can act without step `at`, and reports this to the sink if it has not been tried
+    /// before.
     fn look<M: Machine>(
         &mut self,
         run: &mut Run<'_, M>,
@@ -204,7 +207,7 @@ impl Reversals {
         self.rest.fill(record, at, &target.needs);
         let rest = &self.rest;
         let labels = rest.steps.iter().map(|&k| record.clocks.label(k));
-        // The step itself counts: its other ways are asked for one by one.
+        // The label of the step itself is part of the key, because its other branches are tried one by one.
         let known = Name(labels.fold(0, u64::wrapping_add)).mixed(target.thread.0).mixed(record.clocks.label(at)).0;
         if let Some(&could) = sink.tried(at).get(&known) {
             return Ok(could);
@@ -234,7 +237,7 @@ impl Reversals {
 }
 
 impl Rest {
-    /// What comes after step `at` but does not depend on it, what is needed first.
+    /// Collects the steps after step `at` that do not depend on it, beginning with those that the target needs.
     fn fill(&mut self, record: &Record, at: usize, needs: &[u64]) {
         self.steps.clear();
         self.others.clear();
@@ -246,21 +249,21 @@ impl Rest {
     }
 }
 
-/// The steps after step `at` that do not depend on it.
+/// Iterates over the steps after step `at` that do not depend on it.
 fn apart(record: &Record, at: usize) -> impl Iterator<Item = usize> {
     (at + 1..record.len()).filter(move |&step| !record.clocks.before(at, step))
 }
 
-/// Whether a target that has only one choice is known to be able to act without step `at`, and to lead to nothing new:
-/// it sleeps there, and none of the rest wakes it.
+/// Returns `true` if a target with a single choice is known to be enabled without step `at` and to lead to nothing
+/// new, because it is asleep there and none of the independent steps wakes it up.
 fn sleeps<'a>(mut asleep: impl Iterator<Item = &'a Act>, target: &Target, record: &Record, at: usize) -> bool {
     let wakes = |act: &Act| apart(record, at).any(|step| record.steps[step].act.depends_on(act));
     target.thread != record.steps[at].act.thread
         && asleep.any(|act| act.thread == target.thread && act.branch == Branch::FIRST && !wakes(act))
 }
 
-/// Goes through the rest without step `at` and sees which ways the target has: each with the number of steps
-/// after which it is there for the last time.
+/// Executes the rest without step `at` and finds the branches of the target, each with the number of steps after
+/// which it is enabled for the last time.
 fn walk<M: Machine>(
     run: &mut Run<'_, M>,
     record: &Record,
@@ -280,7 +283,8 @@ fn walk<M: Machine>(
             let what = run.machine.find(target.thread);
             choices.retain(|choice| Some(choice.what) == what);
             for choice in choices.iter().filter(|c| !own || c.branch != record.steps[at].act.branch) {
-                // A way that was there all the time moves on with us; one that comes again counts again.
+                // A branch that stays enabled moves to this position; one that is enabled again after an interruption
+                // counts again.
                 match ways.iter_mut().find(|way| way.1 == choice.branch && way.0 + 1 == k) {
                     Some(way) => way.0 = k,
                     None => ways.push((k, choice.branch)),
@@ -301,14 +305,14 @@ fn walk<M: Machine>(
     Ok(ways)
 }
 
-/// What `thread` does if it acts now.
+/// Executes `thread` and returns the resulting act.
 fn attempt<M: Machine>(run: &mut Run<'_, M>, names: &ActorNames, thread: Name, branch: Branch) -> Result<Act, Stop> {
     let what = run.machine.find(thread).expect("our bug: a choice has vanished");
     run.redo(Choice { what, branch })?;
     Ok(names.act(&run.machine))
 }
 
-/// `k` steps of the rest, then `act`, then whatever of the rest does not depend on it.
+/// Returns `k` steps of the rest, then `act`, then the remaining steps that do not depend on it.
 fn beginning(record: &Record, rest: &Rest, k: usize, act: Act) -> Vec<Act> {
     let (before, after) = rest.steps.split_at(k);
     let mut out: Vec<usize> = Vec::new();
@@ -326,7 +330,7 @@ fn beginning(record: &Record, rest: &Rest, k: usize, act: Act) -> Vec<Act> {
     acts
 }
 
-/// The pasts of some steps, together.
+/// Returns the union of the pasts of some steps.
 fn union(record: &Record, steps: &[usize]) -> Bits {
     let Some((&first, others)) = steps.split_first() else { return Bits::new() };
     let mut words = Bits::from_slice(record.clocks.past(first));

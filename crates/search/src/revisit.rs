@@ -1,28 +1,31 @@
-//! Each trace once, nothing blocked: the revisit search, for programs in which exactly the events of one
-//! actor are dependent (after TruSt and Must, specialised to actors).
+//! The revisit search: explores each trace exactly once, without blocked executions. It is for programs in which two
+//! events are dependent iff they belong to the same actor (after TruSt and Must, specialised to actors).
 //!
-//! The search goes forward and, whenever a message turns up that an earlier step could have been about,
-//! revisits that step.
+//! The search goes forward and, whenever a step sends a message that could have been delivered at an earlier step
+//! instead, revisits that step.
 //!
-//! * *Forward*: pick any actor with an enabled message; none means that the execution is complete. Each
-//!   enabled message of that actor, each of its ways, is a choice. The first way of the first
-//!   message is the *canonical* step.
-//! * *Back*, after each step x: go down the stack. A step in the past of x is passed over. Any other step that is not
-//!   canonical is where we stop. At a canonical one, each message that x sent to the same actor and that the actor
-//!   would have accepted there is worth a revisit.
-//! * *Revisit* (step p, message s of x): go back to before p; take again only those steps after it that are in the
-//!   past of x, and x, none of them canonical and without looking back; take s in place of p, not
-//!   canonical; look back for s and go forward from there. Afterwards the stack is what it was.
+//! * *Forward*: pick any actor with an enabled message; without such an actor, the execution is complete. Each
+//!   enabled message of that actor, in each of its branches, is a choice. The first branch of the first message is
+//!   the *canonical* step.
+//! * *Back*, after each step x: go down the stack. Skip the steps in the past of x. Stop at any other step that is
+//!   not canonical. At a canonical step, request a revisit for each message that x sent to the same actor and that
+//!   the actor would have accepted there.
+//! * *Revisit* (step p, message s sent by x): rewind to the configuration before p. Execute again x and those steps
+//!   after p that are in the past of x; none of them is canonical, and none requests revisits. Deliver s in place of
+//!   p; this step is not canonical either. Continue with *Back* for this step and then *Forward*. Afterwards restore
+//!   the stack.
 //!
-//! Why once: at a configuration where actor A was picked, A's next message in a given trace is pending, then
-//! it is a choice, or is yet to be sent. Then what leads to its sending is a unique set of events without
-//! one of A, and exactly one path below "A takes its first choice" has these events and otherwise canonical steps
-//! only. None of this depends on the pick, so every order will do. By default the order is learnt: an
-//! actor that was revisited often is picked late, when all its messages are there.
+//! Why each trace is explored once: consider a configuration in which actor A was picked, and a trace that continues
+//! it. The message that A receives next in this trace is either pending, and then it is one of the choices, or still
+//! to be sent. In the second case the events that lead to its sending form a unique set that contains no event of A,
+//! and exactly one path below "A takes its first choice" consists of these events and otherwise of canonical steps
+//! only; the revisit is requested there. None of this depends on the actor that is picked, so every order is correct.
+//! By default the order is learnt: an actor that was revisited often is picked late, when all its messages have been
+//! sent.
 //!
-//! Going back to the stack as it was costs a copy; the machine takes its steps again only when a choice
-//! of the old stack is still open. Counted as transitions are steps forward and the step that takes the
-//! place of another; what is taken again for a revisit was counted where it was chosen.
+//! Restoring the stack costs a copy. The machine executes the restored steps again only if a choice of the old stack
+//! is still open. Steps forward and the steps that replace others count as transitions; the steps executed again for
+//! a revisit were counted when they were chosen.
 
 use crate::options::Order;
 use crate::orders::Orders;
@@ -32,58 +35,59 @@ use crate::stack::{Aside, NONE, Shelf, Stack};
 use crate::weights::way;
 use whippet_model::{Branch, Choice, Machine, MachineError, Pending, ones};
 
-/// Explores each trace from the first configuration on once.
+/// Explores each trace from the initial configuration on exactly once.
 pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
     Revisits::new(run)?.explore(run, &())
 }
 
-/// The open choices of one configuration. Where there is no alternative, there is no level.
+/// The open choices of one configuration. A configuration without alternatives has no level.
 #[derive(Debug)]
 struct Level {
-    /// How many steps lead here.
+    /// The number of steps that lead here.
     depth: usize,
-    /// Its choices on the stack of choices, and the next one to take.
+    /// The range of this level's choices on the stack of choices, and the next one to execute.
     from: usize,
     next: usize,
     end: usize,
-    /// The revisits that its newest steps asked for, up to the next level, are those above this mark.
+    /// The mark above which the revisits lie that were requested by the steps between this level and the next.
     revisits: usize,
-    /// Whether the next step is canonical.
+    /// Set if the next step is canonical.
     first: bool,
-    /// Whether this level takes the place of a step: the stack is to be put right after it.
+    /// Set if this level was opened by a revisit: the stack is restored when it closes.
     detour: bool,
-    /// The part of the tree that each choice stands for, and what is left of it for further ways of the next one.
+    /// The weight of each choice, and the part of the next choice's weight that remains for its further branches.
     weight: f64,
     left: f64,
 }
 
-/// A message that is to take the place of a step.
+/// A message that is to be delivered in place of an earlier step.
 #[derive(Copy, Clone, Debug)]
 struct Revisit {
-    /// The step.
+    /// The step to be replaced.
     at: u32,
     /// The message, and the step that sent it.
     message: u32,
     by: u32,
-    /// The part of the tree that this stands for.
+    /// The weight of the subtree.
     weight: f64,
 }
 
-/// Where the search is.
+/// The position of the search.
 #[derive(Debug)]
 pub(crate) struct Revisits {
     stack: Stack,
     levels: Vec<Level>,
     choices: Vec<Choice>,
     revisits: Vec<Revisit>,
-    /// The parts of the stack that revisits have put aside, one per detour.
+    /// The parts of the stack that revisits have saved, one per detour.
     shelf: Shelf,
     asides: Vec<Aside>,
-    /// How often each actor was revisited.
+    /// The number of revisits of each actor.
     visits: Vec<u32>,
-    /// Which actor goes first, if not by `visits`.
+    /// The order that picks the actor. If `None`, the actor with the lowest number in `visits` is picked.
     orders: Option<Orders>,
-    /// Where the handles of steps taken again have gone: (revisit, new handle) by old handle.
+    /// The new handles of messages sent by steps that were executed again: (number of the revisit, new handle),
+    /// indexed by the old handle.
     moved: Vec<(u32, u32)>,
     round: u32,
 }
@@ -131,13 +135,13 @@ impl Revisits {
         self.levels.push(Level { depth, from, next: from, end, revisits, first, detour: false, weight, left: weight });
     }
 
-    /// Nothing can happen any more: the execution is complete.
+    /// Completes the execution: nothing is enabled.
     fn end<M: Machine>(&mut self, run: &mut Run<'_, M>, weight: f64) -> Result<(), Stop> {
         run.weights.leaf(weight);
         run.complete()
     }
 
-    /// Lists the choices of the actor that is picked.
+    /// Appends the choices of the actor that is picked.
     #[inline(always)]
     fn list<M: Machine>(&mut self, run: &mut Run<'_, M>) {
         match &mut self.orders {
@@ -162,7 +166,7 @@ impl Revisits {
         }
     }
 
-    /// Takes the next choice of the newest level, and goes on from there as long as there is no alternative.
+    /// Executes the next choice of the newest level, and continues as long as there is no alternative.
     #[inline]
     fn forward<M: Machine>(&mut self, run: &mut Run<'_, M>) -> Result<(), Stop> {
         let level = self.levels.last_mut().expect("a level is open");
@@ -174,7 +178,7 @@ impl Revisits {
         let level = self.levels.last_mut().expect("a level is open");
         let mut weight = way(&mut level.left, other.is_some());
         match other {
-            // Another way of the same message is an open choice too; mostly there is none.
+            // Another branch of the same message is an open choice, too; most messages have only one.
             Some(branch) => self.choices[next].branch = branch,
             None => (level.next, level.left) = (next + 1, level.weight),
         }
@@ -200,7 +204,7 @@ impl Revisits {
         }
     }
 
-    /// Takes one step. The answer is the next way that it could have gone.
+    /// Executes one step. Returns its next branch, if it has one.
     #[inline]
     fn step<M: Machine>(
         &mut self,
@@ -216,8 +220,8 @@ impl Revisits {
         Ok(run.machine.next_branch())
     }
 
-    /// Notes which steps the messages of the newest step are worth a revisit of. What the step stands for is divided
-    /// between those and going on, which gets the answer.
+    /// Requests the revisits for the messages that the newest step sent. Divides the weight of the step among the
+    /// revisits and the continuation, and returns the share of the continuation.
     #[inline]
     fn back<M: Machine>(&mut self, run: &mut Run<'_, M>, weight: f64) -> f64 {
         let asked = self.revisits.len();
@@ -227,7 +231,7 @@ impl Revisits {
             let what = Pending(message);
             let actor = run.machine.actor(what).0;
             let mut at = self.stack.last_of(actor);
-            // The steps of an actor are in a chain: below one in the past all are in the past.
+            // The steps of one actor are totally ordered: if one is in the past, all earlier ones are, too.
             if at == NONE || self.stack.before(at as usize, x) {
                 continue;
             }
@@ -256,7 +260,7 @@ impl Revisits {
         self.visits[actor as usize] += 1;
     }
 
-    /// Carries out the newest revisit: opens a level with the message as its only choice.
+    /// Executes the newest revisit: opens a level with the message as its only choice.
     fn revisit<M: Machine>(&mut self, run: &mut Run<'_, M>) -> Result<(), Stop> {
         let Revisit { at, message, by, weight } = self.revisits.pop().expect("there is one");
         let at = at as usize;
@@ -282,7 +286,7 @@ impl Revisits {
         Ok(())
     }
 
-    /// Takes the steps again that were put aside and are in the past of the newest of them.
+    /// Executes again those of the saved steps that are in the past of the newest saved step.
     fn again<M: Machine>(&mut self, run: &mut Run<'_, M>, aside: Aside) -> Result<(), Stop> {
         self.round += 1;
         let (entries, past) = self.shelf.newest(aside);
@@ -305,12 +309,12 @@ impl Revisits {
         Ok(())
     }
 
-    /// What an old handle is called now.
+    /// Returns the current handle for an old one.
     fn now(&self, handle: u32) -> u32 {
         now(&self.moved, self.round, handle)
     }
 
-    /// Leaves the newest level: everything below it has been explored.
+    /// Closes the newest level: everything below it has been explored.
     #[inline]
     fn close<M: Machine>(&mut self, run: &mut Run<'_, M>) {
         let level = self.levels.pop().expect("a level is open");
@@ -322,7 +326,7 @@ impl Revisits {
         }
     }
 
-    /// Gives the shallowest open choice or revisit away, if something is left to do here.
+    /// Gives away the shallowest open choice or revisit, if something remains to do here.
     #[cold]
     fn give(&mut self, share: &impl Share) {
         let top = self.levels.len() - 1;
@@ -345,8 +349,8 @@ impl Revisits {
         }
     }
 
-    /// The first `depth` steps to a level and from there to the next: what detours above it have put aside is put back
-    /// in thought.
+    /// Returns the first `depth` steps of the path that leads through this level, as it was before the detours above
+    /// the level saved parts of the stack.
     fn path(&self, level: usize, depth: usize) -> Vec<(Choice, bool)> {
         let mut entries = self.stack.entries().to_vec();
         let mut next = None;
@@ -360,7 +364,7 @@ impl Revisits {
         entries.iter().map(|entry| (entry.choice, entry.canonical)).collect()
     }
 
-    /// Goes to where a task begins.
+    /// Moves to the beginning of a task.
     fn begin<M: Machine>(&mut self, run: &mut Run<'_, M>, task: Task) -> Result<(), Stop> {
         self.stack.truncate(0);
         run.rewind(0);
@@ -410,7 +414,7 @@ impl Divisible for Revisits {
     }
 }
 
-/// Moves the machine along the stack to `depth`: back, or forward where a detour has left it behind.
+/// Moves the machine along the stack to `depth`: backward, or forward where a detour has left it behind.
 #[inline]
 fn reach<M: Machine>(run: &mut Run<'_, M>, stack: &Stack, depth: usize) -> Result<(), Stop> {
     if run.depth() > depth {
@@ -429,7 +433,7 @@ fn now(moved: &[(u32, u32)], round: u32, handle: u32) -> u32 {
     }
 }
 
-/// A step did something else with the same messages in the past of its actor.
+/// Creates the error that a step behaved differently although its actor had the same messages in its past.
 #[cold]
 fn unlike() -> MachineError {
     MachineError::Nondeterministic("a step sent other messages than the last time, after the same past".to_owned())

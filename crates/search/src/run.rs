@@ -1,9 +1,8 @@
-//! What all searches share: one machine, moved through [`Run`], which counts, keeps to the limits and
-//! collects what is wrong.
+//! The part that all searches share: [`Run`] moves one machine, counts, enforces the limits and collects problems.
 //!
-//! A search is a function from a [`Run`] to `Result<(), Stop>`: it asks what is [`enabled`](Run::enabled),
-//! [`execute`](Run::execute)s, calls [`complete`](Run::complete) where nothing is enabled, [`rewind`](Run::rewind)s,
-//! and returns when it has covered everything. A limit or an error unwinds it as a [`Stop`].
+//! A search is a function from a [`Run`] to `Result<(), Stop>`. It asks for the [`enabled`](Run::enabled) choices,
+//! [`execute`](Run::execute)s one, calls [`complete`](Run::complete) if nothing is enabled, [`rewind`](Run::rewind)s,
+//! and returns when it has covered everything. A limit or an error unwinds the search as a [`Stop`].
 
 use crate::collect;
 use crate::control::{Control, Doing, Worker, lock};
@@ -13,12 +12,12 @@ use crate::weights::Weights;
 use std::sync::Arc;
 use whippet_model::{ActorNo, Choice, Clocks, Counters, Kind, LimitHit, Machine, MachineError, Name, Pending, Problem};
 
-/// Why a search ends before it has covered everything.
+/// The reason why a search ends before it has covered everything.
 #[derive(Debug)]
 pub(crate) enum Stop {
     /// A limit was hit.
     Limit(LimitHit),
-    /// The machine cannot go on.
+    /// The machine reported an error.
     Machine(MachineError),
 }
 
@@ -29,26 +28,26 @@ impl From<MachineError> for Stop {
 }
 
 impl Stop {
-    /// The search cannot do this with this program.
+    /// Creates the error that this search does not support this program.
     pub(crate) fn unsupported(why: impl Into<String>) -> Stop {
         Stop::Machine(MachineError::Unsupported(why.into()))
     }
 }
 
-/// One worker's machine and what it has seen. What was counted is published when it is dropped.
+/// The machine of one worker, with its counters and clocks. The counters are published when the run is dropped.
 pub(crate) struct Run<'a, M: Machine> {
     pub(crate) machine: M,
-    /// Happens-before of the current execution, kept up by searches that ask for it.
+    /// Happens-before relation of the current execution, updated only after [`follow_clocks`](Run::follow_clocks).
     pub(crate) clocks: Clocks,
     pub(crate) counters: Counters,
     pub(crate) options: &'a Options,
     pub(crate) control: &'a Control,
-    /// What complete executions stand for, kept by searches of which the size can be guessed.
+    /// Weights of the complete executions, maintained by searches that can estimate their size.
     pub(crate) weights: Weights,
     worker: Arc<Worker>,
     follows: bool,
     first: bool,
-    /// Whether the machine leaves choices out by a rule of its own, and whether it has just left out all of them.
+    /// Two flags: the machine has a pruning rule of its own; that rule has just pruned every enabled choice.
     leaves_out: bool,
     cut: bool,
     wrong: Vec<Problem>,
@@ -86,7 +85,7 @@ impl<'a, M: Machine> Run<'a, M> {
         run
     }
 
-    /// From now on `clocks` knows every step.
+    /// Adds the steps taken so far to `clocks`, and from now on also every new step.
     pub(crate) fn follow_clocks(&mut self) {
         self.follows = true;
         self.clocks.follow(&self.machine);
@@ -97,7 +96,8 @@ impl<'a, M: Machine> Run<'a, M> {
         self.machine.depth()
     }
 
-    /// Appends what can be done now. An execution that is too long ends here, and `complete` says so.
+    /// Appends the choices that are enabled now. Appends nothing once the limit on steps is reached;
+    /// [`complete`](Run::complete) then reports that the execution was cut.
     #[inline]
     pub(crate) fn enabled(&mut self, out: &mut Vec<Choice>) {
         if self.machine.depth() < self.options.limits.steps {
@@ -109,13 +109,13 @@ impl<'a, M: Machine> Run<'a, M> {
         }
     }
 
-    /// The same, however long the execution is.
+    /// Like [`enabled`](Run::enabled), but ignores the limit on steps and the machine's pruning rule.
     #[inline]
     pub(crate) fn all_enabled(&mut self, out: &mut Vec<Choice>) {
         self.watched(Doing::Asking, |machine| machine.enabled(out));
     }
 
-    /// Runs what may be the user's code.
+    /// Calls `work`, which may run user code, while the watch shows what the worker is doing.
     #[inline]
     fn watched<T>(&mut self, doing: Doing, work: impl FnOnce(&mut M) -> T) -> T {
         self.worker.watch.enter(doing, self.machine.depth());
@@ -124,13 +124,13 @@ impl<'a, M: Machine> Run<'a, M> {
         answer
     }
 
-    /// See [`Machine::accepted_at`].
+    /// Calls [`Machine::accepted_at`].
     #[inline]
     pub(crate) fn accepted_at(&mut self, what: Pending, at: usize) -> bool {
         self.watched(Doing::Asking, |machine| machine.accepted_at(what, at))
     }
 
-    /// The same of one actor only: see [`Machine::enabled_of_first`].
+    /// Like [`enabled`](Run::enabled), for a single actor: see [`Machine::enabled_of_first`].
     #[inline]
     pub(crate) fn enabled_of_first(&mut self, rank: impl Fn(ActorNo) -> u32, out: &mut Vec<Choice>) {
         if self.machine.depth() < self.options.limits.steps {
@@ -138,12 +138,13 @@ impl<'a, M: Machine> Run<'a, M> {
         }
     }
 
-    /// Whether the machine leaves choices out by a rule of its own: then no theorem about a search holds.
+    /// Returns `true` if the machine has a pruning rule of its own. The theorems about searches then do not hold.
     pub(crate) fn leaves_out(&self) -> bool {
         self.leaves_out
     }
 
-    /// Drops what the machine leaves out. If nothing stays, the execution is not complete but cut.
+    /// Removes the choices that the machine's pruning rule skips. If none remains, the execution is cut, not
+    /// complete.
     #[cold]
     fn leave_out(&mut self, out: &mut Vec<Choice>, mark: usize) {
         let all = out.len();
@@ -155,13 +156,13 @@ impl<'a, M: Machine> Run<'a, M> {
         self.cut = out.len() == mark && all > mark;
     }
 
-    /// Takes one step and counts it.
+    /// Executes one step and counts it.
     #[inline]
     pub(crate) fn execute(&mut self, choice: Choice) -> Result<(), Stop> {
         self.take(choice, 1)
     }
 
-    /// Takes a step that has been counted before.
+    /// Executes a step that has been counted before.
     #[inline]
     pub(crate) fn redo(&mut self, choice: Choice) -> Result<(), Stop> {
         self.take(choice, 0)
@@ -181,8 +182,8 @@ impl<'a, M: Machine> Run<'a, M> {
         Ok(())
     }
 
-    /// Takes a step to see what it does, away from the execution at hand: it is not counted, and the clocks do not
-    /// learn of it.
+    /// Executes a step only to observe its effects, outside the current execution: it is not counted and not added to
+    /// the clocks.
     #[inline(always)]
     pub(crate) fn try_out(&mut self, choice: Choice) -> Result<(), Stop> {
         if self.worker.asked() {
@@ -198,14 +199,14 @@ impl<'a, M: Machine> Run<'a, M> {
         self.machine.problem(self.machine.depth() - 1).is_some_and(|problem| !problem.warning)
     }
 
-    /// Somebody wants to know how far we are, or wants us to stop.
+    /// Publishes the counters, because the poll flag is set, and returns an error if the search is to stop.
     #[cold]
     fn answer(&mut self) -> Result<(), Stop> {
         self.publish();
         self.control.stopped().map_or(Ok(()), |why| Err(Stop::Limit(why)))
     }
 
-    /// Takes back all steps from `depth` on.
+    /// Undoes all steps from `depth` on.
     #[inline]
     pub(crate) fn rewind(&mut self, depth: usize) {
         self.machine.rewind(depth);
@@ -214,7 +215,7 @@ impl<'a, M: Machine> Run<'a, M> {
         }
     }
 
-    /// Nothing is enabled: an execution is complete. Looks at what is wrong with it.
+    /// Ends an execution in which nothing is enabled: counts it and collects its problems.
     pub(crate) fn complete(&mut self) -> Result<(), Stop> {
         if std::mem::take(&mut self.cut) {
             self.blocked();
@@ -241,7 +242,8 @@ impl<'a, M: Machine> Run<'a, M> {
         self.collect(cut)
     }
 
-    /// Something is wrong with the current execution: `wrong`, or its steps have problems, or it is `cut`.
+    /// Collects the problems of the current execution: those in `wrong`, those of its steps, and, if it was `cut`,
+    /// that it is too long.
     #[cold]
     fn collect(&mut self, cut: bool) -> Result<(), Stop> {
         let mut wrong = std::mem::take(&mut self.wrong);
@@ -264,7 +266,7 @@ impl<'a, M: Machine> Run<'a, M> {
         for mut problem in wrong.drain(..) {
             problem.warning &= !(problem.kind == Kind::Undeliverable && self.options.undeliverable_is_error);
             found |= !problem.warning;
-            // An execution counts once, however many of its steps show the same problem.
+            // An execution counts once per problem, even if several of its steps show the same problem.
             let key = (problem.kind, problem.key);
             let first = !told.contains(&key);
             if first {
@@ -281,13 +283,14 @@ impl<'a, M: Machine> Run<'a, M> {
         Ok(())
     }
 
-    /// Everything enabled has been explored elsewhere: the execution is given up.
+    /// Counts a blocked execution: everything enabled has been explored elsewhere.
     #[inline]
     pub(crate) fn blocked(&mut self) {
         self.counters.blocked += 1;
     }
 
-    /// What follows is known: the execution is not complete, but what went wrong on the way here is kept.
+    /// Abandons the execution because its continuations are covered elsewhere, but collects the problems of its
+    /// steps.
     pub(crate) fn given_up(&mut self) -> Result<(), Stop> {
         if self.machine.problems() > 0 { self.collect(false) } else { Ok(()) }
     }

@@ -1,38 +1,39 @@
-//! Searches for programs that are too large to finish: executions drawn at random, each from the beginning.
+//! Sampling, for programs that are too large for a complete search: executions drawn at random, each from the
+//! beginning.
 //!
-//! * `random`: every enabled choice is as likely as the others.
-//! * `pct` (Burckhardt and others): every actor has a random priority, and the highest one that can act does; at `d - 1` random
-//!   moments the actor that is about to act becomes the lowest. A bug that needs `d` events in order is found with a
-//!   probability that does not vanish with the number of choices. Which of an actor's messages it takes is
-//!   drawn evenly.
-//! * `pos` (Yuan, Yang, Gu: partial-order aware sampling): every pending thing has a random priority, the highest acts, and those
-//!   that its event is in conflict with draw again. What a pending thing will touch is not known, so things of the
-//!   same actor are the ones that draw again.
+//! * `random`: all enabled choices have the same probability.
+//! * `pct` (Burckhardt and others): every actor has a random priority, and the enabled actor with the highest one
+//!   acts. At `d - 1` random steps, the actor that is about to act gets the lowest priority. A bug that requires `d`
+//!   events in a certain order is found with a probability that does not vanish with the number of choices. The
+//!   message that the actor receives is drawn uniformly.
+//! * `pos` (Yuan, Yang, Gu: partial-order aware sampling): every pending operation has a random priority, the one
+//!   with the highest priority acts, and the operations that its event is in conflict with draw a new priority. The
+//!   footprint of a pending operation is not known, so the operations of the same actor draw again.
 //!
-//! The same seed draws the same executions. How many traces were seen, and how many there may be, is in the verdict,
-//! which is never complete.
+//! The same seed draws the same executions. The verdict contains the number of traces seen and an estimate of the
+//! total. It is never complete.
 
 use crate::estimate::Tally;
 use crate::run::{Run, Stop};
 use whippet_model::{Choice, LimitHit, Machine};
 
-/// Draws executions, every choice alike.
+/// Draws executions with uniformly distributed choices.
 pub(crate) fn random<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
     sample(run, &mut Even)
 }
 
-/// Draws executions with priorities of actors that change a few times.
+/// Draws executions by priorities of actors that change a few times.
 pub(crate) fn pct<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
     let changes = run.options.pct_depth.saturating_sub(1);
     sample(run, &mut Pct { changes, moments: Vec::new(), priorities: Vec::new(), longest: 0, steps: 0, lowest: 0 })
 }
 
-/// Draws executions with priorities that are drawn again after conflicts.
+/// Draws executions by priorities of operations that are drawn again after conflicts.
 pub(crate) fn pos<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
     sample(run, &mut Pos::default())
 }
 
-/// Random numbers that are the same everywhere: splitmix64.
+/// A random number generator with the same results on every machine: splitmix64.
 #[derive(Debug)]
 struct Random(u64);
 
@@ -46,19 +47,19 @@ impl Random {
         z ^ (z >> 31)
     }
 
-    /// A number below `n`, which is not 0.
+    /// Returns a number below `n`, which must not be 0.
     #[inline]
     fn below(&mut self, n: usize) -> usize {
         ((u128::from(self.number()) * n as u128) >> 64) as usize
     }
 }
 
-/// How a sampler chooses.
+/// A rule for drawing choices.
 trait Sampler {
-    /// An execution begins.
+    /// Begins an execution.
     fn begin(&mut self, random: &mut Random);
 
-    /// Which of the enabled choices is taken.
+    /// Returns the index of the enabled choice to take.
     fn pick<M: Machine>(&mut self, machine: &M, enabled: &[Choice], random: &mut Random) -> usize;
 }
 
@@ -69,11 +70,11 @@ fn sample<M: Machine>(run: &mut Run<'_, M>, sampler: &mut impl Sampler) -> Resul
     run.control.guess(tally.estimate());
     run.control.note(tally.words());
     drawn?;
-    // However many samples there were, not everything was covered.
+    // A sample never covers everything, so the search ends with a limit.
     Err(Stop::Limit(LimitHit::Executions))
 }
 
-/// After how many samples the guess is told to whoever watches.
+/// The number of samples between updates of the estimate.
 const TELL: u64 = 4096;
 
 fn draw<M: Machine>(run: &mut Run<'_, M>, sampler: &mut impl Sampler, tally: &mut Tally) -> Result<(), Stop> {
@@ -103,7 +104,7 @@ fn draw<M: Machine>(run: &mut Run<'_, M>, sampler: &mut impl Sampler, tally: &mu
     Ok(())
 }
 
-/// Takes a choice; of several ways that are found by running it, each is as likely as the others.
+/// Executes a choice. If it has several branches that are found by executing it, all have the same probability.
 #[inline]
 fn any_way<M: Machine>(run: &mut Run<'_, M>, choice: Choice, random: &mut Random) -> Result<(), Stop> {
     run.execute(choice)?;
@@ -133,7 +134,7 @@ fn one_of_many<M: Machine>(run: &mut Run<'_, M>, choice: Choice, random: &mut Ra
     Ok(())
 }
 
-/// Every choice alike.
+/// Sampler of `random`.
 struct Even;
 
 impl Sampler for Even {
@@ -145,17 +146,17 @@ impl Sampler for Even {
     }
 }
 
-/// Priorities of actors, with changes.
+/// Sampler of `pct`.
 struct Pct {
     changes: usize,
     /// The steps of this execution at which a priority changes.
     moments: Vec<usize>,
-    /// By number of creation. Actors that were not changed are above those that were.
+    /// The priorities by actor number. Those that have changed are lower than all others.
     priorities: Vec<u64>,
-    /// The longest execution so far: where the moments are drawn from.
+    /// The length of the longest execution so far, from which the moments are drawn.
     longest: usize,
     steps: usize,
-    /// The next priority below all others.
+    /// The lowest priority assigned by a change so far; before the first change, the number of changes.
     lowest: u64,
 }
 
@@ -191,13 +192,13 @@ impl Sampler for Pct {
     }
 }
 
-/// Priorities of pending things, drawn again after conflicts.
+/// Sampler of `pos`.
 #[derive(Default)]
 struct Pos {
-    /// By handle: the execution in which it was drawn, and the priority.
+    /// For each handle, the execution in which its priority was drawn, and the priority.
     priorities: Vec<(u64, u64)>,
     execution: u64,
-    /// Who acted last.
+    /// The actor that acted last.
     last: Option<u32>,
 }
 
@@ -224,7 +225,7 @@ impl Sampler for Pos {
     }
 }
 
-/// The place of one of the choices that are `meant`, each as likely as the others.
+/// Returns the index of one of the choices that are `meant`, drawn uniformly.
 fn one_of(enabled: &[Choice], random: &mut Random, meant: impl Fn(&Choice) -> bool) -> usize {
     let places = || (0..enabled.len()).filter(|&k| meant(&enabled[k]));
     let drawn = random.below(places().count());

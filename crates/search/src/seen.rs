@@ -1,12 +1,13 @@
-//! The hashes of configurations that were seen, in one flat table.
+//! The hashes of visited configurations, in one flat hash table.
 //!
-//! A large table does not fit into the processor's caches, so what a question costs is how many pieces of memory it
-//! looks at. The hashes themselves say where they stand, next to each other in a piece, without lists beside them.
+//! A large table does not fit into the processor's caches, so the cost of a lookup is the number of cache lines that
+//! it reads. The table uses open addressing: the hash itself determines its place, and colliding hashes are stored
+//! next to each other, without separate lists.
 
 /// A set of hashes.
 #[derive(Debug, Default)]
 pub(crate) struct Seen {
-    /// A power of two of places, or none; 0 is an empty place.
+    /// The places, whose number is 0 or a power of two. The value 0 marks an empty place.
     places: Vec<u128>,
     len: usize,
 }
@@ -14,13 +15,13 @@ pub(crate) struct Seen {
 impl Seen {
     const FEWEST: usize = 64;
 
-    /// Puts a hash in. The answer is whether it was not there before.
+    /// Inserts a hash. Returns `true` if it is new.
     #[inline]
     pub(crate) fn insert(&mut self, hash: u128) -> bool {
         if self.len * 3 >= self.places.len() * 2 {
             self.grow();
         }
-        // Two hashes in 2^128 are taken for one.
+        // 0 marks an empty place, so the hashes 0 and 1 are treated as equal.
         let hash = hash.max(1);
         let place = find(&self.places, hash);
         let new = self.places[place] == 0;
@@ -48,7 +49,7 @@ impl Seen {
     }
 }
 
-/// Where a hash is, or would be.
+/// Returns the place where a hash is or would be.
 #[inline]
 fn find(places: &[u128], hash: u128) -> usize {
     let last = places.len() - 1;
@@ -66,7 +67,7 @@ mod tests {
     #[test]
     fn every_hash_is_new_once() {
         let mut seen = Seen::default();
-        // Many that stand at the same place, and many that do not.
+        // Many hashes with the same place, and many with different places.
         let hashes = (0..500u128).flat_map(|k| [k << 64 | 7, k * 0x9E37_79B9_7F4A_7C15]);
         let all: std::collections::BTreeSet<u128> = hashes.clone().map(|hash| hash.max(1)).collect();
         let new = hashes.clone().filter(|&hash| seen.insert(hash)).count();

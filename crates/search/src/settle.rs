@@ -1,7 +1,8 @@
-//! From what was found to a verdict: every finding is shown again on a new machine.
+//! Turns the problems that a search has collected into a verdict: replays every finding on a new machine.
 //!
-//! That machine takes no steps for independent. So what a reduction saw only because of a data race, and is not really
-//! so, does not show again and is left out; the race itself does, and the verdict says what it means.
+//! That machine does not isolate steps from each other ([`Machine::reduce`](whippet_model::Machine::reduce)). A
+//! problem that a reduction saw only because of a data race, and that cannot really happen, is therefore not
+//! reproduced and is left out. The race itself is reproduced, and a note in the verdict explains its consequences.
 
 use crate::collect::Found;
 use crate::control::{Control, Doing, Stuck, Taken, lock};
@@ -11,11 +12,11 @@ use whippet_model::{
     Decision, Finding, Kind, LimitHit, MachineError, Name, Problem, Program, Schedule, StepText, Verdict,
 };
 
-/// What a data race means to a search that skips executions.
+/// The note about the effect of a data race on a search that skips executions.
 const UNJUSTIFIED: &str = "there is a data race, so the reduction is not justified for this program: other orders may behave \
      in ways that it does not show. Repair the race, or explore with the reduction `exhaustive`, which skips nothing";
 
-/// The verdict of a search that has ended, or of which a worker is `stuck` in the user's program.
+/// Produces the verdict of a search that has ended, or that has a worker `stuck` in user code.
 pub(crate) fn settle<P: Program>(
     program: &P,
     options: &Options,
@@ -73,14 +74,16 @@ pub(crate) fn settle<P: Program>(
     })
 }
 
-/// Makes a finding of what was found: by its story if that shows it, by the whole execution otherwise.
+/// Turns a problem into a finding: with its counterexample if a replay of that shows the problem, otherwise with the
+/// whole execution.
 fn show<P: Program>(program: &P, found: &Found) -> Result<Finding, MachineError> {
     let Found { problem, story, whole, .. } = found;
     for path in [story, whole] {
         if let Some(mut walk) = Walk::of(program, path.iter().map(|t| (t.thread, t.branch)))?
             && (problem.kind == Kind::Limit || walk.shows(problem.kind, problem.key))
         {
-            // One race of several alike may be told of another order than the story's.
+            // Several races may have the same key. The message has to describe the one that this replay shows, in
+            // which the accesses may be in another order.
             let race = walk.races().into_iter().find(|race| race.key == problem.key);
             let problem = race.filter(|_| problem.kind == Kind::Race).unwrap_or_else(|| problem.clone());
             return Ok(finding(program, problem, path, walk, found.executions));
@@ -92,13 +95,13 @@ fn show<P: Program>(program: &P, found: &Found) -> Result<Finding, MachineError>
     )))
 }
 
-/// The same for what a data race may have made up. `None`: it has.
+/// Like [`show`], for a problem that may be an artefact of a data race. Returns `None` if it is one.
 fn show_doubtful<P: Program>(program: &P, found: &Found) -> Result<Option<Finding>, MachineError> {
     let Found { problem, story, whole, .. } = found;
     for path in [story, whole] {
         let Some(mut walk) = Walk::of(program, path.iter().map(|t| (t.thread, t.branch)))? else { continue };
         let shown = if problem.kind == Kind::Race {
-            // Steps that race may race elsewhere first, and then go another way.
+            // Without isolation the steps may be in another race earlier, and may then behave differently.
             let races = walk.races();
             races.iter().find(|race| race.key == problem.key).or(races.first()).cloned()
         } else {
@@ -111,7 +114,7 @@ fn show_doubtful<P: Program>(program: &P, found: &Found) -> Result<Option<Findin
     Ok(None)
 }
 
-/// What a walk along a path has shown.
+/// Creates the finding that the replay of a path has shown.
 fn finding<P: Program>(
     program: &P,
     problem: Problem,
@@ -124,7 +127,7 @@ fn finding<P: Program>(
     Finding { kind, message, place, key, schedule: schedule(program, path, &story), story, executions }
 }
 
-/// The schedule of a path; its decisions are told as the steps of the story.
+/// Creates the schedule of a path. Its decisions are described like the steps of the counterexample.
 fn schedule<P: Program>(program: &P, path: &[Taken], story: &[StepText]) -> Schedule {
     let decisions = path.iter().zip(story).map(|(taken, text)| Decision {
         thread: taken.thread,
@@ -138,13 +141,13 @@ fn schedule<P: Program>(program: &P, path: &[Taken], story: &[StepText]) -> Sche
     }
 }
 
-/// A step as a decision tells of it.
+/// Returns the text of a step as it appears in a decision.
 pub(crate) fn words(step: &StepText) -> String {
     format!("{} {}", step.actor, step.action)
 }
 
-/// The finding for what does not end: a step, of which the path is known up to the step before, or what is asked of
-/// actors after the last one.
+/// Creates the finding for user code that does not return: a step, whose path is known up to the step before it, a
+/// query of what actors accept, or the checks at the end.
 fn endless<P: Program>(program: &P, options: &Options, stuck: &Stuck) -> Result<Finding, MachineError> {
     let limit = options.limits.handler;
     let (step, before) = match stuck.path.split_last() {

@@ -1,27 +1,29 @@
-//! Sleep sets (Godefroid): what need not be done here because an earlier sibling's subtree has it.
+//! Sleep sets (Godefroid): choices that need not be explored here because the subtree of an earlier sibling covers
+//! them.
 //!
-//! When a choice has been explored at a configuration it falls asleep there; the subtrees of its later siblings
-//! need not begin with it. It sleeps on as long as only independent steps are taken: they could as
-//! well have come after it, and that was explored. A dependent step wakes it up.
+//! A choice that has been explored at a configuration falls asleep there: the subtrees of its later siblings need not
+//! begin with it. It stays asleep as long as only independent steps are taken, because these could as well have come
+//! after it, and that order has been explored. A dependent step wakes it up.
 
 use whippet_model::{ActorNo, Choice, Machine, Relation, Touch, conflict};
 
-/// A choice that sleeps.
+/// A choice that is asleep.
 #[derive(Copy, Clone, Debug)]
 struct Sleeper {
     choice: Choice,
     actor: ActorNo,
-    /// Where its touches are.
+    /// The range of its footprint in the list of touches.
     touches: (u32, u32),
 }
 
-/// The choices that sleep at one configuration.
+/// The choices that are asleep at one configuration.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Sleep {
     sleepers: Vec<Sleeper>,
-    /// A bit per handle, modulo 64: most choices are seen to be awake without looking at each sleeper.
+    /// One bit per handle, modulo 64: shows for most choices that they are awake without searching the list.
     bits: u64,
-    /// What each touched when it was explored, all its ways together; while it sleeps it would touch the same.
+    /// The footprint of each sleeping choice when it was explored, of all its branches together. It stays the same
+    /// while the choice is asleep.
     touches: Vec<Touch>,
 }
 
@@ -37,7 +39,7 @@ impl Sleep {
         self.bits & bit(choice) != 0 && self.sleepers.iter().any(|sleeper| sleeper.choice == choice)
     }
 
-    /// A choice has been explored, with all its ways.
+    /// Adds a choice that has been explored with all its branches.
     pub(crate) fn add(&mut self, choice: Choice, actor: ActorNo, touches: &[Touch]) {
         self.bits |= bit(choice);
         let from = self.touches.len() as u32;
@@ -45,7 +47,7 @@ impl Sleep {
         self.sleepers.push(Sleeper { choice, actor, touches: (from, self.touches.len() as u32) });
     }
 
-    /// What of `before` still sleeps after the newest step.
+    /// Replaces the contents by the choices of `before` that are still asleep after the newest step.
     pub(crate) fn inherit<M: Machine>(&mut self, before: &Sleep, machine: &M) {
         let at = machine.depth() - 1;
         let step = machine.step(at);

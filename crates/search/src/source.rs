@@ -1,13 +1,14 @@
 //! Source sets with sleep sets (Abdulla, Aronis, Jonsson, Sagonas: "Source Sets").
 //!
-//! Before a step e that can be reversed, some choice must be explored that can begin what would come instead of e. One is
-//! enough: a set of choices that has one for everything that can happen is a source set. Each trace is explored
-//! once, but without a wakeup tree nobody tells the choice how to go on, and it may run into a configuration
-//! where everything sleeps: such executions are blocked and given up.
+//! Before a step e that can be reversed, some choice must be explored that can begin a sequence without e. One is
+//! enough: a set of choices that contains such a choice for everything that can happen is a source set. Each trace is
+//! explored once. But without a wakeup tree nothing determines how to continue after the choice, and the search may
+//! reach a configuration in which everything is asleep: such executions are blocked and abandoned.
 //!
-//! The rest is shared with the search that has wakeup trees; but where exactly the events of one actor are dependent, it is
-//! simple to say what can be reversed ([`reverse`]), without going anywhere: a message that an actor took could have been taken
-//! before any earlier one of that actor which is not in the past of its sending, if it is accepted there.
+//! The rest is shared with the search that uses wakeup trees (`wakeup.rs`). But where two events are dependent iff
+//! they belong to the same actor, [`reverse`] finds the reversible races without moving the machine: a message could
+//! have been delivered before any earlier step of its receiver that is not in the past of its send, if the receiver
+//! accepts it there.
 
 use crate::acts::{Act, Record};
 use crate::run::{Run, Stop};
@@ -15,13 +16,13 @@ use crate::wakeup::{Keep, Levels, explore};
 use smallvec::{SmallVec, smallvec};
 use whippet_model::{Branch, Machine, Pending, Touch};
 
-/// Explores each trace once, and perhaps some blocked executions.
+/// Explores each trace once, and possibly some blocked executions.
 pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
     explore(run, Keep::First)
 }
 
-/// Sees to it that everything is explored that could have happened instead of a step. The machine has taken all steps of
-/// the record; what the first `examined` of them could have come before is known.
+/// Ensures that the reversal of each reversible race is explored. The machine has taken all steps of the record; the
+/// races of the first `examined` steps have been handled before.
 pub(crate) fn reverse<M: Machine>(run: &mut Run<'_, M>, record: &Record, levels: &mut Levels, examined: usize) {
     let mut causes = Vec::new();
     for late in examined..record.len() {
@@ -34,7 +35,8 @@ pub(crate) fn reverse<M: Machine>(run: &mut Run<'_, M>, record: &Record, levels:
         }
         let what = run.machine.step(late).choice.what;
         let act = Act { branch: Branch::FIRST, next: None, ..record.steps[late].act.clone() };
-        // The nearest configuration that accepts it counts: from there it can go on to those before.
+        // Only the nearest configuration that accepts the message counts: from there, the reversal continues to
+        // earlier ones.
         let mut place = Some(before);
         while let Some(at) = place.filter(|&at| !caused(at)) {
             if run.accepted_at(what, at) {
@@ -51,7 +53,8 @@ pub(crate) fn reverse<M: Machine>(run: &mut Run<'_, M>, record: &Record, levels:
     }
 }
 
-/// The same for a message that could not be taken in the end: any step of its receiver may have shut it out.
+/// Does the same for a message that could not be delivered in the end: any step of its receiver may have prevented
+/// it.
 fn reverse_left<M: Machine>(run: &mut Run<'_, M>, record: &Record, levels: &mut Levels, what: Pending) {
     let actor = run.machine.actor(what);
     let sender = (0..record.len()).find(|&at| run.machine.sent(at).contains(&what.0));
@@ -66,8 +69,8 @@ fn reverse_left<M: Machine>(run: &mut Run<'_, M>, record: &Record, levels: &mut 
     }
 }
 
-/// Sees to it that something is explored before step `at` that leads to this act: it needs nothing of what happens after
-/// that step, and can follow the other steps up to `late`.
+/// Ensures that a choice is explored before step `at` that leads to `act`. The act depends on nothing after that
+/// step, and it can follow the steps up to `late` that are independent of step `at`.
 fn explore_before(record: &Record, levels: &mut Levels, at: usize, late: usize, act: &Act) {
     let rest: SmallVec<[u32; 32]> =
         (at + 1..late).filter(|&step| !record.clocks.before(at, step)).map(|step| step as u32).collect();

@@ -1,13 +1,13 @@
-//! The stack of the revisit search: the steps taken, their pasts, and which of them are canonical.
+//! The stack of the revisit search: the steps taken, their pasts, and the flags of canonical steps.
 //!
-//! This is what [`whippet_model::Clocks`] knows, without what the search does not ask for: rows of bits over
-//! steps, and the chain of each actor's steps. It is made for a relation under which exactly the events of one actor
-//! are dependent, and allocates nothing once it is warm. A part of it can be put aside and taken back, which
-//! costs a copy and no step of the machine.
+//! It stores the subset of [`whippet_model::Clocks`] that the search uses: rows of bits over steps, and the chain of
+//! each actor's steps. It assumes that two events are dependent iff they belong to the same actor, and it does not
+//! allocate once its buffers have grown. A part of it can be saved and restored, which costs a copy but no step of
+//! the machine.
 
 use whippet_model::{ActorNo, Choice, Delivered, Machine};
 
-/// No step.
+/// Sentinel: no step.
 pub(crate) const NONE: u32 = u32::MAX;
 
 /// One step on the stack.
@@ -15,11 +15,11 @@ pub(crate) const NONE: u32 = u32::MAX;
 pub(crate) struct Entry {
     pub(crate) choice: Choice,
     pub(crate) actor: u32,
-    /// The step of the same actor before it, or [`NONE`].
+    /// The previous step of the same actor, or [`NONE`].
     pub(crate) previous: u32,
-    /// The handles that it made pending.
+    /// The range of handles that it made pending.
     pub(crate) sent: (u32, u32),
-    /// Whether it was the first choice of its level.
+    /// Set if it was the first choice of its level.
     pub(crate) canonical: bool,
 }
 
@@ -27,27 +27,27 @@ pub(crate) struct Entry {
 #[derive(Debug)]
 pub(crate) struct Stack {
     entries: Vec<Entry>,
-    /// The pasts, row by row; a step is in its own past.
+    /// The pasts, row by row; each step is in its own past.
     rows: Vec<u64>,
-    /// Words in a row.
+    /// Number of words in a row.
     stride: usize,
-    /// The steps that are not canonical.
+    /// The steps that are not canonical, as a bit set.
     replaced: Vec<u64>,
     /// The last step of each actor.
     last_of: Vec<u32>,
 }
 
-/// A part of a [`Stack`] that was put aside.
+/// A saved part of a [`Stack`].
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct Aside {
-    /// The depth from which on it was put aside.
+    /// The depth of its first step.
     pub(crate) from: usize,
     entries: usize,
     rows: usize,
     stride: usize,
 }
 
-/// All parts of a [`Stack`] that are put aside, the newest last.
+/// All saved parts of a [`Stack`], the newest last.
 #[derive(Debug, Default)]
 pub(crate) struct Shelf {
     entries: Vec<Entry>,
@@ -73,25 +73,25 @@ impl Stack {
         &self.entries
     }
 
-    /// Whether step `a` happens before step `b` or is the same one.
+    /// Returns `true` if step `a` happens before step `b` or is the same step.
     #[inline]
     pub(crate) fn before(&self, a: usize, b: usize) -> bool {
         self.rows[b * self.stride + a / 64] >> (a % 64) & 1 != 0
     }
 
-    /// The past of a step as bits over steps.
+    /// Returns the past of a step as a bit set of steps.
     #[inline]
     pub(crate) fn past(&self, at: usize) -> &[u64] {
         &self.rows[at * self.stride..(at + 1) * self.stride]
     }
 
-    /// The last step of an actor, or [`NONE`].
+    /// Returns the last step of an actor, or [`NONE`].
     #[inline]
     pub(crate) fn last_of(&self, actor: u32) -> u32 {
         self.last_of.get(actor as usize).copied().unwrap_or(NONE)
     }
 
-    /// The newest step that is neither canonical nor in the past of step `at`: where `back` stops.
+    /// Returns the newest step that is neither canonical nor in the past of step `at`: `back` stops there.
     #[inline]
     pub(crate) fn floor(&self, at: usize) -> Option<usize> {
         let words = self.past(at).iter().zip(&self.replaced).enumerate().rev();
@@ -101,7 +101,7 @@ impl Stack {
         })
     }
 
-    /// Learns the newest step of the machine.
+    /// Adds the newest step of the machine.
     #[inline(always)]
     pub(crate) fn push<M: Machine>(&mut self, machine: &M, canonical: bool) {
         let at = self.entries.len();
@@ -111,7 +111,7 @@ impl Stack {
         }
         let previous = self.last_of(actor);
         if self.stride == 1 {
-            // Nearly always: the past is one word.
+            // The usual case: a past fits into one word.
             let mut past = 1 << at;
             if let Some(by) = by {
                 past |= self.rows[by];
@@ -133,7 +133,7 @@ impl Stack {
         self.enter(Entry { choice, actor, previous, sent: (sent.start, sent.end), canonical });
     }
 
-    /// Forgets all steps from `depth` on.
+    /// Removes all steps from `depth` on.
     #[inline]
     pub(crate) fn truncate(&mut self, depth: usize) {
         while self.entries.len() > depth {
@@ -145,7 +145,7 @@ impl Stack {
         self.rows.truncate(depth * self.stride);
     }
 
-    /// Puts all steps from `from` on aside.
+    /// Saves and removes all steps from `from` on.
     pub(crate) fn put_aside(&mut self, from: usize, shelf: &mut Shelf) -> Aside {
         let aside = Aside { from, entries: shelf.entries.len(), rows: shelf.rows.len(), stride: self.stride };
         shelf.entries.extend_from_slice(&self.entries[from..]);
@@ -154,7 +154,7 @@ impl Stack {
         aside
     }
 
-    /// Takes back what was put aside last.
+    /// Restores the part that was saved last.
     pub(crate) fn take_back(&mut self, aside: Aside, shelf: &mut Shelf) {
         self.truncate(aside.from);
         for row in shelf.rows[aside.rows..].chunks(aside.stride) {
@@ -204,12 +204,12 @@ impl Stack {
 }
 
 impl Shelf {
-    /// The steps of one part, given where the part put aside after it begins.
+    /// Returns the steps of one saved part. `next` is the part saved after it.
     pub(crate) fn entries(&self, aside: Aside, next: Option<Aside>) -> &[Entry] {
         &self.entries[aside.entries..next.map_or(self.entries.len(), |next| next.entries)]
     }
 
-    /// The past of step `at` in the part put aside last.
+    /// Returns the steps of the part saved last, and the past of its newest step.
     pub(crate) fn newest(&self, aside: Aside) -> (&[Entry], &[u64]) {
         let rows = &self.rows[aside.rows..];
         (&self.entries[aside.entries..], &rows[rows.len() - aside.stride..])

@@ -1,15 +1,16 @@
-//! Stateful search: what follows from a configuration that was seen before is not explored again.
+//! Stateful search: the continuations of a configuration that was visited before are not explored again.
 //!
-//! Configurations are compared by a hash of 128 bits that the machine computes. The open choices lie in one list, each with
-//! the configuration it belongs to: taken from its end the search goes depth first, taken from its beginning
-//! breadth first. The machine is led from one configuration to the next over their common way.
+//! Configurations are compared by a 128-bit hash that the machine computes. The open choices are stored in one list,
+//! each with the configuration that it belongs to. The search is depth-first if it takes choices from the end of the
+//! list, and breadth-first if it takes them from the beginning. To get from one configuration to the next, the
+//! machine rewinds to the end of their common path and executes the remaining steps.
 //!
-//! Every configuration is reached once, and with it every final state, deadlock and failing step; not every execution, and
-//! not every trace. An execution that has failed is kept apart from one that has not: what is wrong with an
-//! end is not told of executions that failed before.
+//! Every configuration is reached once, and with it every final state, deadlock and failing step; but not every
+//! execution, and not every trace. Configurations after a failure are distinguished from equal ones without a
+//! failure, because the problems of a final configuration are not reported for an execution that failed before.
 //!
-//! With big steps (section 3.5.3 of the Basset dissertation) a configuration with only one choice is passed over without
-//! looking whether it is known.
+//! With big steps (section 3.5.3 of the Basset dissertation), a configuration with a single choice is passed without
+//! checking whether it was visited before.
 
 use crate::options::StepSize;
 use crate::run::{Run, Stop};
@@ -28,7 +29,7 @@ pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
     Ok(())
 }
 
-/// A configuration that was reached first by a step from another one.
+/// A configuration, with the step from another one by which it was first reached.
 #[derive(Copy, Clone, Debug)]
 struct Node {
     before: Option<u32>,
@@ -39,7 +40,7 @@ struct Node {
 /// A choice that is still to be explored.
 #[derive(Copy, Clone, Debug)]
 struct Open {
-    /// The configuration it belongs to; `None` is the first one.
+    /// The configuration that it belongs to; `None` is the initial one.
     at: Option<u32>,
     choice: Choice,
 }
@@ -49,7 +50,7 @@ struct Stateful {
     seen: Seen,
     nodes: Vec<Node>,
     open: VecDeque<Open>,
-    /// The nodes that the machine's steps lead through.
+    /// The nodes along the machine's current path.
     way: Vec<u32>,
     enabled: Vec<Choice>,
 }
@@ -60,12 +61,12 @@ impl Stateful {
             return self.open.pop_front();
         }
         let open = self.open.pop_back()?;
-        // Depth first: nothing that came after this configuration is still open.
+        // Depth-first: no choice of a configuration that was reached after this one is still open.
         self.nodes.truncate(open.at.map_or(0, |node| node as usize + 1));
         Some(open)
     }
 
-    /// Leads the machine to a configuration.
+    /// Moves the machine to a configuration.
     fn lead<M: Machine>(&mut self, run: &mut Run<'_, M>, to: Option<u32>) -> Result<(), Stop> {
         let mut missing = Vec::new();
         let mut node = to;
@@ -87,7 +88,7 @@ impl Stateful {
         Ok(())
     }
 
-    /// Carries out one open choice.
+    /// Executes one open choice.
     fn explore<M: Machine>(&mut self, run: &mut Run<'_, M>, Open { at, choice }: Open) -> Result<(), Stop> {
         let depth = run.depth() as u32;
         run.execute(choice)?;
@@ -101,10 +102,10 @@ impl Stateful {
         self.arrive(run, Some(node))
     }
 
-    /// The machine has reached a configuration, perhaps a known one.
+    /// Handles the configuration that the machine has reached, which may have been visited before.
     fn arrive<M: Machine>(&mut self, run: &mut Run<'_, M>, node: Option<u32>) -> Result<(), Stop> {
         self.enabled.clear();
-        // With little steps nobody needs to know what follows from a known configuration.
+        // With little steps, the enabled choices of a visited configuration are not needed.
         if run.options.step == StepSize::Little && !self.is_new(run)? {
             return run.given_up();
         }
@@ -133,7 +134,7 @@ impl Stateful {
         Ok(new)
     }
 
-    /// Keeps to the limit on memory.
+    /// Returns an error if the limit on memory is exceeded.
     fn remember<M: Machine>(&self, run: &Run<'_, M>) -> Result<(), Stop> {
         let bytes =
             self.seen.bytes() + self.nodes.capacity() * size_of::<Node>() + self.open.capacity() * size_of::<Open>();

@@ -1,7 +1,8 @@
-//! Threads for searches, kept for the next one.
+//! A pool of threads for searches.
 //!
-//! A search is recursive and needs a large stack, and machines are not `Send`: so it runs in a thread of its own. Making
-//! one takes as long as many executions of a small program. Therefore a thread that has done its work waits for more.
+//! A search is recursive and needs a large stack, and machines are not `Send`, so every search runs in a thread of
+//! its own. Creating a thread takes as long as many executions of a small program. Therefore a thread that has
+//! finished its search is kept and waits for the next one.
 
 use crate::control::lock;
 use crate::options::Options;
@@ -10,10 +11,10 @@ use std::sync::Mutex;
 use std::sync::mpsc::{Receiver, SendError, Sender, channel};
 use std::thread::{self, Builder};
 
-/// Does what is to be done, and gives what tells of it.
+/// A job for a thread. It returns a closure that delivers its result.
 type Work = Box<dyn FnOnce() -> Box<dyn FnOnce()> + Send>;
 
-/// A thread that waits for work.
+/// A thread that waits for a job.
 struct Idle {
     stack: usize,
     work: Sender<Work>,
@@ -21,7 +22,8 @@ struct Idle {
 
 static IDLE: Mutex<Vec<Idle>> = Mutex::new(Vec::new());
 
-/// Does `work` in a thread with room for a search. What it comes to is told, or how it panicked.
+/// Executes `work` in a thread with a stack that is large enough for a search. The receiver gets its result or its
+/// panic.
 pub(crate) fn start<T: Send + 'static>(
     options: &Options,
     work: impl FnOnce() -> T + Send + 'static,
@@ -29,7 +31,7 @@ pub(crate) fn start<T: Send + 'static>(
     let (tell, told) = channel();
     let mut work: Work = Box::new(move || {
         let result = catch_unwind(AssertUnwindSafe(work));
-        // Nobody listens any more when this took too long.
+        // The receiver is gone if the caller gave up waiting.
         Box::new(move || drop(tell.send(result)))
     });
     let stack = stack_for(options);
@@ -44,7 +46,8 @@ pub(crate) fn start<T: Send + 'static>(
         let mut next = Ok(work);
         while let Ok(work) = next {
             let tell = work();
-            // First, so that whoever is told can go on with this thread.
+            // The thread becomes idle before the result is delivered, so that the caller can use this thread again at
+            // once.
             lock(&IDLE).push(Idle { stack, work: sender.clone() });
             tell();
             next = more.recv();
@@ -54,19 +57,19 @@ pub(crate) fn start<T: Send + 'static>(
     told
 }
 
-/// A thread that waits and has such a stack.
+/// Removes and returns an idle thread with a stack of at least this size.
 fn idle(stack: usize) -> Option<Idle> {
     let mut idle = lock(&IDLE);
     let place = idle.iter().position(|thread| thread.stack >= stack)?;
     Some(idle.swap_remove(place))
 }
 
-/// A thread with room for a search.
+/// Returns a builder of threads with a stack that is large enough for a search.
 pub(crate) fn builder(options: &Options) -> Builder {
     Builder::new().name("whippet search".into()).stack_size(stack_for(options))
 }
 
-/// A level of a recursive search and a few of the user's own need some kilobytes.
+/// Returns the size of the stack: a few kilobytes for each level of recursion, and room for user code.
 fn stack_for(options: &Options) -> usize {
     const LEVEL: usize = 4 << 10;
     const USER: usize = 64 << 20;
@@ -81,7 +84,7 @@ mod tests {
     #[test]
     fn a_thread_is_used_again_even_after_a_panic() {
         let mut options = Options::default();
-        // A stack that no other test asks for.
+        // A stack size that no other test uses.
         options.limits.steps += 4_321;
         let id = |told: Receiver<thread::Result<thread::ThreadId>>| told.recv().unwrap().unwrap();
         let first = id(start(&options, || thread::current().id()));

@@ -1,22 +1,23 @@
-//! TransDPOR (Tasharofi, Karmani, Lauterburg, Legay, Marinov and Agha): persistent sets that use the
-//! transitivity of races between actors.
+//! TransDPOR (Tasharofi, Karmani, Lauterburg, Legay, Marinov and Agha): persistent sets that use the transitivity of
+//! races between actors.
 //!
-//! A level's list B begins with one message. A race at level k adds one message there and *freezes* the level: because
-//! races between messages to one actor are transitive, what is not added now will race with what was
-//! added. The flag is cleared whenever a message is picked. i → m means that step i is in the past of the send
-//! of m; act_k is the receiver of the message being explored at level k.
+//! A level's list B starts with one message. A race at level k adds one message there and *freezes* the level:
+//! because races between messages to one actor are transitive, a message that is not added now will be in a race with
+//! the one that was added. The flag is cleared whenever a message is picked. Notation: i → m means that step i is in
+//! the past of the send of m; act_k is the receiver of the message being explored at level k; msg_j and actor_j are
+//! the message and the receiver of step j.
 //!
 //! The rule behind the numbers of the paper's tables, for step k with act_k = receiver(m) and not k → m:
 //! * after a send of m: ADD(k, msg_j, actor_j), where j is the first step after k with j → m;
-//! * after m was executed: ADD(k, msg_j, act_k), or ADD(k, m, act_k) where m was pending at k already.
+//! * after m was executed: ADD(k, msg_j, act_k), or ADD(k, m, act_k) if m was already pending at k.
 //!
-//! ADD(k, x, a) does nothing if k is frozen and a = act_k, or if x is in B or sleeps. If k is frozen, x replaces the
-//! last element of B (Table 2: only if that element is for act_k); otherwise x is appended and k frozen.
+//! ADD(k, x, a) does nothing if k is frozen and a = act_k, or if x is in B or asleep. If k is frozen, x replaces the
+//! last element of B (Table 2: only if that element is for act_k); otherwise x is appended and k is frozen.
 //!
-//! As published this misses executions where actors refuse messages or stop. The `sound` rule adds: a message that was
-//! not enabled at k is not added (R1), and at the end of an execution (R2), given up ones included
-//! (R3), every message still pending counts as executed. It is the rule of Table 1 without sleep sets and that of
-//! Table 2 with them, so that the published numbers stay as they are.
+//! As published, this misses executions if actors refuse messages or stop. The `sound` rule makes it complete: a
+//! message that was not enabled at k is not added (R1), and at the end of an execution (R2), even of a blocked one
+//! (R3), every message that is still pending counts as executed. Without sleep sets it extends the rule of Table 1,
+//! with sleep sets that of Table 2, so that the published numbers stay the same.
 
 use crate::backtrack::{Backtrack, Level, first_after, only_same_actor, search as walk};
 use crate::options::Rule;
@@ -46,9 +47,9 @@ pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
 
 struct Transdpor {
     rule: Rule,
-    /// Whether a frozen level's last message is replaced whoever it is for.
+    /// Set if the last message of a frozen level is replaced regardless of its receiver.
     replaces_all: bool,
-    /// Per message: the step that sent it. What was pending before the first step has none.
+    /// The step that sent each message. Messages that were pending before the first step have none.
     sent_by: Vec<Option<usize>>,
     pending: Vec<Pending>,
 }
@@ -63,7 +64,7 @@ impl Backtrack for Transdpor {
     }
 
     fn next<M: Machine>(&mut self, _: &M, level: &mut Level) -> Option<Choice> {
-        // Only the published rules list what was not enabled, and only figure 2 lists what sleeps.
+        // Only the published rules list messages that were not enabled, and only figure 2 lists sleeping ones.
         let possible = |level: &Level, c: Choice| level.enabled.contains(&c) && !level.sleep.contains(c);
         loop {
             let choice = level.take()?;
@@ -112,7 +113,7 @@ impl Backtrack for Transdpor {
 }
 
 impl Transdpor {
-    /// The message was executed, or would be if it could: its receiver's step before was `last`.
+    /// Handles a message that was executed, or counts as executed. `last` is the step of its receiver before it.
     fn executed<M: Machine>(&self, run: &Run<'_, M>, levels: &mut [Level], message: Pending, last: Option<usize>) {
         let sent = self.sent_by[message.0 as usize];
         let mut k = last;
@@ -124,13 +125,14 @@ impl Transdpor {
         }
     }
 
-    /// The message of the first step after `k` that leads to the send of `message`, or itself.
+    /// Returns the message of the first step after `k` that leads to the send of `message`, or `message` itself if
+    /// there is no such step.
     fn cause<M: Machine>(&self, run: &Run<'_, M>, k: usize, message: Pending) -> Pending {
         let first = self.sent_by[message.0 as usize].and_then(|sent| first_after(&run.clocks, k, sent));
         first.map_or(message, |j| run.machine.step(j).choice.what)
     }
 
-    /// ADD(k, x, a) of the head of this file.
+    /// ADD(k, x, a) as defined at the head of this file.
     fn add<M: Machine>(&self, run: &Run<'_, M>, level: &mut Level, x: Pending, a: ActorNo) {
         let x = Choice::first(x);
         if level.flag && a == level.actor || level.list.contains(&x) || level.sleep.contains(x) {
@@ -150,7 +152,7 @@ impl Transdpor {
         level.flag = true;
     }
 
-    /// Figure 2, lines 3 to 9: at every configuration, for every pending message, only the last race counts.
+    /// Figure 2, lines 3 to 9: at every configuration, for every pending message, considers only the last race.
     fn as_printed<M: Machine>(&mut self, run: &Run<'_, M>, levels: &mut [Level]) {
         let mut pending = std::mem::take(&mut self.pending);
         pending.clear();

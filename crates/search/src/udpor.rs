@@ -1,23 +1,25 @@
-//! The unfolding search: exactly one execution per trace, from the conflicts of events.
+//! The unfolding search: exactly one execution per trace, found through conflicts between events.
 //!
-//! The executions of a program, taken up to the order of independent steps, are the configurations of an event
-//! structure, its *unfolding*: an event is a step together with everything that happens before it, and two
-//! events are in conflict when no execution has both. The search (algorithm 1 of Rodríguez, Sousa, Sharma and Kroening,
-//! CONCUR 2015) walks through the maximal configurations:
+//! The executions of a program, up to the order of independent steps, are the configurations of an event structure,
+//! its *unfolding*: an event is a step together with everything that happens before it, and two events are in
+//! conflict if no execution contains both. The search (algorithm 1 of Rodríguez, Sousa, Sharma and Kroening, CONCUR
+//! 2015) visits the maximal configurations. It maintains:
 //!
-//! * *C*, the configuration at hand, is the execution of the machine: one level per step;
-//! * *D*, the events to avoid: everything with them and C has been explored;
-//! * *A*, the guide: events to go through next, because they lead away from D;
-//! * *U*, the events known: see [`Unfolding`].
+//! * *C*, the current configuration: the execution of the machine, with one level per step;
+//! * *D*, the events to avoid: all configurations that contain C and one of them have been explored;
+//! * *A*, the guide: the events to take next, because they are in conflict with D;
+//! * *U*, the known events: see [`Unfolding`].
 //!
-//! From C it takes an event e, through the guide if there is one, and explores everything that contains it. Then it puts
-//! e into D and looks in U for an *alternative*: events that can follow C and are in conflict with everything in D
-//! (`udpor_alternatives.rs`). Such a set becomes the guide; where there is none, C is done. Finding one is a hard
-//! problem, so it may be told to care for the k newest events of D only (Nguyen, Rodríguez, Sousa, Coti and Petrucci,
-//! CAV 2018): then it may run into executions where all that is left is to be avoided, and gives them up.
+//! In C the search takes an event e, one of the guide if there is a guide, and explores everything that contains it.
+//! Then it adds e to D and searches U for an *alternative*: a set of events that can follow C and are in conflict
+//! with everything in D (`udpor_alternatives.rs`). This set becomes the guide; without an alternative, C is finished.
+//! Finding an alternative is a hard problem, so the search can be restricted to the k newest events of D (Nguyen,
+//! Rodríguez, Sousa, Coti and Petrucci, CAV 2018). It may then reach executions in which all remaining events are to
+//! be avoided; these are blocked.
 //!
-//! The events that can follow C come from `udpor_actors.rs` where the relation is by actors; where it is by footprints, from
-//! the machine if it knows them beforehand, and else from trying steps out (`udpor_trials.rs`).
+//! With a dependence relation by actors, the events that can follow C are found by `udpor_actors.rs`. With
+//! footprints, the machine lists them if it knows them beforehand; otherwise they are found by trial
+//! (`udpor_trials.rs`).
 
 use crate::run::{Run, Stop};
 use crate::udpor_actors::{Deliveries, Delivery};
@@ -45,7 +47,7 @@ pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
     result
 }
 
-/// The whole unfolding: nothing is forgotten, and every event knows what it did.
+/// Returns the whole unfolding: no event is removed, and every event has a description.
 pub(crate) fn unfold<M: Machine>(run: &mut Run<'_, M>) -> Result<Unfolding, Stop> {
     let mut search = Search::new(false, None);
     search.explore(run)?;
@@ -55,7 +57,7 @@ pub(crate) fn unfold<M: Machine>(run: &mut Run<'_, M>) -> Result<Unfolding, Stop
 /// One event of C.
 struct Level {
     event: u32,
-    /// How many events were known to be able to follow before this one was taken.
+    /// The number of events in `following` before this one was taken.
     following: usize,
     /// The size of D at that time.
     avoided: usize,
@@ -65,24 +67,24 @@ struct Search {
     unfolding: Unfolding,
     /// C, in the order of steps.
     levels: Vec<Level>,
-    /// conf(C).
+    /// conf(C): the events in conflict with C.
     excluded: Excluded,
     /// D, as a list and as a set.
     avoided: Vec<u32>,
     avoided_set: Bits,
-    /// A, and how many events of it are left.
+    /// A, and the number of its events that are left.
     guide: Bits,
     guided: usize,
-    /// ex(C): what can follow C or a part of it, level by level.
+    /// ex(C): the events that can follow C or a part of it, level by level.
     following: Vec<u32>,
     deliveries: Deliveries,
     trials: Trials,
     collects: bool,
-    /// How many events of D an alternative cares for.
+    /// The number of events of D that an alternative has to be in conflict with.
     alternatives: Option<usize>,
-    /// The largest D that something was explored with.
+    /// The size of the largest D with which something was explored.
     most_avoided: usize,
-    /// Kept for their memory.
+    /// Buffers that keep their allocations.
     offers: Vec<Extension>,
     possible: Vec<Delivery>,
 }
@@ -121,7 +123,7 @@ impl Search {
         }
     }
 
-    /// The next event, if the execution is to go on.
+    /// Returns the next event, or `None` if the execution ends here.
     fn choose<M: Machine>(&mut self, run: &mut Run<'_, M>) -> Result<Option<u32>, Stop> {
         if run.depth() >= run.options.limits.steps {
             run.complete()?;
@@ -148,7 +150,8 @@ impl Search {
         Ok(chosen)
     }
 
-    /// The next event of a guide that goes a way which is known, but which only running the step would tell of again.
+    /// Returns the next event of the guide for a branch that is known, but that is listed only after executing the
+    /// step again.
     fn known_way(&self) -> Option<u32> {
         let mut configuration = Bits::default();
         self.levels.iter().for_each(|level| configuration.insert(level.event));
@@ -160,7 +163,7 @@ impl Search {
         let (thread, branch) = self.unfolding.label(event);
         let what = run.machine.find(thread).expect("an event that can follow is pending: our own error if not");
         run.execute(Choice { what, branch })?;
-        // A branch that only running the step could tell of has the same past, so it belongs to the level before.
+        // A branch that is found only by executing the step has the same past, so it belongs to the level before.
         if run.machine.relation() == Relation::SameActor
             && let Some(next) = run.machine.next_branch()
         {
@@ -186,7 +189,7 @@ impl Search {
         self.extend(run)
     }
 
-    /// Learns which events the newest step makes possible.
+    /// Adds the events that the newest step enables.
     fn extend<M: Machine>(&mut self, run: &mut Run<'_, M>) -> Result<(), Stop> {
         let from = self.following.len();
         match run.machine.relation() {
@@ -216,7 +219,8 @@ impl Search {
         Ok(())
     }
 
-    /// An event can follow the steps `after`. Those that the newest step made possible are listed from `from` on.
+    /// Adds an event that can follow the steps `after`. The events that the newest step enabled are listed from
+    /// `from` on.
     fn follow(&mut self, from: usize, after: &[usize], offer: Offer<'_>) {
         let after: SmallVec<[u32; 4]> = after.iter().map(|&step| self.levels[step].event).collect();
         let (id, new) = self.unfolding.add(offer, &after);
@@ -228,7 +232,7 @@ impl Search {
         }
     }
 
-    /// Takes steps back to where an alternative leads somewhere else. The answer is no when all is done.
+    /// Goes back to the newest configuration that has an alternative. Returns `false` if the search is finished.
     fn back<M: Machine>(&mut self, run: &mut Run<'_, M>) -> bool {
         let mut found = false;
         while let Some(Level { event, following, avoided }) = self.levels.pop() {
@@ -256,8 +260,8 @@ impl Search {
         found
     }
 
-    /// Forgets the events that no alternative can need: U becomes C, D, what may follow, and what is in conflict
-    /// with C or D, with everything before it.
+    /// Removes the events that no alternative can need: U becomes C, D, the events that can follow, the events in
+    /// conflict with C or D, and the pasts of all these.
     fn collect(&mut self) {
         if !self.collects || !self.unfolding.is_worth_collecting() {
             return;

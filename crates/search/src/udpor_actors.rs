@@ -1,8 +1,10 @@
-//! The events that a delivery makes possible, for programs where two deliveries are dependent iff one actor takes both.
+//! The events that a delivery enables, for programs in which two deliveries are dependent iff they have the same
+//! receiver.
 //!
-//! The deliveries of an actor are in a row. A message that has been sent can take any place in its
-//! receiver's row from those in the past of its sending on, if the receiver would accept it there. So the newest delivery
-//! makes possible: what the same actor can take next, and its sends, at every place of their receivers' rows.
+//! The deliveries of an actor form a sequence. A message that has been sent can take any position in its receiver's
+//! sequence after the deliveries in the past of its send, if the receiver would accept it there. So the newest
+//! delivery enables the deliveries that its own receiver can take next, and the delivery of each message that it
+//! sent, at every position of the sequence of that message's receiver.
 
 use smallvec::SmallVec;
 use whippet_model::{Branch, Choice, Clocks, Machine, Name, Pending, Touch};
@@ -11,19 +13,19 @@ use whippet_model::{Branch, Choice, Clocks, Machine, Name, Pending, Touch};
 pub(crate) struct Delivery {
     pub(crate) thread: Name,
     pub(crate) branch: Branch,
-    /// The steps that it would follow directly: the sending, and the delivery before in its receiver's row.
+    /// The steps that it would directly follow: the send, and the previous delivery to its receiver.
     pub(crate) after: SmallVec<[usize; 2]>,
-    /// Its receiver.
+    /// The access to its receiver.
     pub(crate) touch: Touch,
 }
 
-/// No step: the message is from the set-up.
+/// Sentinel: the message was sent by the set-up, not by a step.
 const SET_UP: u32 = u32::MAX;
 
-/// What is to be known of the current execution.
+/// Data of the current execution.
 #[derive(Default)]
 pub(crate) struct Deliveries {
-    /// Stable names for the actors, by their numbers.
+    /// Stable names of the actors, by actor number.
     actors: Vec<Name>,
     /// The step that sent each message.
     sender: Vec<u32>,
@@ -31,7 +33,7 @@ pub(crate) struct Deliveries {
 }
 
 impl Deliveries {
-    /// Appends the events whose past contains the newest step, or is empty before the first.
+    /// Appends the events whose past contains the newest step or, before the first step, is empty.
     pub(crate) fn extensions<M: Machine>(&mut self, machine: &mut M, clocks: &Clocks, out: &mut Vec<Delivery>) {
         let newest = machine.depth().checked_sub(1);
         self.learn(machine, newest);
@@ -60,7 +62,7 @@ impl Deliveries {
         }
     }
 
-    /// Forgets the actors that steps taken back had created.
+    /// Removes the actors that were created by steps that have been undone.
     pub(crate) fn truncate<M: Machine>(&mut self, machine: &M) {
         self.actors.truncate(machine.actors());
     }
@@ -71,13 +73,13 @@ impl Deliveries {
         self.actors.extend((first..machine.actors()).map(|no| creator.child((no - first) as u32)));
         if let Some(at) = newest {
             let sent = machine.sent(at);
-            // Numbers of messages that were taken back are given again.
+            // The handles of messages whose sends were undone are used again.
             self.sender.resize(self.sender.len().max(sent.end as usize), SET_UP);
             self.sender[sent.start as usize..sent.end as usize].fill(at as u32);
         }
     }
 
-    /// The step that sent a message, if it was not the set-up.
+    /// Returns the step that sent a message, or `None` if the set-up did.
     fn sending(&self, what: Pending) -> Option<usize> {
         self.sender.get(what.0 as usize).filter(|&&step| step != SET_UP).map(|&step| step as usize)
     }

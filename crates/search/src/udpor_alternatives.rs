@@ -1,24 +1,27 @@
-//! Alternatives: where else the unfolding search has to go.
+//! Alternatives: sets of events that lead the unfolding search to unexplored configurations.
 //!
-//! After C, with the events of D to avoid, an alternative is a set J of known events that can follow C, contains
-//! none of D, and has an event in conflict with each of D. What C itself is in conflict with is settled. For each
-//! other event d, its *spike* is the list of events that could stand against it: those in immediate conflict with d that fit to C
-//! and have nothing of D before them. One of each spike is chosen, the shortest spike first; a choice settles all
-//! events that it is in conflict with and shortens the other spikes, and is taken back when one becomes empty.
+//! An alternative to D after C is a set J of known events that can follow C, contains no event of D, and contains,
+//! for each event d of D, an event in conflict with d. Events of D that are in conflict with C itself need no such
+//! counterpart. For each other event d, its *spike* is the list of possible counterparts: the events in immediate
+//! conflict with d that are not in conflict with C and have no event of D in their past. The algorithm chooses one
+//! event of each spike, beginning with the shortest spike. A choice settles all events of D that it is in conflict
+//! with, and removes the events that it is in conflict with from the other spikes. If a spike becomes empty, the
+//! algorithm backtracks.
 
 use crate::udpor_excluded::Excluded;
 use crate::udpor_rows::{Bits, disjoint};
 use crate::udpor_unfolding::Unfolding;
 
-/// An event to avoid and what could stand against it.
+/// An event to avoid, with its possible counterparts.
 struct Spike {
     avoided: u32,
     candidates: Vec<u32>,
 }
 
 impl Unfolding {
-    /// Whether there is an alternative to `avoided` after C; it is put into `guide`, with everything before its events. If `most`
-    /// is given, it is in conflict with that many of the newest at least, and not necessarily with the others.
+    /// Returns `true` if there is an alternative to `avoided` after C, and adds its events and their pasts to
+    /// `guide`. If `most` is given, only that many of the newest events to avoid are considered, and the alternative
+    /// need not be in conflict with the others.
     pub(crate) fn alternative(
         &self,
         excluded: &Excluded,

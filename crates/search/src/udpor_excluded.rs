@@ -1,37 +1,38 @@
-//! conf(C): the events that the configuration at hand excludes.
+//! conf(C): the events that are in conflict with the current configuration.
 //!
-//! For each event the first level of C whose event is in conflict with it, so that one comparison tells whether an event fits
-//! to C; and for each level the events that it excludes, so that taking it back costs no more than taking it did.
+//! Stores, for each event, the first level of C whose event is in conflict with it, so that one comparison tells
+//! whether an event fits C; and for each level the list of events that it excludes, so that removing the level costs
+//! no more than adding it.
 
 use crate::udpor_unfolding::Unfolding;
 
-/// Nobody.
+/// Sentinel: no level.
 const NONE: u32 = u32::MAX;
 
 #[derive(Default)]
 pub(crate) struct Excluded {
-    /// Per event, the level that excludes it; and, for events of C, their own level.
+    /// For each event, the level that excludes it; and, for each event of C, its own level.
     by: Vec<u32>,
     level_of: Vec<u32>,
-    /// Per level, what it excludes. An event that was forgotten may still be listed.
+    /// For each level, the events that it excludes. Removed events may still be listed.
     lists: Vec<Vec<u32>>,
     levels: usize,
 }
 
 impl Excluded {
-    /// Whether an event is in conflict with none of C.
+    /// Returns `true` if an event is in conflict with no event of C.
     #[inline]
     pub(crate) fn fits(&self, id: u32) -> bool {
         self.by[id as usize] == NONE
     }
 
-    /// Whether an event is in C.
+    /// Returns `true` if an event is in C.
     #[inline]
     pub(crate) fn contains(&self, id: u32) -> bool {
         self.level_of[id as usize] != NONE
     }
 
-    /// C grows by an event.
+    /// Adds an event to C.
     pub(crate) fn push(&mut self, unfolding: &Unfolding, id: u32) {
         let level = self.levels as u32;
         self.levels += 1;
@@ -49,7 +50,7 @@ impl Excluded {
         }
     }
 
-    /// The newest event is taken back.
+    /// Removes the newest event of C.
     pub(crate) fn pop(&mut self, id: u32) {
         self.levels -= 1;
         self.level_of[id as usize] = NONE;
@@ -61,7 +62,7 @@ impl Excluded {
         }
     }
 
-    /// There is a new event.
+    /// Adds a new event of the unfolding.
     pub(crate) fn learn(&mut self, unfolding: &Unfolding, id: u32) {
         if self.by.len() < unfolding.len() {
             self.by.resize(unfolding.len(), NONE);

@@ -1,4 +1,4 @@
-//! The unfolding of a program, for looking at.
+//! Export of a program's unfolding, for inspection.
 
 use crate::control::Control;
 use crate::explore::SearchError;
@@ -15,7 +15,7 @@ use whippet_model::{LimitHit, Program, ones};
 /// ```
 /// use whippet_net::Net;
 /// use whippet_search::{Options, unfold};
-/// // Two processes ask for the same mutex: either is first, and then the other one follows.
+/// // Two processes request the same mutex: either is first, and then the other one follows.
 /// let net = Net::parse("two", "a: Km\nb: Km").unwrap();
 /// let unfolded = unfold(&net, &Options::default()).unwrap();
 /// let first: Vec<_> = unfolded.events.iter().filter(|event| event.causes.is_empty()).collect();
@@ -24,15 +24,15 @@ use whippet_model::{LimitHit, Program, ones};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnfoldedEvent {
-    /// What the step does, in words.
+    /// A description of the step.
     pub text: String,
     /// The events directly before it.
     pub causes: Vec<usize>,
-    /// The events that it is in conflict with for its own sake, not through an event before.
+    /// The events with which it is in immediate conflict, that is, not through an event before it.
     pub conflicts: Vec<usize>,
 }
 
-/// All events of a program, causes before what they cause: see [`unfold`].
+/// All events of a program, each after its causes: see [`unfold`].
 ///
 /// ```
 /// use whippet_search::{Unfolded, UnfoldedEvent};
@@ -49,8 +49,8 @@ pub struct Unfolded {
     pub events: Vec<UnfoldedEvent>,
 }
 
-/// Unfolds a program: all its events, with causality and conflict. This remembers everything, and is for small
-/// programs; `limits` of the options apply.
+/// Unfolds a program: returns all its events, with causality and conflict. All events are kept in memory, so this is
+/// for small programs. The `limits` of the options apply.
 ///
 /// ```
 /// use whippet_net::Net;
@@ -73,7 +73,7 @@ pub fn unfold<P: Program>(program: &P, options: &Options) -> Result<Unfolded, Se
 }
 
 fn events(unfolding: &Unfolding) -> Vec<UnfoldedEvent> {
-    // Nothing was forgotten, so numbers are in the order of creation.
+    // No event was removed, so the numbers are in the order of creation.
     let ids = 0..unfolding.len() as u32;
     ids.map(|id| {
         let past = || ones(unfolding.past(id));
@@ -88,7 +88,7 @@ fn events(unfolding: &Unfolding) -> Vec<UnfoldedEvent> {
 }
 
 impl Unfolded {
-    /// As a graph for Graphviz: arrows are causes, dashed lines conflicts.
+    /// Returns a graph for Graphviz: arrows are causes, dashed lines are conflicts.
     #[must_use]
     pub fn to_dot(&self) -> String {
         let mut out = format!("digraph {} {{\n  node [shape=box];\n", quoted(&self.program));
@@ -107,7 +107,8 @@ impl Unfolded {
         out
     }
 
-    /// As JSON: `{"format": "whippet unfolding", "version": 1, "program", "events": [{"text", "causes", "conflicts"}]}`.
+    /// Returns JSON: `{"format": "whippet unfolding", "version": 1, "program", "events": [{"text", "causes",
+    /// "conflicts"}]}`.
     #[must_use]
     pub fn to_json(&self) -> String {
         let list = |ids: &[usize]| ids.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
@@ -123,7 +124,7 @@ impl Unfolded {
     }
 }
 
-/// A text between quotation marks, as Graphviz and JSON both read it.
+/// Returns a text in quotation marks, escaped so that both Graphviz and JSON accept it.
 fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {

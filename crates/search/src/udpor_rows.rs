@@ -1,7 +1,7 @@
 //! Sets of events as bits.
 //!
-//! Events have small numbers, so a set of them is a row of bits, and a relation between events a square of such rows in
-//! one piece of memory. A search that is warm allocates nothing.
+//! Events have small numbers, so a set of events is a row of bits, and a relation between events is a square of such
+//! rows in one allocation. Nothing is allocated once the buffers have grown.
 
 use whippet_model::ones;
 
@@ -40,7 +40,7 @@ impl Bits {
         ones(&self.0).map(|id| id as u32)
     }
 
-    /// Puts a row's members in.
+    /// Adds the members of a row.
     pub(crate) fn extend(&mut self, row: &[u64]) {
         if row.len() > self.0.len() {
             self.0.resize(row.len(), 0);
@@ -48,25 +48,25 @@ impl Bits {
         join(&mut self.0, row);
     }
 
-    /// Takes a row's members out.
+    /// Removes the members of a row.
     pub(crate) fn subtract(&mut self, row: &[u64]) {
         self.0.iter_mut().zip(row).for_each(|(word, &less)| *word &= !less);
     }
 }
 
-/// Whether a row has a member.
+/// Returns `true` if a row contains `id`.
 #[inline]
 pub(crate) fn has(row: &[u64], id: u32) -> bool {
     row.get(id as usize / 64).is_some_and(|word| word >> (id % 64) & 1 != 0)
 }
 
-/// Whether two rows have no common member.
+/// Returns `true` if two rows have no common member.
 #[inline]
 pub(crate) fn disjoint(a: &[u64], b: &[u64]) -> bool {
     a.iter().zip(b).all(|(a, b)| a & b == 0)
 }
 
-/// Whether all members of a row are in another.
+/// Returns `true` if all members of the row `of` are in the row `all`.
 pub(crate) fn subset(of: &[u64], all: &[u64]) -> bool {
     let word = |i: usize| all.get(i).copied().unwrap_or(0);
     of.iter().enumerate().all(|(i, &bits)| bits & !word(i) == 0)
@@ -76,7 +76,7 @@ fn join(to: &mut [u64], row: &[u64]) {
     to.iter_mut().zip(row).for_each(|(word, &more)| *word |= more);
 }
 
-/// A relation between events: a row for each.
+/// A relation between events, with one row for each event.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Square {
     words: Vec<u64>,
@@ -84,7 +84,7 @@ pub(crate) struct Square {
 }
 
 impl Square {
-    /// Makes place for events with numbers below `size`.
+    /// Makes room for events with numbers below `size`.
     pub(crate) fn reserve(&mut self, size: usize) {
         let wide = size.div_ceil(64);
         if wide > self.stride {
@@ -120,7 +120,7 @@ impl Square {
         self.row_mut(id)[other as usize / 64] |= 1 << (other % 64);
     }
 
-    /// Makes a row of this set.
+    /// Replaces a row by a set.
     pub(crate) fn set(&mut self, id: u32, to: &Bits) {
         let row = self.row_mut(id);
         row.fill(0);
@@ -131,7 +131,7 @@ impl Square {
         ones(self.row(id)).map(|id| id as u32)
     }
 
-    /// Takes everything that is not in a set out of a row.
+    /// Removes from a row everything that is not in a set.
     pub(crate) fn retain(&mut self, id: u32, live: &Bits) {
         let words = live.words();
         for (i, word) in self.row_mut(id).iter_mut().enumerate() {

@@ -1,31 +1,32 @@
-//! The events that a step makes possible, for programs where only running a step tells what it touches.
+//! The events that a step enables, for programs in which the footprint of a step is known only by executing it.
 //!
-//! Let t be something that is pending. An event of it is t after a part P of the steps taken, C, that is all that
-//! happens before it. Such parts are found by trying: t is run after the least part that it is pending after, which shows
-//! what it touches there, or what it waits for. Steps that conflict with none of that change neither what it
-//! does nor whether it can be done, so each greater P contains a step s that does conflict; t is run again after the part with
-//! s and everything before s, and so on. A part after which t depends on all latest steps is the past of an event.
+//! Let t be a pending operation. An event of t consists of t and its past: a part P of C, the steps taken. Such parts
+//! are found by trial. First t is executed after the smallest part after which it is pending; this shows its
+//! footprint there, or the objects that it waits for. Steps that conflict with none of these objects change neither
+//! the effect of t nor whether it is enabled, so each larger P contains a step s that does conflict. Therefore t is
+//! executed again after the part extended by s and the past of s, and so on. A part is the past of an event if the
+//! event depends on all its latest steps.
 //!
-//! What was tried is kept, so a new step e costs the parts that contain it: e is a latest step of C, so it comes
-//! into a part by itself, where it conflicts with what t touched without it.
+//! Trials are kept, so a new step e only costs the parts that contain it. No step of C happens after e, so e enters a
+//! part only by itself, where it conflicts with the footprint of t without e.
 //!
-//! The machine is taken to the parts and back: they are run in the order of C.
+//! The machine moves to each part and back. The steps of a part are executed in the order of C.
 
 use crate::run::{Run, Stop};
 use crate::udpor_rows::has;
 use rustc_hash::FxHashSet;
 use whippet_model::{Branch, Choice, Extension, Machine, Name, Touch, ones};
 
-/// Something that is pending, or was until a step of C carried it out.
+/// An operation that is pending, or that was pending until a step of C executed it.
 struct Site {
     thread: Name,
     done: Option<usize>,
 }
 
-/// A part of C, as bits.
+/// A part of C, as a bit set.
 type Part = Vec<u64>;
 
-/// A site that was run after a part of C, and what it touched or waited for.
+/// A site that was executed after a part of C, with its footprint or the objects that it waited for.
 struct Trial {
     site: usize,
     part: Part,
@@ -39,20 +40,20 @@ struct Taken {
     touches: Vec<Touch>,
 }
 
-/// What is known of C and of what was tried.
+/// Data of C and of the trials made.
 #[derive(Default)]
 pub(crate) struct Trials {
     taken: Vec<Taken>,
     sites: Vec<Site>,
     trials: Vec<Trial>,
-    /// Per depth, how many sites and trials there were before the steps from there on.
+    /// For each depth, the number of sites and trials before the steps from there on.
     before: Vec<(usize, usize)>,
-    /// The steps of C that the machine has taken now, in order.
+    /// The steps of C that the machine has currently taken, in order.
     path: Vec<usize>,
 }
 
 impl Trials {
-    /// Appends the events whose past contains the newest step, or is empty before the first.
+    /// Appends the events whose past contains the newest step or, before the first step, is empty.
     pub(crate) fn extensions<M: Machine>(
         &mut self,
         run: &mut Run<'_, M>,
@@ -88,7 +89,7 @@ impl Trials {
         self.go(run, &all)
     }
 
-    /// Forgets the steps from `depth` on, which the machine has taken back.
+    /// Removes the steps from `depth` on, which the machine has undone.
     pub(crate) fn truncate(&mut self, depth: usize) {
         if self.taken.len() <= depth {
             return;
@@ -104,7 +105,8 @@ impl Trials {
         }
     }
 
-    /// Takes in the newest step, and what it made pending with the least part that it is pending after.
+    /// Adds the newest step, and the operations that it made pending, each with the smallest part after which it is
+    /// pending.
     fn learn<M: Machine>(&mut self, run: &Run<'_, M>, newest: Option<usize>) -> Vec<(usize, Part)> {
         let mut least = Part::new();
         if let Some(e) = newest {
@@ -127,15 +129,16 @@ impl Trials {
         parts
     }
 
-    /// Whether a step that is not in the part of a trial makes a difference there, and does not follow from the site itself.
+    /// Returns `true` if a step outside the part of a trial makes a difference there and does not happen after the
+    /// site itself.
     fn may_add<M: Machine>(&self, run: &Run<'_, M>, trial: &Trial, s: usize) -> bool {
         let done = self.sites[trial.site].done;
         done.is_none_or(|done| done > s || !run.clocks.before(done, s))
             && trial.touches.iter().any(|touch| self.taken[s].touches.iter().any(|other| other.conflicts(*touch)))
     }
 
-    /// Runs a site after a part of C, each way that it can go. Offers the events of which the part is the past, and
-    /// says what was touched or waited for.
+    /// Executes a site after a part of C, with each of its branches. Appends the events that have the part as their
+    /// past, and returns the combined footprint, or the objects that the site waits for.
     fn run_after<M: Machine>(
         &mut self,
         run: &mut Run<'_, M>,
@@ -174,7 +177,7 @@ impl Trials {
         Ok(touched)
     }
 
-    /// Takes the machine to where it has taken some steps of C and no others.
+    /// Moves the machine so that it has taken exactly these steps of C.
     fn go<M: Machine>(&mut self, run: &mut Run<'_, M>, steps: &[usize]) -> Result<(), Stop> {
         let common = self.path.iter().zip(steps).take_while(|(a, b)| a == b).count();
         if common < self.path.len() {
@@ -191,12 +194,12 @@ impl Trials {
     }
 }
 
-/// A part with a step and everything before it.
+/// Returns a part extended by a step and its past.
 fn with<M: Machine>(run: &Run<'_, M>, part: &[u64], s: usize) -> Part {
     join(part.to_vec(), run.clocks.past(s))
 }
 
-/// Both together, without words that have no bits.
+/// Returns the union, without trailing words that are zero.
 fn join(mut part: Part, past: &[u64]) -> Part {
     let used = past.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
     part.resize(part.len().max(used), 0);

@@ -1,9 +1,10 @@
 //! The events known to the unfolding search: U.
 //!
-//! An event has a small number, which is used again when the event is forgotten. Four relations say which events happen
-//! before it, which are known to happen after it, which it is in conflict with, and with which of those *immediately*: because
-//! the two steps depend on each other, and not through events before them. An event is found again by a hash of its step
-//! and of the events directly before it.
+//! Each event has a small number, which is reused after the event has been removed. Four relations store the events
+//! that happen before it, the known events that happen after it, the events that it is in conflict with, and those of
+//! the latter with which it is in *immediate* conflict: the two steps depend on each other, and the conflict is not
+//! inherited from events before them. An event is identified by a hash of its step and of the events directly before
+//! it.
 
 use crate::udpor_rows::{Bits, Square, disjoint, has};
 use rustc_hash::FxHashMap;
@@ -27,21 +28,22 @@ struct Event {
     branch: Branch,
     event: Name,
     touches: SmallVec<[Touch; 2]>,
-    /// A hash of what is directly before it.
+    /// A hash of the events directly before it.
     after: u64,
-    /// How many events of its thread are before it.
+    /// The number of events of its thread before it.
     number: u32,
     text: Option<String>,
 }
 
 impl Event {
-    /// The thread and which of its events this is: two events of one turn are always in conflict.
+    /// Returns a name for the thread and the number of this event in it: two events with the same name are always in
+    /// conflict.
     fn turn(&self) -> Name {
         self.thread.mixed(u64::from(self.number))
     }
 }
 
-/// U.
+/// U: the known events and the relations between them.
 #[derive(Default)]
 pub(crate) struct Unfolding {
     events: Vec<Option<Event>>,
@@ -53,12 +55,12 @@ pub(crate) struct Unfolding {
     future: Square,
     conflicts: Square,
     direct: Square,
-    /// How many events there are, and were after the last collection.
+    /// The number of events, and that number after the last collection.
     live: usize,
     kept: usize,
     pub(crate) created: u64,
     pub(crate) largest: usize,
-    /// Kept for their memory.
+    /// Buffers that keep their allocations.
     scratch: [Bits; 4],
 }
 
@@ -67,22 +69,22 @@ impl Unfolding {
         self.events[id as usize].as_ref().expect("events that are asked about are known")
     }
 
-    /// How many numbers are in use, those of forgotten events included.
+    /// Returns the count of numbers ever assigned, including those of removed events.
     pub(crate) fn len(&self) -> usize {
         self.events.len()
     }
 
-    /// Who acts, and which way.
+    /// Returns the thread and the branch of an event.
     pub(crate) fn label(&self, id: u32) -> (Name, Branch) {
         (self.event(id).thread, self.event(id).branch)
     }
 
-    /// What happens before an event, as bits.
+    /// Returns the events before an event, as a bit set.
     pub(crate) fn past(&self, id: u32) -> &[u64] {
         self.past.row(id)
     }
 
-    /// What an event is in conflict with.
+    /// Iterates over the events in conflict with an event.
     pub(crate) fn conflicts(&self, id: u32) -> impl Iterator<Item = u32> + '_ {
         self.conflicts.members(id)
     }
@@ -91,7 +93,7 @@ impl Unfolding {
         self.conflicts.has(id, other)
     }
 
-    /// What an event is in immediate conflict with.
+    /// Iterates over the events in immediate conflict with an event.
     pub(crate) fn direct(&self, id: u32) -> impl Iterator<Item = u32> + '_ {
         self.direct.members(id)
     }
@@ -105,8 +107,8 @@ impl Unfolding {
         event.text.get_or_insert_with(text);
     }
 
-    /// The event of a step that directly follows some events, and whether it is new. Its thread's event before is among
-    /// those, or before the same ones.
+    /// Returns the event of a step that directly follows the events `after`, and `true` if it is new. The previous
+    /// event of its thread must be one of them, or happen before one of them.
     pub(crate) fn add(&mut self, offer: Offer<'_>, after: &[u32]) -> (u32, bool) {
         let (mut sum, mut number) = (0u64, 0);
         for (i, &id) in after.iter().enumerate() {
@@ -114,7 +116,7 @@ impl Unfolding {
             if before.thread == offer.thread {
                 number = number.max(before.number + 1);
             }
-            // What is before another one adds nothing, nor does what is listed twice.
+            // An event that happens before another one of the list adds nothing, nor does a duplicate.
             if !after[..i].contains(&id) && !after.iter().any(|&other| self.past.has(other, id)) {
                 sum = sum.wrapping_add(before.key.mixed(5).0);
             }
@@ -128,7 +130,7 @@ impl Unfolding {
         (self.enter(event, after), true)
     }
 
-    /// The event that is like another one, but went another way, and whether it is new.
+    /// Returns the event that differs from another one only in the branch, and `true` if it is new.
     pub(crate) fn sibling(&mut self, id: u32, branch: Branch) -> (u32, bool) {
         let like = self.event(id);
         let event = like.event.mixed(branch.0);
@@ -141,7 +143,7 @@ impl Unfolding {
         (self.enter(sibling, &after), true)
     }
 
-    /// Gives a new event its place.
+    /// Assigns a number to a new event and adds it to all relations.
     fn enter(&mut self, event: Event, after: &[u32]) -> u32 {
         let id = self.free.pop().unwrap_or_else(|| {
             self.events.push(None);
@@ -175,8 +177,8 @@ impl Unfolding {
         id
     }
 
-    /// The events that depend on a new one and can be in immediate conflict with it: neither happens before the other, and
-    /// what happens before the new one is not in conflict with them.
+    /// Collects the events that depend on a new event and can be in immediate conflict with it: neither happens
+    /// before the other, and they are not in conflict with the past of the new event.
     fn dependent(&self, event: &Event, past: &Bits, conflicts: &Bits, out: &mut Bits) {
         out.clear();
         for &other in self.by_turn.get(&event.turn()).into_iter().flatten() {
@@ -208,13 +210,13 @@ impl Unfolding {
         self.largest = self.largest.max(self.live);
     }
 
-    /// Whether enough is new since the last collection for another one to pay.
+    /// Returns `true` if enough events were added since the last collection for another one to be worthwhile.
     pub(crate) fn is_worth_collecting(&self) -> bool {
         self.live > self.kept + self.kept / 8 + 8
     }
 
-    /// Forgets all events but some, those that may follow, what is in immediate conflict with the first, and what
-    /// happens before any of them.
+    /// Removes all events except those in `kept` and `following`, those in immediate conflict with an event in
+    /// `kept`, and the pasts of these.
     pub(crate) fn collect(&mut self, kept: impl Iterator<Item = u32>, following: &[u32]) {
         let mut live = Bits::default();
         let mut rivals = Bits::default();

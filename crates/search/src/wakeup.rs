@@ -1,18 +1,19 @@
-//! Each trace once, nothing blocked, whatever the dependence: Optimal-DPOR (Abdulla, Aronis, Jonsson, Sagonas).
+//! Optimal-DPOR (Abdulla, Aronis, Jonsson, Sagonas): explores each trace exactly once, without blocked executions,
+//! for any dependence relation.
 //!
-//! The search goes forward until an execution E is complete. Then it looks for what else could have happened
-//! ([`crate::reversals`]): for a step e, a sequence v that can be carried out before e instead of it. If
-//! a choice that sleeps before e could begin v, that trace was explored already. Otherwise v goes into the *wakeup
-//! tree* of the configuration before e; what the tree has already, or leads to, is not put in again. The
-//! branches of the tree are explored in order, each with its subtree as the tree of the next configuration: whoever is
-//! woken up knows how to go on to a trace that is not explored yet. Where a tree is empty, nothing
-//! sleeps, and any enabled choice will do.
+//! The search goes forward until an execution E is complete. Then it looks for reversals ([`crate::reversals`]): a
+//! step e of E, and a sequence v that can be executed before e instead of it. If a choice that is asleep before e can
+//! begin v, the resulting traces have already been explored. Otherwise v is inserted into the *wakeup tree* of the
+//! configuration before e, unless the tree contains it or leads to it. The branches of a wakeup tree are explored in
+//! order, and each hands its subtree on as the wakeup tree of the next configuration. So every execution that is
+//! started leads to a trace that has not been explored. Where the tree is empty, nothing is asleep, and any enabled
+//! choice may be taken.
 //!
-//! Where threads have several ways, which are found only by running them, a sequence may be put in that another way
-//! would have led to: then some executions turn out to be blocked.
+//! If threads have several branches that are found only by executing them, the search may insert a sequence to which
+//! another branch would have led. Some executions are then blocked.
 //!
-//! With sequences of which only the first act is kept this is the search with source sets ([`crate::source`]): simpler,
-//! each trace once, but some executions turn out to be blocked on the way.
+//! If only the first act of each sequence is kept, this is the search with source sets ([`crate::source`]). It is
+//! simpler and also explores each trace once, but some executions are blocked on the way.
 
 use crate::acts::{Act, Record};
 use crate::orders::Orders;
@@ -26,61 +27,62 @@ pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
     explore(run, Keep::Everything)
 }
 
-/// What of a sequence is kept.
+/// The part of a sequence that is kept.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Keep {
-    /// All of it, in wakeup trees.
+    /// The whole sequence, in wakeup trees.
     Everything,
-    /// The act it begins with, in source sets.
+    /// The first act, in source sets.
     First,
 }
 
-/// A branch of a wakeup tree. The order of branches is that in which they are explored.
+/// A node of a wakeup tree, which is explored in the order of its branches.
 #[derive(Clone, Debug)]
 struct Node {
     act: Act,
     children: Vec<Node>,
 }
 
-/// One configuration on the way.
+/// One configuration of the current execution.
 #[derive(Debug, Default)]
 struct Level {
-    /// What was explored here or above and would lead to nothing new: its places among the sleepers, of which there were
-    /// so many when we came here.
+    /// The acts that are asleep here, because they were explored here or above and would lead to nothing new, as
+    /// indices into the list of sleepers; and the length of that list when this configuration was reached.
     sleep: Vec<u32>,
     sleepers: usize,
     tree: Vec<Node>,
-    /// Whether something has been explored here.
+    /// Set if a choice has been explored here.
     begun: bool,
     tried: Tried,
 }
 
-/// The configurations on the way.
+/// The configurations of the current execution.
 pub(crate) struct Levels {
-    /// The first `len` of them; the others were left and are kept for their memory.
+    /// The configurations are the first `len` elements. The others are unused and keep their allocations.
     levels: Vec<Level>,
     len: usize,
-    /// Whatever sleeps at some level, in the order of falling asleep.
+    /// All acts that are asleep at some level, in the order in which they fell asleep.
     sleepers: Vec<Act>,
     keep: Keep,
-    /// Whether threads have ways that are found only by running them, and touch different things. Then what is
-    /// independent of one way of a thread may still be followed by another one, of which it is not known what it
-    /// touches: some executions turn out to be blocked.
+    /// Set if some thread has branches that are found only by executing them and that have different footprints. An
+    /// act that is independent of one branch of a thread may then be followed by another branch with an unknown
+    /// footprint, and some executions are blocked.
     by_running: bool,
 }
 
 impl Levels {
-    /// Whether something that sleeps leads to `sequence`, or to all that it can be continued to.
+    /// Returns `true` if a sleeping act leads to `sequence` or to all its continuations.
     fn covers(&self, at: usize, sequence: &[Act]) -> bool {
         if !self.by_running {
             return self.asleep(at).any(|asleep| asleep.may_begin(sequence));
         }
-        // What `sequence` leaves alone can still go any of its ways.
+        // A thread that is independent of `sequence` can still take any of its branches.
         self.asleep(at).any(|asleep| asleep.begins(sequence))
             || self.known(at).any(|act| act.may_begin(sequence) && self.all_ways(at, act.thread, sequence))
     }
 
-    /// Whether all ways of a thread that `sequence` leaves alone are explored, or will be, and one is.
+    /// Returns `true` if every branch of a thread is known at this level, that is, explored or in the tree, and none
+    /// depends on `sequence`. A single branch counts only if it has been explored.
     fn all_ways(&self, at: usize, thread: Name, sequence: &[Act]) -> bool {
         let known: Vec<&Act> = self.known(at).filter(|act| act.thread == thread).collect();
         let mut branch = Some(Branch::FIRST);
@@ -93,7 +95,7 @@ impl Levels {
         known.len() > 1 || self.asleep(at).any(|act| act.thread == thread)
     }
 
-    /// The first way, from `branch` on, of a thread that does not sleep.
+    /// Returns the first branch of a thread, from `branch` on, that is not asleep.
     fn awake(&self, at: usize, thread: Name, mut branch: Branch) -> Option<Branch> {
         let asleep = |branch| self.asleep(at).find(|act| act.thread == thread && act.branch == branch);
         while let Some(act) = asleep(branch) {
@@ -102,23 +104,23 @@ impl Levels {
         Some(branch)
     }
 
-    /// Whether something that is explored here, or will be, can begin this sequence.
+    /// Returns `true` if an act that is known at this level can begin the sequence.
     #[inline]
     pub(crate) fn leads_to<'a>(&self, at: usize, sequence: impl IntoIterator<Item = &'a Act> + Clone) -> bool {
         self.known(at).any(|act| act.begins(sequence.clone()))
     }
 
-    /// What is explored here, or will be.
+    /// Iterates over the acts that are known at this level: those that are asleep and those in the tree.
     fn known(&self, at: usize) -> impl Iterator<Item = &Act> {
         self.asleep(at).chain(self.levels[at].tree.iter().map(|node| &node.act))
     }
 
-    /// Has one more act explored before step `at`.
+    /// Schedules one more act to be explored before step `at`.
     pub(crate) fn add(&mut self, at: usize, act: Act) {
         self.levels[at].tree.push(Node { act, children: Vec::new() });
     }
 
-    /// Comes to another configuration by this act.
+    /// Enters the configuration that this act leads to.
     #[inline]
     fn enter(&mut self, act: &Act) {
         if self.levels.len() == self.len {
@@ -138,13 +140,13 @@ impl Levels {
         self.len += 1;
     }
 
-    /// Goes back until `len` levels are left.
+    /// Removes the newest levels until `len` are left.
     fn leave(&mut self, len: usize) {
         self.sleepers.truncate(self.levels[len].sleepers);
         self.len = len;
     }
 
-    /// What led on from the newest level falls asleep there.
+    /// Puts the act that was taken at the newest level to sleep there.
     fn fall_asleep(&mut self, act: Act) {
         self.levels[self.len - 1].sleep.push(self.sleepers.len() as u32);
         self.sleepers.push(act);
@@ -181,7 +183,7 @@ impl Sink for Levels {
     }
 }
 
-/// Puts a sequence into a tree, below the first branch that is compatible with it.
+/// Inserts a sequence into a tree, below the first branch that is compatible with it.
 fn insert(mut branches: &mut Vec<Node>, mut sequence: Vec<Act>, by_running: bool) {
     let leads = |act: &Act, sequence: &[Act]| {
         let only_way = !by_running || act.branch == Branch::FIRST && act.next.is_none();
@@ -192,7 +194,7 @@ fn insert(mut branches: &mut Vec<Node>, mut sequence: Vec<Act>, by_running: bool
         if let Some(k) = sequence.iter().position(|act| act.thread == node.act.thread) {
             sequence.remove(k);
         }
-        // A leaf leads to everything; an empty sequence asks for nothing more.
+        // A leaf leads to everything, and an empty sequence requires nothing more.
         if node.children.is_empty() || sequence.is_empty() {
             return;
         }
@@ -216,7 +218,7 @@ struct Search {
     record: Record,
     orders: Orders,
     reversals: Reversals,
-    /// How many steps of the record were there when reversals were looked for.
+    /// The number of steps of the record for which reversals have been found.
     examined: usize,
     choices: Vec<Choice>,
 }
@@ -228,7 +230,7 @@ impl Search {
             let level = &mut self.levels.levels[at];
             if !level.tree.is_empty() {
                 let node = level.tree.remove(0);
-                // A way that was found by running another one may have been explored with it.
+                // A branch found by executing another one may have been explored together with it.
                 if self.levels.awake(at, node.act.thread, node.act.branch) == Some(node.act.branch) {
                     self.wake(run, node)?;
                 }
@@ -239,7 +241,7 @@ impl Search {
         Ok(())
     }
 
-    /// Goes where the tree leads.
+    /// Executes the act at a node of the wakeup tree, and hands its subtree on.
     fn wake<M: Machine>(&mut self, run: &mut Run<'_, M>, node: Node) -> Result<(), Stop> {
         self.reach(run)?;
         let what = run.machine.find(node.act.thread).expect("our bug: a wakeup tree leads nowhere");
@@ -248,7 +250,8 @@ impl Search {
         Ok(())
     }
 
-    /// Goes on with any choice that does not sleep. `false`: there is none.
+    /// Executes any choice that is not asleep. Returns `false` if all enabled choices are asleep, or nothing is
+    /// enabled.
     fn choose<M: Machine>(&mut self, run: &mut Run<'_, M>) -> Result<bool, Stop> {
         self.reach(run)?;
         self.choices.clear();
@@ -280,7 +283,7 @@ impl Search {
         Ok(true)
     }
 
-    /// An execution has ended: looks for what else could have happened.
+    /// Finds the reversals of an execution that has ended.
     fn reverse<M: Machine>(&mut self, run: &mut Run<'_, M>) -> Result<(), Stop> {
         if self.levels.keep == Keep::First && run.machine.relation() == Relation::SameActor {
             source::reverse(run, &self.record, &mut self.levels, self.examined);
@@ -305,8 +308,8 @@ impl Search {
         Ok(())
     }
 
-    /// Everything from here on has been explored: goes back to where something is left to do, and what led on from there
-    /// falls asleep.
+    /// Leaves the current configuration, below which everything has been explored: goes back to the newest level with
+    /// open work, and puts the act that was taken there to sleep.
     fn leave(&mut self) {
         let ways = self.levels.keep == Keep::First;
         let left =
@@ -320,15 +323,16 @@ impl Search {
         self.levels.leave(at + 1);
         self.examined = self.examined.min(at);
         if ways && let Some(branch) = act.next.and_then(|next| self.levels.awake(at, act.thread, next)) {
-            // All ways at once: what sleeps in one sibling's subtree must not have a way that nobody explored.
-            // What this one touches is known before anybody asks.
+            // With source sets, the branches of a step are explored one after the other, before any sibling: a choice
+            // that is asleep in a sibling's subtree must not have an unexplored branch. The footprint copied from the
+            // previous branch is never used, because this node is executed next, which determines its own.
             let act = Act { branch, next: None, ..act.clone() };
             self.levels.levels[at].tree.insert(0, Node { act, children: Vec::new() });
         }
         self.levels.fall_asleep(act);
     }
 
-    /// Moves the machine to the newest level: back, or forward where a look at something else has left it behind.
+    /// Moves the machine to the newest level: backward, or forward where a trial has left it behind.
     #[inline]
     fn reach<M: Machine>(&self, run: &mut Run<'_, M>) -> Result<(), Stop> {
         if run.depth() == self.record.len() { Ok(()) } else { self.go(run) }

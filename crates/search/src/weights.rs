@@ -1,16 +1,18 @@
-//! How large the whole tree is, guessed from the part that has been explored.
+//! An estimate of the size of the search tree, computed from the explored part.
 //!
-//! Weighted backtrack estimator: a leaf below nodes with b1, b2, … children stands for the fraction 1/(b1·b2·…)
-//! of the tree. The fractions of the finished leaves add up to the part explored; executions divided by
-//! it is the guess. Its error is the spread of what single leaves would have guessed, scaled by what
-//! is still open. A search that does not weigh its leaves has no estimate.
+//! Weighted backtrack estimator: a leaf below nodes with b1, b2, … children has the weight 1/(b1·b2·…), its fraction
+//! of a tree in which siblings have subtrees of equal size. The sum of the weights of the finished leaves is the
+//! explored fraction, and the number of executions divided by it is the estimate of the total. The error of the
+//! estimate is the standard deviation of the totals that single leaves suggest, scaled by the unexplored fraction. A
+//! search that does not maintain weights has no estimate.
 //!
-//! Whatever is known to be open has its part: a revisit counts as a child of the step that asked for it, and
-//! where a step has ways that only running it tells of, each takes half of what is left.
+//! Open work has its share of the weight, too: a revisit counts as a child of the step that requested it. Where the
+//! branches of a step are found only by executing it, each branch but the last takes half of the remaining weight.
 
 use whippet_model::Estimate;
 
-/// The part of what is `left` of a choice's weight that one of its ways gets, if there are `more` of them or not.
+/// Removes from `left`, the remaining weight of a choice, the share of one of its branches, and returns it: half if
+/// there are `more` branches, everything otherwise.
 #[inline]
 pub(crate) fn way(left: &mut f64, more: bool) -> f64 {
     let part = if more { *left / 2.0 } else { *left };
@@ -18,17 +20,17 @@ pub(crate) fn way(left: &mut f64, more: bool) -> f64 {
     part
 }
 
-/// What the finished leaves weigh.
+/// The accumulated weights of the finished leaves.
 #[derive(Copy, Clone, Debug, Default)]
 pub(crate) struct Weights {
-    /// The sum of the fractions.
+    /// The sum of the weights.
     part: f64,
-    /// The sum of their inverses.
+    /// The sum of the inverses of the weights.
     inverses: f64,
 }
 
 impl Weights {
-    /// A leaf was finished.
+    /// Adds a finished leaf.
     #[inline]
     pub(crate) fn leaf(&mut self, weight: f64) {
         self.part += weight;
@@ -69,7 +71,7 @@ mod tests {
         assert!((guess.total - 24.0).abs() < 1e-9 && guess.error < 1e-3);
     }
 
-    /// Runs a search to its end: executions, and the parts of the tree that they stand for.
+    /// Runs a complete search. Returns the number of executions and the sum of their weights.
     fn all(program: &Program, search: fn(&mut Run<'_, Toy>) -> Result<(), Stop>) -> (u64, f64) {
         let options = Options::default();
         let control = Control::new(&options.limits);
@@ -81,7 +83,8 @@ mod tests {
     #[test]
     fn the_parts_of_a_search_add_up_to_the_whole() {
         use Action::{Choose, Send};
-        // A0 hears from main, and from A1 and A2, which hear from main: two revisits; and A2 throws a die.
+        // A0 receives a message from main, one from A1 and one from A2, which are sent after A1 and A2 have received
+        // messages from main: two revisits. And A2 chooses one of six values.
         let program = Program::new(3).main(0, 0).main(1, 0).main(2, 0).on(1, 0, [Send(Target::Actor(0), 1)]).on(
             2,
             0,

@@ -1,5 +1,5 @@
-//! dCUTE, persistent sets and TransDPOR miss nothing that the exhaustive search sees, in any order, with and without
-//! sleep sets; the published rules do, on the smallest programs that show it.
+//! dCUTE, persistent sets and TransDPOR miss nothing that the exhaustive search finds, in any order, with and without
+//! sleep sets. The published rules do, and these are the smallest programs that show it.
 
 use whippet_generate::{Promise, Setting, Size, answer, compare, draw};
 use whippet_search::toy::{Action, Program, Target};
@@ -14,14 +14,15 @@ fn papers() -> Vec<Setting> {
     all.collect()
 }
 
-/// What a search misses of a program, if anything.
+/// Returns a description of the traces or problems that a search misses, if any.
 fn miss(program: &Program, setting: &Setting) -> Option<String> {
     let all = answer(program, &Setting::of(Reduction::Exhaustive), None).unwrap().unwrap();
     let found = answer(program, setting, None).unwrap_or_else(|f| panic!("{f}\n{program}")).unwrap();
     compare(&all, &found, setting).err()
 }
 
-/// `published` misses some traces of the program; every search that promises all of them misses none.
+/// Checks that the `published` searches miss some traces of the program, and that all searches that promise to find
+/// every trace miss none.
 fn shows(program: &Program, published: &[Setting], what: &str) {
     for setting in published {
         let missed = miss(program, setting).unwrap_or_else(|| panic!("{setting} should miss something\n{program}"));

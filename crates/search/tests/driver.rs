@@ -1,4 +1,4 @@
-//! What every search gets from the driver: counts, findings with their stories, limits, replay.
+//! The services of the driver to every search: counts, findings with counterexamples, limits, replay.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -17,7 +17,7 @@ fn check(program: &Program, options: &Options) -> Verdict {
     explore(Arc::new(program.clone()), options, &()).unwrap()
 }
 
-/// The server of the papers: tags set 1, get 2, shutdown 3; the client calls `get` twice.
+/// The server of the papers. Tags: set 1, get 2, shutdown 3; the client calls `get` twice.
 fn server() -> Program {
     use Action::{Call, Send, Stop};
     let server = Target::Actor(0);
@@ -61,7 +61,7 @@ fn a_choice_is_explored_for_every_value() {
     assert_eq!((verdict.counters.executions, verdict.counters.transitions), (6, 6));
 }
 
-/// A0 fails when t2, which A1 sends, comes before t1. A2 has nothing to do with it.
+/// A0 fails if t2, which A1 sends, arrives before t1. A2 is irrelevant.
 fn racy() -> Program {
     Program::new(3)
         .main(2, 9)
@@ -152,7 +152,7 @@ fn time_is_limited() {
     assert!(verdict.counters.transitions > 0 && verdict.time < Duration::from_secs(5));
 }
 
-/// A program of two messages to two actors; what a handler does is up to the test.
+/// A program of two messages to two actors, with handlers that the test supplies.
 struct Odd {
     handler: fn(u32) -> Result<Name, MachineError>,
 }

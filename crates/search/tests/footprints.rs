@@ -1,4 +1,4 @@
-//! Persistent sets where footprints tell what is dependent: fields of actors, mailboxes and mutexes.
+//! Persistent sets with dependence by footprints: fields of actors, mailboxes and mutexes.
 
 use whippet_generate::{Random, Setting, Size, answer, compare, draw};
 use whippet_model::{MachineError, Program};
@@ -10,7 +10,8 @@ use Action::{Lock, MutexTest, MutexWait, Receive, Send, Test, Unlock, Wait};
 
 const ORDERS: [Order; 5] = [Order::Fifo, Order::Lca, Order::Hdm, Order::Hms, Order::Sgr];
 
-/// Whether persistent sets see what the exhaustive search sees. `None`: the program is too large.
+/// Compares persistent sets with the exhaustive search. Returns the number of traces, or `None` if the program is too
+/// large.
 fn judged<P: Program + Clone + std::marker::Send + 'static>(program: &P, text: &str) -> Option<usize> {
     let size = Size { executions: 2_000, steps: 40 };
     let all = answer(program, &Setting::of(Reduction::Exhaustive), Some(size)).unwrap()?;
@@ -44,7 +45,7 @@ fn backtracking_with_sleep_sets_loses_nothing_of_the_programs_on_which_it_is_kno
     }
 }
 
-/// One more action of a process, if it makes sense.
+/// Returns one more action for a process, if the one drawn makes sense.
 fn action(dice: &mut Random, before: &[Action]) -> Option<Action> {
     let requests = (0..before.len()).filter(|&k| matches!(before[k], Send(_) | Receive(_))).collect::<Vec<_>>();
     let x = dice.below(2);

@@ -1,4 +1,4 @@
-//! The optimal searches on actors: each trace once, nothing blocked, whatever the order and the workers.
+//! The optimal searches on actors: each trace once, no blocked executions, for every order and any number of workers.
 
 use std::sync::Arc;
 use whippet_generate::{Setting, Size, answer, compare, draw};
@@ -14,7 +14,8 @@ fn optimal() -> Setting {
     Setting::of(Reduction::Optimal)
 }
 
-/// The number of traces, if these searches agree with the exhaustive one. `None`: the program is too large.
+/// Checks that these searches agree with the exhaustive one. Returns the number of traces, or `None` if the program
+/// is too large.
 fn traces(program: &Program, settings: &[Setting]) -> Option<usize> {
     let all = answer(program, &Setting::of(Reduction::Exhaustive), Some(Size::default())).unwrap()?;
     for setting in settings {
@@ -46,14 +47,14 @@ fn rule_pass_over_the_past_whether_canonical_or_not() {
 
 #[test]
 fn rule_every_revisit_of_a_step_not_only_the_nearest() {
-    // A0 has taken two messages when the one of A1 turns up: it may come before either.
+    // A0 has received two messages when A1 sends another one: it may be delivered before either.
     let program = Program::new(2).main(0, 1).main(0, 2).main(1, 0).on(1, 0, [Send(Actor(0), 3)]);
     assert_eq!(traces(&program, &orders()), Some(6));
 }
 
 #[test]
 fn rule_look_back_after_the_step_that_took_another_ones_place() {
-    // A1's answer to the late message is itself late for A0.
+    // A1's reaction to the late message is a message that is itself late for A0.
     let program =
         Program::new(3).main(0, 0).main(1, 0).main(2, 0).on(2, 0, [Send(Actor(1), 1)]).on(1, 1, [Send(Actor(0), 2)]);
     assert_eq!(traces(&program, &orders()), Some(4));
@@ -72,7 +73,7 @@ fn rule_steps_taken_again_do_not_look_back() {
 
 #[test]
 fn a_message_refused_at_the_end_could_have_come_before() {
-    // The defects of published rules: messages that an earlier one shuts out for good.
+    // The defects of published rules: messages that an earlier one makes undeliverable.
     let stops = Program::new(1).main(0, 1).main(0, 0).on(0, 1, [Stop]);
     assert_eq!(traces(&stops, &orders()), Some(2));
     let refuses =

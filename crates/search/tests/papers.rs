@@ -1,4 +1,4 @@
-//! dCUTE, persistent sets and TransDPOR: the published numbers, on the papers' subjects in the little language.
+//! dCUTE, persistent sets and TransDPOR: the published numbers, for the papers' subjects in the toy language.
 
 use std::sync::Arc;
 use whippet_search::toy::{Action, Program, Target};
@@ -16,7 +16,7 @@ fn pi(n: u32) -> Program {
     (0..n).fold(master.on(n, 2, [Add(1)]), workers)
 }
 
-/// A boot actor that creates the root; an actor per call. Tags: the argument, result 0, boot 100.
+/// A boot actor that creates the root, and an actor for each call. Tags: the argument, result 0, boot 100.
 fn fib(n: u32) -> Program {
     let boot = Program::new(1).main(0, 100).on(0, 100, [Create(1), Send(Newest, n)]);
     let small = (1..3).fold(boot, |program, v| program.on(1, v, [Send(Creator, 0)]));
@@ -25,7 +25,7 @@ fn fib(n: u32) -> Program {
     large.when(1, 0, 0, [Set(1)]).when(1, 0, 1, [Send(Creator, 0)])
 }
 
-/// A boot actor that creates the first sorter, which reports to nobody. Tags: one per list, done 0, boot 100.
+/// A boot actor that creates the first sorter, which reports to no other actor. Tags: one per list, done 0, boot 100.
 fn quicksort(list: &[u32]) -> Program {
     let mut program = Program::new(1).main(0, 100).on(0, 100, [Create(1), Send(Newest, 1)]);
     let mut lists = vec![list.to_vec()];
@@ -59,7 +59,7 @@ fn split(list: &[u32]) -> (Vec<u32>, Vec<u32>) {
     (left, right)
 }
 
-/// The source feeds itself; a stage keeps the smallest value. Tags: the values by rank, feed 10 + what is left.
+/// The source sends to itself; a stage keeps the smallest value. Tags: the values by rank, feed 10 + the number left.
 fn pipesort(values: &[u32]) -> Program {
     let n = values.len() as u32;
     let mut program = Program::new(1).main(0, 10 + n);
@@ -68,7 +68,7 @@ fn pipesort(values: &[u32]) -> Program {
         let feed = [Send(Newest, value), Send(Me, 10 + left - 1)];
         program = program.on(0, 10 + left, Some(Create(1)).filter(|_| k == 0).into_iter().chain(feed));
     }
-    // A stage's state is 0, or twice its value plus 2, plus 1 if it has a successor.
+    // The state of a stage is 0, or twice its value plus 2, plus 1 if it has a successor.
     for value in 0..n {
         program = program.when(1, value, 0, [Set(2 * value as i32 + 2)]);
         for mine in 0..n {
@@ -81,7 +81,8 @@ fn pipesort(values: &[u32]) -> Program {
     program
 }
 
-/// The broker is A0. Its state is 4 × meetings left + who waits. Tags: boot 0, start 1, hook 2, stop 3, hook from x 10 + x.
+/// The broker is A0. Its state is 4 × meetings left + the chameneos that waits. Tags: boot 0, start 1, hook 2, stop
+/// 3, hook from x 10 + x.
 fn chameneos(meetings: i32) -> Program {
     let start = (1..=3).map(|x| Send(Actor(x), 1));
     let mut program = Program::new(4).main(0, 0).on(0, 0, start.chain([Set(4 * meetings)]));
@@ -99,7 +100,7 @@ fn chameneos(meetings: i32) -> Program {
     program
 }
 
-/// Neighbours per node. A tag is a distance; a state is 0 or the distance plus 1.
+/// The neighbours of each node. A tag is a distance; a state is 0 or the distance plus 1.
 fn shortpath(graph: &[&[u32]], start: u32) -> Program {
     let mut program = Program::new(5).main(start, 0);
     for (node, neighbours) in graph.iter().enumerate() {
@@ -151,7 +152,7 @@ fn subject(name: &str) -> Program {
     }
 }
 
-/// Paths and transitions.
+/// Returns the numbers of paths and transitions.
 fn count(program: &Program, options: Options) -> (u64, u64) {
     let verdict = explore(Arc::new(program.clone()), &options, &()).unwrap();
     assert!(verdict.complete);
@@ -185,11 +186,11 @@ fn figure_2_as_printed_has_other_numbers_than_table_1() {
     assert_eq!(paths("pi", Order::Lca), 945);
 }
 
-/// A subject, its traces, and so many numbers for each of some orders.
+/// A subject, the number of its traces, and some published numbers for each order.
 type Row<const NUMBERS: usize, const ORDERS: usize> = (&'static str, u64, [[u64; NUMBERS]; ORDERS]);
 
-/// Dissertation, tables 4.1 and 4.2: dCUTE's paths; paths and transitions of persistent sets; transitions with
-/// sleep sets. The table counts the driver's message too; we do not.
+/// Dissertation, tables 4.1 and 4.2: dCUTE's paths; paths and transitions of persistent sets; transitions with sleep
+/// sets. The tables also count the driver's message, which we do not.
 #[rustfmt::skip]
 const TABLE_4: &[Row<4, 8>] = &[
     ("chameneos", 216, [
@@ -224,7 +225,8 @@ fn tables_4_1_and_4_2() {
         let program = subject(name);
         for (order, row) in TABLE_4_ORDERS.into_iter().zip(rows) {
             if (name, order) == ("shortpath B", Order::SgrPublished) {
-                // There the set-up called every node, so that all reach each other; the little language has none.
+                // There the set-up called every node, so that all nodes reach each other; the toy language has no
+                // such calls.
                 continue;
             }
             let counts = |reduction, sleep| count(&program, with(reduction, order, sleep, Rule::Sound));

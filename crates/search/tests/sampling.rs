@@ -1,4 +1,4 @@
-//! Random searches: seeded, honest about what they saw.
+//! Random searches: determined by their seed, with a correct account of the traces seen.
 
 use std::sync::Arc;
 use whippet_model::{LimitHit, Verdict};
@@ -33,7 +33,7 @@ fn a_small_program_is_seen_whole() {
 
 #[test]
 fn a_large_program_is_guessed() {
-    // 5040 traces; 1000 even samples see each about once in five.
+    // 5040 traces; 1000 uniform samples see each one with a probability of about one in five.
     let estimate = run(&crowd(7), Reduction::Random, 1_000, 3).estimate.unwrap();
     assert!(estimate.seen.unwrap() < 1_000);
     assert!((estimate.total - 5040.0).abs() < 3.0 * estimate.error, "{estimate:?}");
@@ -59,7 +59,7 @@ fn every_way_of_a_choice_is_drawn() {
 #[test]
 fn a_bug_that_needs_an_order_is_found() {
     use Action::{Fail, Send, Set};
-    // A0 fails if the last of a chain of messages arrives before the one that is there from the beginning.
+    // A0 fails if the last message of a chain arrives before the message that was pending from the beginning.
     let program = Program::new(3)
         .main(0, 0)
         .main(1, 0)

@@ -1,4 +1,4 @@
-//! Source sets with sleep sets on actors: each trace once; blocked executions are counted apart.
+//! Source sets with sleep sets on actors: each trace once; blocked executions are counted separately.
 
 use whippet_generate::{Setting, Size, answer, compare, draw};
 use whippet_search::toy::{Delivery, Program};
@@ -6,7 +6,7 @@ use whippet_search::{Order, Reduction};
 
 const DELIVERIES: [Delivery; 3] = [Delivery::Unordered, Delivery::Fifo, Delivery::Causal];
 
-/// Whether the program was small enough to be compared.
+/// Compares source sets with the exhaustive search. Returns `false` if the program is too large.
 fn agrees(program: &Program, order: Order) -> bool {
     let Some(all) = answer(program, &Setting::of(Reduction::Exhaustive), Some(Size::default())).unwrap() else {
         return false;

@@ -1,4 +1,4 @@
-//! The stateful search: counts, what its options do, and that it reaches every final state and problem.
+//! The stateful search: its counts, the effect of its options, and that it reaches every final state and problem.
 
 use std::sync::Arc;
 use whippet_generate::{Setting, Size, answer, compare, draw};
@@ -19,7 +19,7 @@ fn count(program: &Program, options: &Options) -> Counters {
     verdict.counters
 }
 
-/// As in the papers: tags set 1, get 2, shutdown 3; `set` changes the server's state.
+/// The server of the papers. Tags: set 1, get 2, shutdown 3; `set` changes the server's state.
 fn server() -> Program {
     let client = [Send(Actor(0), 1), Call(Actor(0), 2), Call(Actor(0), 2), Send(Actor(0), 3)];
     Program::new(2).main(1, 0).on(1, 0, client).on(0, 3, [Stop]).on(0, 1, [Set(1)])
@@ -85,7 +85,7 @@ fn random_programs() {
     for seed in 0..800 {
         let program = draw(seed);
         if program.rules.iter().any(|rule| rule.actions.iter().any(|action| matches!(action, Create(_)))) {
-            // Equal messages are interchangeable, but actors that they create are named after them.
+            // Equal messages are interchangeable, but the actors that they create are named after them.
             continue;
         }
         let size = Size { executions: 500, steps: 30 };

@@ -1,20 +1,20 @@
-//! The sort behind the published numbers of `sgr`: a comparator that is not transitive gives different
-//! results with different sorts, so this one compares in the same places: insertion below seven elements,
-//! merging of sorted halves above.
+//! The sort behind the published numbers of `sgr`. A comparator that is not transitive gives different results with
+//! different sorting algorithms, so this one makes the same comparisons: insertion sort below seven elements, merge
+//! sort above.
 
 use std::cmp::Ordering;
 
-/// From here on halves are merged.
+/// The length from which on halves are merged.
 const MERGE: usize = 7;
 
-/// Sorts `list`; `scratch` is only memory.
+/// Sorts `list`, with `scratch` as temporary memory.
 pub(super) fn sort<T: Copy>(list: &mut [T], scratch: &mut Vec<T>, compare: impl Fn(&T, &T) -> Ordering + Copy) {
     scratch.clear();
     scratch.extend_from_slice(list);
     merge(scratch, list, compare);
 }
 
-/// Sorts into `to` what both slices contain.
+/// Sorts into `to` the elements that both slices contain.
 fn merge<T: Copy>(from: &mut [T], to: &mut [T], compare: impl Fn(&T, &T) -> Ordering + Copy) {
     if to.len() < MERGE {
         for i in 0..to.len() {

@@ -1,18 +1,18 @@
-//! Who reaches whom in the graph of all sends ever made.
+//! Reachability between actors in the graph of all sends seen so far.
 
 use super::Group;
 use std::cmp::Ordering;
 use whippet_model::ActorNo;
 
-/// The graph of sends, closed under reaching.
+/// The transitive closure of the graph of sends.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reach {
-    /// Per actor, bits of those that it reaches.
+    /// For each actor, the set of actors that it reaches.
     rows: Vec<Vec<u64>>,
 }
 
 impl Reach {
-    /// Somebody sends to somebody.
+    /// Adds a send.
     #[inline]
     pub(super) fn sends(&mut self, from: ActorNo, to: ActorNo) {
         if !self.reaches(from.0, to.0) {
@@ -28,7 +28,8 @@ impl Reach {
             .is_some_and(|word| word >> (to % 64) & 1 != 0)
     }
 
-    /// Whoever reaches `from` now reaches `to` and all that `to` reaches.
+    /// Adds an edge: every actor that reaches `from`, and `from` itself, now reaches `to` and everything that `to`
+    /// reaches.
     fn close(&mut self, from: u32, to: u32) {
         let known = self.rows.len().max(from.max(to) as usize + 1);
         self.rows.resize(known, Vec::new());
@@ -44,8 +45,8 @@ impl Reach {
         }
     }
 
-    /// The published comparator: if only one reaches the other, it goes first; otherwise the older one. This
-    /// is not transitive.
+    /// Compares as published: if exactly one actor reaches the other, it goes first; otherwise the older one does.
+    /// This is not transitive.
     pub(super) fn compare(&self, a: ActorNo, b: ActorNo) -> Ordering {
         match (self.reaches(a.0, b.0), self.reaches(b.0, a.0)) {
             (true, false) => Ordering::Less,
@@ -54,8 +55,9 @@ impl Reach {
         }
     }
 
-    /// Sorts actors step by step: behind the first `done` comes the oldest one that no other reaches without being
-    /// reached by it. "Reaches and is not reached" is transitive, so there always is one.
+    /// Sorts actors step by step: moves to position `done` the oldest remaining actor that no other one reaches
+    /// without being reached by it, and returns it. "Reaches and is not reached" is transitive, so such an actor
+    /// always exists.
     pub(super) fn next(&self, groups: &mut [Group], done: usize) -> Group {
         let open = &groups[done..];
         let below = |a: &Group| open.iter().any(|b| self.reaches(b.actor, a.actor) && !self.reaches(a.actor, b.actor));

@@ -1,11 +1,11 @@
-//! A hash of a configuration of the little language: of everything that decides what can still happen.
+//! A hash of a configuration of the toy language, computed from everything that influences its future.
 
 use super::Delivery;
 use super::handler::Job;
 use super::machine::{Content, Message, Toy};
 use whippet_model::{Comparison, Name};
 
-/// The hash of where a machine is.
+/// Returns the hash of a machine's configuration.
 pub(super) fn fingerprint(toy: &Toy, comparison: Comparison) -> u128 {
     let half = |seed: u64| View { toy, ordered: comparison == Comparison::Ordered, seed }.hash();
     u128::from(half(1)) << 64 | u128::from(half(2))
@@ -30,7 +30,7 @@ impl View<'_> {
         }
     }
 
-    /// Who an actor is: by its stable name, or by its number where the order of creation counts.
+    /// Returns the identity of an actor: its stable name, or its number if the order of creation counts.
     fn who(&self, actor: Option<u32>) -> u64 {
         match actor {
             None => 7,
@@ -49,7 +49,7 @@ impl View<'_> {
         parts.into_iter().chain(known).chain(stores).fold(start, Name::mixed).0
     }
 
-    /// A handler goes on in the same way if the actions that are left are the same.
+    /// Hashes the rest of a handler: handlers with the same remaining actions continue in the same way.
     fn job(&self, job: &Job) -> u64 {
         let rest = job.rest.map_or(&[][..], |(rule, next)| &self.toy.program().rules[rule].actions[next..]);
         let start = Name(self.who(job.sender)).mixed(u64::from(job.called) + 1);
@@ -67,8 +67,8 @@ impl View<'_> {
         Name(self.who(Some(*to))).mixed(self.who(*from)).mixed(content)
     }
 
-    /// What the order of delivery knows about a message: those ahead of it and, where it is causal, who knows
-    /// of it and must not overtake it.
+    /// Hashes the effect of the delivery order on a message: the messages before it and, with causal delivery, the
+    /// actors that know of it, whose messages must not overtake it.
     fn knowledge(&self, m: usize, pending: &[usize]) -> u64 {
         if self.toy.program().delivery == Delivery::Unordered {
             return 0;
@@ -79,7 +79,7 @@ impl View<'_> {
         if self.toy.program().delivery == Delivery::Causal {
             let actors = (0..self.toy.actors.len() as u32).filter(|&a| self.toy.knows(a, m));
             aware = actors.fold(aware, |sum, a| sum.wrapping_add(Name(self.who(Some(a))).mixed(6).0));
-            // What is under way may carry the knowledge to others.
+            // Messages in transit may carry this knowledge to other actors.
             let carriers = pending.iter().copied().filter(|&o| o != m && self.toy.tells_of(o, m));
             aware = carriers.fold(aware, |sum, o| sum.wrapping_add(self.message(o).mixed(8).0));
         }

@@ -1,24 +1,24 @@
-//! One step of the little language: what an actor does with a message, up to the end of its handler or to
-//! the next call.
+//! One step of the toy language: the reaction of an actor to a message, up to the end of its handler or to the next
+//! call.
 
 use super::machine::{ACTOR, Actor, Content, Message, Toy};
 use super::{Action, Delivery, Level, Program, Target};
 use whippet_model::{Branch, Name, Touch};
 
-/// A handler that is not over.
+/// A handler that has not ended.
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Job {
     pub(super) sender: Option<u32>,
-    /// Whether the sender waits for the end.
+    /// Set if the sender waits for the end of the handler.
     pub(super) called: bool,
-    /// The rule and the next of its actions; none if there is no rule.
+    /// The rule and the index of its next action; `None` if there is no rule.
     pub(super) rest: Option<(usize, usize)>,
 }
 
-/// The parts of an actor that a footprint tells apart. Stores follow.
+/// The parts of an actor that footprints distinguish.
 #[derive(Copy, Clone)]
 pub(super) enum Part {
-    /// Whether it takes messages at all.
+    /// The flags that decide whether it receives messages at all.
     Control,
     State,
     Newest,
@@ -36,7 +36,7 @@ impl Part {
     }
 }
 
-/// A step at work.
+/// A step that is being executed.
 pub(super) struct Handler<'a> {
     toy: &'a mut Toy,
     program: &'a Program,
@@ -46,7 +46,7 @@ pub(super) struct Handler<'a> {
     me: u32,
     branch: Branch,
     arities: Vec<u32>,
-    /// Sends and creations so far.
+    /// The number of sends and creations so far.
     effects: u32,
     failed: bool,
     touches: Vec<Touch>,
@@ -65,7 +65,7 @@ impl<'a> Handler<'a> {
         Handler { toy, program, at, handled, me, branch, arities, effects: 0, failed: false, touches }
     }
 
-    /// How many ways each choice had, whether it failed, and what it touched.
+    /// Returns the number of branches of each choice, `true` if the handler failed, and the footprint.
     pub(super) fn done(self) -> (Vec<u32>, bool, Vec<Touch>) {
         (self.arities, self.failed, self.touches)
     }
@@ -183,7 +183,7 @@ impl<'a> Handler<'a> {
         }
     }
 
-    /// Writes down what is touched. The order of delivery is about whole actors.
+    /// Adds an access to the footprint. An order of delivery concerns whole actors.
     fn touch(&mut self, part: Part, write: bool) {
         let actor = self.me().name;
         let touch = match (self.program.level, self.program.delivery) {

@@ -1,4 +1,4 @@
-//! The machine of the little language: a step keeps what its actor was before, and marks.
+//! The machine of the toy language: each step stores the previous state of its actor, so that it can be undone.
 
 use super::handler::{Handler, Job, Part};
 use super::{Delivery, Level, Program, STORES};
@@ -9,11 +9,11 @@ use whippet_model::{
     Relation, Step, StepText, Touch,
 };
 
-/// What a message asks of its receiver.
+/// The content of a message.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(super) enum Content {
     Tag(u32),
-    /// A tag that somebody waits for.
+    /// A tag whose sender waits for a reply.
     Call(u32),
     Reply,
 }
@@ -22,13 +22,13 @@ pub(super) enum Content {
 #[derive(Copy, Clone, Debug)]
 pub(super) struct Message {
     pub(super) name: Name,
-    /// `None`: sent by `main`.
+    /// The sender; `None` is `main`.
     pub(super) from: Option<u32>,
     /// The step that sent it.
     pub(super) sent: Option<usize>,
     pub(super) to: u32,
     pub(super) content: Content,
-    /// The step that took it.
+    /// The step that received it.
     pub(super) taken: Option<usize>,
 }
 
@@ -42,32 +42,32 @@ pub(super) struct Actor {
     pub(super) stopped: bool,
     pub(super) creator: Option<u32>,
     pub(super) newest: Option<u32>,
-    /// What is left to do when the reply arrives, while it waits for one.
+    /// While it waits for a reply: the rest of its handler.
     pub(super) waits: Option<Job>,
     /// Its newest step.
     pub(super) last: Option<usize>,
 }
 
-/// What is kept of a step.
+/// The stored data of a step.
 #[derive(Clone, Debug)]
 struct Taken {
     step: Step,
     message: u32,
-    /// The actor before it.
+    /// The actor before the step.
     before: Actor,
-    /// How many messages and actors there were before.
+    /// The numbers of messages and actors before the step.
     messages: usize,
     actors: usize,
-    /// How its branch would go on.
+    /// The next branch of the step.
     next: Option<Branch>,
     failed: bool,
-    /// The steps that the sender of a message could know of: causes and the actor's own, where the order of
-    /// delivery needs them.
+    /// With causal delivery: the steps that this one could know of, through the sender of its message and through
+    /// earlier steps of its own actor.
     past: Vec<bool>,
     touches: Vec<Touch>,
 }
 
-/// Runs a [`Program`].
+/// Machine of a [`Program`].
 ///
 /// ```
 /// use whippet_model::{Machine, Program as _};
@@ -95,7 +95,7 @@ impl whippet_model::Program for Program {
         let program = Arc::new(self.clone());
         let (actors, messages, steps) = (Vec::new(), Vec::new(), Vec::new());
         let mut toy = Toy { program, actors, messages, steps, failures: 0, runs: 0 };
-        // Names are those of native actors: number 0 is the test itself.
+        // The names are the same as for native actors, where number 0 is the test itself.
         for k in 0..self.actors {
             toy.actors.push(Actor::new(Name::ROOT.child(1 + k).mixed(ACTOR), k, None));
         }
@@ -115,7 +115,7 @@ impl whippet_model::Program for Program {
     }
 }
 
-/// Tells the names of actors from those of messages that have the same number.
+/// Distinguishes the names of actors from those of messages with the same number.
 pub(super) const ACTOR: u64 = 0xAC70;
 
 impl Actor {
@@ -124,7 +124,7 @@ impl Actor {
         Actor { name, like, state: 0, stores: [0; STORES], stopped: false, creator, newest, waits, last }
     }
 
-    /// Whether it takes a message, whatever the order of delivery says.
+    /// Returns `true` if the actor accepts a message, regardless of the order of delivery.
     fn takes(&self, program: &Program, message: &Message) -> bool {
         match message.content {
             // A stopped actor that waits is still in its last handler.
@@ -146,7 +146,8 @@ impl Toy {
         &self.program
     }
 
-    /// The messages that must be taken before message `m` if they can be. Replies overtake everything.
+    /// Iterates over the messages that must be received before message `m` if they are accepted. Replies overtake
+    /// everything.
     fn ahead(&self, m: usize) -> impl Iterator<Item = &Message> {
         let message = self.messages[m];
         let ordered = self.program.delivery != Delivery::Unordered && message.content != Content::Reply;
@@ -154,7 +155,7 @@ impl Toy {
         (0..before).filter(move |&o| self.precedes(o, m)).map(|o| &self.messages[o])
     }
 
-    /// Whether message `o` comes before message `m` in the order of delivery: both are to the same actor.
+    /// Returns `true` if message `o` comes before message `m` in the order of delivery; both are to the same actor.
     pub(super) fn precedes(&self, o: usize, m: usize) -> bool {
         let (older, newer) = (&self.messages[o], &self.messages[m]);
         o < m
@@ -167,14 +168,14 @@ impl Toy {
             }
     }
 
-    /// Whether the sender of message `m` could know that message `o` had been sent.
+    /// Returns `true` if the sender of message `m` could know that message `o` had been sent.
     pub(super) fn tells_of(&self, m: usize, o: usize) -> bool {
         let (older, newer) = (self.messages[o].sent, self.messages[m].sent);
         if older == newer { o < m } else { newer.is_some_and(|step| self.knew(step, o)) }
     }
 
-    /// Whether step `at` could know that an earlier step had sent message `m`: from the same actor, or through what
-    /// was sent by that step with `m` or after it.
+    /// Returns `true` if step `at` could know that an earlier step had sent message `m`: from a later step of the
+    /// same actor, or from a message that the same step sent, either `m` itself or one after it.
     fn knew(&self, at: usize, m: usize) -> bool {
         let message = &self.messages[m];
         let reached = |step: usize| step == at || self.steps[at].past.get(step).is_some_and(|&past| past);
@@ -184,7 +185,7 @@ impl Toy {
         next.is_some_and(reached) || siblings.filter_map(|other| other.taken).any(reached)
     }
 
-    /// Whether an actor could know that message `m` was sent.
+    /// Returns `true` if an actor could know that message `m` was sent.
     pub(super) fn knows(&self, actor: u32, m: usize) -> bool {
         let last = self.actors[actor as usize].last;
         last.is_some_and(|last| self.messages[m].sent == Some(last) || self.knew(last, m))
@@ -197,7 +198,7 @@ impl Toy {
         takes(message) && !self.ahead(m).any(takes)
     }
 
-    /// The steps that a step could know of, if it took this message now.
+    /// Returns the steps that a step could know of if it received this message now.
     fn past(&self, message: &Message) -> Vec<bool> {
         if self.program.delivery != Delivery::Causal {
             return Vec::new();
@@ -212,13 +213,14 @@ impl Toy {
         past
     }
 
-    /// Whether an actor waits for a reply that nobody has sent.
+    /// Returns `true` if an actor waits for a reply that has not been sent.
     fn is_stuck(&self, actor: u32) -> bool {
         let reply = |m: &Message| m.to == actor && m.content == Content::Reply && m.taken.is_none();
         self.actors[actor as usize].waits.is_some() && !self.messages.iter().any(reply)
     }
 
-    /// The steps that made an actor what it is. Where they may commute, the last one does not follow all others.
+    /// Iterates over the steps that led to an actor's state. With [`Level::Fields`] steps of an actor may commute, so
+    /// its last step need not follow all others.
     fn why(&self, actor: &Actor) -> impl Iterator<Item = usize> {
         let all = self.program.level == Level::Fields;
         let from = if all { 0 } else { actor.last.unwrap_or(self.steps.len()) };
@@ -226,7 +228,7 @@ impl Toy {
         (from..self.steps.len()).filter(move |&at| self.steps[at].before.name == name)
     }
 
-    /// The actor of step `at` after it.
+    /// Returns the actor of step `at` after that step.
     fn after(&self, at: usize) -> &Actor {
         let actor = self.steps[at].step.actor;
         let later = self.steps[at + 1..].iter().find(|taken| taken.step.actor == actor);
@@ -258,7 +260,7 @@ impl Machine for Toy {
         let mut handler = Handler::new(self, &program, at, &message, choice.branch);
         handler.take(&message);
         let (arities, failed, touches) = handler.done();
-        // What `choose` decided is part of the event's name.
+        // The decisions of `choose` are part of the event's name.
         let event = if arities.is_empty() { message.name } else { message.name.going(choice.branch) };
         let step = Step { choice, thread: message.name, event, actor: ActorNo(message.to) };
         let next = choice.branch.next(&arities);
@@ -336,12 +338,12 @@ impl Machine for Toy {
         &self.steps[at].touches
     }
 
-    /// What a handler touches shows when it runs.
+    /// The footprint of a handler is known only by executing it.
     fn extensions(&mut self, _: &Clocks, _: &mut Vec<Extension>) -> Result<bool, MachineError> {
         Ok(false)
     }
 
-    /// Whether a message is taken is up to its receiver: whether it waits or has stopped, and its state.
+    /// Appends the parts of the receiver that decide whether it accepts the message: its control and its state.
     fn awaited(&mut self, what: Pending, out: &mut Vec<Touch>) {
         let actor = self.actors[self.messages[what.0 as usize].to as usize].name;
         match (self.program.level, self.program.delivery) {
@@ -384,7 +386,8 @@ impl Machine for Toy {
             let message = &self.messages[m];
             let text = format!("{:?} to {} is never taken", message.content, self.label(message.to));
             let steps = message.sent.into_iter().chain(self.why(&self.actors[message.to as usize])).collect();
-            // Not by the name of the message: a search that compares states knows one way to each.
+            // The key does not contain the name of the message: a search that compares states knows only one path to
+            // each state.
             let content = match message.content {
                 Content::Tag(tag) => 2 * u64::from(tag) + 1,
                 Content::Call(tag) => 2 * u64::from(tag) + 2,

@@ -1,9 +1,9 @@
-//! A little actor language, to try searches on programs made up for the purpose.
+//! A small actor language for testing searches.
 //!
-//! An actor has a whole number as its state; a message has a tag. A [`Rule`] says what an actor does with a tag,
-//! perhaps only in one state; a tag without a rule is taken and ignored. An actor can refuse a tag
-//! in a state. Actors are named A0, A1, …: the first [`Program::actors`] of them exist from the beginning, actors
-//! created later follow the rules of the one that they are created like.
+//! The state of an actor is an integer, and a message is a tag. A [`Rule`] defines the reaction of an actor to a tag,
+//! optionally in a single state; a tag without a rule is received and ignored. An actor can refuse a tag in a state.
+//! Actors are named A0, A1, …: the first [`Program::actors`] of them exist from the beginning. An actor that is
+//! created later follows the rules of one of these.
 //!
 //! ```
 //! use whippet_search::toy::{Action, Program, Target};
@@ -30,7 +30,7 @@ pub use machine::Toy;
 
 use std::fmt;
 
-/// How many stores an actor has besides its state.
+/// Number of stores of an actor, in addition to its state.
 ///
 /// ```
 /// use whippet_search::toy::{Action, Program, STORES};
@@ -39,8 +39,8 @@ use std::fmt;
 /// ```
 pub const STORES: usize = 2;
 
-/// The order in which messages may be delivered. A message that its receiver does not take holds nothing back,
-/// and replies are not held back.
+/// The order in which messages may be delivered. A message that its receiver refuses does not hold back others, and
+/// replies are never held back.
 ///
 /// ```
 /// use whippet_search::toy::{Delivery, Program};
@@ -51,14 +51,13 @@ pub enum Delivery {
     /// Any pending message may be next.
     #[default]
     Unordered,
-    /// Messages of one actor to another arrive in the order of sending.
+    /// Messages from one actor to another arrive in the order of sending.
     Fifo,
-    /// A message arrives after all messages to the same actor that were sent before it, by whomever its sender
-    /// could know of.
+    /// A message arrives after all messages to the same actor whose sending happens before its own.
     Causal,
 }
 
-/// Which steps are dependent, besides those of which one caused the other.
+/// The dependence relation of steps, in addition to causality.
 ///
 /// ```
 /// use whippet_model::{Machine, Program as _, Relation};
@@ -68,16 +67,17 @@ pub enum Delivery {
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Level {
-    /// Those of the same actor: [`whippet_model::Relation::SameActor`].
+    /// Steps of the same actor are dependent: [`whippet_model::Relation::SameActor`].
     #[default]
     Actor,
-    /// The same, told by footprints.
+    /// The same relation, expressed by footprints.
     Footprint,
-    /// Those that touch the same part of the same actor: its state or a store. Only if delivery is unordered.
+    /// Steps that access the same part of the same actor are dependent: its state or a store. Only with unordered
+    /// delivery.
     Fields,
 }
 
-/// Whom a message goes to.
+/// The receiver of a message.
 ///
 /// ```
 /// use whippet_search::toy::Target;
@@ -89,15 +89,15 @@ pub enum Target {
     Actor(u32),
     /// The actor itself.
     Me,
-    /// Who sent the message being handled. Nobody, if it was `main`.
+    /// The sender of the message being handled. Nothing is sent if that is `main`.
     Sender,
-    /// Who created this actor. Nobody, if it was `main`.
+    /// The creator of this actor. Nothing is sent if that is `main`.
     Creator,
-    /// The actor that this one created last. Nobody, if there is none.
+    /// The actor that this one created last. Nothing is sent if it has not created any.
     Newest,
 }
 
-/// One thing that an actor does.
+/// One action of a handler.
 ///
 /// ```
 /// use whippet_search::toy::{Action, Target};
@@ -112,24 +112,24 @@ pub enum Action {
     Set(i32),
     /// Adds to the state.
     Add(i32),
-    /// Creates an actor that follows the rules of this one.
+    /// Creates an actor that follows the rules of the actor with this number.
     Create(u32),
-    /// Sends a tag and waits until the receiver has handled it. The rest follows when the reply arrives; until
-    /// then the actor takes nothing else. Calls to oneself or to nobody are left out.
+    /// Sends a tag and waits until the receiver has handled it. The remaining actions follow when the reply arrives;
+    /// until then the actor receives nothing else. A call to the actor itself, or without a receiver, does nothing.
     Call(Target, u32),
-    /// Puts a value into a store.
+    /// Assigns a value to a store.
     Store(u32, i32),
-    /// Does the rest only if a store has this value. A reply is due all the same.
+    /// Skips the remaining actions unless a store has this value. A caller still gets its reply.
     Only(u32, i32),
-    /// Sets the state to a value below this one, each in its own execution.
+    /// Sets the state to a value below this one; each value is a branch.
     Choose(u32),
-    /// Stops the actor after this handler: what is still sent to it stays pending.
+    /// Stops the actor after this handler: messages to it stay pending.
     Stop,
-    /// Fails: an assertion does not hold.
+    /// Fails, like an assertion that does not hold.
     Fail,
 }
 
-/// What an actor does with a tag.
+/// The reaction of an actor to a tag.
 ///
 /// ```
 /// use whippet_search::toy::{Action, Program, Rule};
@@ -138,17 +138,17 @@ pub enum Action {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Rule {
-    /// Whose rule it is.
+    /// The actor that the rule belongs to.
     pub actor: u32,
-    /// The tag it is about.
+    /// The tag that it applies to.
     pub tag: u32,
-    /// The state in which it holds; any, if `None`. The first rule that holds is taken.
+    /// The state in which it applies; `None` means any. The first rule that applies is used.
     pub state: Option<i32>,
-    /// What is done, in order.
+    /// The actions, in order.
     pub actions: Vec<Action>,
 }
 
-/// A tag that an actor does not take in a state.
+/// A tag that an actor refuses in a state.
 ///
 /// ```
 /// use whippet_search::toy::{Program, Refusal};
@@ -156,15 +156,15 @@ pub struct Rule {
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Refusal {
-    /// Who refuses.
+    /// The actor that refuses.
     pub actor: u32,
-    /// In which state.
+    /// The state in which it refuses.
     pub state: i32,
-    /// Which tag.
+    /// The tag that is refused.
     pub tag: u32,
 }
 
-/// A program of the little language.
+/// A program of the toy language.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -182,75 +182,76 @@ pub struct Refusal {
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Program {
-    /// How many actors exist from the beginning. Their state is 0.
+    /// The number of actors that exist from the beginning. Their state is 0.
     pub actors: u32,
     /// The order of delivery.
     pub delivery: Delivery,
-    /// Which steps are dependent.
+    /// The dependence relation.
     pub level: Level,
-    /// What `main` sends: to whom, which tag.
+    /// The receivers and tags of the messages that `main` sends.
     pub main: Vec<(u32, u32)>,
-    /// What actors do.
+    /// The reactions of actors.
     pub rules: Vec<Rule>,
-    /// What actors refuse.
+    /// The refusals of actors.
     pub refusals: Vec<Refusal>,
 }
 
 impl Program {
-    /// So many actors that do nothing.
+    /// Creates a program with this many actors, which do nothing.
     #[must_use]
     pub fn new(actors: u32) -> Program {
         Program { actors, ..Program::default() }
     }
 
-    /// With another order of delivery.
+    /// Sets the order of delivery.
     #[must_use]
     pub fn delivery(mut self, delivery: Delivery) -> Program {
         self.delivery = delivery;
         self
     }
 
-    /// With another relation of dependence.
+    /// Sets the dependence relation.
     #[must_use]
     pub fn level(mut self, level: Level) -> Program {
         self.level = level;
         self
     }
 
-    /// `main` also sends `tag` to `actor`.
+    /// Adds a message that `main` sends.
     #[must_use]
     pub fn main(mut self, actor: u32, tag: u32) -> Program {
         self.main.push((actor, tag));
         self
     }
 
-    /// What `actor` does with `tag` in any state.
+    /// Adds a reaction of `actor` to `tag` in any state.
     #[must_use]
     pub fn on(mut self, actor: u32, tag: u32, actions: impl IntoIterator<Item = Action>) -> Program {
         self.rules.push(Rule { actor, tag, state: None, actions: actions.into_iter().collect() });
         self
     }
 
-    /// What `actor` does with `tag` in this state.
+    /// Adds a reaction of `actor` to `tag` in this state.
     #[must_use]
     pub fn when(mut self, actor: u32, tag: u32, state: i32, actions: impl IntoIterator<Item = Action>) -> Program {
         self.rules.push(Rule { actor, tag, state: Some(state), actions: actions.into_iter().collect() });
         self
     }
 
-    /// In this state `actor` refuses `tag`.
+    /// Makes `actor` refuse `tag` in this state.
     #[must_use]
     pub fn refuse(mut self, actor: u32, state: i32, tag: u32) -> Program {
         self.refusals.push(Refusal { actor, state, tag });
         self
     }
 
-    /// The number of the rule for what an actor of this kind does with a tag.
+    /// Returns the index of the rule that an actor of this kind applies to a tag.
     fn rule(&self, actor: u32, tag: u32, state: i32) -> Option<usize> {
         self.rules.iter().position(|r| r.actor == actor && r.tag == tag && r.state.is_none_or(|s| s == state))
     }
 
-    /// Whether it depends on the state what an actor of this kind does with a tag, or whether it takes it.
+    /// Returns `true` if the state of an actor of this kind influences its reaction to a tag, or whether it refuses
+    /// the tag.
     fn looks_at_state(&self, actor: u32, tag: u32) -> bool {
         self.rules.iter().any(|r| r.actor == actor && r.tag == tag && r.state.is_some())
             || self.refusals.iter().any(|r| r.actor == actor && r.tag == tag)

@@ -1,4 +1,4 @@
-//! Searches under dependence by footprints: wakeup trees and source sets.
+//! Searches with dependence by footprints: wakeup trees and source sets.
 
 mod threads;
 mod touching;
@@ -10,7 +10,8 @@ use whippet_model::Program;
 use whippet_search::toy::Delivery;
 use whippet_search::{Order, Reduction};
 
-/// The number of traces, if both searches agree with the exhaustive one. `None`: the program is too large.
+/// Checks that both searches agree with the exhaustive one. Returns the number of traces, or `None` if the program is
+/// too large.
 fn traces<P: Program + Clone + Send + 'static>(program: &P, order: Order, shown: &str) -> Option<usize> {
     let all = answer(program, &Setting::of(Reduction::Exhaustive), Some(Size { executions: 4_000, steps: 40 }));
     let all = all.unwrap()?;
@@ -28,7 +29,7 @@ fn traces<P: Program + Clone + Send + 'static>(program: &P, order: Order, shown:
     Some(all.log.traces.len())
 }
 
-/// The orders that need no knowledge of the program's text.
+/// Returns the orders that need no knowledge of the program's text.
 fn orders() -> Vec<Order> {
     Order::ALL.iter().copied().filter(|&order| order != Order::Stable).collect()
 }
@@ -50,7 +51,7 @@ fn reads_and_writes() {
 #[test]
 fn a_test_that_finds_nothing_comes_before_every_flag() {
     use Op::{Raise, Read, Test};
-    // The flags are independent of each other and both take the empty answer away.
+    // The flags are independent of each other, and each of them disables the branch in which the test finds nothing.
     assert_eq!(of_threads([vec![Read(0), Test(vec![0, 1])], vec![Raise(0)], vec![Raise(1)]]), Some(3));
 }
 

@@ -1,4 +1,4 @@
-//! Threads with shared variables, locks and flags: everything that footprints can say.
+//! Threads with shared variables, locks and flags: everything that footprints can express.
 
 use std::fmt;
 use std::ops::Range;
@@ -11,23 +11,23 @@ use whippet_model::{
 /// One operation of a thread.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Op {
-    /// Adds one to a variable, then doubles it: orders show.
+    /// Adds one to a variable, then doubles it, so that the result depends on the order.
     Write(u32),
-    /// Looks at a variable.
+    /// Reads a variable.
     Read(u32),
-    /// Looks at a variable; the next operation is skipped unless it is still 0.
+    /// Reads a variable, and skips the next operation unless it is still 0.
     Unless(u32),
-    /// Reads one variable; if that is 0, writes another one: what it touches depends on the order.
+    /// Reads one variable; if that is 0, writes another one: the footprint depends on the order.
     Chain(u32, u32),
-    /// Waits until a lock is free and takes it.
+    /// Waits until a lock is free and acquires it.
     Lock(u32),
-    /// Gives a lock back, whoever has it.
+    /// Releases a lock, regardless of its owner.
     Unlock(u32),
     /// Raises a flag.
     Raise(u32),
-    /// Waits for one of these flags: each that is raised is a way to go on.
+    /// Waits for one of these flags: each raised flag is a branch.
     Wait(Vec<u32>),
-    /// Like `Wait`, but goes on (skipping the next operation) if none is raised.
+    /// Like `Wait`, but continues if none is raised, and then skips the next operation.
     Test(Vec<u32>),
 }
 
@@ -41,7 +41,7 @@ impl fmt::Display for Threads {
     }
 }
 
-/// A program with up to three threads of up to four operations.
+/// Returns a random program: two threads of up to five operations, or three threads of up to three.
 pub(crate) fn draw(seed: u64) -> Threads {
     let random = &mut Random::new(seed);
     let threads = 2 + random.below(2);
@@ -75,7 +75,7 @@ struct Taken {
     touches: Vec<Touch>,
 }
 
-/// Runs [`Threads`].
+/// Machine of [`Threads`].
 #[derive(Debug)]
 pub(crate) struct Scheduled {
     threads: Vec<Vec<Op>>,

@@ -1,4 +1,4 @@
-//! Actors of the little language, told by footprints: an event writes its actor, or only a part of it.
+//! Actors of the toy language with dependence by footprints: every event writes its actor.
 
 use std::ops::Range;
 use whippet_model::{
@@ -6,7 +6,7 @@ use whippet_model::{
 };
 use whippet_search::toy::{Program, Toy};
 
-/// A program whose machine answers with footprints.
+/// A program whose machine has footprints.
 #[derive(Clone, Debug)]
 pub(crate) struct Touching(pub(crate) Program);
 
@@ -24,13 +24,13 @@ impl whippet_model::Program for Touching {
     }
 }
 
-/// See [`Touching`].
+/// Machine of [`Touching`].
 #[derive(Debug)]
 pub(crate) struct Touched {
     toy: Toy,
-    /// Stable names of actors.
+    /// The stable names of the actors.
     actors: Vec<Name>,
-    /// Per step: how many actors there were before, and what it touched.
+    /// For each step, the number of actors before it, and its footprint.
     touches: Vec<(usize, [Touch; 1])>,
 }
 
