@@ -21,6 +21,8 @@ pub enum Delivery {
     /// Messages from one sender to one receiver are delivered in the order they were sent.
     Fifo,
     /// Two messages to one receiver are delivered in the order they were sent if one send happened before the other.
+    /// An actor that was just created knows what its creator had sent until then; what either of them sends afterwards is
+    /// unordered.
     Causal,
 }
 

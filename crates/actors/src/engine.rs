@@ -136,7 +136,7 @@ impl Engine {
     #[inline(always)]
     fn post(&mut self, name: Name, to: u32, content: Content, site: &'static Location<'static>) {
         let (from, by) = (self.now.actor, self.now.step);
-        if !self.shared.is_empty() {
+        if self.shared.keeps_pasts() {
             self.shared.pasts.sent(from, self.mail.len() as usize, by);
         }
         let origin = Name(self.now.history).child(self.now.effects).0;
@@ -157,7 +157,7 @@ impl Engine {
         let history = Name(self.now.history).mixed(name.0).0;
         self.about.push(About { name, kind, by: self.now.step, history, steps: 0, service: false });
         self.mail.add_mailbox::<M>();
-        if !self.shared.is_empty() {
+        if self.shared.keeps_pasts() {
             self.shared.pasts.created(self.now.actor, slot, self.now.step);
         }
         let raw = Raw { name, slot };
@@ -199,7 +199,7 @@ impl Engine {
     #[inline]
     pub(crate) fn deliver(&mut self, what: u32, step: u32) -> bool {
         let all_open = self.mail.deliver(what, step);
-        if !self.shared.is_empty() {
+        if self.shared.keeps_pasts() {
             self.shared.pasts.delivered(self.mail[what].to, what as usize, step);
         }
         all_open
@@ -227,7 +227,7 @@ impl Engine {
     /// Undoes the effects that steps from `depth` on had on futures and shared variables.
     #[inline]
     pub(crate) fn rewind_sync(&mut self, depth: u32) {
-        if !self.shared.is_empty() {
+        if self.shared.keeps_pasts() {
             self.shared.rewind(depth);
         }
         while self.failed.last().is_some_and(|&(_, step, _)| step != SET_UP && step >= depth) {

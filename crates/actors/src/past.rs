@@ -8,10 +8,11 @@
 //! Happens-before between whole steps is too coarse here: the part of a step after a send does not happen before the
 //! delivery of that message.
 //!
-//! Clocks are maintained only while shared variables exist. This suffices, because every causal path from one access to
-//! a later one begins after the first access.
+//! Clocks serve two purposes: they find data races, and they order messages under causal delivery. Without causal
+//! delivery, they are maintained only while shared variables exist. This suffices, because every causal path from one
+//! access to a later one begins after the first access.
 
-use crate::now::SET_UP;
+use crate::now::{SET_UP, TEST};
 use std::rc::Rc;
 
 /// A vector clock with an entry for each actor; missing entries are 0.
@@ -20,6 +21,8 @@ pub(crate) type Clock = Rc<[u32]>;
 /// The clock of each actor, and of each message.
 #[derive(Default)]
 pub(crate) struct Pasts {
+    /// `true` if the delivery order depends on happens-before, so that clocks are maintained in any case.
+    pub(crate) causal: bool,
     actors: Vec<Vec<u32>>,
     carried: Vec<Clock>,
     /// The changes to undo: the step, the actor, and the actor's clock before the change.
@@ -66,16 +69,19 @@ impl Pasts {
         self.carried.push(carried);
     }
 
+    /// Returns `true` if message `q`, which actor `from` sent, was sent before the later message `p`. The clocks of all
+    /// messages must have been maintained.
+    pub(crate) fn sent_before(&self, q: u32, from: u32, p: u32) -> bool {
+        // Each value of the sender's own entry is carried by one message or given to one new actor, so a clock that has
+        // reached the value carried by `q` can only have got it from `q` or from a later action of the sender.
+        entry(&self.carried[q as usize], from) <= entry(&self.carried[p as usize], from)
+    }
+
     /// Records that an actor received message `what`.
     pub(crate) fn delivered(&mut self, actor: u32, what: usize, step: u32) {
         let carried = self.carried.get(what).cloned();
         let clock = self.change(actor, step);
-        for (k, &entry) in carried.iter().flat_map(|carried| carried.iter().enumerate()) {
-            if clock.len() <= k {
-                clock.resize(k + 1, 0);
-            }
-            clock[k] = clock[k].max(entry);
-        }
+        join(clock, carried.as_deref().unwrap_or_default());
         clock[actor as usize] += 1;
     }
 
@@ -98,13 +104,26 @@ impl Pasts {
         }
     }
 
-    /// Makes everything that has happened so far permanent.
+    /// Makes everything that has happened so far permanent. It happens before whatever the test does next.
     pub(crate) fn settle(&mut self) {
         self.undo.clear();
+        if let Some((test, others)) = self.actors.split_at_mut_checked(TEST as usize + 1) {
+            others.iter().for_each(|clock| join(&mut test[TEST as usize], clock));
+        }
     }
 
     /// Discards the clocks of messages when the last shared variable is removed.
     pub(crate) fn forget(&mut self) {
-        self.carried.clear();
+        if !self.causal {
+            self.carried.clear();
+        }
+    }
+}
+
+/// Raises each entry of a clock to the entry of another one.
+fn join(clock: &mut Vec<u32>, other: &[u32]) {
+    clock.resize(clock.len().max(other.len()), 0);
+    for (entry, &other) in clock.iter_mut().zip(other) {
+        *entry = (*entry).max(other);
     }
 }

@@ -148,6 +148,12 @@ impl Variables {
         self.variables.is_empty()
     }
 
+    /// Returns `true` if the clocks of actors and messages are maintained.
+    #[inline]
+    pub(crate) fn keeps_pasts(&self) -> bool {
+        self.pasts.causal || !self.is_empty()
+    }
+
     /// Prepares the log of an actor that is run again from step `from` on, or from its beginning if `None`.
     pub(crate) fn run_again(&mut self, actor: u32, from: Option<u32>) {
         let log = self.logs.get(actor as usize).map_or(&[][..], Vec::as_slice);

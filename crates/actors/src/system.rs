@@ -311,7 +311,8 @@ impl System {
     }
 
     /// Ends the setup: delivers pending messages in the order they were sent until none is deliverable. This is done
-    /// once and is not explored; everything the body does afterwards is.
+    /// once and is not explored; everything the body does afterwards is. The deliveries happen before what the body does
+    /// afterwards.
     ///
     /// ```
     /// # use whippet::prelude::*;

@@ -94,6 +94,27 @@ fn a_write_under_a_lock_for_reading_is_a_race() {
     assert_eq!(counts(&verdict, Kind::Race), (20, 68, 18));
 }
 
+/// The test continues when everything is quiet, so what was done until then happens before what it does next.
+#[test]
+fn settling_orders_accesses() {
+    let races = |settle: bool| {
+        let verdict = explore(Reduction::Optimal, move |sys| {
+            let variable = sys.new_shared(0);
+            let writer = sys.spawn_fn(async move |inbox: &mut Inbox<i32>| {
+                let n = inbox.receive().await;
+                inbox.write(variable, n);
+            });
+            sys.send(writer, 1);
+            if settle {
+                sys.settle();
+            }
+            sys.spawn_future(async move |task| task.read(variable));
+        });
+        counts(&verdict, Kind::Race).2
+    };
+    assert_eq!([false, true].map(races), [1, 0]);
+}
+
 #[test]
 fn writes_under_a_lock_for_writing_are_ordered() {
     let verdict = check(|sys| {

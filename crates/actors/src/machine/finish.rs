@@ -47,10 +47,6 @@ impl ActorMachine {
         if self.relation == Relation::Footprints {
             self.touch(actor);
         }
-        if let Some(mut clocks) = self.clocks.take() {
-            clocks.push(self);
-            self.clocks = Some(clocks);
-        }
         match &self.error {
             Some(error) => Err(error.clone()),
             None => Ok(()),

@@ -71,7 +71,7 @@ pub struct ActorMachine {
     /// For each actor, the checks to run after its steps.
     checks_of: Vec<Vec<u32>>,
     relation: Relation,
-    /// `true` if steps need neither checks nor footprints nor clocks.
+    /// `true` if steps need neither checks nor footprints.
     plain: bool,
     /// `true` if tracked fields determine which messages to one actor commute.
     fields: bool,
@@ -80,8 +80,6 @@ pub struct ActorMachine {
     knowledge: Option<Knowledge>,
     /// The footprints of all steps, concatenated. Not recorded if every step touches only its actor.
     touches: Vec<Touch>,
-    /// Happens-before, if the delivery order depends on it.
-    clocks: Option<Clocks>,
     fingerprints: Fingerprints,
     /// The number of steps with a problem.
     problems: usize,
@@ -89,8 +87,6 @@ pub struct ActorMachine {
     error: Option<MachineError>,
     /// The sender and receiver of each message sent in the setup.
     set_up_sends: Vec<(ActorNo, ActorNo)>,
-    /// The number of messages sent before the last [`settle`](crate::System::settle).
-    settled: u32,
     /// The number of handler runs of actors that no longer exist.
     past_runs: u64,
     /// `true` if there ever was an actor with an async body.
@@ -100,6 +96,7 @@ pub struct ActorMachine {
 impl ActorMachine {
     pub(crate) fn new(engine: EngineRef, delivery: Delivery, environment: Environment) -> ActorMachine {
         panics::install_hook();
+        engine.borrow_mut().shared.pasts.causal = delivery == Delivery::Causal;
         ActorMachine {
             engine,
             cells: Vec::new(),
@@ -116,12 +113,10 @@ impl ActorMachine {
             marks: None,
             knowledge: None,
             touches: Vec::new(),
-            clocks: None,
             fingerprints: Fingerprints::default(),
             problems: 0,
             error: None,
             set_up_sends: Vec::new(),
-            settled: 0,
             past_runs: 0,
             bodies: false,
         }
@@ -201,9 +196,6 @@ impl Machine for ActorMachine {
             about.history = record.history;
             about.steps -= 1;
             self.records.pop();
-        }
-        if let Some(clocks) = &mut self.clocks {
-            clocks.truncate(depth);
         }
         self.fingerprints.rewind(depth);
         self.engine.borrow_mut().rewind_sync(depth as u32);

@@ -7,7 +7,6 @@ use super::ActorMachine;
 use crate::delivery::Delivery;
 use crate::engine::Engine;
 use crate::mail::{Content, LONG_AGO};
-use crate::now::SET_UP;
 use crate::panics::{self, Panic};
 use smallvec::SmallVec;
 use std::cell::Ref;
@@ -81,27 +80,8 @@ impl ActorMachine {
         match self.delivery {
             Delivery::Unordered => false,
             Delivery::Fifo => older.from == newer.from,
-            Delivery::Causal => self.sent_before(engine, q, p),
+            Delivery::Causal => engine.shared.pasts.sent_before(q, older.from, p),
         }
-    }
-
-    /// Returns `true` if the send of `q` happened before the send of `p`. It did if the step that sent `p` depends on
-    /// something its sender did after `q`: a message that the same step sent at or after `q`, or the sender's next
-    /// step. Messages that the step sent before `q` do not count.
-    fn sent_before(&self, engine: &Engine, q: u32, p: u32) -> bool {
-        let (older, newer) = (&engine.mail[q], &engine.mail[p]);
-        if older.by == newer.by || q < self.settled {
-            return true;
-        }
-        let (Some(clocks), true) = (&self.clocks, newer.by != SET_UP) else { return false };
-        let known = |step: usize| step <= newer.by as usize && clocks.before(step, newer.by as usize);
-        let same_step = engine.mail.all()[q as usize..].iter().take_while(|sent| sent.by == older.by);
-        let mut delivered = same_step.filter(|sent| sent.delivered < LONG_AGO).map(|sent| sent.delivered as usize);
-        let next = || {
-            let from = if older.by == SET_UP { self.records.len() } else { older.by as usize + 1 };
-            (from..self.records.len()).find(|&step| self.records[step].actor == older.from)
-        };
-        delivered.any(known) || next().is_some_and(known)
     }
 }
 

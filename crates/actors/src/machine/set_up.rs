@@ -4,10 +4,9 @@
 use super::{ActorMachine, Record};
 use crate::cell::Trouble;
 use crate::checks::Check;
-use crate::delivery::Delivery;
 use crate::environment::Environment;
 use crate::shared::TOO_LATE;
-use whippet_model::{ActorNo, Clocks, Machine, MachineError, Relation, Tasks};
+use whippet_model::{ActorNo, Machine, MachineError, Relation, Tasks};
 
 impl ActorMachine {
     /// Adds a check that runs after each step of an actor that it inspects.
@@ -52,7 +51,6 @@ impl ActorMachine {
             }
         }
         self.forget_steps();
-        self.settled = self.engine.borrow().mail.len();
         Ok(())
     }
 
@@ -64,7 +62,6 @@ impl ActorMachine {
         }
         self.records.clear();
         self.touches.clear();
-        self.clocks = (self.delivery == Delivery::Causal).then(Clocks::new);
     }
 
     /// Ends the setup: exploration begins here. Messages conflict by the rule `tasks`, and `remember` bytes may be used
@@ -79,7 +76,7 @@ impl ActorMachine {
             let shared = &mut self.engine.borrow_mut().shared;
             shared.closed = shared.is_empty().then_some(TOO_LATE);
         }
-        self.plain = self.always.is_empty() && self.relation == Relation::SameActor && self.clocks.is_none();
+        self.plain = self.always.is_empty() && self.relation == Relation::SameActor;
         self.at_start = (0..self.always.len()).find_map(|k| self.run_check(k, Vec::new()));
         self.engine.borrow_mut().remember = remember;
         if let Tasks::Marks(marks) = tasks {
