@@ -1,4 +1,4 @@
-//! Whippet and its Rust peers on the same programs: one command, one table.
+//! Compares Whippet with its Rust peers on the same programs and prints one table.
 
 use clap::Parser;
 use std::process::ExitCode;
@@ -7,19 +7,19 @@ use whippet_bench::{Line, Tool, Workload, apart, table};
 /// Runs every workload on every tool that can express it, and prints one table.
 #[derive(Parser)]
 struct Args {
-    /// Smaller workloads, cut early: a few seconds, to see that everything works.
+    /// Run smaller workloads with low limits: a smoke test of a few seconds.
     #[arg(long)]
     quick: bool,
-    /// Only workloads whose name begins like this; can be given several times.
+    /// Run only workloads whose names begin with NAME; can be given several times.
     #[arg(long, value_name = "NAME")]
     only: Vec<String>,
-    /// Only these tools; can be given several times.
+    /// Run only this tool; can be given several times.
     #[arg(long, value_name = "TOOL", value_parser = tool)]
     tool: Vec<Tool>,
-    /// How often each measurement is made.
+    /// Number of repetitions of each measurement.
     #[arg(long, default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     repetitions: u32,
-    /// What cargo says to every benchmark.
+    /// Flag that cargo passes to every benchmark.
     #[arg(long, hide = true)]
     bench: bool,
 }
@@ -39,7 +39,7 @@ fn tool(name: &str) -> Result<Tool, String> {
     Tool::find(name).ok_or_else(|| format!("known are: {}", known()))
 }
 
-/// The program that measures the tool.
+/// Returns the program that measures the tool.
 fn program(tool: Tool) -> &'static str {
     match tool {
         Tool::Loom => env!("CARGO_BIN_EXE_peer-loom"),
@@ -47,7 +47,7 @@ fn program(tool: Tool) -> &'static str {
     }
 }
 
-/// Measures everything and prints the table. What failed is told below it, and fails the run.
+/// Measures everything and prints the table. Returns all failures as one error.
 fn compare(args: &Args) -> Result<(), String> {
     let wanted = |workload: &Workload| {
         args.only.is_empty() || args.only.iter().any(|name| workload.to_string().starts_with(name.as_str()))
@@ -77,7 +77,8 @@ fn compare(args: &Args) -> Result<(), String> {
     if failed.is_empty() { Ok(()) } else { Err(failed.join("\n")) }
 }
 
-/// TraceForge and Whippet must see the same traces; otherwise they were not given the same program.
+/// Returns the workloads for which TraceForge and Whippet count different traces. This means that they were not given
+/// the same program.
 fn disagreements(lines: &[Line]) -> Vec<String> {
     let executions = |tool, workload| {
         let line = lines.iter().find(|line| line.tool == tool && line.workload == workload)?;

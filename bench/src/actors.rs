@@ -1,30 +1,30 @@
-//! The workloads as actors that are threads: for every tool that runs threads which send and receive.
+//! The workloads as actors that are threads, for every tool that runs threads which send and receive.
 //!
-//! The test's own thread plays the actor that waits for the others, where there is one.
+//! The test's own thread plays the actor that waits for the others, if the workload has one.
 
 use crate::workload::{Colour, Number, Process, Workload, keep, part_of_pi, small_fib};
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// How a tool runs actors as threads.
+/// A tool that runs actors as threads.
 pub trait Threads: 'static {
-    /// Where to send to.
+    /// The address of an actor, for sending.
     type Address: Clone + Send + 'static;
-    /// Where to receive from.
+    /// The mailbox of an actor, for receiving.
     type Inbox;
-    /// What the test's own thread is reached by, and receives from.
+    /// Returns the address and the inbox of the test's own thread.
     fn test() -> (Self::Address, Self::Inbox);
-    /// Starts an actor.
+    /// Starts an actor and returns its address.
     fn spawn(actor: impl FnOnce(Self::Address, Self::Inbox) + Send + 'static) -> Self::Address;
-    /// Sends.
+    /// Sends a message.
     fn send(to: &Self::Address, message: Msg<Self::Address>);
-    /// Waits for a message.
+    /// Waits for a message and returns it.
     fn take(inbox: &Self::Inbox) -> Msg<Self::Address>;
 }
 
-/// All messages of all workloads.
+/// The messages of all workloads.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Msg<A> {
-    /// Do your part, and tell this one.
+    /// A request to do the worker's part and report to this address.
     Work(A),
     Stop,
     Sum(i64),
@@ -40,7 +40,7 @@ pub enum Msg<A> {
 
 static DELIVERIES: AtomicU64 = AtomicU64::new(0);
 
-/// How many messages were received since this was asked last.
+/// Returns the number of messages received since the last call.
 pub fn deliveries() -> u64 {
     DELIVERIES.swap(0, Relaxed)
 }
@@ -51,7 +51,7 @@ fn receive<T: Threads>(inbox: &T::Inbox) -> Msg<T::Address> {
     message
 }
 
-/// One execution of the workload.
+/// Runs one execution of the workload.
 pub fn execute<T: Threads>(workload: Workload) {
     match workload {
         Workload::Pi(workers) => pi::<T>(workers),
@@ -108,7 +108,7 @@ fn fib<T: Threads>(n: u32) {
     std::hint::black_box(result::<T>(&inbox));
 }
 
-/// Creates a node of the tree and asks it.
+/// Creates a node of the tree and sends it its request.
 fn ask<T: Threads>(n: u32, client: T::Address) {
     let node = T::spawn(move |me, inbox| {
         let Msg::Compute(n) = receive::<T>(&inbox) else { unreachable!("a node is asked first") };
@@ -146,7 +146,8 @@ fn producers<T: Threads>(k: usize, only_sum: bool) {
     std::hint::black_box(kept);
 }
 
-/// The test's own thread is process 0, because everybody must know the one to the right. Nobody ever ends.
+/// Runs the election. The test's own thread is process 0, because each process must know its right neighbour. No
+/// process ever ends.
 fn leader<T: Threads>(n: usize) {
     let (me, inbox) = T::test();
     let mut ring = vec![me];
@@ -154,7 +155,7 @@ fn leader<T: Threads>(n: usize) {
         let right = ring[ring.len() - 1].clone();
         ring.push(T::spawn(move |_, inbox| process::<T>(id, &right, &inbox)));
     }
-    // From process 0 against the ring: 0, n - 1, …, 1.
+    // The ring is stored against its direction, from process 0: 0, n - 1, …, 1.
     for id in 0..n {
         T::send(&ring[(2 * n - (id + 1)) % n], Msg::Hear(Number::First(id)));
     }

@@ -1,7 +1,7 @@
-//! What all measurements share: the workloads, the tools by name, the measuring process, the table.
+//! The parts that all measurements share: the workloads, the tools by name, the measuring process, the table.
 //!
-//! No tool is linked here. Loom and TraceForge use two versions of a library that cannot be in one program together,
-//! so there are two programs that measure: `peers` with everybody but loom, and `peer-loom`.
+//! No tool is linked here. Loom and TraceForge need two versions of a library that cannot be linked into one program,
+//! so two programs measure: `peers` for all tools except loom, and `peer-loom`.
 
 mod actors;
 mod measure;

@@ -1,4 +1,4 @@
-//! One measurement, in a process of its own: its CPU time and its peak of memory are nobody else's.
+//! Makes one measurement in its own process, so that CPU time and peak memory are those of the measurement alone.
 
 use crate::tool::{Counts, Cuts, Tool};
 use crate::workload::Workload;
@@ -7,10 +7,10 @@ use std::process::{Command, ExitCode, Stdio};
 use std::time::Duration;
 use whippet::report::Meter;
 
-/// What the child prints before its result: the tools print too.
+/// The prefix of the child's result. It tells the result from the output of the tools.
 const MARK: &str = "measured: ";
 
-/// What one process measured.
+/// The measurement of one process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct Sample {
     pub counts: Counts,
@@ -19,7 +19,7 @@ pub struct Sample {
     pub peak_memory_bytes: u64,
 }
 
-/// Where searches are cut.
+/// Returns the limits of searches.
 fn cuts(quick: bool) -> Cuts {
     if quick {
         Cuts { executions: 1_000, transitions: 20_000, stateful: Duration::from_secs(1) }
@@ -28,7 +28,8 @@ fn cuts(quick: bool) -> Cuts {
     }
 }
 
-/// What a process that measures is: makes the search that its arguments name, and prints what it cost.
+/// Runs the search that the arguments of this process name, and prints its cost. This is the main function of a
+/// measuring process.
 ///
 /// The arguments are a tool, a workload, and `quick` or `full`.
 pub fn measure(run: impl Fn(Tool, Workload, Cuts) -> Result<Counts, String>) -> ExitCode {
@@ -49,7 +50,7 @@ pub fn measure(run: impl Fn(Tool, Workload, Cuts) -> Result<Counts, String>) -> 
     )
 }
 
-/// Measures in this process. A short search is made again until there is something to measure.
+/// Measures in this process. Repeats a short search until its CPU time can be measured.
 fn here(run: impl Fn(Cuts) -> Result<Counts, String>, quick: bool) -> Result<(), String> {
     let least = if quick { 0.01 } else { 0.3 };
     let mut searches = 0;
@@ -68,7 +69,7 @@ fn here(run: impl Fn(Cuts) -> Result<Counts, String>, quick: bool) -> Result<(),
     Ok(())
 }
 
-/// Measures in a child process, which runs `program`.
+/// Measures in a child process that runs `program`.
 pub fn apart(program: &str, tool: Tool, workload: Workload, quick: bool) -> Result<Sample, String> {
     let mut command = Command::new(program);
     command.args([tool.to_string(), workload.to_string()]).arg(if quick { "quick" } else { "full" });

@@ -1,4 +1,4 @@
-//! The table: one line for each workload and tool.
+//! The table, with one line for each workload and tool.
 
 use crate::measure::Sample;
 use crate::tool::Tool;
@@ -19,7 +19,7 @@ impl Line {
         seconds
     }
 
-    /// The fastest search: what others did on the machine at that time disturbs it least.
+    /// Returns the CPU time of the fastest search. Other load on the machine disturbed it least.
     fn least(&self) -> f64 {
         self.seconds()[0]
     }
@@ -36,7 +36,8 @@ impl Line {
         self.samples[0].counts.transitions as f64 / self.least()
     }
 
-    /// What ratios are about: executions, or transitions where states are compared.
+    /// Returns the rate that ratios compare: executions per second, or transitions per second for tools that compare
+    /// states.
     fn speed(&self) -> f64 {
         self.executions_per_second().unwrap_or_else(|| self.transitions_per_second())
     }
@@ -46,7 +47,7 @@ impl Line {
     }
 }
 
-/// Makes the table. `+` marks a search that was cut.
+/// Formats the table. `+` marks a search that was cut off.
 pub fn table(lines: &[Line]) -> String {
     let mut table = Table::new();
     table.load_style(ASCII_MARKDOWN).set_header([
@@ -95,7 +96,7 @@ fn row(line: &Line, lines: &[Line]) -> Vec<String> {
     ]
 }
 
-/// `1234567` as `1,234,567`.
+/// Formats `1234567` as `1,234,567`.
 fn thousands(n: u64) -> String {
     let digits = n.to_string();
     let mut text = String::new();

@@ -1,11 +1,11 @@
-//! Who is compared, and what each of them can run.
+//! The compared tools, and the workloads that each of them can run.
 
 use crate::workload::Workload;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::time::Duration;
 
-/// A tool and the search that it makes.
+/// A tool with the search that it performs.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Tool {
     Whippet,
@@ -16,30 +16,30 @@ pub enum Tool {
     Loom,
 }
 
-/// How many threads loom can do, the test's own one included.
+/// The maximum number of threads in loom, including the test's own.
 const LOOMS_THREADS: usize = 5;
 
-/// What one search counted.
+/// The counters of one search.
 #[derive(Copy, Clone, Debug, Serialize, Deserialize)]
 pub struct Counts {
-    /// Executions, by tools that make them.
+    /// Executions, for tools that count them.
     pub executions: Option<u64>,
-    /// Different states, by tools that compare them.
+    /// Distinct states, for tools that compare states.
     pub states: Option<u64>,
     /// Messages delivered.
     pub transitions: u64,
-    /// Whether the search came to its end.
+    /// `true` if the search ran to its end.
     pub complete: bool,
 }
 
-/// Where searches are cut.
+/// The limits at which searches are cut off.
 #[derive(Copy, Clone, Debug)]
 pub struct Cuts {
     /// Executions of a peer.
     pub executions: u64,
     /// Transitions of a peer that compares states.
     pub transitions: u64,
-    /// Wall time of our own stateful search.
+    /// Wall time of Whippet's stateful search.
     pub stateful: Duration,
 }
 
@@ -47,17 +47,17 @@ impl Tool {
     pub const ALL: [Tool; 6] =
         [Tool::Whippet, Tool::TraceForge, Tool::Shuttle, Tool::Loom, Tool::WhippetStateful, Tool::Stateright];
 
-    /// The tool that is called this.
+    /// Returns the tool with this name.
     pub fn find(name: &str) -> Option<Tool> {
         Tool::ALL.into_iter().find(|tool| tool.to_string() == name)
     }
 
-    /// Why the tool cannot run the workload, if so.
+    /// Returns the reason why the tool cannot run the workload, if there is one.
     pub fn refuses(self, workload: Workload) -> Option<&'static str> {
         let in_order = match workload {
             Workload::Producers { fifo, .. } => fifo,
             Workload::Leader(_) => false,
-            // Here nobody has two messages from one sender in its mailbox: any order is a possible one.
+            // No mailbox ever holds two messages from one sender here, so channels allow every order.
             Workload::Pi(_) | Workload::Registry(_) | Workload::Fib(_) | Workload::Chameneos(_) => true,
         };
         match self {
@@ -67,7 +67,7 @@ impl Tool {
         }
     }
 
-    /// Ours that does the same kind of search.
+    /// Returns Whippet's search of the same kind.
     pub fn ours(self) -> Tool {
         match self {
             Tool::Stateright | Tool::WhippetStateful => Tool::WhippetStateful,
@@ -76,7 +76,7 @@ impl Tool {
     }
 }
 
-/// How many threads the workload takes when every actor is one.
+/// Returns the number of threads of the workload, with one thread per actor.
 fn threads(workload: Workload) -> usize {
     match workload {
         Workload::Pi(workers) | Workload::Registry(workers) => 1 + workers,

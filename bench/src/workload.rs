@@ -1,4 +1,4 @@
-//! What is run: the programs and their sizes, and the decisions that every tool's version of them shares.
+//! The workloads: the programs, their sizes, and the decisions that every tool's version of them shares.
 
 use std::fmt;
 
@@ -7,22 +7,23 @@ use std::fmt;
 pub enum Workload {
     /// A master and its workers: `n`! traces.
     Pi(usize),
-    /// Workers and their master register: (`n` + 1)! traces.
+    /// Workers that register, and their master, which registers too: (`n` + 1)! traces.
     Registry(usize),
-    /// A tree of actors; 2 to the number of inner nodes traces. `fib(n)` is 1 for `n` < 3.
+    /// A tree of actors: 2^i traces for i inner nodes. `fib(n)` is 1 for `n` < 3.
     Fib(u32),
-    /// Two producers of `k` messages: (2`k`)! traces, in order per pair of actors (2`k` over `k`).
+    /// Two producers of `k` messages each: (2`k`)! traces, or 2`k` over `k` if messages between two actors stay in
+    /// order.
     Producers { k: usize, fifo: bool, sum: bool },
-    /// The election of a leader in a ring, unordered delivery.
+    /// The election of a leader in a ring, with unordered delivery.
     Leader(usize),
-    /// Three creatures and so many meetings.
+    /// Three creatures and a number of meetings.
     Chameneos(usize),
 }
 
 use Workload::{Chameneos, Fib, Leader, Pi, Producers, Registry};
 
 impl Workload {
-    /// All of them; a run of a few seconds takes smaller ones.
+    /// Returns all workloads, or smaller ones for a run of a few seconds.
     pub fn all(quick: bool) -> Vec<Workload> {
         let producers = |k, fifo, sum| Producers { k, fifo, sum };
         let mut all = Vec::new();
@@ -39,7 +40,7 @@ impl Workload {
         all
     }
 
-    /// The workload that is called this.
+    /// Returns the workload with this name.
     pub fn find(name: &str) -> Option<Workload> {
         [false, true].into_iter().flat_map(Workload::all).find(|workload| workload.to_string() == name)
     }
@@ -61,7 +62,7 @@ impl fmt::Display for Workload {
     }
 }
 
-/// The part of π that worker `id` of `workers` computes, in parts of 10⁹.
+/// Returns the part of π that worker `id` of `workers` computes, in units of 10⁻⁹.
 pub fn part_of_pi(id: usize, workers: usize) -> i64 {
     const INTERVALS: usize = 100;
     let h = 1.0 / INTERVALS as f64;
@@ -72,12 +73,12 @@ pub fn part_of_pi(id: usize, workers: usize) -> i64 {
     (h * heights.sum::<f64>() * 1e9) as i64
 }
 
-/// The Fibonacci number that needs no further asking.
+/// Returns the Fibonacci number if it needs no further requests.
 pub fn small_fib(n: u32) -> Option<u64> {
     (n < 3).then_some(u64::from(n > 0))
 }
 
-/// What a consumer keeps: everything, or only the sum.
+/// Adds an item to those that a consumer keeps: all items, or only their sum.
 pub fn keep(kept: &mut Vec<usize>, item: usize, only_sum: bool) {
     match kept.last_mut() {
         Some(sum) if only_sum => *sum += item,
@@ -85,14 +86,14 @@ pub fn keep(kept: &mut Vec<usize>, item: usize, only_sum: bool) {
     }
 }
 
-/// What goes around the ring.
+/// A message that travels around the ring.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Number {
     First(usize),
     Second(usize),
 }
 
-/// What a process of the ring knows.
+/// The state of a process of the ring.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Process {
     max: usize,
@@ -105,7 +106,7 @@ impl Process {
         Process { max: id, active: true, left: None }
     }
 
-    /// What to tell the right neighbour after hearing this.
+    /// Handles a number from the left neighbour. Returns the number to send to the right neighbour, if any.
     pub fn hear(&mut self, number: Number) -> Option<Number> {
         match number {
             _ if !self.active => Some(number),
@@ -139,7 +140,7 @@ pub enum Colour {
 impl Colour {
     pub const ALL: [Colour; 3] = [Colour::Blue, Colour::Red, Colour::Yellow];
 
-    /// The colour of both after two have met.
+    /// Returns the colour of both creatures after they have met.
     pub fn meets(self, other: Colour) -> Colour {
         if self == other {
             return self;

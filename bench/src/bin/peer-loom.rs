@@ -1,5 +1,5 @@
-//! Measures loom: actors are its threads. Its own channels print a line to the terminal at every receive (0.7.2), so a mailbox
-//! is a queue under a mutex, with a condition variable.
+//! Measures loom, with actors as its threads. Loom's own channels print a line to the terminal at every receive
+//! (0.7.2), so a mailbox is a queue under a mutex, with a condition variable.
 
 use loom::model::Builder;
 use loom::sync::{Arc, Condvar, Mutex};
@@ -52,14 +52,14 @@ impl Threads for Loom {
     }
 }
 
-/// All executions that it regards as different, or the first `most`.
+/// Runs all executions that loom regards as different, or the first `most`.
 fn run(workload: Workload, most: u64) -> Counts {
     let executions = std::sync::Arc::new(AtomicU64::new(0));
     let counter = executions.clone();
     let mut builder = Builder::new();
     builder.max_threads = loom::MAX_THREADS;
     builder.max_branches = 100_000;
-    // Loom looks at its limit only where it would write a checkpoint, before that execution.
+    // Loom checks its limit only before an execution for which it would write a checkpoint.
     builder.checkpoint_interval = most as usize + 1;
     builder.max_permutations = Some(most as usize + 1);
     builder.check(move || {

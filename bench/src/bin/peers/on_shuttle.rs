@@ -1,4 +1,4 @@
-//! Shuttle: actors are its threads, their mailboxes its channels. Its depth-first search skips nothing.
+//! Shuttle, with actors as its threads and mailboxes as its channels. Its depth-first search skips nothing.
 
 use shuttle::scheduler::DfsScheduler;
 use shuttle::sync::mpsc;
@@ -27,7 +27,7 @@ impl Threads for Shuttle {
     }
 
     fn send(to: &Address, message: Msg<Address>) {
-        // Like an actor that has stopped, one that has ended does not mind further messages.
+        // A message to an actor that has ended is ignored, as if the actor had stopped.
         let _ = to.0.send(message);
     }
 
@@ -36,7 +36,7 @@ impl Threads for Shuttle {
     }
 }
 
-/// The first `most` orders of all steps.
+/// Runs the first `most` orders of all steps.
 pub(crate) fn run(workload: Workload, most: u64) -> Counts {
     let mut config = Config::new();
     config.failure_persistence = FailurePersistence::None;

@@ -1,15 +1,15 @@
-//! Stateright: an actor model, searched depth first by one thread. Its actors cannot be created by others, so those of
-//! a tree are there from the start.
+//! Stateright, with an actor model that one thread searches depth first. Its actors cannot create others, so the actors
+//! of a tree exist from the start.
 //!
-//! A delivery that changes nothing is left out there; here every handler takes hold of its state, so that the same
-//! steps are counted as elsewhere.
+//! Stateright ignores a delivery that changes nothing. Here every handler takes a mutable reference to its state, so
+//! that the same steps are counted as with the other tools.
 
 use stateright::actor::{Actor, ActorModel, Envelope, Id, Network, Out};
 use stateright::{Checker, Expectation, Model};
 use std::borrow::Cow;
 use whippet_bench::{Colour, Counts, Number, Process, Workload, keep, part_of_pi, small_fib};
 
-/// What an actor is, and what it knows from the start.
+/// The role of an actor, with its initial knowledge.
 #[derive(Clone, Debug)]
 enum Role {
     Master { workers: usize },
@@ -130,7 +130,7 @@ impl Actor for Role {
     }
 }
 
-/// All states, or at least `most`.
+/// Explores all states, or at least `most`.
 pub(crate) fn run(workload: Workload, most: u64) -> Counts {
     let (actors, first) = set_up(workload);
     let fifo = matches!(workload, Workload::Producers { fifo: true, .. });
@@ -139,7 +139,7 @@ pub(crate) fn run(workload: Workload, most: u64) -> Counts {
     let checker = ActorModel::new((), ())
         .actors(actors)
         .init_network(network)
-        // Without a property that holds, it would stop at once.
+        // Without a property that holds, the checker would stop at once.
         .property(Expectation::Always, "nobody has crashed", |_, state| !state.crashed.contains(&true))
         .checker()
         .target_state_count(most as usize)
@@ -154,7 +154,7 @@ pub(crate) fn run(workload: Workload, most: u64) -> Counts {
     }
 }
 
-/// The actors, and the messages that the test sends.
+/// Returns the actors, and the messages that the test sends.
 fn set_up(workload: Workload) -> (Vec<Role>, Vec<(Id, Msg)>) {
     let id = Id::from;
     match workload {
@@ -192,7 +192,7 @@ fn set_up(workload: Workload) -> (Vec<Role>, Vec<(Id, Msg)>) {
     }
 }
 
-/// Adds the tree that computes fib(`n`) for `client`.
+/// Adds the tree that computes fib(`n`) for `client`, and returns its root.
 fn grow(actors: &mut Vec<Role>, client: usize, n: u32) -> Id {
     let node = actors.len();
     actors.push(Role::Node { client: Some(Id::from(client)), children: Vec::new() });

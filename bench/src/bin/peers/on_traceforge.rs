@@ -1,4 +1,4 @@
-//! TraceForge: actors are its threads; unordered delivery is its `Bag`.
+//! TraceForge, with actors as its threads and its `Bag` for unordered delivery.
 
 use traceforge::thread::{self, ThreadId};
 use traceforge::{Config, ConsType};
@@ -27,7 +27,7 @@ impl Threads for TraceForge {
     }
 }
 
-/// All traces, or the first `most`.
+/// Runs all traces, or the first `most`.
 pub(crate) fn run(workload: Workload, most: u64) -> Counts {
     let fifo = matches!(workload, Workload::Producers { fifo: true, .. });
     let config = Config::builder()
@@ -36,7 +36,7 @@ pub(crate) fn run(workload: Workload, most: u64) -> Counts {
         .with_max_iterations(most)
         .build();
     let stats = traceforge::verify(config, move || execute::<TraceForge>(workload));
-    // An execution that ends with somebody waiting, as the processes of the ring do, counts as blocked there.
+    // TraceForge counts an execution that ends with waiting threads, such as the processes of the ring, as blocked.
     let executions = (stats.execs + stats.block) as u64;
     Counts { executions: Some(executions), states: None, transitions: deliveries(), complete: executions < most }
 }

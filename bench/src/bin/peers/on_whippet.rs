@@ -1,4 +1,4 @@
-//! Whippet, through what its users import; one worker, all checks on.
+//! Whippet, through its public API, with one worker and all checks on.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -6,7 +6,7 @@ use whippet::Delivery;
 use whippet::search::{Options, Reduction, explore};
 use whippet_bench::{Counts, Workload};
 
-/// Searches to the end, or for so long.
+/// Searches to the end, or for at most `longest`.
 pub(crate) fn run(workload: Workload, reduction: Reduction, longest: Option<Duration>) -> Result<Counts, String> {
     let (subject, settings, delivery) = subject(workload);
     let settings = settings.iter().map(|(name, value)| (*name, value.as_str()));
@@ -25,7 +25,7 @@ pub(crate) fn run(workload: Workload, reduction: Reduction, longest: Option<Dura
     })
 }
 
-/// The subject, its settings and how messages are delivered.
+/// Returns the subject, its settings and the delivery of its messages.
 fn subject(workload: Workload) -> (&'static str, Vec<(&'static str, String)>, Delivery) {
     let unordered = Delivery::Unordered;
     match workload {
