@@ -67,11 +67,12 @@ impl Fingerprints {
     pub(super) fn rewind(&mut self, depth: usize) {
         while let Some(known) = self.known.pop_if(|known| known.depth > depth) {
             self.sums = known.sums;
-            self.actors.truncate(known.actors);
-            self.messages.truncate(known.messages);
+            // Actors created since then may have taken steps too, so they are removed last.
             for (actor, part) in self.undo.drain(known.undo..).rev() {
                 self.actors[actor as usize] = part;
             }
+            self.actors.truncate(known.actors);
+            self.messages.truncate(known.messages);
         }
     }
 
