@@ -69,12 +69,21 @@ impl Pasts {
         self.carried.push(carried);
     }
 
-    /// Returns `true` if message `q`, which actor `from` sent, was sent before the later message `p`. The clocks of all
+    /// Returns `true` if message `q`, which actor `from` sent, was sent before another message `p`. The clocks of all
     /// messages must have been maintained.
     pub(crate) fn sent_before(&self, q: u32, from: u32, p: u32) -> bool {
+        self.is_in(q, from, &self.carried[p as usize])
+    }
+
+    /// Returns `true` if message `q`, which actor `from` sent, was sent before whatever `actor` sends next.
+    pub(crate) fn knows(&self, actor: u32, q: u32, from: u32) -> bool {
+        self.is_in(q, from, self.of(actor))
+    }
+
+    fn is_in(&self, q: u32, from: u32, clock: &[u32]) -> bool {
         // Each value of the sender's own entry is carried by one message or given to one new actor, so a clock that has
         // reached the value carried by `q` can only have got it from `q` or from a later action of the sender.
-        entry(&self.carried[q as usize], from) <= entry(&self.carried[p as usize], from)
+        entry(&self.carried[q as usize], from) <= entry(clock, from)
     }
 
     /// Records that an actor received message `what`.

@@ -283,7 +283,7 @@ fn same_ends(all: &Answer, answer: &Answer) -> Result<(), String> {
 }
 
 /// Compares the numbers of final states, unless the program creates actors, which are named after messages.
-fn same_states(program: &Program, all: &Answer, answer: &Answer) -> Result<(), String> {
+pub(crate) fn same_states(program: &Program, all: &Answer, answer: &Answer) -> Result<(), String> {
     let creates = program.rules.iter().flat_map(|rule| &rule.actions).any(|a| matches!(a, Action::Create(_)));
     let (wanted, found) = (states(&all.log).len(), states(&answer.log).len());
     if creates || wanted == found { Ok(()) } else { Err(format!("{found} final states, not {wanted}")) }

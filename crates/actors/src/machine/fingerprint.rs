@@ -5,13 +5,18 @@
 //! ordered hash depends on the numbers of actors and the positions of pending messages, so it is computed from scratch
 //! each time.
 //!
+//! With ordered delivery, a configuration also includes which messages have to wait for which, now and later. This part
+//! is computed from scratch too.
+//!
 //! Actors with an async body are compared by the text of the messages they have received, in which addresses print as
 //! their stable names.
 
 use super::Record;
 use crate::address::with_labels;
 use crate::cell::Cell;
+use crate::delivery::Delivery;
 use crate::engine::Engine;
+use smallvec::SmallVec;
 use whippet_model::{Comparison, MachineError, Name};
 
 /// Two independent sums of 64 bits each. 128 bits make a collision, which would merge two different states, unlikely.
@@ -45,6 +50,7 @@ pub(super) struct Present<'a> {
     pub(super) engine: &'a Engine,
     pub(super) cells: &'a [Box<dyn Cell>],
     pub(super) records: &'a [Record],
+    pub(super) delivery: Delivery,
     /// `true` if there may be an actor with an async body.
     pub(super) bodies: bool,
 }
@@ -77,13 +83,15 @@ impl Fingerprints {
     }
 
     fn hash(&mut self, present: Present<'_>, how: Comparison) -> Result<u128, MachineError> {
-        let [high, low] = match how {
+        let (mut sums, order) = match how {
             Comparison::Canonical => {
                 self.learn(present)?;
-                self.sums
+                (self.sums, present.order(|slot| present.engine.about[slot as usize].name.0)?)
             }
-            Comparison::Ordered => ordered(present)?,
+            Comparison::Ordered => (ordered(present)?, present.order(u64::from)?),
         };
+        add(&mut sums, order);
+        let [high, low] = sums;
         Ok(u128::from(high) << 64 | u128::from(low))
     }
 
@@ -134,10 +142,45 @@ impl Present<'_> {
     }
 
     fn message(self, what: u32) -> Result<Sums, MachineError> {
+        let name = self.engine.about[self.engine.mail[what].to as usize].name;
+        Ok(part(name.mixed(3).mixed(self.content(what)?)))
+    }
+
+    fn content(self, what: u32) -> Result<u64, MachineError> {
         let to = self.engine.mail[what].to as usize;
-        let about = &self.engine.about[to];
-        let hash = self.cells[to].hash_message(self.engine, what).ok_or_else(|| no_hash(&about.kind))?;
-        Ok(part(about.name.mixed(3).mixed(hash)))
+        let hash = self.cells[to].hash_message(self.engine, what);
+        hash.ok_or_else(|| no_hash(&self.engine.about[to].kind))
+    }
+
+    /// Hashes what determines the delivery order of pending messages and of those sent later. `who` identifies an actor.
+    ///
+    /// Messages between the same two actors are ordered, so their receiver, sender and position identify them.
+    fn order(self, who: impl Fn(u32) -> u64) -> Result<Sums, MachineError> {
+        let mut sums = [0; 2];
+        if self.delivery == Delivery::Unordered {
+            return Ok(sums);
+        }
+        let (mail, pasts) = (&self.engine.mail, &self.engine.shared.pasts);
+        let mut pending: SmallVec<[(u32, Name); 16]> = SmallVec::new();
+        for what in mail.pending() {
+            let (from, to) = (mail[what].from, mail[what].to);
+            let position = pending.iter().filter(|&&(p, _)| (mail[p].from, mail[p].to) == (from, to)).count();
+            let name = Name(who(to)).mixed(who(from)).mixed(position as u64);
+            add(&mut sums, part(name.mixed(4).mixed(self.content(what)?)));
+            pending.push((what, name));
+        }
+        if self.delivery == Delivery::Causal {
+            // Messages sent by an actor that knows of a pending one come after it, and so do those sent by the receivers
+            // of messages that carry this knowledge.
+            for &(q, name) in &pending {
+                let from = mail[q].from;
+                let actors = (0..self.cells.len() as u32).filter(|&slot| pasts.knows(slot, q, from));
+                actors.for_each(|slot| add(&mut sums, part(name.mixed(5).mixed(who(slot)))));
+                let messages = pending.iter().filter(|&&(p, _)| p != q && pasts.sent_before(q, from, p));
+                messages.for_each(|(_, other)| add(&mut sums, part(name.mixed(6).mixed(other.0))));
+            }
+        }
+        Ok(sums)
     }
 }
 
@@ -151,9 +194,7 @@ fn ordered(present: Present<'_>) -> Result<Sums, MachineError> {
     }
     for (k, p) in engine.mail.pending().enumerate() {
         let to = engine.mail[p].to;
-        let hash = present.cells[to as usize].hash_message(engine, p);
-        let hash = hash.ok_or_else(|| no_hash(&engine.about[to as usize].kind))?;
-        add(&mut sums, part(Name(k as u64).mixed(u64::from(to)).mixed(hash)));
+        add(&mut sums, part(Name(k as u64).mixed(u64::from(to)).mixed(present.content(p)?)));
     }
     Ok(sums)
 }

@@ -345,10 +345,14 @@ impl Machine for ActorMachine {
 
     fn fingerprint(&mut self, comparison: Comparison) -> Result<u128, MachineError> {
         let engine = self.engine.borrow();
-        self.fingerprints.of(
-            Present { engine: &engine, cells: &self.cells, records: &self.records, bodies: self.bodies },
-            comparison,
-        )
+        let present = Present {
+            engine: &engine,
+            cells: &self.cells,
+            records: &self.records,
+            delivery: self.delivery,
+            bodies: self.bodies,
+        };
+        self.fingerprints.of(present, comparison)
     }
 
     fn limit_memory(&mut self, bytes: usize) {
