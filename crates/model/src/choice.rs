@@ -85,11 +85,18 @@ impl Branch {
 
     /// Returns the branch after this one, given the number of values of each digit. The last digit changes fastest,
     /// and the digits after the one that changes are reset to 0.
+    ///
+    /// # Panics
+    /// Panics if the next branch cannot be represented: if it needs more than [`DIGITS`](Branch::DIGITS) digits, or
+    /// more than [`VALUES`](Branch::VALUES) values of a digit. Machines report such steps instead.
     #[must_use]
     pub fn next(self, arities: &[u32]) -> Option<Branch> {
         let k = (0..arities.len()).rev().find(|&k| self.digit(k) + 1 < arities[k])?;
+        let value = self.digit(k) + 1;
+        let fits = k < Self::DIGITS && value < Self::VALUES;
+        assert!(fits, "our bug: a step has more choices, or a choice more values, than a branch can represent");
         let kept = self.0 & ((1u64 << (8 * k)) - 1);
-        Branch(kept).with(k, self.digit(k) + 1)
+        Branch(kept).with(k, value)
     }
 }
 
@@ -260,4 +267,30 @@ pub struct Delivered {
     pub by: Option<usize>,
     /// The handles that the step made pending.
     pub sent: Range<u32>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Branch;
+
+    #[test]
+    fn branches_are_counted_to_the_last_one() {
+        let last = Branch(u64::MAX);
+        assert_eq!(last.next(&[256; 8]), None);
+        assert_eq!(Branch(u64::MAX >> 8).next(&[256; 8]), last.with(7, 1));
+        // Further choices with a single value are harmless.
+        assert_eq!(last.next(&[[256; 8], [1; 8]].concat()), None);
+    }
+
+    #[test]
+    #[should_panic(expected = "more choices")]
+    fn a_ninth_choice_is_not_ignored() {
+        let _ = Branch::FIRST.next(&[2; 9]);
+    }
+
+    #[test]
+    #[should_panic(expected = "more values")]
+    fn a_value_too_many_is_not_ignored() {
+        let _ = Branch(255).next(&[300]);
+    }
 }
