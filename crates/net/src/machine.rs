@@ -288,13 +288,15 @@ impl Machine for NetMachine {
         if !record.fails {
             return None;
         }
-        // Looks at the node after the step; a created process may have failed at once.
-        let failed = [self.processes[record.process as usize].node]
-            .into_iter()
-            .chain(self.processes.iter().filter(|p| p.creator == Some(at as u32)).map(|p| p.node))
-            .find_map(|node| self.failure(node))?;
+        // The process failed after the step, or a process that the step created failed at once, or both.
+        let process = &self.processes[record.process as usize];
+        let next = process.steps.get(record.index as usize + 1).map(|&step| self.steps[step as usize].node);
+        let created = self.processes.iter().filter(|p| p.creator == Some(at as u32));
+        let nodes = [next.unwrap_or(process.node)].into_iter().chain(created.map(|p| self.histories.root(p.body)));
+        let (messages, places): (Vec<_>, Vec<_>) = nodes.filter_map(|node| self.failure(node)).unzip();
+        let (message, place) = (messages.join("; "), places.into_iter().flatten().next());
         let key = Name::ROOT.mixed(0xfa11).mixed(self.event(record.process, record.index, Branch::FIRST).0);
-        Some(Problem { kind: Kind::Panic, message: failed.0, place: failed.1, key, steps: vec![at], warning: false })
+        Some(Problem { kind: Kind::Panic, message, place, key, steps: vec![at], warning: false })
     }
 
     fn ending(&mut self, out: &mut Vec<Problem>) {

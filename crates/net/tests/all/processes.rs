@@ -152,3 +152,29 @@ fn a_deadlock_says_who_waits_for_what() {
     let deadlock = verdict.findings.iter().find(|f| f.message.contains("process 0 waits for mutex 1")).unwrap();
     assert!(deadlock.message.contains("which process 1 has and did not unlock"), "{}", deadlock.message);
 }
+
+#[test]
+fn a_panic_of_a_new_process_is_not_replaced_by_a_later_one_of_its_creator() {
+    let net = net(|net| {
+        net.process("parent", async || {
+            create("child", async || panic!("the child panics")).await;
+            step("goes on").await;
+            panic!("the parent panics");
+        });
+    });
+    let mut messages: Vec<_> = check(&net, 1).findings.into_iter().map(|finding| finding.message).collect();
+    messages.sort_unstable();
+    assert_eq!(messages, ["the child panics", "the parent panics"]);
+}
+
+#[test]
+fn panics_of_a_process_and_of_its_creator_in_one_step_are_both_reported() {
+    let net = net(|net| {
+        net.process("parent", async || {
+            create("child", async || panic!("the child panics")).await;
+            panic!("the parent panics");
+        });
+    });
+    let messages: Vec<_> = check(&net, 1).findings.into_iter().map(|finding| finding.message).collect();
+    assert_eq!(messages, ["the parent panics; the child panics"]);
+}
