@@ -3,6 +3,7 @@
 use crate::failure::Failure;
 use crate::table::table;
 use serde_json::{Value, json};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 use whippet_report::grouped;
 use whippet_search::{Options, Order, Reduction};
@@ -23,9 +24,13 @@ type Runs = fn(Option<&str>) -> Result<Printed, Failure>;
 /// The tables by name.
 pub(crate) const TABLES: [(&str, Runs); 2] = [("udpor", unfoldings), ("selection", selections)];
 
-/// Returns the subjects that occur only in these tables.
-pub(crate) fn subjects() -> impl Iterator<Item = &'static str> {
-    whippet_net::subjects().into_iter().map(|subject| subject.name)
+/// Returns the subjects of one of these tables.
+pub(crate) fn subjects(table: &str) -> BTreeSet<String> {
+    match table {
+        "udpor" => whippet_net::subjects().into_iter().map(|subject| subject.name.to_owned()).collect(),
+        "selection" => whippet_lang::selection::subjects(),
+        _ => BTreeSet::new(),
+    }
 }
 
 /// Runs table 1 of the paper on unfoldings.
@@ -81,8 +86,7 @@ fn selections(subject: Option<&str>) -> Result<Printed, Failure> {
     const TITLE: &str = "Selecting actors and tasks · Albert, Arenas, Gómez-Zamalloa (FORTE 2014), Table 1";
     let mut rows = whippet_lang::selection::reproduce(false).map_err(Failure::misuse)?;
     rows.push(figure_4()?);
-    let named = |test: &str| test.split('(').next().unwrap_or(test).to_lowercase();
-    rows.retain(|row| subject.is_none_or(|name| named(&row.test) == name));
+    rows.retain(|row| subject.is_none_or(|name| row.subject() == name));
     let lines = rows.iter().map(|row| {
         let ours = row.ours.map_or_else(String::new, |ours| ours.to_string());
         vec![row.test.clone(), row.how.clone(), row.published.to_string(), ours, row.mark.into(), row.why.into()]

@@ -16,7 +16,7 @@ use whippet_subjects::{Cell, Figures, Mark, Plan, Reproduced, Reproducer, Reprod
 pub(crate) fn reproduce(command: &Reproduce) -> Answer {
     let all = tables();
     let chosen = chosen(command, &all)?;
-    let mut reproducer = Reproducer::new(plan(command, &all)?);
+    let mut reproducer = Reproducer::new(plan(command, &chosen)?);
     let watch = Watch::new("");
     let mut done = Vec::new();
     for table in chosen {
@@ -57,7 +57,7 @@ fn wants(command: &Reproduce, name: &str) -> bool {
     match (&command.table, &command.subject) {
         (Some(table), _) => table == name,
         (None, None) => true,
-        (None, Some(subject)) => name == "udpor" && others::subjects().any(|known| known == subject),
+        (None, Some(subject)) => name == "udpor" && others::subjects(name).contains(subject),
     }
 }
 
@@ -83,19 +83,18 @@ fn chosen<'a>(command: &Reproduce, all: &'a [Table]) -> Result<Vec<&'a Table>, F
     Ok(vec![found])
 }
 
-fn plan(command: &Reproduce, all: &[Table]) -> Result<Plan, Failure> {
+/// Returns what to run of the chosen tables. Fails if none of the selected tables has the subject.
+fn plan(command: &Reproduce, chosen: &[&Table]) -> Result<Plan, Failure> {
     let limits = Limits { time: Some(command.limit_seconds), ..Limits::default() };
-    let subjects: Vec<String> = command.subject.iter().cloned().collect();
-    let programs = all.iter().flat_map(|table| &table.programs);
-    let named = programs.flat_map(|p| [p.subject.as_str(), p.printed.as_str()]);
-    let mut known: BTreeSet<&str> = named.collect();
-    for name in others::subjects() {
-        known.insert(name);
-    }
-    let is_known = |name: &str| known.contains(name) || command.table.as_deref() == Some("selection");
-    match subjects.iter().find(|name| !is_known(name)) {
-        Some(name) => Err(unknown("subject in the tables", name, known)),
-        None => Ok(Plan { subjects, rule: command.rule, limits }),
+    let programs = chosen.iter().flat_map(|table| &table.programs);
+    let mut known: BTreeSet<String> = programs.flat_map(|p| [p.subject.clone(), p.printed.clone()]).collect();
+    known.extend(others::subjects(command.table.as_deref().unwrap_or("udpor")));
+    match &command.subject {
+        Some(name) if !known.contains(name) => {
+            let place = if command.table.is_some() { "subject in this table" } else { "subject in the tables" };
+            Err(unknown(place, name, known.iter().map(String::as_str)))
+        }
+        subject => Ok(Plan { subjects: subject.iter().cloned().collect(), rule: command.rule, limits }),
     }
 }
 

@@ -212,6 +212,10 @@ fn unknown_names_list_the_known_ones() {
     assert!(wrong(&["explore", "nowhere.net"]).contains("cannot read nowhere.net"));
     assert!(wrong(&["reproduce", "--table", "9"]).contains("4.2"));
     assert!(wrong(&["reproduce", "--subject", "pie"]).contains("Did you mean `pi`?"));
+    assert!(wrong(&["reproduce", "--table", "selection", "--subject", "qsrt"]).contains("Did you mean `qsort`?"));
+    // A subject of another table only: no row would be left.
+    assert!(wrong(&["reproduce", "--table", "udpor", "--subject", "fib"]).contains("no subject in this table `fib`"));
+    assert!(wrong(&["reproduce", "--table", "4.2", "--subject", "qsrt"]).contains("no subject in this table `qsrt`"));
     assert!(wrong(&["explore", "dtg", "--delivery", "fifo"]).contains("--delivery is for native actors"));
     wrong(&["explore"]);
     wrong(&[]);

@@ -23,4 +23,4 @@ mod table;
 
 pub(crate) use levels::Knowledge;
 pub use search::{Count, Pick, Selection, search};
-pub use table::{Row, Triple, figure_4, reproduce, running_example};
+pub use table::{Row, Triple, figure_4, reproduce, running_example, subjects};

@@ -6,6 +6,7 @@
 
 use super::search::{Pick, Selection, search};
 use crate::{AbsProgram, Marks, Tasks};
+use std::collections::BTreeSet;
 use std::fmt;
 use whippet_model::MachineError;
 
@@ -46,6 +47,34 @@ pub struct Row {
     pub mark: &'static str,
     /// The reason why the numbers differ or are missing.
     pub why: &'static str,
+}
+
+/// Returns the subjects of the table, in lower case: the names of its tests without their parameters.
+///
+/// ```
+/// use whippet_lang::selection::subjects;
+/// assert!(subjects().contains("qsort"));
+/// ```
+#[must_use]
+pub fn subjects() -> BTreeSet<String> {
+    TESTS.iter().map(|test| test.name).chain([FIGURE]).map(subject).collect()
+}
+
+fn subject(test: &str) -> String {
+    test.split('(').next().unwrap_or(test).to_lowercase()
+}
+
+impl Row {
+    /// Returns the subject of the test: see [`subjects`].
+    ///
+    /// ```
+    /// use whippet_lang::selection::figure_4;
+    /// assert_eq!(figure_4(10, 31).subject(), "figure 3");
+    /// ```
+    #[must_use]
+    pub fn subject(&self) -> String {
+        subject(&self.test)
+    }
 }
 
 /// A test of the table, and how to build its program.
