@@ -164,6 +164,14 @@ pub fn contributes(watched: Name, to: Name) {
     }
 }
 
+/// The running event has asked for something that is `ready` or has to be waited for: with that, it has looked at the wait
+/// that is registered next.
+pub fn has_asked(ready: bool) {
+    if let Some(x) = running() {
+        x.task().asks = Some(ready);
+    }
+}
+
 /// Whether what a task does is an event also where nobody can tell:
 /// [`Settings::every_event`](crate::Settings::every_event).
 #[must_use]

@@ -219,7 +219,8 @@ impl Execution {
     #[inline]
     pub(crate) fn aside(&mut self, number: u32, causes: &[u32], apart: impl IntoIterator<Item = Name>) {
         let task = &mut *self.tasks[number as usize];
-        task.in_aside = true;
+        (task.in_aside, task.acted) = (true, true);
+        task.waits.iter_mut().filter(|wait| wait.poll == task.poll).for_each(|wait| wait.looked = true);
         if !self.asides.are_ordered() || self.muted {
             return;
         }
@@ -333,6 +334,14 @@ impl Execution {
         }
     }
 
+    /// What the running step asked for counts as a look: another answer would have led elsewhere.
+    #[inline]
+    pub(crate) fn attach_asked_looks(&mut self) {
+        while let Some(touch) = self.task().asked_looks.pop() {
+            self.touch(touch);
+        }
+    }
+
     fn touch_probes(&mut self) {
         let mut probes = std::mem::take(&mut self.task().probes);
         for touch in probes.drain(..) {
@@ -358,16 +367,36 @@ impl Execution {
         !task.in_poll && self.groups.is_marked(task.name)
     }
 
-    /// Returns `true` if task `at`, which has registered its waits, looks at them in a step of its own before it is blocked.
+    /// Returns `true` if task `at`, whose poll is over but for a look at its newest waits, takes that look in a step of its
+    /// own before it is blocked.
     ///
     /// Other tasks need no such step: they are blocked at once, and go on when something is ready. It matters
     /// * for a task that some execution aborts: an abort that comes before the look does not keep it from taking what is
     ///   ready at the look;
-    /// * beside `yield_now`, which is not ready at the first look and always at the second one.
+    /// * beside `yield_now`, which is not ready at the first look and always at the second one;
+    /// * where the poll had an event: what was asked before it had to wait then, whatever has become ready since.
     pub(crate) fn looks_first(&self, at: usize) -> bool {
         let task = &self.tasks[at];
-        let yields = || task.live_waits().any(|wait| matches!(wait.on, On::Yield));
-        task.poll > 0 && (self.is_abortable(at) || task.live_waits().nth(1).is_some() && yields())
+        let is_new = |wait: &Wait| !wait.looked && !matches!(wait.on, On::Yield);
+        let is_old = |wait: &Wait| wait.looked || matches!(wait.on, On::Yield);
+        task.poll > 0
+            && task.live_waits().any(is_new)
+            && (self.is_abortable(at) || task.live_waits().any(is_old))
+    }
+
+    /// Returns `true` if the running task's look at its next wait is a step of its own: its poll goes on to other branches
+    /// if there is nothing to take, and has acted since its last look.
+    pub(crate) fn looks_apart(&mut self) -> bool {
+        let task = self.task();
+        task.composite > 0 && task.acted && task.asks.is_none()
+    }
+
+    /// Returns `true` if the wait can end now.
+    pub(crate) fn can_end(&self, wait: &Wait) -> bool {
+        match wait.on {
+            On::Timer(due) => due <= self.clock.now || wait.armed && due <= self.clock.limit,
+            _ => self.is_ready(&wait.on),
+        }
     }
 
     /// Returns `true` if a waiting task could be let through by more than one thing.
@@ -433,6 +462,8 @@ impl Execution {
     pub(crate) fn comes_to_event(&mut self) {
         self.mark_around();
         self.attach_probes();
+        self.attach_asked_looks();
+        self.task().acted = true;
         if self.mark_dirty() && !self.task().in_aside {
             // What was asked on the way here may have had another answer.
             self.record.appends = None;
@@ -443,7 +474,11 @@ impl Execution {
     /// more.
     pub(crate) fn mark_dirty(&mut self) -> bool {
         let task = self.task();
-        let asked = task.waits.iter().any(|wait| wait.poll == task.poll);
+        let mut asked = false;
+        for wait in task.waits.iter_mut().filter(|wait| wait.poll == task.poll) {
+            wait.looked = true;
+            asked = true;
+        }
         task.dirty |= asked;
         asked
     }

@@ -167,11 +167,19 @@ impl Gate {
         }
         events::write(object.part(Part::Free));
         events::enables(object.part(Part::Free), object.part(Part::Item));
+        self.read_closed(object);
         let step = events::this_step();
         self.with(|s, _| s.permits.release(count, step));
     }
 
-    /// Takes up to `count` free permits away for good. An event.
+    /// The running step assigns permits to waiters, unless the gate is closed.
+    fn read_closed(&self, object: Object) {
+        if self.closes || events::knows(closable(object)) {
+            events::read(object.part(Part::Closed));
+        }
+    }
+
+    /// Takes up to `count` free permits away for good. Scheduling point.
     pub fn forget(&self, count: usize, place: Place) -> usize {
         let object = self.used(place);
         events::event(Action::new("forgets permits of", object, place));
@@ -258,6 +266,7 @@ impl Acquiring {
             Some(Asked::Now) => Some(Ok(())),
             Some(Asked::Wait(id)) => {
                 self.id = Some(id);
+                events::has_asked(self.gate.ready(id).is_some());
                 None
             }
         }
@@ -320,6 +329,7 @@ impl Drop for Acquiring {
         events::write(object.part(Part::Line));
         events::write(object.part(Part::Free));
         events::enables(object.part(Part::Free), object.part(Part::Item));
+        self.gate.read_closed(object);
         let step = events::this_step();
         self.gate.with(|s, _| s.permits.give_up(id, step));
     }

@@ -11,6 +11,9 @@ use crate::waiting::{On, Ready, Unseen, Wait};
 use smallvec::SmallVec;
 use whippet_model::{Name, Touch};
 
+/// Waits of a task that can end, by their place among its waits.
+type ReadyWaits = SmallVec<[(usize, Ready); 4]>;
+
 /// Finds out which timers may fire.
 #[inline]
 pub(crate) fn refresh(x: &mut Execution, timers: u64) {
@@ -23,9 +26,9 @@ pub(crate) fn refresh(x: &mut Execution, timers: u64) {
 fn ask_timers(x: &mut Execution, timers: u64) {
     x.clock.limit = 0;
     x.clock.idle = false;
-    let waiting = x.tasks.iter().filter(|task| matches!(task.state, State::Blocked | State::Looking { first: false }));
+    let waiting = x.tasks.iter().filter(|task| matches!(task.state, State::Blocked | State::Looking { .. }));
     let due = waiting.flat_map(|task| task.live_waits()).filter_map(|wait| match wait.on {
-        On::Timer(at) => Some(at),
+        On::Timer(at) if wait.armed => Some(at),
         _ => None,
     });
     let Some(first) = due.min() else { return };
@@ -65,7 +68,7 @@ fn is_able(x: &Execution, number: usize) -> bool {
     match task.state {
         State::Event(_) | State::Looking { .. } => true,
         State::Blocked => {
-            task.cancelled().is_some() || task.woken.is_some() || task.live_waits().any(|wait| x.is_ready(&wait.on))
+            task.cancelled().is_some() || task.woken.is_some() || task.live_waits().any(|wait| x.can_end(wait))
         }
         State::Fresh | State::Done => false,
     }
@@ -99,12 +102,17 @@ pub(crate) fn grant(x: &mut Execution, number: u32) -> Action {
     {
         return action;
     }
-    let ready = ready_waits(x, at);
+    let mut ready = ready_waits(x, at);
     if let Some(step) = woken {
         x.cause(step);
     }
     if ready.is_empty() {
         return Action::plain("is woken", x.tasks[at].place);
+    }
+    if x.tasks[at].live_waits().nth(1).is_some()
+        && let Some(action) = fire_early(x, at, &mut ready, woken)
+    {
+        return action;
     }
     take_one(x, at, ready, woken.is_some())
 }
@@ -113,50 +121,90 @@ pub(crate) fn grant(x: &mut Execution, number: u32) -> Action {
 /// its look at what it waits for is the next step.
 fn begin_poll(x: &mut Execution, at: usize) -> Action {
     let place = x.tasks[at].place;
-    let ready = ready_waits(x, at);
-    if let Some(step) = x.tasks[at].woken {
+    let woken = x.tasks[at].woken;
+    let mut ready = ready_waits(x, at);
+    if let Some(step) = woken {
         x.cause(step);
     }
-    let is_early = |x: &Execution, k: usize| matches!(x.tasks[at].waits[k].on, On::Timer(due) if due > x.clock.now);
-    let timer = ready.iter().map(|&(k, _)| k).find(|&k| is_early(x, k));
-    let others = x.tasks[at].woken.is_some() || ready.iter().any(|&(k, _)| !is_early(x, k));
-    for &(k, found) in &ready {
+    if let Some(action) = fire_early(x, at, &mut ready, woken) {
+        return action;
+    }
+    // One reason to go on is enough: the look that follows depends on all of them.
+    if let Some((k, found)) = ready.into_iter().min_by_key(|(_, found)| found.since.wrapping_add(1)) {
         let on = x.tasks[at].waits[k].on.clone();
         x.touch_item(&on, found);
     }
-    if let Some(k) = timer
-        && (!others || x.choose(2) == 0)
-    {
-        let (On::Timer(due), action) = (&x.tasks[at].waits[k].on, x.tasks[at].waits[k].action) else {
-            unreachable!("only timers are early")
-        };
-        let due = *due;
-        if x.main_done {
-            x.tasks[at].grant = x.tasks[at].waits[k].id;
-            return too_late(x, at, action);
-        }
-        look_at_all_but(x, at, x.tasks[at].waits[k].id);
-        fire(x, due);
-    }
     pause(x, at, State::Looking { first: false });
     Action::plain("is polled", place)
+}
+
+/// Lets a timer fire that is not due yet, in a step that does not run its task. Where something else is ready too, the search
+/// chooses; `ready` is left with that if no timer fires.
+fn fire_early(x: &mut Execution, at: usize, ready: &mut ReadyWaits, woken: Option<u32>) -> Option<Action> {
+    let is_early = |x: &Execution, k: usize| matches!(x.tasks[at].waits[k].on, On::Timer(due) if due > x.clock.now);
+    let timer = ready.iter().map(|&(k, _)| k).find(|&k| is_early(x, k))?;
+    let others = woken.is_some() || ready.iter().any(|&(k, _)| !is_early(x, k));
+    if others && x.choose(2) == 1 {
+        ready.retain(|&mut (k, _)| !is_early(x, k));
+        return None;
+    }
+    let Wait { id, action, on: On::Timer(due), .. } = x.tasks[at].waits[timer] else { return None };
+    if x.main_done {
+        x.tasks[at].grant = id;
+        return Some(too_late(x, at, action));
+    }
+    look_at_all_but(x, at, id);
+    fire(x, due);
+    x.tasks[at].woken = woken;
+    pause(x, at, State::Blocked);
+    Some(Action::plain("lets a timer fire", action.place))
+}
+
+/// Arms the timers that the running task begins to wait for, unless its poll has something else to take first.
+pub(crate) fn arm_timers(x: &mut Execution) {
+    let at = x.running as usize;
+    let is_new = |wait: &Wait| matches!(wait.on, On::Timer(_)) && !wait.armed;
+    if !x.clock.used || !x.tasks[at].live_waits().any(is_new) {
+        return;
+    }
+    let sources = x.tasks[at].live_waits().filter(|wait| !wait.looked && matches!(wait.on, On::Source(..)));
+    let sources: SmallVec<[On; 4]> = sources.map(|wait| wait.on.clone()).collect();
+    sources.iter().for_each(|on| x.look_at(on));
+    let is_due = |wait: &Wait| matches!(wait.on, On::Timer(due) if due <= x.clock.now) && !wait.looked;
+    if !sources.iter().any(|on| x.is_ready(on)) && !x.tasks[at].live_waits().any(is_due) {
+        arm_all(x, at);
+    }
+}
+
+/// Arms the timers of a task that are not due yet.
+fn arm_all(x: &mut Execution, at: usize) {
+    let (now, task) = (x.clock.now, &mut *x.tasks[at]);
+    let poll = task.poll;
+    let live = |wait: &&mut Wait| wait.poll == poll || wait.foreign.is_some();
+    task.waits.iter_mut().filter(live).for_each(|wait| wait.armed = matches!(wait.on, On::Timer(due) if due > now));
 }
 
 /// A task in the middle of a poll looks at what it waits for: it takes what is ready, or waits.
 fn look(x: &mut Execution, at: usize, first: bool) -> Action {
     let woken = x.tasks[at].woken.take();
     let mut ready = ready_waits(x, at);
-    ready.retain(|&mut (k, _)| match x.tasks[at].waits[k].on {
-        On::Timer(due) => due <= x.clock.now,
-        On::Yield => !first,
-        On::Source(..) => true,
+    ready.retain(|&mut (k, _)| {
+        let Wait { on, looked, .. } = &x.tasks[at].waits[k];
+        match on {
+            On::Timer(due) => *due <= x.clock.now,
+            On::Yield => !first,
+            On::Source(..) => !(first && *looked),
+        }
     });
-    look_at_all_but(x, at, 0);
+    let seen = x.tasks[at].live_waits().filter(|wait| !(first && wait.looked));
+    let seen: SmallVec<[On; 4]> = seen.map(|wait| wait.on.clone()).collect();
+    seen.iter().for_each(|on| x.look_at(on));
     if x.tasks[at].live_waits().any(|wait| matches!(wait.on, On::Timer(_))) {
         x.touch(Touch::add(DUE));
     }
     if ready.is_empty() && (first || woken.is_none()) {
         x.tasks[at].woken = woken;
+        arm_all(x, at);
         pause(x, at, State::Blocked);
         return Action::plain("has to wait", x.tasks[at].place);
     }
@@ -175,12 +223,17 @@ fn pause(x: &mut Execution, at: usize, state: State) {
 }
 
 /// Grants one of the waits that are ready.
-fn take_one(x: &mut Execution, at: usize, mut ready: SmallVec<[(usize, Ready); 4]>, woken: bool) -> Action {
+fn take_one(x: &mut Execution, at: usize, mut ready: ReadyWaits, woken: bool) -> Action {
     // Where a task waits for several things, whatever lets it through is in a race with what would make another one
     // ready: it could have acted without.
     let several = x.waits_for_several(at) || woken;
     let sole = ready.len() == 1;
-    wait_on(x, at, &mut ready);
+    // A timer that is not due could have fired before, unless another one was due first.
+    let is_early = |wait: &Wait| matches!(wait.on, On::Timer(due) if due > x.clock.now);
+    if x.clock.used && x.tasks[at].live_waits().any(is_early) {
+        x.touch(Touch::read(CLOCK));
+        x.touch(Touch::read(DUE));
+    }
     narrow(x, at, &mut ready);
     let (chosen, since) = (ready[0].0, ready[0].1);
     let wait = &x.tasks[at].waits[chosen];
@@ -196,7 +249,7 @@ fn take_one(x: &mut Execution, at: usize, mut ready: SmallVec<[(usize, Ready); 4
             x.hidden_causes(&on);
         }
         On::Source(..) => x.take_causes(&on),
-        On::Timer(_) if x.main_done => return too_late(x, at, action),
+        On::Timer(due) if x.main_done && *due > x.clock.now => return too_late(x, at, action),
         On::Timer(due) => fire(x, *due),
         On::Yield => {}
     }
@@ -432,13 +485,11 @@ fn note_awaited(x: &mut Execution, at: usize, on: &On) {
 }
 
 /// The waits that can end now, in the order in which the task asks.
-fn ready_waits(x: &Execution, at: usize) -> SmallVec<[(usize, Ready); 4]> {
+fn ready_waits(x: &Execution, at: usize) -> ReadyWaits {
     let task = &x.tasks[at];
-    let mut ready: SmallVec<[(usize, Ready); 4]> = SmallVec::new();
-    for (k, wait) in task.waits.iter().enumerate().filter(|(_, wait)| task.is_live(wait)) {
-        if let Some(found) = x.ready(&wait.on) {
-            ready.push((k, found));
-        }
+    let mut ready = ReadyWaits::new();
+    for (k, wait) in task.waits.iter().enumerate().filter(|(_, wait)| task.is_live(wait) && x.can_end(wait)) {
+        ready.extend(x.ready(&wait.on).map(|found| (k, found)));
     }
     if ready.len() < 2 {
         return ready;
@@ -456,7 +507,7 @@ fn ready_waits(x: &Execution, at: usize) -> SmallVec<[(usize, Ready); 4]> {
 
 /// An unbiased select with several branches ready: the search chooses. What else was ready, or might have
 /// been, then matters.
-fn narrow(x: &mut Execution, at: usize, ready: &mut SmallVec<[(usize, Ready); 4]>) {
+fn narrow(x: &mut Execution, at: usize, ready: &mut ReadyWaits) {
     for level in 0..3 {
         let (select, _) = x.tasks[at].waits[ready[0].0].path[level];
         if select == 0 {
@@ -493,34 +544,6 @@ fn look_around(x: &mut Execution, at: usize, select: u32, level: usize, ready: &
     }
 }
 
-/// A timer that is not due yet may fire first or let what comes after it go: the search chooses.
-fn wait_on(x: &mut Execution, at: usize, ready: &mut SmallVec<[(usize, Ready); 4]>) {
-    let in_select = |wait: &Wait| wait.path[0].0 != 0;
-    let first = x.tasks[at].waits[ready[0].0].order;
-    let early = |x: &Execution, wait: &Wait| matches!(wait.on, On::Timer(due) if due > x.clock.now);
-    if !x.clock.used {
-        return;
-    }
-    let asked: SmallVec<[On; 2]> = (x.tasks[at].live_waits())
-        .filter(|wait| early(x, wait) && wait.order <= first && !in_select(wait))
-        .map(|wait| wait.on.clone())
-        .collect();
-    asked.iter().for_each(|on| x.look_at(on));
-    while ready.len() > 1 {
-        let wait = &x.tasks[at].waits[ready[0].0];
-        if !early(x, wait) || in_select(wait) || x.choose(2) == 0 {
-            break;
-        }
-        ready.remove(0);
-    }
-    let wait = &x.tasks[at].waits[ready[0].0];
-    if !early(x, wait) || in_select(wait) {
-        return;
-    }
-    // It fires because, or although, nothing else was ready.
-    look_at_all_but(x, at, wait.id);
-}
-
 /// The running step depends on whether the other things are ready that task `at` waits for.
 fn look_at_all_but(x: &mut Execution, at: usize, wait: u32) {
     let others: SmallVec<[On; 4]> =
@@ -542,11 +565,11 @@ fn too_late(x: &mut Execution, at: usize, action: Action) -> Action {
 
 /// A timer fires: time goes on to it.
 fn fire(x: &mut Execution, due: u64) {
+    if due <= x.clock.now {
+        return x.touch(Touch::read(CLOCK));
+    }
     x.touch(Touch::write(CLOCK));
     x.touch(Touch::read(DUE));
-    if due <= x.clock.now {
-        return;
-    }
     x.clock.fired += 1;
     x.clock.now = due;
     if !x.clock.idle {

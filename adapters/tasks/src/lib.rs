@@ -61,7 +61,7 @@ mod waker;
 pub use asides::newest;
 pub use channel::{Asking, Handles, Placed, Queue, Refused};
 pub use events::{
-    appends, before_this, choose, contributes, enables, enables_aside, event, execution_id, is_learnt, is_live,
+    appends, before_this, choose, contributes, enables, enables_aside, event, execution_id, has_asked, is_learnt, is_live,
     is_over, learn, new_item, quiet_event, read, recalls, sent, stands_out, taken, tell, this_step, write,
 };
 pub use execution::{Steps, misuse};
@@ -73,7 +73,7 @@ pub use object::{Action, Object, Part, Place, is_foreign};
 pub use permits::{Asked, Permits};
 pub use program::{Settings, Tasks};
 pub use renewed::{Once, Renewed};
-pub use selects::{Around, Composite, InBranch, Round, begins, new_select};
+pub use selects::{Around, Composite, InBranch, Inside, Round, begins, is_in_branch, new_select};
 pub use task::{THREAD, block_on_here, holds, pop_local, push_local, task_name, wait_here, with_local};
 pub use time::{advance, now, pause, resume};
 pub use waiting::{Leaf, On, Ready, Source, Unseen};

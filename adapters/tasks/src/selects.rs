@@ -16,6 +16,10 @@ pub fn begins(place: Place, any_first: bool) -> bool {
     if acts {
         let action = Action::plain(BEGINS, place);
         if any_first { event(action) } else { quiet_event(action, name.mixed(1), &[]) }
+        // The first look belongs to this step.
+        if let Some(x) = running() {
+            x.task().acted = false;
+        }
     }
     acts
 }
@@ -33,6 +37,37 @@ impl Composite {
         }
         Composite(())
     }
+}
+
+/// Marks everything polled while it lives as a branch of a select or join.
+pub struct Inside(());
+
+impl Inside {
+    /// Enters a branch.
+    #[must_use]
+    #[inline]
+    pub fn enter() -> Inside {
+        if let Some(x) = running() {
+            x.task().inside += 1;
+        }
+        Inside(())
+    }
+}
+
+impl Drop for Inside {
+    #[inline]
+    fn drop(&mut self) {
+        if let Some(x) = running() {
+            let task = x.task();
+            task.inside = task.inside.saturating_sub(1);
+        }
+    }
+}
+
+/// Returns `true` if the running task polls a branch of a select or join.
+#[must_use]
+pub fn is_in_branch() -> bool {
+    running().is_some_and(|x| x.task().inside > 0)
 }
 
 /// Marks everything polled while it lives as part of a select or join that has just begun.

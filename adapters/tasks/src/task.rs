@@ -2,7 +2,7 @@
 
 use crate::events;
 use crate::execution::{self, Execution, NONE, Select, Steps};
-use crate::grant::{forget_hopes, forget_stale, pass};
+use crate::grant::{arm_timers, forget_hopes, forget_stale, pass};
 use crate::life::{Exit, Lives};
 use crate::object::{Action, Part, Place};
 use crate::panics;
@@ -52,6 +52,14 @@ pub(crate) struct Task {
     /// The wait that may take now; 0 for none.
     pub(crate) grant: u32,
     pub(crate) composite: u32,
+    /// The number of selects and joins being polled.
+    pub(crate) inside: u32,
+    /// The current poll has acted since its last look.
+    pub(crate) acted: bool,
+    /// The running event has asked for what is waited for next, and whether that was ready.
+    pub(crate) asks: Option<bool>,
+    /// The looks of events that asked for something, which count if the task waits for something else too.
+    pub(crate) asked_looks: Vec<Touch>,
     /// The selects and joins being polled for the first time, and whether any of their branches may be the first asked.
     pub(crate) around: Vec<(Place, bool)>,
     pub(crate) path: Select,
@@ -101,6 +109,10 @@ impl Task {
             poll: 0,
             grant: 0,
             composite: 0,
+            inside: 0,
+            acted: false,
+            asks: None,
+            asked_looks: Vec::new(),
             around: Vec::new(),
             path: Select::default(),
             probes: Vec::new(),
@@ -139,7 +151,9 @@ impl Task {
         (self.place, self.life, self.on_exit) = (place, Some(life), on_exit);
         self.state = State::Fresh;
         (self.poll, self.grant, self.composite, self.path) = (0, 0, 0, Select::default());
+        (self.inside, self.acted) = (0, false);
         (self.last_aside, self.in_aside, self.taking) = (last_aside, false, false);
+        self.asks = None;
         (self.dirty, self.hopes, self.in_poll, self.held) = (false, 0, false, 0);
         (self.woken, self.aborted, self.cancelling) = (None, None, false);
         (self.children, self.steps) = (0, 0);
@@ -153,6 +167,7 @@ impl Task {
         self.waits.clear();
         self.around.clear();
         self.probes.clear();
+        self.asked_looks.clear();
         self.locals.clear();
     }
 
@@ -387,6 +402,7 @@ fn drive(mut future: Pin<&mut dyn Future<Output = ()>>, in_poll: bool) -> Driven
         {
             let task = execution::running().expect("it runs").task();
             task.poll += 1;
+            task.acted = false;
             task.dirty = false;
             task.asked = (0, 0);
             task.probes.clear();
@@ -415,16 +431,23 @@ fn drive(mut future: Pin<&mut dyn Future<Output = ()>>, in_poll: bool) -> Driven
         if x.muted || x.task().cancelling && !in_poll {
             return Driven::Cancelled;
         }
+        x.task().waits.iter_mut().for_each(|wait| wait.looked = false);
     }
 }
 
 /// Waits until there is something to take, or the execution is over.
 fn stop(x: &mut Execution, in_poll: bool) {
     x.task().in_poll |= in_poll;
+    if x.waits_for_several(x.running as usize) {
+        x.attach_asked_looks();
+    }
+    x.task().asked_looks.clear();
     block(x);
     if !pass(x) {
         if x.looks_first(x.running as usize) {
             x.task().state = State::Looking { first: true };
+        } else {
+            arm_timers(x);
         }
         suspend();
     }

@@ -1,15 +1,20 @@
 //! The clock as tasks see it.
 
-use crate::events::{read, write};
-use crate::execution::{CLOCK, current};
+use crate::events::{quiet_event, read, write};
+use crate::execution::{CLOCK, current, running};
+use crate::object::{Action, Place, place_name};
 
-/// Nanoseconds since the execution began. The running step depends on timers that fire.
+/// Returns the nanoseconds since the execution began. Scheduling point; merged where no timer fires beside it.
 #[must_use]
-pub fn now() -> u64 {
-    let Some(x) = current() else { return 0 };
-    x.clock.used = true;
+pub fn now(place: Place) -> u64 {
+    if let Some(x) = current() {
+        x.clock.used = true;
+    }
+    if running().is_some() {
+        quiet_event(Action::plain("reads the clock", place), place_name(place).mixed(0x434c_4f43), &[]);
+    }
     read(CLOCK);
-    x.clock.now
+    current().map_or(0, |x| x.clock.now)
 }
 
 /// Stops the clock as long as anything but timers can happen.

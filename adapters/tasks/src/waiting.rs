@@ -6,13 +6,13 @@
 //! takes something, and never when it looks in vain.
 
 use crate::events;
-use crate::execution::{self, Execution, NONE, Select};
+use crate::execution::{self, CLOCK, Execution, NONE, Select};
 use crate::object::Action;
 use smallvec::SmallVec;
 use std::fmt;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
-use whippet_model::Name;
+use whippet_model::{Name, Touch};
 
 /// Why something is ready.
 #[derive(Copy, Clone, Debug)]
@@ -121,6 +121,10 @@ pub(crate) struct Wait {
     pub(crate) foreign: Option<Waker>,
     /// The unbiased `select!`s around it and their branches.
     pub(crate) path: Select,
+    /// Found not ready in the current poll, in an earlier step or together with the event that registered it.
+    pub(crate) looked: bool,
+    /// A timer that its task has waited for: it may fire before anything else happens.
+    pub(crate) armed: bool,
 }
 
 /// The place of a waiting future in its task.
@@ -153,7 +157,7 @@ impl Leaf {
 
     /// The answer where it waits already.
     fn poll_again(&mut self, cx: &Context<'_>) -> Option<Poll<()>> {
-        let x = execution::running().filter(|x| !x.muted && self.is_of(x))?;
+        let mut x = execution::running().filter(|x| !x.muted && self.is_of(x))?;
         let task = x.task();
         if task.grant == self.id {
             task.grant = 0;
@@ -164,7 +168,12 @@ impl Leaf {
             return Some(Poll::Ready(()));
         }
         let at = task.waits.iter().position(|wait| wait.id == self.id)?;
-        if task.composite > 0 && self.is_there(x, at) {
+        if x.looks_apart() {
+            events::event(x.task().waits[at].action);
+            x = execution::running().filter(|x| !x.muted)?;
+            x.task().acted = false;
+        }
+        if x.task().composite > 0 && self.is_there(x, at) {
             return Some(Poll::Ready(()));
         }
         x.order += 1;
@@ -195,10 +204,11 @@ impl Leaf {
         if x.muted {
             return Poll::Pending;
         }
-        if x.deep && matches!(on, On::Source(..)) {
+        if matches!(on, On::Source(..)) && x.deep || !matches!(on, On::Yield) && x.looks_apart() {
             events::event(action);
             let Some(again) = execution::running().filter(|x| !x.muted) else { return Poll::Pending };
             x = again;
+            x.task().acted = false;
         }
         self.forget();
         x.order += 1;
@@ -208,7 +218,12 @@ impl Leaf {
         let task = x.task();
         let (poll, path, foreign) = (task.poll, task.path, task.foreign(cx));
         let at = task.waits.len();
-        task.waits.push(Wait { id, order, poll, on, action, foreign, path });
+        let asked = std::mem::take(&mut task.asks);
+        if asked.is_some() {
+            execution::looks(&on, |touch| task.asked_looks.push(touch));
+        }
+        let looked = asked == Some(false);
+        task.waits.push(Wait { id, order, poll, on, action, foreign, path, looked, armed: false });
         if (task.composite > 0 || deep) && self.is_there(x, at) {
             return Poll::Ready(());
         }
@@ -219,15 +234,17 @@ impl Leaf {
     /// What is polled after this leaf must not act when this one is ready: whether it is. Then it waits no more.
     fn is_there(&mut self, x: &mut Execution, at: usize) -> bool {
         let wait = &x.task().waits[at];
-        if !matches!(wait.on, On::Source(..)) {
-            return false;
-        }
         let (on, action) = (wait.on.clone(), wait.action);
-        x.look_at(&on);
+        match on {
+            On::Yield => return false,
+            On::Timer(_) => x.touch(Touch::read(CLOCK)),
+            On::Source(..) => x.look_at(&on),
+        }
         let found = x.finds_ready(&on);
         if found {
             x.instead_of_begin(action);
             self.forget();
+            x.mark_dirty();
         }
         found
     }

@@ -77,13 +77,16 @@ pub struct Instant(Duration);
 const START: Duration = Duration::from_secs(1 << 30);
 
 impl Instant {
+    #[track_caller]
     pub fn now() -> Instant {
-        Instant(START + Duration::from_nanos(whippet_tasks::now()))
+        Instant(START + Duration::from_nanos(whippet_tasks::now(Location::caller())))
     }
     /// Real instants have no place in virtual time: they count as now.
+    #[track_caller]
     pub fn from_std(_: std::time::Instant) -> Instant {
         Instant::now()
     }
+    #[track_caller]
     pub fn into_std(self) -> std::time::Instant {
         std::time::Instant::now() + self.saturating_duration_since(Instant::now())
     }
@@ -96,6 +99,7 @@ impl Instant {
     pub fn saturating_duration_since(&self, earlier: Instant) -> Duration {
         self.0.saturating_sub(earlier.0)
     }
+    #[track_caller]
     pub fn elapsed(&self) -> Duration {
         Instant::now().duration_since(*self)
     }
@@ -169,7 +173,6 @@ pub fn sleep(duration: Duration) -> Sleep {
 
 #[track_caller]
 pub fn sleep_until(deadline: Instant) -> Sleep {
-    let _ = Instant::now();
     Sleep { deadline, leaf: Leaf::new(), place: Location::caller(), elapsed: false }
 }
 
@@ -284,26 +287,36 @@ impl Interval {
     pub fn poll_tick(&mut self, cx: &mut Context<'_>) -> Poll<Instant> {
         ready!(Pin::new(&mut self.sleep).poll(cx));
         let due = self.sleep.deadline;
-        let now = Instant::now();
         let next = match self.missed {
-            _ if now <= due + Duration::from_millis(5) => due + self.period,
             MissedTickBehavior::Burst => due + self.period,
-            MissedTickBehavior::Delay => now + self.period,
-            MissedTickBehavior::Skip => {
-                let late = now.duration_since(due).as_nanos() % self.period.as_nanos();
-                now + self.period - Duration::from_nanos(late as u64)
-            }
+            missed => self.next_tick(missed, due),
         };
         Pin::new(&mut self.sleep).reset(next);
         Poll::Ready(due)
     }
 
+    /// Returns the tick after a missed one that was due at `due`.
+    fn next_tick(&self, missed: MissedTickBehavior, due: Instant) -> Instant {
+        let now = Instant::now();
+        if now <= due + Duration::from_millis(5) {
+            return due + self.period;
+        }
+        let late = match missed {
+            MissedTickBehavior::Skip => now.duration_since(due).as_nanos() % self.period.as_nanos(),
+            MissedTickBehavior::Burst | MissedTickBehavior::Delay => 0,
+        };
+        now + self.period - Duration::from_nanos(late as u64)
+    }
+
+    #[track_caller]
     pub fn reset(&mut self) {
         self.reset_at(Instant::now() + self.period);
     }
+    #[track_caller]
     pub fn reset_immediately(&mut self) {
         self.reset_at(Instant::now());
     }
+    #[track_caller]
     pub fn reset_after(&mut self, after: Duration) {
         self.reset_at(Instant::now() + after);
     }

@@ -17,7 +17,7 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use whippet_model::{Schedule, Verdict};
 use whippet_search::{Observer, Options, Progress, Reduction, SearchError};
-use whippet_tasks::{Around, Composite, InBranch, Place, Round, Settings, Tasks};
+use whippet_tasks::{Around, Composite, InBranch, Inside, Place, Round, Settings, Tasks};
 
 /// What a test may return.
 pub trait Output {
@@ -304,6 +304,7 @@ impl Selecting {
         let around = begins.then(|| Around::enter(self.place, self.select.is_some()));
         let _strict = (begins && self.acts && !last).then(Composite::enter);
         let _branch = self.select.map(|select| InBranch::enter(select, self.whose(turn) as u32));
+        let _inside = Inside::enter();
         let answer = future.poll(cx);
         self.round.branch();
         if answer.is_ready() {
@@ -340,6 +341,7 @@ impl Joining {
         self.begins.set(begins && !last);
         let _around = begins.then(|| Around::enter(self.place, false));
         let _strict = (begins && self.acts && !last).then(Composite::enter);
+        let _inside = Inside::enter();
         poll_joined(future, cx)
     }
 }

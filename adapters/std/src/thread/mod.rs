@@ -206,7 +206,7 @@ pub fn sleep(time: Duration) {
     if !is_live() {
         return std::thread::sleep(time);
     }
-    let due = whippet_tasks::now().saturating_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
+    let due = whippet_tasks::now(Location::caller()).saturating_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
     whippet_tasks::wait_here(&On::Timer(due), Action::plain("is woken by a timer", Location::caller()));
     leave_if_over();
 }

@@ -1,10 +1,10 @@
 //! Waiting for room in a bounded channel, in order of asking.
 
 use super::Queue;
-use crate::events::{enables, event, is_over, read, this_step, write};
+use crate::events::{enables, event, has_asked, is_over, read, this_step, write};
 use crate::object::{Action, Part, Place};
 use crate::task::wait_here;
-use crate::waiting::{Leaf, On};
+use crate::waiting::{Leaf, On, Source};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
@@ -55,6 +55,7 @@ impl<T> Asking<T> {
             }
             Ok(Some(id)) => {
                 self.id = Some(id);
+                has_asked(self.queue.ready(id).is_some());
                 None
             }
         }
@@ -123,6 +124,7 @@ impl<T> Drop for Asking<T> {
         write(self.queue.object.part(Part::Line));
         write(free);
         enables(free, free.mixed(1));
+        self.queue.read_closed();
         let step = this_step();
         self.queue.state.with(|s| s.permits.as_mut().expect("it is bounded").give_up(id, step));
     }

@@ -155,6 +155,7 @@ impl<T> Queue<T> {
         if !is_taking() || knows(self.scarce()) {
             write(free);
             enables(free, free.mixed(1));
+            self.read_closed();
         }
         let step = this_step();
         self.state.with(|s| s.permits.as_mut().expect("it is bounded").release(count, step));
@@ -205,6 +206,13 @@ impl<T> Queue<T> {
         });
         if all {
             learn(self.scarce());
+        }
+    }
+
+    /// The running step assigns places to waiting senders, unless the channel is closed.
+    pub(super) fn read_closed(&self) {
+        if knows(self.scarce()) && knows(self.closable()) {
+            read(self.object.part(Part::Closed));
         }
     }
 
@@ -312,7 +320,11 @@ impl<T> Queue<T> {
     pub fn abandon(&self, place: Place) {
         if self.is_mine() {
             self.close(place);
-            drop(self.state.with(|s| std::mem::take(&mut s.queue)));
+            let (left, bounded) = self.state.with(|s| (std::mem::take(&mut s.queue), s.permits.is_some()));
+            if bounded && !left.is_empty() && !is_over() {
+                self.free(left.len());
+            }
+            drop(left);
         }
     }
 }

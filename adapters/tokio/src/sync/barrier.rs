@@ -5,7 +5,7 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::task::{Poll, ready};
 use whippet_model::Name;
-use whippet_tasks::{Action, Leaf, On, Part, Ready, Renewed, Source, enables, event, is_over, this_step, write};
+use whippet_tasks::{Action, Leaf, On, Part, Ready, Renewed, Source, enables, event, has_asked, is_over, this_step, write};
 
 #[derive(Default)]
 struct State {
@@ -78,6 +78,7 @@ impl Barrier {
                         enables(object.part(Part::Tail), object.part(Part::Item));
                         return Poll::Ready(BarrierWaitResult(true));
                     };
+                    has_asked(false);
                     *generation.insert(awaited)
                 }
             };

@@ -58,7 +58,6 @@ use error::{RecvError, TryRecvError};
 
 /// A message that is kept for those who have not seen it.
 struct Kept<T> {
-    step: u32,
     /// Gone when nobody is to see it any more.
     value: Option<Arc<T>>,
     /// How many receivers have not seen it.
@@ -70,6 +69,8 @@ struct State<T> {
     kept: VecDeque<Kept<T>>,
     first: u64,
     capacity: usize,
+    /// The steps of all messages that were ever sent.
+    steps: Vec<u32>,
 }
 
 impl<T> State<T> {
@@ -95,9 +96,8 @@ fn item(object: Object, number: u64) -> Name {
 impl<T> News for Local<State<T>> {
     fn after(&self, object: Object, next: u64) -> Option<Ready> {
         self.with(|s| {
-            let at = next.max(s.first);
-            let kept = s.kept.get((at - s.first) as usize)?;
-            Some(Ready { since: kept.step, item: item(object, at) })
+            // A receiver that lags was let through by the message that it has missed.
+            Some(Ready { since: *s.steps.get(next as usize)?, item: item(object, next) })
         })
     }
 }
@@ -153,7 +153,7 @@ impl<T> Sender<T> {
     fn with_receivers(capacity: usize, receivers: usize) -> Sender<T> {
         assert!(capacity > 0, "broadcast channel capacity cannot be zero");
         // As in tokio, which rounds up.
-        let state = State { kept: VecDeque::new(), first: 0, capacity: capacity.next_power_of_two() };
+        let state = State { kept: VecDeque::new(), first: 0, capacity: capacity.next_power_of_two(), steps: Vec::new() };
         Sender { chan: Hub::new("broadcast", receivers, Local::here(state)) }
     }
 
@@ -170,7 +170,8 @@ impl<T> Sender<T> {
         write(tail);
         let step = this_step();
         let (number, gone) = chan.news.with(|s| {
-            s.kept.push_back(Kept { step, value: Some(Arc::new(value)), left: receivers });
+            s.steps.push(step);
+            s.kept.push_back(Kept { value: Some(Arc::new(value)), left: receivers });
             let gone = if s.kept.len() > s.capacity { s.kept.pop_front() } else { None };
             s.first += u64::from(gone.is_some());
             (s.next() - 1, gone)

@@ -10,7 +10,7 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 use whippet_model::Name;
-use whippet_tasks::{Action, Leaf, Object, On, Part, Place, Ready, Renewed, Source, event, this_step, write};
+use whippet_tasks::{Action, Leaf, Object, On, Part, Place, Ready, Renewed, Source, event, has_asked, is_in_branch, this_step, write};
 
 struct Waiter {
     id: u64,
@@ -164,13 +164,13 @@ impl Waiting {
 
     /// Joins the line. It is told at once if there is a permit, or if `notify_waiters` was called since its creation.
     ///
-    /// Joining is part of the step that created it, if it comes right after that: whatever another task does in between
-    /// has the same effect before the creation or after the joining.
+    /// Joining is part of the step that created it, if it comes right after that and its task then waits for nothing else:
+    /// whatever another task does in between has the same effect before the creation or after the joining.
     fn join(&mut self) {
         if self.id.is_some() {
             return;
         }
-        if this_step() != self.made {
+        if this_step() != self.made || is_in_branch() {
             event(Action::new("waits for", self.core.object(), self.place));
         }
         write(self.core.object().part(Part::Tail));
@@ -194,7 +194,10 @@ impl Waiting {
         if whippet_tasks::is_over() {
             return Poll::Pending;
         }
-        self.join();
+        if self.id.is_none() {
+            self.join();
+            has_asked(self.is_told());
+        }
         let id = self.id.expect("it joined");
         let action = Action::new("is notified by", self.core.object(), self.place);
         ready!(self.leaf.poll(cx, || (On::Source(self.core.clone(), id), action)));
@@ -206,12 +209,16 @@ impl Waiting {
     fn enable(&mut self) -> bool {
         if !self.done {
             self.join();
-            self.done = self.core.ready(self.id.expect("it joined")).is_some();
+            self.done = self.is_told();
         }
         if self.done {
             self.leave();
         }
         self.done
+    }
+
+    fn is_told(&self) -> bool {
+        self.id.is_some_and(|id| self.core.ready(id).is_some())
     }
 
     /// Leaves the line, with the notification if there was one.
