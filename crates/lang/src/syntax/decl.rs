@@ -77,10 +77,10 @@ impl Parser {
 
     fn any_name(&mut self) -> Parse<()> {
         loop {
-            match self.next().0 {
-                Token::Type(_) | Token::Word(_) => {}
-                _ => return Err(self.wanted("a name")),
+            if !matches!(self.peek(), Token::Type(_) | Token::Word(_)) {
+                return Err(self.wanted("a name"));
             }
+            self.next();
             if !self.take(".") {
                 return Ok(());
             }

@@ -287,10 +287,9 @@ impl Parser {
                 }
                 Token::Sign("-") => {
                     p.next();
-                    match p.next().0 {
-                        Token::Int(digits) => PatternKind::Int(format!("-{digits}")),
-                        _ => return Err(p.wanted("a number")),
-                    }
+                    let Token::Int(digits) = p.peek().clone() else { return Err(p.wanted("a number")) };
+                    p.next();
+                    PatternKind::Int(format!("-{digits}"))
                 }
                 Token::Int(digits) => {
                     p.next();

@@ -139,6 +139,9 @@ fn wrong_programs_are_rejected_at_their_place() {
     rejects("{ await random(2) > 0; }", 1, 9, "not supported: `random`");
     rejects("{ String s = readln(); }", 1, 14, "not supported: `readln`");
     rejects("module A; import * from Elsewhere; { }", 1, 25, "there is no module `Elsewhere`");
+    rejects("module A; export 1; { }", 1, 18, "a name is wanted here, not `1`");
+    rejects("module A; import A.; { }", 1, 20, "a name is wanted here");
+    rejects("{ Int x = case 1 { -y => 1; _ => 2; }; }", 1, 21, "a number is wanted here");
 }
 
 #[test]
