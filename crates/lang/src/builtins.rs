@@ -70,7 +70,11 @@ pub(crate) fn apply(eval: &mut Eval<'_>, builtin: Builtin, args: &[Value], at: u
         B::Remove => chain(args[0].items().filter(|item| **item != args[1]), known::INSERT, EMPTY_SET),
         B::Nth => nth(eval, args, at)?,
         B::Without => chain(args[0].items().filter(|item| **item != args[1]), known::CONS, NIL),
-        B::Concatenate => chain(args[0].items(), known::CONS, args[1].clone()),
+        B::Concatenate => {
+            // Lists that double must not outgrow the memory within the allowed statements.
+            eval.spend(args[0].items().count() as u64, at)?;
+            chain(args[0].items(), known::CONS, args[1].clone())
+        }
         B::AppendRight => chain(args[0].items(), known::CONS, Value::cons(args[1].clone(), NIL)),
         B::Reverse => args[0].items().fold(NIL, |tail, head| Value::cons(head.clone(), tail)),
         B::Copy => copy(eval, args, at)?,

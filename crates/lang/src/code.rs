@@ -81,7 +81,7 @@ pub(crate) enum Expr {
     Implements(Box<Expr>, u32),
     /// A cast to an interface: `null` if the object does not implement it.
     As(Box<Expr>, u32),
-    Template(Box<[Expr]>),
+    Template(Box<[Expr]>, u32),
     /// `random(n)`: any number from 0 to n - 1. Allowed only in methods, outside the conditions of `await`.
     Random(Box<Expr>, u32),
 }
@@ -257,7 +257,7 @@ impl Expr {
             | Expr::Call(_, args, _)
             | Expr::CallLocal(_, args, _)
             | Expr::Builtin(_, args, _)
-            | Expr::Template(args) => all(args),
+            | Expr::Template(args, _) => all(args),
         }
     }
 

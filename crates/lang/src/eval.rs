@@ -170,11 +170,14 @@ impl Eval<'_> {
                 let object = self.expr(inner)?;
                 if self.implements(&object, *interface) { object } else { Value::Null }
             }
-            Expr::Template(parts) => {
+            Expr::Template(parts, at) => {
                 let mut text = String::new();
                 for part in parts {
                     let value = self.expr(part)?;
                     text.push_str(&self.text(&value));
+                    if text.len() > LARGEST {
+                        return Err(self.too_large(*at));
+                    }
                 }
                 Value::str(text)
             }
@@ -309,11 +312,10 @@ impl Eval<'_> {
                     _ => a / b,
                 }));
             }
-            (Value::Str(a), _) => {
-                let text = format!("{a}{}", self.text(right));
+            (Value::Str(_), _) | (_, Value::Str(_)) => {
+                let text = self.text(left) + &self.text(right);
                 return if text.len() > LARGEST { Err(self.too_large(at)) } else { Ok(Value::str(text)) };
             }
-            (_, Value::Str(b)) => return Ok(Value::str(format!("{}{b}", self.text(left)))),
             _ => {}
         }
         self.exact(operator, &left.rational(), &right.rational(), at)

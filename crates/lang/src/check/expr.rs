@@ -30,7 +30,7 @@ impl Checker {
             ExprKind::Str(text) => (self.constant(Const::Str(text.clone())), Ty::Str),
             ExprKind::Template(parts) => {
                 let parts = parts.iter().map(|part| Ok(self.expr(body, part)?.0)).collect::<Check<_>>()?;
-                (code::Expr::Template(parts), Ty::Str)
+                (code::Expr::Template(parts, at), Ty::Str)
             }
             ExprKind::Var(name) => self.variable(body, name)?,
             ExprKind::Field(name) => self.field(body, name)?,

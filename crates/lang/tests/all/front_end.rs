@@ -155,6 +155,25 @@ fn an_endless_loop_meets_a_limit() {
     assert_eq!(large.findings[0].kind, Kind::Limit);
 }
 
+/// Strings and lists that double again and again meet a limit before memory is exhausted.
+#[test]
+fn doubling_meets_a_limit() {
+    let large = "grows beyond a million";
+    for (twice, limit) in [
+        ("s = s + s;", large),
+        ("s = `$s$$s$`;", large),
+        ("s = toString(s) + `$k$` + s;", large),
+        ("n = n * 100 + 1; s = n + s;", large),
+        ("l = concatenate(l, l);", "statements"),
+    ] {
+        let first = "Int k = 0; Int n = 1; String s = \"a\"; List<Int> l = list[1];";
+        let verdict = verdict(&format!("{{ {first} while (True) {{ k = k + 1; {twice} }} }}"));
+        let [finding] = &verdict.findings[..] else { panic!("{twice}: {:?}", verdict.findings) };
+        assert_eq!(finding.kind, Kind::Limit, "{twice}");
+        assert!(finding.message.contains(limit), "{twice}: {}", finding.message);
+    }
+}
+
 fn verdict_of_function(function: &str, call: &str) -> whippet_model::Verdict {
     verdict(&format!("{function} {{ Rat x = {call}; }}"))
 }
