@@ -276,10 +276,10 @@ impl Eval<'_> {
             _ => {}
         }
         let right = self.expr(right)?;
-        let holds = |ordering: fn(Ordering) -> bool| Ok(Value::Bool(ordering(compare(&left, &right))));
+        let holds = |test: fn(Ordering) -> bool| Ok(Value::Bool(compare(&left, &right).is_some_and(test)));
         match operator {
-            Binary::Eq | Binary::Equiv => Ok(Value::Bool(left == right)),
-            Binary::Ne => Ok(Value::Bool(left != right)),
+            Binary::Eq | Binary::Equiv => holds(Ordering::is_eq),
+            Binary::Ne => Ok(Value::Bool(compare(&left, &right) != Some(Ordering::Equal))),
             Binary::Lt => holds(Ordering::is_lt),
             Binary::Gt => holds(Ordering::is_gt),
             Binary::Le => holds(Ordering::is_le),
@@ -340,10 +340,10 @@ impl Eval<'_> {
     }
 }
 
-/// Compares floats numerically, where NaN counts as less, and all other values by their total order.
-fn compare(left: &Value, right: &Value) -> Ordering {
+/// Compares floats as IEEE 754 defines it, where NaN is unordered, and all other values by their total order.
+fn compare(left: &Value, right: &Value) -> Option<Ordering> {
     match (left, right) {
-        (Value::Float(a), Value::Float(b)) => a.partial_cmp(b).unwrap_or(Ordering::Less),
-        _ => left.cmp(right),
+        (Value::Float(a), Value::Float(b)) => a.partial_cmp(b),
+        _ => Some(left.cmp(right)),
     }
 }

@@ -174,6 +174,25 @@ fn doubling_meets_a_limit() {
     }
 }
 
+/// Comparisons of floats follow IEEE 754.
+#[test]
+fn comparisons_with_nan_do_not_hold() {
+    let nan = "Float nan = sqrt(-1.0); Float x = 1.0; Float zero = 0.0;";
+    for holds in [
+        "!(nan < x) && !(x < nan)",
+        "!(nan <= x) && !(x <= nan)",
+        "!(nan > x) && !(x > nan)",
+        "!(nan >= x) && !(x >= nan)",
+        "!(nan < nan) && !(nan <= nan) && !(nan == nan) && nan != nan",
+        "nan != x && !(nan == x)",
+        "zero == -zero && zero <= -zero && !(zero < -zero)",
+        "x < 2.0 && x <= 1.0 && x == 1.0 && 2.0 > x && 1.0 >= x && x != 2.0",
+    ] {
+        let verdict = verdict(&format!("{{ {nan} assert {holds}; }}"));
+        assert!(verdict.findings.is_empty(), "{holds}: {:?}", verdict.findings);
+    }
+}
+
 fn verdict_of_function(function: &str, call: &str) -> whippet_model::Verdict {
     verdict(&format!("{function} {{ Rat x = {call}; }}"))
 }
