@@ -379,9 +379,7 @@ impl Execution {
         let task = &self.tasks[at];
         let is_new = |wait: &Wait| !wait.looked && !matches!(wait.on, On::Yield);
         let is_old = |wait: &Wait| wait.looked || matches!(wait.on, On::Yield);
-        task.poll > 0
-            && task.live_waits().any(is_new)
-            && (self.is_abortable(at) || task.live_waits().any(is_old))
+        task.poll > 0 && task.live_waits().any(is_new) && (self.is_abortable(at) || task.live_waits().any(is_old))
     }
 
     /// Returns `true` if the running task's look at its next wait is a step of its own: its poll goes on to other branches

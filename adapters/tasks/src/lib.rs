@@ -61,8 +61,8 @@ mod waker;
 pub use asides::newest;
 pub use channel::{Asking, Handles, Placed, Queue, Refused};
 pub use events::{
-    appends, before_this, choose, contributes, enables, enables_aside, event, execution_id, has_asked, is_learnt, is_live,
-    is_over, learn, new_item, quiet_event, read, recalls, sent, stands_out, taken, tell, this_step, write,
+    appends, before_this, choose, contributes, enables, enables_aside, event, execution_id, has_asked, is_learnt,
+    is_live, is_over, learn, new_item, quiet_event, read, recalls, sent, stands_out, taken, tell, this_step, write,
 };
 pub use execution::{Steps, misuse};
 pub use gate::{Acquiring, Gate, Shut};

@@ -15,7 +15,11 @@ pub fn begins(place: Place, any_first: bool) -> bool {
     let acts = x.deep || x.groups.is_marked(name);
     if acts {
         let action = Action::plain(BEGINS, place);
-        if any_first { event(action) } else { quiet_event(action, name.mixed(1), &[]) }
+        if any_first {
+            event(action)
+        } else {
+            quiet_event(action, name.mixed(1), &[])
+        }
         // The first look belongs to this step.
         if let Some(x) = running() {
             x.task().acted = false;

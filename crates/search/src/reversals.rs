@@ -39,7 +39,7 @@ pub(crate) trait Sink {
     fn other_ways(&self) -> bool;
 
     /// Iterates over the acts that are asleep at the configuration before step `at`.
-    fn asleep(&self, at: usize) -> impl Iterator<Item = &Act>;
+    fn asleep(&self, at: usize) -> impl Iterator<Item = &Act> + Clone;
 
     /// Reports that the configuration before step `at` has an execution that begins with these acts.
     fn found(&mut self, at: usize, beginning: Vec<Act>);
@@ -222,12 +222,18 @@ impl Reversals {
         let mut names = record.names.clone();
         names.truncate(at);
         let ways = walk(run, record, at, target, rest, &mut names, &mut self.choices)?;
+        // Another branch of the target may depend on the step, even if its first one does not.
+        let several = run.machine.ways_differ() && target.thread != record.steps[at].act.thread;
         for &(k, branch) in ways.iter().rev() {
-            run.rewind(at + k);
-            names.truncate(at + k);
-            let act = attempt(run, &names, target.thread, branch)?;
-            if act.depends_on(&record.steps[at].act) {
-                sink.found(at, beginning(record, rest, k, act));
+            let mut branch = Some(branch);
+            while let Some(way) = branch {
+                run.rewind(at + k);
+                names.truncate(at + k);
+                let act = attempt(run, &names, target.thread, way)?;
+                branch = act.next.filter(|_| several);
+                if act.depends_on(&record.steps[at].act) {
+                    sink.found(at, beginning(record, rest, k, act));
+                }
             }
         }
         run.rewind(at);
@@ -255,11 +261,19 @@ fn apart(record: &Record, at: usize) -> impl Iterator<Item = usize> {
 }
 
 /// Returns `true` if a target with a single choice is known to be enabled without step `at` and to lead to nothing
-/// new, because it is asleep there and none of the independent steps wakes it up.
-fn sleeps<'a>(mut asleep: impl Iterator<Item = &'a Act>, target: &Target, record: &Record, at: usize) -> bool {
+/// new, because all branches of that choice are asleep there and none of the independent steps wakes one up.
+fn sleeps<'a>(asleep: impl Iterator<Item = &'a Act> + Clone, target: &Target, record: &Record, at: usize) -> bool {
     let wakes = |act: &Act| apart(record, at).any(|step| record.steps[step].act.depends_on(act));
-    target.thread != record.steps[at].act.thread
-        && asleep.any(|act| act.thread == target.thread && act.branch == Branch::FIRST && !wakes(act))
+    if target.thread == record.steps[at].act.thread {
+        return false;
+    }
+    let mut branch = Some(Branch::FIRST);
+    while let Some(way) = branch {
+        let is_way = |act: &&Act| act.thread == target.thread && act.branch == way && !wakes(act);
+        let Some(act) = asleep.clone().find(is_way) else { return false };
+        branch = act.next;
+    }
+    true
 }
 
 /// Executes the rest without step `at` and finds the branches of the target, each with the number of steps after

@@ -163,7 +163,7 @@ impl Sink for Levels {
     }
 
     #[inline]
-    fn asleep(&self, at: usize) -> impl Iterator<Item = &Act> {
+    fn asleep(&self, at: usize) -> impl Iterator<Item = &Act> + Clone {
         self.levels[at].sleep.iter().map(|&asleep| &self.sleepers[asleep as usize])
     }
 

@@ -148,7 +148,8 @@ impl<T> Receiver<T> {
 }
 
 fn recv_timeout<T>(queue: &Arc<Queue<T>>, timeout: Duration, place: Place) -> Result<T, RecvTimeoutError> {
-    let due = whippet_tasks::now(Location::caller()).saturating_add(u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX));
+    let due =
+        whippet_tasks::now(Location::caller()).saturating_add(u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX));
     let (mut messages, mut timer) = (Leaf::new(), Leaf::new());
     let answer = block_on_here(poll_fn(|cx| {
         let receives = || (queue.to_receive(), queue.action("receives", "from", place));

@@ -146,7 +146,8 @@ pub fn park_timeout(timeout: Duration) {
         return std::thread::park_timeout(timeout);
     }
     let (parking, place) = (Parking::mine(), Location::caller());
-    let due = whippet_tasks::now(Location::caller()).saturating_add(u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX));
+    let due =
+        whippet_tasks::now(Location::caller()).saturating_add(u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX));
     let (mut told, mut timer) = (Leaf::new(), Leaf::new());
     let unparked = Cell::new(false);
     let _ = block_on_here(poll_fn(|cx| {

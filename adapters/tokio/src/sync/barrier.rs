@@ -5,7 +5,9 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::task::{Poll, ready};
 use whippet_model::Name;
-use whippet_tasks::{Action, Leaf, On, Part, Ready, Renewed, Source, enables, event, has_asked, is_over, this_step, write};
+use whippet_tasks::{
+    Action, Leaf, On, Part, Ready, Renewed, Source, enables, event, has_asked, is_over, this_step, write,
+};
 
 #[derive(Default)]
 struct State {

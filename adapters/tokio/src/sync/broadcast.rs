@@ -153,7 +153,8 @@ impl<T> Sender<T> {
     fn with_receivers(capacity: usize, receivers: usize) -> Sender<T> {
         assert!(capacity > 0, "broadcast channel capacity cannot be zero");
         // As in tokio, which rounds up.
-        let state = State { kept: VecDeque::new(), first: 0, capacity: capacity.next_power_of_two(), steps: Vec::new() };
+        let state =
+            State { kept: VecDeque::new(), first: 0, capacity: capacity.next_power_of_two(), steps: Vec::new() };
         Sender { chan: Hub::new("broadcast", receivers, Local::here(state)) }
     }
 

@@ -10,7 +10,9 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 use whippet_model::Name;
-use whippet_tasks::{Action, Leaf, Object, On, Part, Place, Ready, Renewed, Source, event, has_asked, is_in_branch, this_step, write};
+use whippet_tasks::{
+    Action, Leaf, Object, On, Part, Place, Ready, Renewed, Source, event, has_asked, is_in_branch, this_step, write,
+};
 
 struct Waiter {
     id: u64,

@@ -1,0 +1,179 @@
+//! Programs on which the shim was once wrong, with the outcomes that it missed or invented.
+
+use std::sync::Arc;
+use tokio_judge::judge::{Limits, Reference, Search};
+use tokio_reference::{Leaf, Object, Op, Program};
+use whippet_search::Reduction;
+
+/// A program, and an outcome of it that was missed, or else invented.
+struct Known {
+    name: &'static str,
+    objects: Vec<Object>,
+    tasks: Vec<Vec<Op>>,
+    outcome: &'static str,
+    is_possible: bool,
+}
+
+fn missed(name: &'static str, objects: Vec<Object>, tasks: Vec<Vec<Op>>, outcome: &'static str) -> Known {
+    Known { name, objects, tasks, outcome, is_possible: true }
+}
+
+fn invented(name: &'static str, objects: Vec<Object>, tasks: Vec<Vec<Op>>, outcome: &'static str) -> Known {
+    Known { name, objects, tasks, outcome, is_possible: false }
+}
+
+fn biased(branches: Vec<Leaf>) -> Op {
+    Op::Select { biased: true, branches }
+}
+
+fn within(ticks: u64, leaf: Leaf) -> Op {
+    Op::Await(Leaf::Within(ticks, Box::new(leaf)))
+}
+
+fn semaphores() -> Vec<Known> {
+    let semaphore = |permits| vec![Object::Semaphore { permits }];
+    vec![
+        missed(
+            "a waiter keeps permits that were assigned to it",
+            semaphore(0),
+            vec![
+                vec![Op::Await(Leaf::Acquire(0, 3)), Op::Available(0)],
+                vec![Op::AddPermits(0, 1), Op::CloseSemaphore(0), Op::Available(0)],
+            ],
+            "0[closed 1]  1[0]",
+        ),
+        missed(
+            "permits are added while a closed waiter keeps its own",
+            semaphore(1),
+            vec![
+                vec![Op::Await(Leaf::Acquire(0, 2))],
+                vec![Op::AddPermits(0, 1), Op::Available(0)],
+                vec![Op::CloseSemaphore(0)],
+            ],
+            "0[closed]  1[1]  2[]",
+        ),
+        invented(
+            "nothing comes between joining a line and waiting",
+            vec![Object::RwLock],
+            vec![
+                vec![Op::Spawn(1), Op::Await(Leaf::Read(0)), Op::TryRead(0), Op::Abort(1)],
+                vec![Op::Await(Leaf::Write(0))],
+            ],
+            "0[empty busy]  1[102]",
+        ),
+    ]
+}
+
+fn notifies() -> Vec<Known> {
+    let armed = || vec![Op::Arm { object: 0, enable: true }];
+    let tasks = || vec![armed(), vec![Op::NotifyOne(0)], vec![Op::Await(Leaf::Notified(0))]];
+    let notify = || vec![Object::Notify];
+    vec![
+        missed("enable uses the notification up", notify(), tasks(), "0[true]  1[]  2[] blocked"),
+        invented("a used notification is not passed on", notify(), tasks(), "0[true]  1[]  2[notified]"),
+        missed(
+            "waiters are notified between two branches",
+            notify(),
+            vec![vec![Op::NotifyWaiters(0)], vec![biased(vec![Leaf::Notified(0), Leaf::Notified(0)])]],
+            "0[]  1[1:notified]",
+        ),
+    ]
+}
+
+fn channels() -> Vec<Known> {
+    let mpsc = || vec![Object::Mpsc { capacity: Some(1) }];
+    let yields =
+        || vec![vec![Op::TryRecv(0), biased(vec![Leaf::Yield, Leaf::Recv(0)])], vec![Op::Await(Leaf::Send(0))]];
+    let publishes = Leaf::Then(Box::new(Op::Publish(0)), Box::new(Leaf::Closed(0)));
+    vec![
+        missed("a branch after a yield finds the end", mpsc(), yields(), "0[102 1:none]  1[sent]"),
+        missed("a branch after a yield finds a message", mpsc(), yields(), "0[empty 1:102]  1[sent]"),
+        missed(
+            "a channel is closed between two branches",
+            mpsc(),
+            vec![vec![Op::Close(0)], vec![Op::TrySend(0), biased(vec![Leaf::Send(0), Leaf::Closed(0)])]],
+            "0[]  1[sent 1:closed]",
+        ),
+        missed(
+            "receivers go between an operation of a branch and its wait",
+            vec![Object::Watch],
+            vec![vec![biased(vec![publishes, Leaf::Now(Box::new(Op::IsClosed(0)))])], vec![Op::Borrow(0)]],
+            "0[0:0,closed]  1[3]",
+        ),
+        missed(
+            "a broadcast is heard before the next one",
+            vec![Object::Broadcast { capacity: 1 }],
+            vec![vec![Op::Broadcast(0), Op::Broadcast(0)], vec![Op::Await(Leaf::Heard(0))]],
+            "0[1 nobody]  1[1]",
+        ),
+        missed(
+            "a task that was woken is aborted before it goes on",
+            vec![Object::Watch],
+            vec![
+                vec![Op::Spawn(1), Op::Publish(0), Op::Abort(1)],
+                vec![biased(vec![Leaf::Yield, Leaf::Changed(0)]), Op::Await(Leaf::Changed(0))],
+            ],
+            "0[0]  1[0:yielded] cancelled",
+        ),
+    ]
+}
+
+fn timers() -> Vec<Known> {
+    vec![
+        missed(
+            "the clock is read after a timer has fired",
+            vec![],
+            vec![vec![Op::Await(Leaf::Sleep(1))], vec![Op::Now]],
+            "0[slept]  1[1]",
+        ),
+        missed(
+            "a task begins after a timer has fired",
+            vec![Object::Oneshot],
+            vec![vec![within(1, Leaf::Answer(0))], vec![within(2, Leaf::Closed(0))]],
+            "0[gone]  1[elapsed]",
+        ),
+        missed(
+            "the first tick is there at once",
+            vec![],
+            vec![vec![biased(vec![Leaf::Tick(1), Leaf::Now(Box::new(Op::Now))])]],
+            "0[0:tick]",
+        ),
+        invented(
+            "no timer fires before a branch that is ready at once",
+            vec![Object::Watch],
+            vec![vec![biased(vec![Leaf::Sleep(1), Leaf::Changed(0)])]],
+            "0[0:slept]",
+        ),
+        missed(
+            "a task that is aborted too late has timed out",
+            vec![Object::Oneshot],
+            vec![vec![Op::SpawnIn(1), Op::DropReceiver(0)], vec![within(1, Leaf::Closed(0))]],
+            "0[]  1[elapsed]",
+        ),
+    ]
+}
+
+/// Compares the shim and the reference with what is known of a program.
+fn complaint(known: Known) -> Option<String> {
+    let Known { name, objects, tasks, outcome, is_possible } = known;
+    let (program, limits) = (Arc::new(Program { objects, tasks }), Limits::default());
+    let is_in = |outcomes: Vec<String>| outcomes.iter().any(|other| other == outcome);
+    let reference = Reference::new(&program, &limits).expect("it is small");
+    if is_in(reference.coarse().iter().map(ToString::to_string).collect()) != is_possible {
+        return Some(format!("{name}: the reference is wrong about {outcome}"));
+    }
+    let search = Search { reduction: Reduction::Optimal, merged: true, deep: false };
+    let explored = match search.run(&program, &limits) {
+        Ok(explored) => explored,
+        Err(error) => return Some(format!("{name}: {error}")),
+    };
+    (is_in(explored.outcomes.iter().map(ToString::to_string).collect()) != is_possible)
+        .then(|| format!("{name}: the shim is wrong about {outcome}"))
+}
+
+#[test]
+fn known_faults_stay_away() {
+    let all = [semaphores(), notifies(), channels(), timers()].into_iter().flatten();
+    let complaints: Vec<String> = all.filter_map(complaint).collect();
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
