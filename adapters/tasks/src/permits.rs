@@ -94,10 +94,8 @@ impl Permits {
 
     /// Asks for permits. With `at_once`, free ones are given with the asking, wherever they come from.
     pub fn ask(&mut self, need: usize, at_once: bool) -> Asked {
-        if at_once || need <= self.fresh {
-            if self.try_ask(need) {
-                return Asked::Now;
-            }
+        if (at_once || need <= self.fresh) && self.try_ask(need) {
+            return Asked::Now;
         }
         self.fresh = 0;
         let id = self.next;
