@@ -200,7 +200,8 @@ impl Checker {
     }
 
     fn interface(&mut self, interface: &ast::Interface) -> Check<()> {
-        let number = self.interfaces[&interface.name.text];
+        // If another type has the name, that fault was reported already.
+        let Some(&number) = self.interfaces.get(&interface.name.text) else { return Ok(()) };
         for name in &interface.extends {
             let above = self.interface_number(name)?;
             self.types.supers[number as usize].push(above);
@@ -242,7 +243,7 @@ impl Checker {
     }
 
     fn data_type(&mut self, data: &ast::DataType) -> Check<()> {
-        let (number, _) = self.data[&data.name.text];
+        let Some(&(number, _)) = self.data.get(&data.name.text) else { return Ok(()) };
         let generics: Rc<[Rc<str>]> = data.generics.iter().map(|g| g.text.clone()).collect();
         let result = Ty::Data(number, generics.iter().map(|g| Ty::Param(g.clone())).collect());
         for constructor in &data.constructors {

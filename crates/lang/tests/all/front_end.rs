@@ -134,6 +134,8 @@ fn wrong_programs_are_rejected_at_their_place() {
     let cell = "interface I { Int m(); } class C implements I { Int m() { return 1; } }";
     rejects(&format!("{cell} {{ I i = new C(); Int x = i.m() + 2; }}"), 1, 98, "give its result to a variable first");
     rejects("data D = A; data D = B; { }", 1, 18, "already is a type `D`");
+    rejects("data Int = A; { }", 1, 6, "already is a type `Int`");
+    rejects("data D = A; interface D { Unit m(); } { }", 1, 23, "already is a type `D`");
     rejects("{ Duration d = deadline(); }", 1, 16, "not supported: deadlines");
     rejects("def Int f() = random(3); { Int n = f(); }", 1, 15, "not supported: `random` in a function");
     rejects("{ await random(2) > 0; }", 1, 9, "not supported: `random`");
