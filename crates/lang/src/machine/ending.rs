@@ -84,11 +84,12 @@ impl AbsMachine {
             Status::Ready | Status::Done => false,
         };
         let warning = !stuck.iter().any(on_future);
-        let mut lines: Vec<(u64, String)> = stuck.iter().map(|&task| self.stuck_text(task)).collect();
+        let mut lines: Vec<(u32, u32, String)> = stuck.iter().map(|&task| self.stuck_text(task)).collect();
         lines.sort();
-        let key = lines.iter().fold(Name(Kind::Deadlock as u64), |key, (part, _)| key.mixed(*part));
+        let mix = |key: Name, place: u32, method: u32| key.mixed(u64::from(place) << 32 | u64::from(method));
+        let key = lines.iter().fold(Name(Kind::Deadlock as u64), |key, &(place, method, _)| mix(key, place, method));
         let head = if warning { "nothing can happen any more, and somebody still waits" } else { "nobody can go on" };
-        let texts: Vec<String> = lines.into_iter().map(|(_, text)| text).collect();
+        let texts: Vec<String> = lines.into_iter().map(|(.., text)| text).collect();
         let first = stuck.iter().copied().find(|task| on_future(task)).unwrap_or(stuck[0]);
         let steps = stuck.iter().map(|&task| self.state_of(task).last).filter(|&step| step != super::NONE);
         out.push(Problem {
@@ -109,8 +110,9 @@ impl AbsMachine {
         self.code.methods[frame.method as usize].places[at]
     }
 
-    /// Returns a number that is equal in equivalent executions, and a text that says where the task waits and for what.
-    fn stuck_text(&self, task: u32) -> (u64, String) {
+    /// Returns the place where a task waits and its method, which are equal in equivalent executions, and a text that says
+    /// where it waits and for what.
+    fn stuck_text(&self, task: u32) -> (u32, u32, String) {
         let entry = &self.tasks[task as usize];
         let place = self.where_it_waits(task);
         let who = format!("{} in `{}`", self.object_text(entry.object), self.code.method_name(entry.method));
@@ -128,6 +130,6 @@ impl AbsMachine {
             Status::Waiting(_) => format!("{who} waits at {at}: {}", self.line(place).trim_end_matches(';')),
             Status::Ready | Status::Done => format!("{who} cannot start: its group is blocked"),
         };
-        (Name(u64::from(place)).mixed(u64::from(entry.method)).0, text)
+        (place, entry.method, text)
     }
 }
