@@ -1,7 +1,7 @@
 //! Checks calls of functions, including function arguments, lambdas, and `list[…]`, `set[…]` and `map[…]`.
 
-use super::types::Ty;
-use super::{Body, Check, Checker, FunctionInfo, Variable, unknown};
+use super::types::{FunctionTy, Ty};
+use super::{Body, Check, Checker, FunctionInfo, Passed, Variable, unknown};
 use crate::code::{self, Const, known};
 use crate::source::{Fault, Span};
 use crate::syntax::ast::{Expr, FunArg, Ident, Param};
@@ -39,18 +39,19 @@ impl Checker {
         span: Span,
     ) -> Check<(code::Expr, Ty)> {
         let at = self.place(span);
-        if let Some(&(_, slot)) = body.functions.iter().find(|(function, _)| *function == name.text) {
-            let args = args.iter().map(|arg| Ok(self.expr(body, arg)?.0)).collect::<Check<_>>()?;
-            return Ok((code::Expr::CallLocal(slot, args, at), Ty::Any));
+        if let Some(passed) = body.functions.iter().find(|passed| passed.name == name.text).cloned() {
+            let (args, result) = self.call_passed(body, name, passed.ty, args)?;
+            return Ok((code::Expr::CallLocal(passed.slot, args, at), result));
         }
         // The library overloads one name: `map` with function arguments means `map_list`.
         let is_library = |info: &FunctionInfo| info.number < self.library.functions;
-        let mapping = self.prelude || self.functions.get("map").is_none_or(is_library);
+        let mapping = self.prelude || self.names.functions.get("map").is_none_or(is_library);
+        let written = name;
         let name = &match &*name.text == "map" && !functions.is_empty() && mapping {
             true => Ident { text: "map_list".into(), span: name.span },
             false => name.clone(),
         };
-        let Some(info) = self.functions.get(&name.text).cloned() else {
+        let Some(info) = self.names.functions.get(&name.text).cloned() else {
             if &*name.text == "random" && body.chooses {
                 let args = self.args(body, name, args, &[Ty::Int])?;
                 let below = args.into_iter().next().expect("one argument was wanted");
@@ -60,14 +61,39 @@ impl Checker {
         };
         let with: Vec<Ty> = info.generics.iter().map(|_| self.types.fresh()).collect();
         let wanted: Vec<Ty> = info.params.iter().map(|ty| self.types.instantiate(ty, &info.generics, &with)).collect();
-        let mut handed = self.handed_over(body, name, &info, functions)?;
+        let handed = self.handed_over(body, name, &info, functions)?;
         let args = self.args(body, name, args, &wanted)?;
         let result = self.types.instantiate(&info.result, &info.generics, &with);
         if let Some(builtin) = info.builtin {
             return Ok((code::Expr::Builtin(builtin, args, at), result));
         }
-        handed.extend(args);
-        Ok((code::Expr::Call(info.number, handed.into(), at), result))
+        let (mut all, types): (Vec<code::Expr>, Vec<Option<FunctionTy>>) = handed.into_iter().unzip();
+        if let Some(types) = types.into_iter().collect::<Option<Vec<FunctionTy>>>()
+            && !types.is_empty()
+        {
+            let outermost = self.instances.is_empty();
+            self.instance(&info, &types, &with.into())
+                .map_err(|fault| if outermost { unsuitable(written, functions, &fault) } else { fault })?;
+        }
+        all.extend(args);
+        Ok((code::Expr::Call(info.number, all.into(), at), result))
+    }
+
+    /// Checks the arguments of a call of a function parameter, and returns them with the type of the result.
+    fn call_passed(
+        &mut self,
+        body: &mut Body,
+        name: &Ident,
+        ty: Option<FunctionTy>,
+        args: &[Expr],
+    ) -> Check<(Box<[code::Expr]>, Ty)> {
+        let Some(ty) = ty else {
+            return Ok((args.iter().map(|arg| Ok(self.expr(body, arg)?.0)).collect::<Check<_>>()?, Ty::Any));
+        };
+        let with: Vec<Ty> = ty.generics.iter().map(|_| self.types.fresh()).collect();
+        let wanted: Vec<Ty> =
+            ty.params.iter().map(|param| self.types.instantiate(param, &ty.generics, &with)).collect();
+        Ok((self.args(body, name, args, &wanted)?, self.types.instantiate(&ty.result, &ty.generics, &with)))
     }
 
     fn no_function(&self, body: &Body, name: &Ident) -> Fault {
@@ -85,21 +111,21 @@ impl Checker {
                 ),
                 "deadline" | "lowlevelDeadline" => Fault::new(name.span, "not supported: deadlines"),
                 "thisDC" => Fault::new(name.span, "not supported: asking for one's own deployment component"),
-                _ => unknown("function", name, self.functions.keys()),
+                _ => unknown("function", name, self.names.functions.keys()),
             },
         }
     }
 
-    /// Returns the function arguments of a call as values.
+    /// Returns the function arguments of a call as values, with their types as far as they are known.
     fn handed_over(
         &mut self,
         body: &mut Body,
         name: &Ident,
         info: &FunctionInfo,
         functions: &[FunArg],
-    ) -> Check<Vec<code::Expr>> {
+    ) -> Check<Vec<(code::Expr, Option<FunctionTy>)>> {
         if functions.is_empty() && body.own.as_ref() == Some(&name.text) {
-            return Ok(body.functions.iter().map(|&(_, slot)| code::Expr::Local(slot)).collect());
+            return Ok(body.functions.iter().map(Passed::hand_on).collect());
         }
         if functions.len() != info.functions {
             let message = format!("`{}` takes {} functions, here are {}", name.text, info.functions, functions.len());
@@ -108,51 +134,77 @@ impl Checker {
         functions.iter().map(|function| self.closure(body, function)).collect()
     }
 
-    fn closure(&mut self, body: &mut Body, function: &FunArg) -> Check<code::Expr> {
+    fn closure(&mut self, body: &mut Body, function: &FunArg) -> Check<(code::Expr, Option<FunctionTy>)> {
         match function {
             FunArg::Name(name) => {
-                if let Some(&(_, slot)) = body.functions.iter().find(|(known, _)| *known == name.text) {
-                    return Ok(code::Expr::Local(slot));
+                if let Some(passed) = body.functions.iter().find(|passed| passed.name == name.text) {
+                    return Ok(passed.hand_on());
                 }
-                let Some(info) = self.functions.get(&name.text).cloned() else {
-                    return Err(unknown("function", name, self.functions.keys()));
+                let Some(info) = self.names.functions.get(&name.text).cloned() else {
+                    return Err(unknown("function", name, self.names.functions.keys()));
                 };
-                let Some(builtin) = info.builtin else {
-                    return Ok(code::Expr::Closure(info.number, Box::new([]), Box::new([])));
-                };
-                let params = info.params.len() as u16;
-                let args = (0..params).map(code::Expr::Local).collect();
-                let wrapper = code::Expr::Builtin(builtin, args, self.place(name.span));
-                Ok(code::Expr::Closure(self.new_function(params, wrapper), Box::new([]), Box::new([])))
+                if info.functions > 0 {
+                    let message = format!("`{}` takes functions itself and cannot be passed to a function", name.text);
+                    return Err(Fault::new(name.span, message).help("pass a function that calls it: `(…) => …`"));
+                }
+                let mut number = info.number;
+                if let Some(builtin) = info.builtin {
+                    let params = info.params.len() as u16;
+                    let args = (0..params).map(code::Expr::Local).collect();
+                    number = self.new_function(params, code::Expr::Builtin(builtin, args, self.place(name.span)));
+                }
+                let ty = FunctionTy { generics: info.generics, params: info.params, result: info.result };
+                Ok((code::Expr::Closure(number, Box::new([]), Box::new([])), Some(ty)))
             }
             FunArg::Lambda(params, inner) => self.lambda(body, params, inner),
         }
     }
 
     /// Checks a lambda, which captures all variables in scope.
-    fn lambda(&mut self, body: &mut Body, params: &[Param], inner: &Expr) -> Check<code::Expr> {
-        let mut own = Body { class: body.class, generics: body.generics.clone(), ..Body::default() };
+    fn lambda(&mut self, body: &mut Body, params: &[Param], inner: &Expr) -> Check<(code::Expr, Option<FunctionTy>)> {
+        let (generics, with) = (body.generics.clone(), body.with.clone());
+        let mut own = Body { class: body.class, generics, with, ..Body::default() };
         let mut taken = Vec::new();
         for Variable { name, slot, ty } in body.scope.clone() {
             own.declare(&name, ty)?;
             taken.push(slot);
         }
-        for (name, slot) in body.functions.clone() {
+        for Passed { name, slot, ty } in body.functions.clone() {
             let inside = own.slot(&name)?;
-            own.functions.push((name, inside));
+            own.functions.push(Passed { name, slot: inside, ty });
             taken.push(slot);
         }
-        for param in params {
-            let ty = self.ty(&param.ty, &body.generics)?;
-            own.declare(&param.name.text, ty)?;
+        let types = params.iter().map(|param| self.ty_in(body, &param.ty)).collect::<Check<Rc<[Ty]>>>()?;
+        for (param, ty) in params.iter().zip(&*types) {
+            own.declare(&param.name.text, ty.clone())?;
         }
-        let (code, _) = self.expr(&mut own, inner)?;
+        let (code, result) = self.expr(&mut own, inner)?;
         let fields = code.fields().into();
-        Ok(code::Expr::Closure(self.new_function(own.slots.len() as u16, code), taken.into(), fields))
+        let closure = code::Expr::Closure(self.new_function(own.slots.len() as u16, code), taken.into(), fields);
+        Ok((closure, Some(FunctionTy { generics: Rc::from([]), params: types, result })))
     }
 
     fn new_function(&mut self, locals: u16, body: code::Expr) -> u32 {
         self.code.functions.push(code::Function { locals, body });
         self.code.functions.len() as u32 - 1
     }
+}
+
+impl Passed {
+    /// Returns the function as an argument of another call.
+    fn hand_on(&self) -> (code::Expr, Option<FunctionTy>) {
+        (code::Expr::Local(self.slot), self.ty.clone())
+    }
+}
+
+/// Returns the fault that functions do not suit the function they are passed to: `fault` is in its body.
+fn unsuitable(name: &Ident, functions: &[FunArg], fault: &Fault) -> Fault {
+    let (span, these) = match functions {
+        [FunArg::Name(function)] => (function.span, "this function"),
+        [FunArg::Lambda(params, inner)] => {
+            (params.first().map_or(inner.span, |param| param.ty.name.span.to(inner.span)), "this function")
+        }
+        _ => (name.span, "these functions"),
+    };
+    Fault::new(span, format!("`{}` cannot be called with {these}: {}", name.text, fault.message))
 }

@@ -1,7 +1,7 @@
 //! Checks declarations: every name is declared before the first body is checked.
 
 use super::types::Ty;
-use super::{Check, Checker, ConstructorInfo, FunctionInfo, MethodInfo, unknown};
+use super::{Body, Check, Checker, ConstructorInfo, FunctionInfo, MethodInfo, unknown};
 use crate::builtins::Builtin;
 use crate::code;
 use crate::source::Fault;
@@ -194,6 +194,12 @@ impl Checker {
         })
     }
 
+    /// Returns a type as written in a body.
+    pub(super) fn ty_in(&self, body: &Body, ty: &TypeUse) -> Check<Ty> {
+        let ty = self.ty(ty, &body.generics)?;
+        Ok(if body.with.is_empty() { ty } else { self.types.instantiate(&ty, &body.generics, &body.with) })
+    }
+
     fn method_info(&self, signature: &ast::Signature) -> Check<MethodInfo> {
         let params = signature.params.iter().map(|p| self.ty(&p.ty, &[])).collect::<Check<_>>()?;
         Ok(MethodInfo { params, result: self.ty(&signature.result, &[])? })
@@ -255,7 +261,7 @@ impl Checker {
     fn constructor(&mut self, constructor: &ast::Constructor, generics: &Rc<[Rc<str>]>, result: &Ty) -> Check<()> {
         let name = &constructor.name;
         let reserved = ["True", "False", "Unit"].contains(&&*name.text);
-        let known = self.constructors.get(&name.text);
+        let known = self.names.constructors.get(&name.text);
         if reserved || known.is_some_and(|known| known.number >= self.library.constructors) {
             return Err(Fault::new(name.span, format!("there already is a constructor `{}`", name.text)));
         }
@@ -263,7 +269,7 @@ impl Checker {
         let number = self.code.constructors.len() as u32;
         self.code.constructors.push(code::Constructor { name: name.text.to_string() });
         let info = ConstructorInfo { number, generics: generics.clone(), args: args.clone(), result: result.clone() };
-        self.constructors.insert(name.text.clone(), info);
+        self.names.constructors.insert(name.text.clone(), info);
         for (k, (_, selector)) in constructor.args.iter().enumerate() {
             if let Some(selector) = selector {
                 self.selector(selector, number, args.len(), k, generics, result, &args[k]);
@@ -298,12 +304,12 @@ impl Checker {
             params: [whole.clone()].into(),
             result: part.clone(),
         };
-        self.functions.insert(name.text.clone(), info);
+        self.names.functions.insert(name.text.clone(), info);
     }
 
     fn function(&mut self, function: &ast::Function) -> Check<()> {
         let name = &function.signature.name;
-        if let Some(known) = self.functions.get(&name.text)
+        if let Some(known) = self.names.functions.get(&name.text)
             && known.number >= self.library.functions
         {
             return Err(Fault::new(name.span, format!("there already is a function `{}`", name.text)));
@@ -320,8 +326,11 @@ impl Checker {
         let body = code::Expr::Const(0);
         self.code.functions.push(code::Function { locals: 0, body });
         let functions = function.functions.len();
+        if functions > 0 {
+            self.higher.insert(number, Rc::new(function.clone()));
+        }
         let info = FunctionInfo { number, builtin, generics, functions, params, result };
-        self.functions.insert(name.text.clone(), info);
+        self.names.functions.insert(name.text.clone(), info);
         Ok(())
     }
 

@@ -218,7 +218,7 @@ impl Checker {
         let mark = body.scope.len();
         let mut written = Vec::new();
         for (param, value) in bindings {
-            let ty = self.ty(&param.ty, &body.generics)?;
+            let ty = self.ty_in(body, &param.ty)?;
             let value = self.expr_of(body, value, &ty)?;
             written.push((body.declare(&param.name.text, ty)?, value));
         }
@@ -240,8 +240,8 @@ impl Checker {
         {
             return Ok((self.constant(constant), ty));
         }
-        let Some(info) = self.constructors.get(&name.text).cloned() else {
-            return Err(unknown("constructor", name, self.constructors.keys()));
+        let Some(info) = self.names.constructors.get(&name.text).cloned() else {
+            return Err(unknown("constructor", name, self.names.constructors.keys()));
         };
         let with: Vec<Ty> = info.generics.iter().map(|_| self.types.fresh()).collect();
         let wanted: Vec<Ty> = info.args.iter().map(|ty| self.types.instantiate(ty, &info.generics, &with)).collect();

@@ -25,15 +25,10 @@ impl Checker {
 
     fn function_body(&mut self, function: &ast::Function) -> Check<()> {
         let Some(value) = &function.body else { return Ok(()) };
-        let info = self.functions[&function.signature.name.text].clone();
+        let info = self.names.functions[&function.signature.name.text].clone();
         let mut body = Body { generics: info.generics.clone(), ..Body::default() };
-        for name in &function.functions {
-            let slot = body.slot(&name.text)?;
-            body.functions.push((name.text.clone(), slot));
-        }
-        if !function.functions.is_empty() {
-            body.own = Some(function.signature.name.text.clone());
-        }
+        // Nothing is known about its functions here: every call of it is checked with those that are passed.
+        body.declare_functions(function, |_| None)?;
         for (param, ty) in function.signature.params.iter().zip(&*info.params) {
             body.declare(&param.name.text, ty.clone())?;
         }

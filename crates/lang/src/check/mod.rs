@@ -7,6 +7,7 @@ mod call;
 mod declare;
 mod effect;
 mod expr;
+mod instance;
 mod method;
 mod pattern;
 mod stmt;
@@ -18,7 +19,7 @@ use crate::source::{Fault, Source, Span};
 use crate::syntax::ast::{self, Ident};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
-use types::{Ty, Types};
+use types::{FunctionTy, Ty, Types};
 
 /// The result of a check.
 type Check<T> = Result<T, Fault>;
@@ -67,6 +68,15 @@ struct Library {
     interfaces: u32,
     classes: u32,
     synonyms: Vec<Rc<str>>,
+    /// The names that library code uses, whatever the program declares.
+    names: Names,
+}
+
+/// The constructors and functions by name.
+#[derive(Clone, Debug, Default)]
+struct Names {
+    constructors: FxHashMap<Rc<str>, ConstructorInfo>,
+    functions: FxHashMap<Rc<str>, FunctionInfo>,
 }
 
 /// All declarations, and the code generated so far.
@@ -85,8 +95,11 @@ struct Checker {
     class_methods: Vec<Methods>,
     class_fields: Vec<Fields>,
     class_params: Vec<usize>,
-    constructors: FxHashMap<Rc<str>, ConstructorInfo>,
-    functions: FxHashMap<Rc<str>, FunctionInfo>,
+    names: Names,
+    /// The functions with function parameters, by number.
+    higher: FxHashMap<u32, Rc<ast::Function>>,
+    /// The calls of such functions that are being checked, innermost last.
+    instances: Vec<instance::Instance>,
     method_names: FxHashMap<Rc<str>, u32>,
     code: Code,
 }
@@ -99,17 +112,27 @@ struct Variable {
     ty: Ty,
 }
 
+/// A function parameter in scope.
+#[derive(Clone, Debug)]
+struct Passed {
+    name: Rc<str>,
+    slot: u16,
+    /// The type of the function, known only in an instance.
+    ty: Option<FunctionTy>,
+}
+
 /// The body being checked: of a method, a function or the main block.
 #[derive(Default)]
 struct Body {
     /// The class of a method; 0 in the main block, `None` in a function.
     class: Option<u32>,
     generics: Rc<[Rc<str>]>,
+    /// The types of the type parameters in the instance being checked, or empty outside of instances.
+    with: Rc<[Ty]>,
     scope: Vec<Variable>,
     /// The names of all variables declared so far, by slot.
     slots: Vec<String>,
-    /// The function parameters: their names and slots.
-    functions: Vec<(Rc<str>, u16)>,
+    functions: Vec<Passed>,
     /// The name of this function if it has function parameters: a recursive call may omit them and passes them on.
     own: Option<Rc<str>>,
     result: Option<Ty>,
@@ -129,6 +152,16 @@ impl Body {
         let slot = self.slot(name)?;
         self.scope.push(Variable { name: name.clone(), slot, ty });
         Ok(slot)
+    }
+
+    /// Declares the function parameters of a function. `ty` returns the type of the k-th one, if it is known.
+    fn declare_functions(&mut self, of: &ast::Function, ty: impl Fn(usize) -> Option<FunctionTy>) -> Check<()> {
+        for (k, name) in of.functions.iter().enumerate() {
+            let slot = self.slot(&name.text)?;
+            self.functions.push(Passed { name: name.text.clone(), slot, ty: ty(k) });
+        }
+        self.own = (!of.functions.is_empty()).then(|| of.signature.name.text.clone());
+        Ok(())
     }
 
     /// Allocates a variable that cannot be found by name.
@@ -167,6 +200,7 @@ pub(crate) fn check(source: &Source, file: &ast::File) -> Result<Code, Vec<Fault
         interfaces: checker.types.interface_names.len() as u32,
         classes: checker.types.class_names.len() as u32,
         synonyms: checker.synonyms.keys().cloned().collect(),
+        names: checker.names.clone(),
     };
     checker.imports(file);
     checker.declare_all(file);
@@ -197,8 +231,9 @@ impl Checker {
             class_methods: Vec::new(),
             class_fields: Vec::new(),
             class_params: Vec::new(),
-            constructors: FxHashMap::default(),
-            functions: FxHashMap::default(),
+            names: Names::default(),
+            higher: FxHashMap::default(),
+            instances: Vec::new(),
             method_names: FxHashMap::default(),
             code: Code {
                 source: source.clone(),

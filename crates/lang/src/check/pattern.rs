@@ -58,8 +58,8 @@ impl Checker {
             let code::Expr::Const(k) = expr else { unreachable!("truth values are constants") };
             return Ok(code::Pattern::Const(k));
         }
-        let Some(info) = self.constructors.get(&name.text).cloned() else {
-            return Err(unknown("constructor", name, self.constructors.keys()));
+        let Some(info) = self.names.constructors.get(&name.text).cloned() else {
+            return Err(unknown("constructor", name, self.names.constructors.keys()));
         };
         if args.len() != info.args.len() {
             let message = format!("`{}` has {} arguments, here are {}", name.text, info.args.len(), args.len());

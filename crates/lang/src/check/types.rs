@@ -25,8 +25,16 @@ pub(crate) enum Ty {
     /// A type parameter of the function being checked.
     Param(Rc<str>),
     Var(u32),
-    /// The result of a function parameter, whose type is not known. It fits every type.
+    /// The result of a function parameter whose type is not known. It fits every type.
     Any,
+}
+
+/// The type of a function that is passed to another one.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct FunctionTy {
+    pub(crate) generics: Rc<[Rc<str>]>,
+    pub(crate) params: Rc<[Ty]>,
+    pub(crate) result: Ty,
 }
 
 /// The type variables and the declarations that the subtype relation depends on.
@@ -59,6 +67,21 @@ impl Types {
         ty.clone()
     }
 
+    /// Returns the type with all bound variables resolved.
+    fn resolved(&self, ty: &Ty) -> Ty {
+        match self.known(ty) {
+            Ty::Data(data, args) => Ty::Data(data, args.iter().map(|arg| self.resolved(arg)).collect()),
+            Ty::Future(inner) => Ty::Future(Rc::new(self.resolved(&inner))),
+            other => other,
+        }
+    }
+
+    /// Returns the type of a function with all bound variables resolved.
+    pub(crate) fn resolved_function(&self, ty: &FunctionTy) -> FunctionTy {
+        let params = ty.params.iter().map(|param| self.resolved(param)).collect();
+        FunctionTy { generics: ty.generics.clone(), params, result: self.resolved(&ty.result) }
+    }
+
     /// Returns `true` if a value of type `actual` can be used where `wanted` is required. Binds type variables.
     pub(crate) fn fits(&mut self, actual: &Ty, wanted: &Ty) -> bool {
         if let Ty::Var(var) = *wanted
@@ -86,6 +109,11 @@ impl Types {
             (Ty::Future(a), Ty::Future(b)) => self.fits(&a, &b),
             (actual, wanted) => actual == wanted,
         }
+    }
+
+    /// Returns `true` if two types can be used in place of each other. Binds type variables.
+    pub(crate) fn same(&mut self, a: &Ty, b: &Ty) -> bool {
+        self.fits(a, b) && self.fits(b, a)
     }
 
     /// Returns the more general of two types, or `None` if neither fits the other.

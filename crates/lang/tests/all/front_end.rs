@@ -113,7 +113,7 @@ fn rejects(text: &str, line: usize, column: usize, part: &str) {
     let error = AbsProgram::parse("wrong.abs", text).expect_err("it should be rejected");
     let place = &error.places()[0];
     assert_eq!((place.line, place.column), (line, column), "{error}");
-    assert!(error.to_string().contains(part), "{error}");
+    assert!(place.message.contains(part) || error.to_string().contains(part), "{error}");
 }
 
 #[test]
@@ -144,6 +144,87 @@ fn wrong_programs_are_rejected_at_their_place() {
     rejects("module A; export 1; { }", 1, 18, "a name is wanted here, not `1`");
     rejects("module A; import A.; { }", 1, 20, "a name is wanted here");
     rejects("{ Int x = case 1 { -y => 1; _ => 2; }; }", 1, 21, "a number is wanted here");
+}
+
+/// Rejects a program at the first occurrence of `place` in it.
+#[track_caller]
+fn rejects_at(text: &str, place: &str, part: &str) {
+    rejects(text, 1, text.find(place).expect("the place is in the text") + 1, part);
+}
+
+#[test]
+fn functions_that_do_not_fit_are_rejected_at_their_place() {
+    let wrong = "a value of type Int is wanted here, this one has type Bool";
+    rejects_at("{ Int n = head(map((Int z) => True)(list[1])); assert n + 1 == 2; }", "head", wrong);
+    rejects_at(
+        "{ Int n = foldl((Int z, Int a) => a)(list[1], True); }",
+        "Int z",
+        "wanted here, this one has type Bool",
+    );
+    let text = "{ List<Int> l = map((Int a, Int b) => a)(list[1]); }";
+    rejects_at(text, "Int a", "`map` cannot be called with this function: `f` takes 2 arguments, here are 1");
+    rejects_at("{ List<Int> l = map(() => 1)(list[1]); }", "1)(", "`f` takes 0 arguments, here are 1");
+    rejects_at("{ List<String> l = map((String s) => s)(list[1]); }", "String s", "a value of type String is wanted");
+    rejects_at("{ List<Int> l = filter((Int n) => n)(list[1]); }", "Int n", "a value of type Bool is wanted");
+    let twice = "def Int twice(Int n) = n * 2;";
+    rejects_at(
+        &format!("{twice} {{ List<Int> l = filter(twice)(list[1]); }}"),
+        "twice)",
+        "a value of type Bool is wanted",
+    );
+    rejects_at(
+        &format!("{twice} {{ List<Int> l = map(twice)(list[\"a\"]); }}"),
+        "twice)",
+        "a value of type Int is wanted",
+    );
+    rejects_at("{ List<Int> l = map(filter)(list[1]); }", "filter", "takes functions itself");
+    // The sum of fractions becomes a fraction, which the function does not take.
+    rejects_at("{ Rat r = foldl((Int x, Int a) => x / 2 + a)(list[1], 0); }", "Int x", "a value of type Int is wanted");
+    let both = "def List<B> both<A, B>(f, g)(List<A> l) = map(f)(map(g)(l));";
+    let text = format!("{both} {{ List<Int> l = both((Int a) => a + 1, (Int b) => b > 1)(list[1]); }}");
+    rejects_at(&text, "both((", "`both` cannot be called with these functions: a value of type Int is wanted");
+    // The function is called with a number and with a string.
+    let each = "def Int each<A>(f)(A a, Bool again) = if again then each(\"text\", False) else f(a);";
+    rejects_at(&format!("{each} {{ Int n = each((Int x) => x)(1, True); }}"), "Int x", "a value of type Int is wanted");
+    let deeper = "def Int deeper<A>(f)(A a) = deeper(list[a]);";
+    rejects_at(
+        &format!("{deeper} {{ Int n = deeper((Int x) => x)(1); }}"),
+        "Int x",
+        "not supported: functions that call",
+    );
+}
+
+/// Functions that take functions, and calls of them that are correct.
+const FUNCTIONS: &str = "
+    data Chain = Nil | Cons(Int, Chain);
+    def Rat sum(f)(List<Int> l) = if l == list[] then 0 else f(head(l)) + sum(tail(l));
+    def List<A> without_those<A>(p)(List<A> l) = filter((A x) => !p(x))(l);
+    def A times<A>(f)(A a, Int n) = if n == 0 then a else times((A x) => f(x))(f(a), n - 1);
+    def C composed<A, C>(f, g)(A a) = let (C c) = g(f(a)) in c;
+    def String shown<A>(f)(A a, Bool again) = if again then shown(toString(a), False) else f(a);
+";
+const FITTING: [&str; 13] = [
+    "foldl((Int x, Rat a) => x / 2 + a)(list[1, 2], 0) == 3/2",
+    "sum((Int x) => x / 2)(list[1, 2]) == 3/2",
+    "sum((Int x) => x * 2)(list[1, 2]) == 6",
+    "map((Int x) => x > 1)(list[1, 2]) == list[False, True]",
+    "map((Rat x) => x / 2)(list[1, 2]) == list[1/2, 1]",
+    "map((Int x) => x)(list[]) == list[]",
+    "map(toString)(list[1, 2]) == list[\"1\", \"2\"]",
+    "map(fst)(list[Pair(1, True)]) == list[1]",
+    "foldr(max)(list[3, 1], 2) == 3",
+    "without_those((Int x) => x > 1)(list[1, 2]) == list[1]",
+    "times((Int x) => x * 2)(1, 10) == 1024",
+    "composed((Int x) => x > 1, (Bool b) => if b then \"yes\" else \"no\")(2) == \"yes\"",
+    "shown(toString)(1, True) == \"1\"",
+];
+
+#[test]
+fn functions_that_fit_are_accepted() {
+    for holds in FITTING {
+        let verdict = verdict(&format!("{FUNCTIONS} {{ assert {holds}; }}"));
+        assert!(verdict.findings.is_empty(), "{holds}: {:?}", verdict.findings);
+    }
 }
 
 #[test]
@@ -263,6 +344,31 @@ fn mutated_programs_are_answered() {
             Ok(program) => run_to_an_end(&program.statements(1_000)),
         }
         let _ = AbsProgram::parse("mutated.abs", &text).map_err(|error| error.to_string());
+    }
+}
+
+/// Checks that programs with words replaced by other words are rejected, or run without a crash: what the checker accepts
+/// must not confuse types.
+#[test]
+fn programs_with_words_exchanged_are_answered() {
+    let mut state = 11u64;
+    let mut roll = |sides: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % sides
+    };
+    let is_word = |c: char| c.is_alphanumeric() || c == '_';
+    let functions = format!("{FUNCTIONS} {{ {} }}", FITTING.map(|holds| format!("assert {holds};")).join(" "));
+    let rounds = std::env::var("WHIPPET_FUZZ").ok().and_then(|n| n.parse().ok()).unwrap_or(600);
+    for _ in 0..rounds {
+        let text = [PROGRAM, &functions][roll(2)];
+        let mut pieces: Vec<&str> = text.split_inclusive(|c| !is_word(c)).collect();
+        for _ in 0..1 + roll(2) {
+            let (at, other) = (roll(pieces.len()), roll(pieces.len()));
+            pieces[at] = pieces[other];
+        }
+        if let Ok(program) = AbsProgram::parse("exchanged.abs", &pieces.concat()) {
+            run_to_an_end(&program.statements(1_000));
+        }
     }
 }
 
