@@ -23,20 +23,24 @@ impl Summary {
     }
 }
 
-/// Returns the summary of every method. A method called by `this.m()` counts as part of its caller.
+/// Returns the summary of every method. A method called by `this.m()` counts as part of its caller, and so do the calls
+/// made while an object that it creates is initialized.
 pub(crate) fn summaries(code: &Code) -> Vec<Summary> {
     let mut all: Vec<Summary> = (0..code.methods.len()).map(|method| direct(code, method)).collect();
     let inner: Vec<Vec<u32>> = code.methods.iter().map(|method| own_calls(code, method)).collect();
+    let created: Vec<Vec<u32>> = code.methods.iter().map(|method| initializers(code, method)).collect();
     loop {
         let before = all.clone();
-        for (method, inner) in inner.iter().enumerate() {
-            for &callee in inner {
-                let callee = before[callee as usize].clone();
-                let summary = &mut all[method];
+        for (method, summary) in all.iter_mut().enumerate() {
+            for &callee in &inner[method] {
+                let callee = &before[callee as usize];
                 summary.read |= callee.read;
                 summary.written |= callee.written;
                 summary.waits |= callee.waits;
-                summary.calls.extend(callee.calls);
+                summary.calls.extend(&callee.calls);
+            }
+            for &init in &created[method] {
+                summary.calls.extend(&before[init as usize].calls);
             }
         }
         if all == before {
@@ -92,6 +96,15 @@ fn own_calls(code: &Code, method: &crate::code::Method) -> Vec<u32> {
     method.code.iter().filter_map(own).collect()
 }
 
+/// Returns the methods that initialize the objects that a method creates.
+fn initializers(code: &Code, method: &crate::code::Method) -> Vec<u32> {
+    let init = |instr: &Instr| match instr {
+        Instr::New { class, .. } => Some(code.classes[*class as usize].init),
+        _ => None,
+    };
+    method.code.iter().filter_map(init).collect()
+}
+
 fn each_expr(instr: &Instr, visit: &mut impl FnMut(&Expr)) {
     match instr {
         Instr::Set(_, e) | Instr::JumpUnless(e, _) | Instr::Get(_, e) => visit(e),
@@ -115,28 +128,29 @@ pub(crate) struct Chain {
     pub(crate) last: u32,
 }
 
-/// The limit on the number of chains; further chains are not followed.
+/// The maximum number of chains of a method.
 const MOST_CHAINS: usize = 10_000;
 
-/// Returns all chains that begin with a method and whose intermediate methods are pairwise distinct (the paper's `Ch`).
-pub(crate) fn chains(code: &Code, summaries: &[Summary], method: u32) -> Vec<Chain> {
+/// Returns all chains that begin with a method and whose intermediate methods are pairwise distinct (the paper's `Ch`),
+/// or `None` if there are too many: then any method may be at the end of one.
+pub(crate) fn chains(code: &Code, summaries: &[Summary], method: u32) -> Option<Vec<Chain>> {
     let mut chains = Vec::new();
-    let mut path = Vec::new();
-    follow(code, summaries, method, &mut path, &mut chains);
-    chains
+    follow(code, summaries, method, &mut Vec::new(), &mut chains)?;
+    Some(chains)
 }
 
-fn follow(code: &Code, summaries: &[Summary], at: u32, path: &mut Vec<u32>, chains: &mut Vec<Chain>) {
+fn follow(code: &Code, summaries: &[Summary], at: u32, path: &mut Vec<u32>, chains: &mut Vec<Chain>) -> Option<()> {
     for &callee in &summaries[at as usize].calls {
         if chains.len() >= MOST_CHAINS {
-            return;
+            return None;
         }
         let class = |method: &u32| code.methods[*method as usize].class;
         chains.push(Chain { between: path.iter().map(class).collect(), last: class(&callee) });
         if !path.contains(&callee) {
             path.push(callee);
-            follow(code, summaries, callee, path, chains);
+            follow(code, summaries, callee, path, chains)?;
             path.pop();
         }
     }
+    Some(())
 }

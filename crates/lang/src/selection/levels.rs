@@ -11,7 +11,7 @@
 //!
 //! with k_a > k_b > k_c. A stable actor has level 0.
 //!
-//! A reference nested in a list or another value counts as k_c.
+//! A reference nested in a list or another value counts as k_c, and so does a task whose chains are too many to follow.
 
 use crate::code::Code;
 use crate::machine::AbsMachine;
@@ -27,8 +27,8 @@ const K_C: u64 = 1;
 #[derive(Clone, Debug)]
 pub(crate) struct Knowledge {
     summaries: Vec<Summary>,
-    /// For each method, the chains that begin with it.
-    chains: Vec<Vec<Chain>>,
+    /// For each method, the chains that begin with it, or `None` if there are too many.
+    chains: Vec<Option<Vec<Chain>>>,
 }
 
 /// The way in which a reference is held.
@@ -66,9 +66,13 @@ impl Knowledge {
             if task.group == group {
                 continue;
             }
+            let Some(chains) = &self.chains[task.method as usize] else {
+                level += K_C;
+                continue;
+            };
             let own = task.args.iter().chain(task.state.frames.iter().flat_map(|frame| &frame.locals));
             let at_hand = held(own, target).max(held(&machine.objects[task.object as usize].fields, target));
-            for chain in self.chains[task.method as usize].iter().filter(|chain| chain.last == class) {
+            for chain in chains.iter().filter(|chain| chain.last == class) {
                 level += weight(machine, chain, at_hand, target);
             }
         }

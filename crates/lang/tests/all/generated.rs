@@ -299,6 +299,39 @@ fn a_stored_reference_fools_stability() {
     assert_eq!(finals_of(STORED_REFERENCE, trusting), (2, 3, 3));
 }
 
+/// An object of class `A` is not stable while a task that calls its method through others is pending, whatever the number
+/// of ways in which that task could call other methods.
+#[test]
+fn stability_considers_all_chains_of_calls() {
+    let methods: Vec<String> = (0..8).map(|k| format!("w{k}")).collect();
+    let declared: String = methods.iter().map(|name| format!("Unit {name}();")).collect();
+    let calls = |object: &str| methods.iter().map(|name| format!("{object}!{name}();")).collect::<String>();
+    let defined: String = methods.iter().map(|name| format!("Unit {name}() {{ {} }}", calls("this"))).collect();
+    let text = format!(
+        "interface A {{ Unit set(Int n); }} class A implements A {{ Int v = 0; Unit set(Int n) {{ v = n; }} }}
+         interface W {{ {declared} }} class W implements W {{ {defined} }}
+         interface Z {{ Unit tell(); }} class Z(A a) implements Z {{ Unit tell() {{ a!set(2); }} }}
+         interface C {{ Unit go(Int n); }}
+         class C(W w, Z z) implements C {{ Unit go(Int n) {{ if (n > 0) {{ {} }} z!tell(); }} }}
+         {{ A a = new A(); W w = new W(); Z z = new Z(a); C c = new C(w, z); a!set(1); c!go(0); }}",
+        calls("w")
+    );
+    let trusting = Selection { trust: true, ..Selection::default() };
+    assert_eq!(finals_of(&text, trusting), (2, 2, 2));
+}
+
+/// The calls in the block of a class belong to the task that creates the object.
+#[test]
+fn stability_considers_calls_of_new_objects() {
+    let text = "
+        interface A { Unit set(Int n); } class A implements A { Int v = 0; Unit set(Int n) { v = n; } }
+        interface N { } class N(A a) implements N { { this.tell(); } Unit tell() { a!set(2); } }
+        interface C { Unit go(A a); } class C implements C { Unit go(A a) { N n = new N(a); } }
+        { A a = new A(); C c = new C(); a!set(1); c!go(a); }";
+    let trusting = Selection { trust: true, ..Selection::default() };
+    assert_eq!(finals_of(text, trusting), (2, 2, 2));
+}
+
 #[test]
 fn marks_lose_a_final_state() {
     for marks in [Marks::Literal, Marks::Persisting] {
