@@ -76,6 +76,7 @@ says "left behind"
 run 1 test -p bank --untaken untidy
 says "a message sent to channel 1 is never taken"
 run 0 test -p bank --deep one_customer
+run 0 test -p bank --no-merge one_customer
 
 # Limits, on the command line and in a manifest.
 run 2 test -p bank --limit-executions 1 -- first_come

@@ -76,6 +76,9 @@ pub(crate) struct Search {
     /// tokio's types.
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     pub(crate) deep: Option<bool>,
+    /// Make every operation a step of its own, even where no other task can come between it and the one before.
+    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
+    pub(crate) no_merge: Option<bool>,
     #[command(flatten)]
     pub(crate) hooks: Hooks,
     /// Run each test in one order only, with tasks taking turns, to check that it works on the shim at all.

@@ -46,6 +46,7 @@ impl Search {
             ("WHIPPET_LEFT_BEHIND", flag(self.left_behind)),
             ("WHIPPET_UNTAKEN", flag(self.untaken)),
             ("WHIPPET_DEEP", flag(self.deep)),
+            ("WHIPPET_NO_MERGE", flag(self.no_merge)),
             ("WHIPPET_ONCE", flag(self.once)),
             ("WHIPPET_BESIDE", number(self.random.filter(|n| *n > 0))),
         ]

@@ -54,6 +54,8 @@ pub(crate) struct Task {
     pub(crate) composite: u32,
     /// The number of selects and joins being polled.
     pub(crate) inside: u32,
+    /// The current poll repeats the one before, to see what the task waits for.
+    pub(crate) repeated: bool,
     /// The current poll has acted since its last look.
     pub(crate) acted: bool,
     /// The running event has asked for what is waited for next, and whether that was ready.
@@ -110,6 +112,7 @@ impl Task {
             grant: 0,
             composite: 0,
             inside: 0,
+            repeated: false,
             acted: false,
             asks: None,
             asked_looks: Vec::new(),
@@ -151,7 +154,7 @@ impl Task {
         (self.place, self.life, self.on_exit) = (place, Some(life), on_exit);
         self.state = State::Fresh;
         (self.poll, self.grant, self.composite, self.path) = (0, 0, 0, Select::default());
-        (self.inside, self.acted) = (0, false);
+        (self.inside, self.repeated, self.acted) = (0, false, false);
         (self.last_aside, self.in_aside, self.taking) = (last_aside, false, false);
         self.asks = None;
         (self.dirty, self.hopes, self.in_poll, self.held) = (false, 0, false, 0);
@@ -402,7 +405,7 @@ fn drive(mut future: Pin<&mut dyn Future<Output = ()>>, in_poll: bool) -> Driven
         {
             let task = execution::running().expect("it runs").task();
             task.poll += 1;
-            task.acted = false;
+            (task.repeated, task.acted) = (again, false);
             task.dirty = false;
             task.asked = (0, 0);
             task.probes.clear();

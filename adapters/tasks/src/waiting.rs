@@ -180,9 +180,11 @@ impl Leaf {
         let order = x.order;
         let task = x.task();
         let foreign = task.foreign(cx);
-        let poll = task.poll;
+        let (poll, repeated) = (task.poll, task.repeated);
         let wait = &mut task.waits[at];
         (wait.order, wait.poll, wait.foreign) = (order, poll, foreign);
+        // This is a new look, unless the poll only repeats the one before.
+        wait.looked &= repeated;
         x.probe(at);
         Some(Poll::Pending)
     }

@@ -2,7 +2,7 @@
 //!
 //! Settings come from the environment, which `cargo whippet` sets: `WHIPPET_REDUCTION`, `WHIPPET_LIMIT_EXECUTIONS`,
 //! `WHIPPET_LIMIT_SECONDS`, `WHIPPET_LIMIT_STEPS`, `WHIPPET_TIMERS`, `WHIPPET_JOBS`, `WHIPPET_FIRST_BUG`,
-//! `WHIPPET_LEFT_BEHIND`, `WHIPPET_UNTAKEN`, `WHIPPET_DEEP`, `WHIPPET_ONCE` (one order, in turns); `WHIPPET_BESIDE` is a number of random executions to make beside
+//! `WHIPPET_LEFT_BEHIND`, `WHIPPET_UNTAKEN`, `WHIPPET_DEEP`, `WHIPPET_NO_MERGE`, `WHIPPET_ONCE` (one order, in turns); `WHIPPET_BESIDE` is a number of random executions to make beside
 //! the search, for memory that the stand-in does not see; `WHIPPET_REPORT` names a file for the JSON report,
 //! `WHIPPET_FAILURE` one for the text of a failure, `WHIPPET_PROGRESS` one for a line on how far the search is, `WHIPPET_STOP` one that ends the search when it appears,
 //! `WHIPPET_SCHEDULES` a directory for the schedules of findings, `WHIPPET_OPTIONS` what a command that replays one has to be
@@ -57,6 +57,7 @@ fn settings(paused: bool) -> Settings {
     settings.left_behind = is_set("WHIPPET_LEFT_BEHIND");
     settings.untaken = is_set("WHIPPET_UNTAKEN");
     settings.deep = is_set("WHIPPET_DEEP");
+    settings.every_event = is_set("WHIPPET_NO_MERGE");
     settings
 }
 

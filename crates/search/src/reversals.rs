@@ -222,8 +222,9 @@ impl Reversals {
         let mut names = record.names.clone();
         names.truncate(at);
         let ways = walk(run, record, at, target, rest, &mut names, &mut self.choices)?;
-        // Another branch of the target may depend on the step, even if its first one does not.
-        let several = run.machine.ways_differ() && target.thread != record.steps[at].act.thread;
+        // All branches are tried: another one may depend on the step even if the first does not, and may be awake even if the
+        // next one is asleep.
+        let several = run.machine.ways_differ();
         for &(k, branch) in ways.iter().rev() {
             let mut branch = Some(branch);
             while let Some(way) = branch {

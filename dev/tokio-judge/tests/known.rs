@@ -84,6 +84,7 @@ fn channels() -> Vec<Known> {
     let mpsc = || vec![Object::Mpsc { capacity: Some(1) }];
     let yields =
         || vec![vec![Op::TryRecv(0), biased(vec![Leaf::Yield, Leaf::Recv(0)])], vec![Op::Await(Leaf::Send(0))]];
+    let acts = vec![Leaf::Recv(1), Leaf::Now(Box::new(Op::Publish(0))), Leaf::Now(Box::new(Op::Publish(0)))];
     let publishes = Leaf::Then(Box::new(Op::Publish(0)), Box::new(Leaf::Closed(0)));
     vec![
         missed("a branch after a yield finds the end", mpsc(), yields(), "0[102 1:none]  1[sent]"),
@@ -99,6 +100,12 @@ fn channels() -> Vec<Known> {
             vec![Object::Watch],
             vec![vec![biased(vec![publishes, Leaf::Now(Box::new(Op::IsClosed(0)))])], vec![Op::Borrow(0)]],
             "0[0:0,closed]  1[3]",
+        ),
+        missed(
+            "the last branch of a select acts first",
+            vec![Object::Watch, Object::Mpsc { capacity: None }],
+            vec![vec![Op::Select { biased: false, branches: acts }], vec![Op::SendNow(1)]],
+            "0[2:0]  1[sent]",
         ),
         missed(
             "a broadcast is heard before the next one",
@@ -153,6 +160,49 @@ fn timers() -> Vec<Known> {
     ]
 }
 
+/// Faults that are not mended yet.
+fn open() -> Vec<Known> {
+    let now = |op| Leaf::Now(Box::new(op));
+    let mpsc = |capacity| vec![Object::Mpsc { capacity }];
+    let notified = Leaf::Then(Box::new(Op::NotifyWaiters(0)), Box::new(Leaf::Yield));
+    vec![
+        missed(
+            "a branch of a join that is ready is done before the next one acts",
+            mpsc(Some(1)),
+            vec![vec![Op::JoinAll(vec![Leaf::Recv(0), now(Op::DropReceiver(0))])]],
+            "0[none&]",
+        ),
+        missed(
+            "a join goes round",
+            vec![Object::OnceCell],
+            vec![vec![Op::SpawnIn(1), Op::Get(0)], vec![Op::JoinAll(vec![Leaf::GetOrInit(0), Leaf::GetOrInit(0)])]],
+            "0[102]  1[] cancelled",
+        ),
+        missed(
+            "a receiver that goes gives capacity back",
+            mpsc(Some(1)),
+            vec![vec![Op::TryRecv(0)], vec![Op::Await(Leaf::ReserveSend(0)), Op::Capacity(0)]],
+            "0[empty]  1[sent 1]",
+        ),
+        missed(
+            "a message of a closed channel keeps its place",
+            mpsc(Some(1)),
+            vec![vec![Op::Close(0)], vec![Op::Await(Leaf::Send(0)), Op::Await(Leaf::Send(0)), Op::Capacity(0)]],
+            "0[]  1[sent closed 0]",
+        ),
+        invented(
+            "waiters that are notified leave the permit to others",
+            vec![Object::Notify],
+            vec![
+                vec![biased(vec![notified, Leaf::Notified(0)])],
+                vec![Op::NotifyOne(0)],
+                vec![Op::Await(Leaf::Notified(0))],
+            ],
+            "0[1:notified]  1[]  2[] blocked",
+        ),
+    ]
+}
+
 /// Compares the shim and the reference with what is known of a program.
 fn complaint(known: Known) -> Option<String> {
     let Known { name, objects, tasks, outcome, is_possible } = known;
@@ -175,5 +225,12 @@ fn complaint(known: Known) -> Option<String> {
 fn known_faults_stay_away() {
     let all = [semaphores(), notifies(), channels(), timers()].into_iter().flatten();
     let complaints: Vec<String> = all.filter_map(complaint).collect();
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+#[test]
+#[ignore = "open faults of the shim"]
+fn open_faults_are_mended() {
+    let complaints: Vec<String> = open().into_iter().filter_map(complaint).collect();
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
 }

@@ -6,7 +6,7 @@ use super::tokio::sync::{broadcast, mpsc, oneshot, watch};
 use super::tokio::task::{JoinHandle, JoinSet};
 use super::tokio::time::Interval;
 use std::pin::Pin;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_reference::{Leaf, ObjectId, Op, Program, TaskId, Value};
 
@@ -49,7 +49,10 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// A place for a handle: empty once it is dropped or used up, and while a leaf has borrowed it.
 #[derive(Debug)]
-pub struct Slot<T>(Mutex<Option<T>>);
+pub struct Slot<T> {
+    value: Mutex<Option<T>>,
+    is_borrowed: AtomicBool,
+}
 
 impl<T> Default for Slot<T> {
     fn default() -> Slot<T> {
@@ -59,33 +62,40 @@ impl<T> Default for Slot<T> {
 
 impl<T> Slot<T> {
     pub fn new(value: Option<T>) -> Slot<T> {
-        Slot(Mutex::new(value))
+        Slot { value: Mutex::new(value), is_borrowed: AtomicBool::new(false) }
     }
 
     /// Takes the handle for good.
     pub fn take(&self) -> Option<T> {
-        lock(&self.0).take()
+        lock(&self.value).take()
     }
 
     pub fn put(&self, value: T) {
-        *lock(&self.0) = Some(value);
+        *lock(&self.value) = Some(value);
     }
 
     /// Borrows the handle for a leaf.
     pub fn borrow(&self) -> Option<Loan<'_, T>> {
-        self.take().map(|value| Loan { slot: self, value: Some(value) })
+        let value = self.take()?;
+        self.is_borrowed.store(true, Ordering::Relaxed);
+        Some(Loan { slot: self, value: Some(value) })
+    }
+
+    /// Tells if a leaf has borrowed the handle.
+    pub fn is_borrowed(&self) -> bool {
+        self.is_borrowed.load(Ordering::Relaxed)
     }
 }
 
 impl<T> Slot<Arc<T>> {
     /// Shares the handle with a leaf or an operation.
     pub fn share(&self) -> Option<Arc<T>> {
-        lock(&self.0).clone()
+        lock(&self.value).clone()
     }
 
     /// Takes the handle for good unless a leaf shares it.
     pub fn take_unshared(&self) -> Option<T> {
-        let mut slot = lock(&self.0);
+        let mut slot = lock(&self.value);
         let (taken, back) = match slot.take().map(Arc::try_unwrap) {
             Some(Ok(value)) => (Some(value), None),
             Some(Err(shared)) => (None, Some(shared)),
@@ -116,6 +126,7 @@ impl<T> Loan<'_, T> {
 
 impl<T> Drop for Loan<'_, T> {
     fn drop(&mut self) {
+        self.slot.is_borrowed.store(false, Ordering::Relaxed);
         if let Some(value) = self.value.take() {
             self.slot.put(value);
         }

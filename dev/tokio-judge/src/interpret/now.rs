@@ -246,6 +246,7 @@ fn notify(me: Me<'_>, op: &Op) -> Text {
     match op {
         Op::NotifyOne(_) => notify.notify_one(),
         Op::NotifyWaiters(_) => notify.notify_waiters(),
+        Op::Arm { .. } if me.hands.armed(*o).is_borrowed() => return dash(),
         Op::Arm { enable, .. } => {
             drop(me.hands.armed(*o).take());
             let mut notified = Box::pin(notify.clone().notified_owned());
