@@ -1,77 +1,83 @@
-//! Asides: what tasks do in a step besides its event, and why the search need not know.
+//! Merged events: operations that the machine folds into a step instead of giving each one a step of its own, and the
+//! check that this loses no behaviour.
 //!
-//! A step is an event of one task and all the code up to that task's next event; others may go on in it too, without an
-//! event of their own. What they do on the way is an *aside*: a small event that the search takes for a part of the step.
-//! An aside could be put off until after what others do in between, if they can tell the difference: if they touch what it
-//! touches, and no cause has them do so before or after. So each aside notes what it touches and what it comes after; if two
-//! asides, or an aside and an event, touch the same thing and neither comes after the other *by causes alone*, the
-//! asides have to be events, which is learnt, and the search is begun again. Where that never happens, an aside commutes
-//! with whatever could come between it and what its task did before: it can be told as a part of that.
+//! A step consists of one event of one task and all code up to that task's next event. Other tasks may run in the
+//! same step without an event of their own. The operations they perform on the way are *merged events* (identifiers
+//! call them asides): small events that the search sees only as a part of the step.
 //!
-//! This is enough because the one who would come in between is there all the same, and touches the same thing, if the aside
-//! is not put off: asides only look, add, take what is there for their task alone, or close. None of it keeps others from
-//! going on.
+//! In another execution, a merged event could be delayed until after operations of other tasks. These tasks observe
+//! the difference only if they touch the same object and no cause orders their access before or after the merged
+//! event. Therefore each merged event records its footprint and its causes. If two merged events, or a merged event
+//! and an event, of different tasks have conflicting touches and neither happens after the other *by causes alone*,
+//! the merged events need steps of their own. The names that identify them are learnt, and the search restarts. As
+//! long as no such pair occurs, a merged event commutes with every operation that could come between it and the
+//! previous operation of its task, so it can be treated as a part of that operation.
 //!
-//! Causes are numbers of steps and, with a bit set, of asides ([`is_aside`]): what comes after a step may come before the
-//! asides in it.
+//! The check needs to examine only the executions that are run: the operation that would come in between is also
+//! present, and touches the same object, in the execution in which the merged event is not delayed. This holds
+//! because merged events only read, add, take items that are reserved for their task, or close an object; none of
+//! these disables another task.
+//!
+//! A cause is the number of a step or, with one bit set, of a merged event ([`is_aside`]). The two are distinguished
+//! because an operation that happens after a step may happen before the merged events in that step.
 
 use crate::execution::NONE;
 use crate::order::Order;
 use whippet_model::{Access, Name, Touch};
 
-/// In a list of causes: this is the number of an aside, and not of a step.
+/// Tag bit in a list of causes: the entry is the number of a merged event, not of a step.
 const ASIDE: u32 = 1 << 31;
 
-/// Whether a cause is an aside, and not a step. The search does not know it then.
+/// Returns `true` if a cause is a merged event and not a step. The search does not know such causes.
 #[inline]
 pub(crate) fn is_aside(cause: u32) -> bool {
     cause & ASIDE != 0
 }
 
-/// The cause that is aside number `number` of an execution.
+/// Returns the cause that denotes merged event `number` of an execution.
 #[inline]
 pub(crate) fn cause_of(number: u32) -> u32 {
     ASIDE | number
 }
 
-/// The newest step among causes.
+/// Returns the newest step among causes.
 #[must_use]
 pub fn newest(causes: &[u32]) -> Option<u32> {
     causes.iter().copied().filter(|&cause| !is_aside(cause)).max()
 }
 
-/// The number of an aside that is a cause.
+/// Returns the number of the merged event that a cause denotes.
 #[inline]
 pub(crate) fn aside_of(cause: u32) -> usize {
     (cause & !ASIDE) as usize
 }
 
-/// One aside.
+/// One merged event.
 #[derive(Copy, Clone, Debug)]
 struct Aside {
     task: u32,
-    /// Its number among steps and asides.
+    /// Its number among steps and merged events.
     stamp: u32,
-    /// Where its touches and the names to learn begin.
+    /// Start of its touches in [`Asides::touches`] and, in `apart`, of its names in [`Asides::apart`].
     touches: u32,
     apart: u32,
 }
 
-/// The asides of an execution, in the order in which they happened. Most programs have none that touch what others do: as
-/// long as that is so, only the touches are kept, and who touches so.
+/// The merged events of an execution, in the order in which they happened. In most programs no two tasks touch the
+/// same object in conflict with a merged event; until that happens, only the touches and their tasks are stored.
 #[derive(Debug, Default)]
 pub(crate) struct Asides {
-    /// With [`Asides::order`], the owners of touches are numbers in this list; without it, there are none, and the owners are
-    /// tasks.
+    /// One entry per merged event if [`Asides::order`] is present; the owners of touches are then indices into this
+    /// list. Empty otherwise, and the owners of touches are tasks.
     list: Vec<Aside>,
     touches: Touched,
-    /// What is learnt where an aside has to be an event.
+    /// The names to learn for merged events that need a step of their own.
     apart: Vec<Name>,
-    /// What comes before what, if that has to be known.
+    /// The happens-before order, if it is needed.
     order: Option<Order>,
 }
 
-/// How much there is of asides.
+/// The number of merged events and of their touches at some point of an execution.
 #[derive(Copy, Clone, Debug, Default)]
 pub(crate) struct Extent {
     asides: u32,
@@ -79,32 +85,33 @@ pub(crate) struct Extent {
 }
 
 impl Extent {
-    /// The stamp of step number `step`, which begins with so much.
+    /// Returns the stamp of step number `step`, which begins at this extent.
     pub(crate) fn stamp(self, step: usize) -> u32 {
         self.asides + 1 + step as u32
     }
 }
 
 impl Asides {
-    /// None so far; `ordered` if it has to be known what comes before what.
+    /// Creates an empty list; `ordered` if the happens-before order is needed.
     pub(crate) fn new(ordered: bool) -> Asides {
         Asides { order: ordered.then(Order::default), ..Asides::default() }
     }
 
-    /// Whether it has to be known what comes before what.
+    /// Returns `true` if the happens-before order is recorded.
     #[inline]
     pub(crate) fn are_ordered(&self) -> bool {
         self.order.is_some()
     }
 
-    /// How much there is.
+    /// Returns the current extent.
     #[inline]
     pub(crate) fn extent(&self) -> Extent {
         Extent { asides: self.list.len() as u32, touches: self.touches.len() as u32 }
     }
 
-    /// A new one, after so many steps. Its task did `before` last, and causes are what others did. If it has to be an event,
-    /// `apart` is to be learnt. Only where they are ordered.
+    /// Adds a merged event of `task` after `steps` steps. `before` lists the last operations of its task, `causes`
+    /// those of other tasks. The names `apart` are learnt if the merged event needs a step of its own. Requires a
+    /// recorded order.
     pub(crate) fn push(
         &mut self,
         steps: u32,
@@ -119,7 +126,7 @@ impl Asides {
         self.order.as_mut().expect("they are ordered").aside(task, stamp, before, causes);
     }
 
-    /// Step number `step` is taken; causes follow.
+    /// Records that `task` takes step number `step`. Its causes are added by [`Asides::newest_step_after`].
     #[inline]
     pub(crate) fn step(&mut self, step: u32, task: u32) {
         let stamp = self.extent().stamp(step as usize);
@@ -128,7 +135,7 @@ impl Asides {
         }
     }
 
-    /// The newest step comes after this.
+    /// Records that the newest step happens after `cause`.
     #[inline]
     pub(crate) fn newest_step_after(&mut self, cause: u32) {
         if let Some(order) = &mut self.order {
@@ -136,7 +143,7 @@ impl Asides {
         }
     }
 
-    /// The newest aside, which is one of this task, touches this.
+    /// Adds a touch to the newest merged event, which belongs to `task`.
     #[inline]
     pub(crate) fn touch(&mut self, task: u32, touch: Touch) {
         match self.list.last() {
@@ -146,7 +153,7 @@ impl Asides {
         }
     }
 
-    /// Forgets all but the first steps, and what there was of asides before them.
+    /// Removes all but the first `steps` steps, and all merged events beyond `to`.
     pub(crate) fn truncate(&mut self, steps: usize, to: Extent) {
         self.touches.truncate(to.touches as usize);
         if let Some(order) = &mut self.order {
@@ -158,38 +165,38 @@ impl Asides {
         }
     }
 
-    /// Whose an aside is, and its number among steps and asides.
+    /// Returns the task of a merged event, and its number among steps and merged events.
     fn when(&self, at: usize) -> (u32, u32) {
         (self.list[at].task, self.list[at].stamp)
     }
 
-    /// What is learnt if this one has to be an event.
+    /// Returns the names to learn if this merged event needs a step of its own.
     pub(crate) fn apart(&self, at: usize) -> &[Name] {
         let to = self.list.get(at + 1).map_or(self.apart.len(), |next| next.apart as usize);
         &self.apart[self.list[at].apart as usize..to]
     }
 }
 
-/// The steps of an execution, as asides are compared with them.
+/// The steps of an execution, with which merged events are compared.
 pub(crate) trait Happened {
-    /// Their touches, one step's after the other's.
+    /// Returns the touches of all steps, in the order of the steps.
     fn touches(&self) -> &Touched;
-    /// Where the touches of the newest step begin.
+    /// Returns the index of the first touch of the newest step.
     fn newest_touches(&self) -> usize;
-    /// Who takes a step, and its number among steps and asides.
+    /// Returns the task that takes a step, and the step's number among steps and merged events.
     fn task(&self, at: usize) -> (u32, u32);
 }
 
-/// What has to be learnt.
+/// A refinement that the search has to learn.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Lesson {
-    /// What comes before what.
+    /// The happens-before order has to be recorded.
     Order,
-    /// That this aside has to be an event.
+    /// The merged event with this number needs a step of its own.
     Apart(usize),
 }
 
-/// Compares the newest step and its asides with everything before them.
+/// Compares the newest step and its merged events with everything before them.
 #[inline]
 pub(crate) fn compare(asides: &Asides, from: Extent, steps: &impl Happened, learn: impl FnMut(Lesson)) {
     match &asides.order {
@@ -198,7 +205,7 @@ pub(crate) fn compare(asides: &Asides, from: Extent, steps: &impl Happened, lear
     }
 }
 
-/// Whether different tasks touch the same thing.
+/// Requests the happens-before order if different tasks have conflicting touches.
 fn compare_names(asides: &Asides, from: Extent, steps: &impl Happened, mut learn: impl FnMut(Lesson)) {
     let old = from.touches as usize;
     let mut differ = |one: u32, other: u32| {
@@ -217,7 +224,8 @@ fn compare_names(asides: &Asides, from: Extent, steps: &impl Happened, mut learn
     }
 }
 
-/// Which asides have to be events.
+/// Reports the merged events that need steps of their own: those in conflict with an unordered operation of another
+/// task.
 fn compare_order(asides: &Asides, order: &Order, from: Extent, steps: &impl Happened, mut learn: impl FnMut(Lesson)) {
     let old = from.touches as usize;
     let is_apart = |cause, task, (other, stamp)| task != other && !order.is_after(cause, other, stamp);
@@ -246,25 +254,25 @@ fn compare_order(asides: &Asides, order: &Order, from: Extent, steps: &impl Happ
     }
 }
 
-/// Touches, one after another, in which those of one object are found quickly.
+/// A list of touches with an index by object.
 #[derive(Debug)]
 pub(crate) struct Touched {
     list: Vec<Touch>,
     links: Vec<Link>,
-    /// The newest touch of each kind: of objects whose names end alike, and that are read, written or added to.
+    /// The newest touch in each bucket, by access (read, write, add) and by the object's name modulo [`KINDS`].
     newest: Box<[[u32; KINDS]; 3]>,
 }
 
-/// Where a touch belongs.
+/// The owner of a touch and its predecessor in its bucket.
 #[derive(Copy, Clone, Debug)]
 struct Link {
-    /// The number of the step or aside that touches so.
+    /// The number of the step or merged event that has this touch (or of its task, see [`Asides::list`]).
     owner: u32,
-    /// The touch before it of its kind, if there is one.
+    /// The previous touch in the same bucket, or [`NONE`].
     before: u32,
 }
 
-/// How many kinds of names there are.
+/// The number of buckets per access.
 const KINDS: usize = 256;
 
 impl Default for Touched {
@@ -295,7 +303,7 @@ impl Touched {
         self.links.push(Link { owner, before });
     }
 
-    /// Forgets all but the first `len`.
+    /// Removes all but the first `len` touches.
     pub(crate) fn truncate(&mut self, len: usize) {
         for at in (len..self.list.len()).rev() {
             *self.kind(self.list[at]) = self.links[at].before;
@@ -304,7 +312,8 @@ impl Touched {
         self.links.truncate(len);
     }
 
-    /// Calls `each` with those that are in conflict with this and whose they are, the newest of each kind first.
+    /// Calls `each` with the index and the owner of every touch in conflict with `touch`, the newest of each bucket
+    /// first.
     #[inline]
     fn conflicts(&self, touch: Touch, mut each: impl FnMut(usize, usize)) {
         for access in [Access::Read, Access::Write, Access::Add] {
@@ -327,7 +336,7 @@ impl Touched {
 mod tests {
     use super::*;
 
-    /// What happened: steps of tasks, with their touches, causes and asides.
+    /// A recorded execution: steps of tasks, with their touches, causes and merged events.
     struct Told {
         asides: Asides,
         touches: Touched,

@@ -1,4 +1,4 @@
-//! What is wrong with an execution, for the reader.
+//! Descriptions of the problems of an execution.
 
 use crate::execution::{Execution, NONE};
 use crate::object::place_text;
@@ -6,17 +6,17 @@ use crate::task;
 use crate::waiting::Wait;
 use whippet_model::{Kind, Name, Problem};
 
-/// A panic of a task.
+/// Returns the problem for a panic of a task.
 pub(crate) fn panic_problem(message: String, place: Option<String>, step: u32) -> Problem {
     let key = place.as_deref().unwrap_or(&message).bytes().fold(Name::ROOT, |name, b| name.mixed(u64::from(b)));
     let assertion = message.starts_with("assertion");
     let kind = if assertion { Kind::Assertion } else { Kind::Panic };
-    // Who panics before the first step does so in every execution.
+    // A panic before the first step happens in every execution.
     let steps = Some(step).filter(|&step| step != NONE).map(|step| step as usize).into_iter().collect();
     Problem { kind, message, place, key, steps, warning: false }
 }
 
-/// Messages that were sent and never taken, one problem for each place that sends.
+/// Reports messages that were sent and never received, one problem for each sending place.
 pub(crate) fn untaken(x: &Execution, out: &mut Vec<Problem>) {
     for (k, sent) in x.untaken.iter().enumerate() {
         if x.untaken[..k].iter().any(|other| other.action.place == sent.action.place) {
@@ -31,7 +31,7 @@ pub(crate) fn untaken(x: &Execution, out: &mut Vec<Problem>) {
     }
 }
 
-/// Who waits for what, and where.
+/// Returns the problem for blocked tasks, with their waits and locations.
 pub(crate) fn stuck(x: &Execution, tasks: &[&task::Task], kind: Kind, what: &str) -> Problem {
     let mut message = what.to_string();
     let mut key = Name::ROOT;

@@ -1,6 +1,6 @@
-//! What stand-ins say of the code that runs: where it is an event, what that touches, whom it lets go on.
+//! The interface for shims: scheduling points, footprints, and the waits that an operation makes ready.
 //!
-//! All of this is about the task that is running on this thread; where none is, nothing happens.
+//! All functions apply to the task that is running on this thread. Outside a task they do nothing.
 
 use crate::execution::{NONE, Sent, Steps, current, running};
 use crate::object::Action;
@@ -8,29 +8,29 @@ use crate::selects::BEGINS;
 use crate::task::State;
 use whippet_model::{Name, Touch};
 
-/// The number of the execution that runs here; 0 outside of any.
+/// Returns the number of the execution that runs on this thread, or 0 outside an execution.
 #[must_use]
 #[inline]
 pub fn execution_id() -> u64 {
     current().map_or(0, |x| x.id)
 }
 
-/// Whether a task of an execution is running here and what it does are events.
+/// Returns `true` if a task of an execution is running on this thread and its operations are events.
 #[must_use]
 #[inline]
 pub fn is_live() -> bool {
     running().is_some_and(|x| !x.muted)
 }
 
-/// Whether the execution is over and being cleared away.
+/// Returns `true` if the execution is over and being cleared away.
 #[must_use]
 #[inline]
 pub fn is_over() -> bool {
     current().is_some_and(|x| x.muted)
 }
 
-/// An event of the running task: the task stops here until the search lets it go on. Afterwards say with
-/// [`read`] and [`write()`] what it touches. While a task unwinds from a panic, it is not stopped.
+/// Suspends the running task before an event, until the search schedules it. Scheduling point. The caller then
+/// reports the footprint with [`read`] and [`write()`]. A task that unwinds from a panic is not suspended.
 pub fn event(action: Action) {
     let Some(x) = running() else { return crate::strays::about_to(action) };
     if x.muted || std::thread::panicking() {
@@ -44,9 +44,10 @@ pub fn event(action: Action) {
     crate::task::suspend();
 }
 
-/// As [`event`], but an aside as long as nobody can come between it and what the task did before: then `apart` is learnt. Nor
-/// does anybody wait for `watched` together with something else; these it may let go on. For what keeps nobody from going
-/// on: looks, and closing.
+/// Like [`event`], but merged into the running step unless `apart` or one of `watched` needs its own event. `apart`
+/// is learnt if another task can interleave between this operation and the previous one of its task. `watched` are
+/// the objects whose waiters the operation may enable; they are learnt if a task waits for one of them together with
+/// other objects. For operations that disable no other task: reads, and closing.
 pub fn quiet_event(action: Action, apart: Name, watched: &[Name]) {
     let Some(x) = running() else { return crate::strays::about_to(action) };
     if x.every_event || x.groups.is_marked(apart) || watched.iter().any(|&name| x.groups.is_marked(name)) {
@@ -65,7 +66,7 @@ pub fn quiet_event(action: Action, apart: Name, watched: &[Name]) {
     }
 }
 
-/// The running step turns out to do this.
+/// Replaces the description of the running step.
 pub(crate) fn retell(action: Action) {
     let Some(x) = running().filter(|x| !x.muted) else { return };
     if !x.task().taking {
@@ -75,14 +76,14 @@ pub(crate) fn retell(action: Action) {
     }
 }
 
-/// The number of the step being taken, for what must be known about it later: [`Ready::since`](crate::Ready::since).
+/// Returns the number of the step being taken, for later use in [`Ready::since`](crate::Ready::since).
 #[must_use]
 #[inline]
 pub fn this_step() -> u32 {
     current().map_or(NONE, |x| x.step)
 }
 
-/// The running step only looks at `name`.
+/// Records that the running step reads `name`.
 #[inline]
 pub fn read(name: Name) {
     if let Some(x) = current() {
@@ -90,7 +91,7 @@ pub fn read(name: Name) {
     }
 }
 
-/// The running step changes `name`, or its order with others that do so matters.
+/// Records that the running step writes `name`, or that its order relative to other writes matters.
 #[inline]
 pub fn write(name: Name) {
     if let Some(x) = current() {
@@ -98,20 +99,21 @@ pub fn write(name: Name) {
     }
 }
 
-/// The running step sends to `queue` and, had others not sent to it before, would do so all the same.
+/// Records that the running step sends to `queue`, and would do so even without the earlier sends to it.
 pub fn appends(queue: Name) {
     if let Some(x) = current() {
         x.record.appends = Some(queue).filter(|_| !x.record.waited);
     }
 }
 
-/// A name for something that the running step sends: the same wherever it is sent in this step.
+/// Returns a name for an item that the running step sends. It does not depend on the point within the step.
 #[must_use]
 pub fn new_item() -> Name {
     current().map_or(Name::ROOT, |x| x.record.new_item())
 }
 
-/// The running step, or this aside of it, sends `item`, which somebody should take.
+/// Records that the running step, or the given merged operation in it, sends `item`, which is expected to be
+/// received.
 #[inline]
 pub fn sent(item: Name, aside: Option<Action>) {
     if let Some(x) = current().filter(|x| x.keeps_untaken && !x.muted)
@@ -122,7 +124,7 @@ pub fn sent(item: Name, aside: Option<Action>) {
     }
 }
 
-/// The running step takes `item`.
+/// Records that the running step receives `item`.
 #[inline]
 pub fn taken(item: Name) {
     if let Some(x) = current().filter(|x| x.keeps_untaken && !x.muted) {
@@ -130,8 +132,8 @@ pub fn taken(item: Name) {
     }
 }
 
-/// The running step makes waits for `watched` ready, by `item`: whoever takes that and could have taken something else
-/// depends on it.
+/// Records that the running step makes waits for `watched` ready with `item`. A step that takes this item and could
+/// have taken another one depends on it.
 #[inline]
 pub fn enables(watched: Name, item: Name) {
     let Some(x) = current() else { return };
@@ -147,14 +149,14 @@ pub fn enables(watched: Name, item: Name) {
     }
 }
 
-/// After the running step, something that was ready may not be so any more, though nobody has taken it.
+/// Records that an object that was ready may not be ready after the running step, although no task has taken it.
 pub fn recalls() {
     if let Some(x) = current() {
         x.record.recalls = true;
     }
 }
 
-/// The running step is one of those that make waits for `watched` ready together, in any order: the last one does.
+/// Records that the running step is one of several that together, in any order, make waits for `watched` ready.
 pub fn contributes(watched: Name, to: Name) {
     let Some(x) = current() else { return };
     x.record.enables.push(watched);
@@ -164,29 +166,33 @@ pub fn contributes(watched: Name, to: Name) {
     }
 }
 
-/// The running event has asked for something that is `ready` or has to be waited for: with that, it has looked at the wait
-/// that is registered next.
+/// Records that the running event has requested an item, which is `ready` or has to be awaited. The request counts as
+/// the first check of the wait that is registered next.
 pub fn has_asked(ready: bool) {
     if let Some(x) = running() {
         x.task().asks = Some(ready);
     }
 }
 
-/// Whether what a task does is an event also where nobody can tell:
-/// [`Settings::every_event`](crate::Settings::every_event).
+/// Returns `true` if no operation is merged: [`Settings::every_event`](crate::Settings::every_event).
 #[must_use]
 pub(crate) fn is_every_event() -> bool {
     running().is_some_and(|x| x.every_event)
 }
 
-/// Whether what the running task is about to do for those who watch `watched` has to be an event of its own. As long as
-/// all who look at any of `seen_in` do so before or after it for some cause, it is an aside: a part of the running step.
+/// Returns `true` if the next operation of the running task, which affects waiters for `watched`, needs its own
+/// event. Otherwise it is recorded as a merged event with additions to all of `seen_in`, and belongs to the running
+/// step; that is possible as long as causes order it with every access of other tasks to `seen_in`.
 #[must_use]
 pub fn stands_out(watched: Name, seen_in: &[Name]) -> bool {
-    // Where nobody runs, it is said to those who watch for that.
+    // Outside a task, the caller reports the operation by `event`, which detects foreign threads (`strays.rs`).
     let Some(x) = running() else { return true };
     let apart = x.every_event || x.groups.is_marked(watched) || seen_in.iter().any(|&name| x.groups.is_marked(name));
     if !apart && !x.muted {
+        x.comes_to_event();
+        if x.impossible {
+            crate::task::abandon();
+        }
         x.aside(x.running, &[], seen_in.iter().copied());
         if !x.record.known {
             seen_in.iter().for_each(|&name| x.asides.touch(x.running, Touch::add(name)));
@@ -195,12 +201,12 @@ pub fn stands_out(watched: Name, seen_in: &[Name]) -> bool {
     apart
 }
 
-/// Whether the running task takes something as an aside, or has done so since it was stopped.
+/// Returns `true` if the running task receives an item in a merged event, or has done so since it was suspended.
 pub(crate) fn is_taking() -> bool {
     running().is_some_and(|x| x.task().taking)
 }
 
-/// The running task makes waits for `watched` ready, as an aside: not as an event of its own.
+/// Records that the running task makes waits for `watched` ready in a merged event.
 #[inline]
 pub fn enables_aside(watched: Name) {
     if let Some(x) = current() {
@@ -208,7 +214,7 @@ pub fn enables_aside(watched: Name) {
     }
 }
 
-/// The running task does this, as an aside.
+/// Adds the description of a merged operation of the running task to the step.
 #[inline]
 pub fn tell(action: Action) {
     if let Some(x) = running().filter(|x| x.notes()) {
@@ -216,14 +222,15 @@ pub fn tell(action: Action) {
     }
 }
 
-/// The steps and asides that come before what the running task does now.
+/// Returns the steps and merged events that happen before the current operation of the running task.
 #[must_use]
 #[inline]
 pub fn before_this() -> Steps {
     running().map_or_else(Steps::new, |x| x.task().before())
 }
 
-/// The running task, which has taken what came by step `old`, takes what came by `new`, a later step that depends on it.
+/// Removes step `old`, from which the running task has received an item, from the task's causes: the task now receives
+/// an item of the later step `new`, which happens after `old`.
 #[inline]
 pub(crate) fn supersedes(old: u32, new: u32) {
     if let Some(x) = running().filter(|_| old != new) {
@@ -231,7 +238,7 @@ pub(crate) fn supersedes(old: u32, new: u32) {
     }
 }
 
-/// Remembers something about `name` for all executions. If it was not known, the search is begun again.
+/// Learns a refinement about `name` for all executions. If it is new, the search restarts.
 pub fn learn(name: Name) {
     if let Some(x) = running().filter(|x| !x.muted)
         && x.learnt.mark(&x.groups, name)
@@ -240,19 +247,19 @@ pub fn learn(name: Name) {
     }
 }
 
-/// Whether [`learn`] was called with `name`, in an earlier execution of this search; always with
+/// Returns `true` if [`learn`] was called with `name` in an earlier execution of this search. Always `true` with
 /// [`Settings::deep`](crate::Settings::deep).
 #[must_use]
 pub fn is_learnt(name: Name) -> bool {
     running().is_some_and(|x| x.deep || x.groups.is_marked(name))
 }
 
-/// As [`is_learnt`], also where no task is running.
+/// Returns `true` if `name` was learnt, as [`is_learnt`] does, also where no task is running.
 pub(crate) fn knows(name: Name) -> bool {
     current().is_some_and(|x| x.groups.is_marked(name))
 }
 
-/// A choice of the search among `ways`.
+/// Returns a choice of the search among `ways` branches.
 #[must_use]
 pub fn choose(ways: u32) -> u32 {
     running().filter(|x| !x.muted).map_or(0, |x| x.choose(ways))

@@ -1,7 +1,8 @@
-//! One execution: its tasks, the step being taken, and what that step touches.
+//! One execution: its tasks, the step being taken, and the footprint of that step.
 //!
-//! The execution whose code runs on this thread is reached through a thread-local pointer, because user code
-//! calls stand-ins and not us. References to it are short: none lives across a switch of tasks or a call of user code.
+//! User code calls the shims without passing an execution, so the execution that runs on this thread is reached
+//! through a thread-local pointer. References to it are short-lived: none lives across a switch of tasks or a call of
+//! user code.
 
 use crate::asides::{Asides, aside_of, cause_of, is_aside};
 use crate::clock::Clock;
@@ -22,74 +23,74 @@ use std::ptr;
 use std::sync::Arc;
 use whippet_model::{Branch, Name, Touch};
 
-/// No step, no task.
+/// Sentinel: no step, no task.
 pub(crate) const NONE: u32 = u32::MAX;
 
-/// What comes before something: steps and, numbered apart, asides.
+/// A list of causes: steps and, tagged with a bit, merged events.
 pub type Steps = SmallVec<[u32; 4]>;
 
-/// The unbiased `select!`s around a leaf: which one and which branch, the outermost first.
+/// The unbiased `select!`s around a leaf, outermost first, as pairs of a select and one of its branches.
 pub(crate) type Select = [(u32, u32); 3];
 
-/// One execution, up to where it is now.
+/// One execution, from its start to the current step.
 pub(crate) struct Execution {
     pub(crate) id: u64,
     #[expect(clippy::vec_box, reason = "they go from one list to the other, and are large")]
     pub(crate) tasks: Vec<Box<Task>>,
-    /// Memory of tasks.
+    /// Memory of finished tasks, for reuse.
     #[expect(clippy::vec_box, reason = "see above")]
     pub(crate) spare_tasks: Vec<Box<Task>>,
     /// Stacks that no task uses.
     pub(crate) stacks: Stacks,
-    /// Those that are not over, in order.
+    /// The unfinished tasks, in ascending order.
     pub(crate) left: Vec<u32>,
-    /// Whether each can go on, as far as that is known.
+    /// For each task, `true` if it is enabled; `None` if this is not known.
     pub(crate) able: Vec<Option<bool>>,
     pub(crate) running: u32,
     /// The number of the step being taken.
     pub(crate) step: u32,
     pub(crate) record: Record,
-    /// The asides of all steps that are known, and the number of the next one.
+    /// The merged events of all recorded steps; `next_aside` is the number of the next one.
     pub(crate) asides: Asides,
     next_aside: u32,
     /// Tasks that were created and have not begun.
     pub(crate) fresh: VecDeque<u32>,
-    /// Who waits for what as an aside: see [`crate::grant::pass`].
+    /// Waits that can complete as merged events: see [`crate::grant::pass`].
     pub(crate) hopes: Vec<Hope>,
     pub(crate) order: u32,
     pub(crate) last_wait: u32,
     pub(crate) selects: u32,
     pub(crate) clock: Clock,
-    /// The execution is over and being cleared away: nothing that happens now is an event.
+    /// `true` while a finished execution is cleared away: operations are no events then.
     pub(crate) muted: bool,
     pub(crate) main_done: bool,
-    /// Whether a task has panicked.
+    /// `true` if a task has panicked.
     pub(crate) panicked: bool,
     pub(crate) misuse: Option<String>,
-    /// A branch of a select or join has acted although one that was asked before it was ready: no runtime does that. The
-    /// execution is given up before user code sees it.
+    /// `true` if a branch of a select or join has acted although a branch that was polled before it was ready. No
+    /// runtime does that; the execution is abandoned before user code observes it.
     pub(crate) impossible: bool,
     pub(crate) groups: Arc<Groups>,
     pub(crate) learnt: Learnt,
-    /// Whether something was learnt that `groups` lacks.
+    /// `true` if a refinement was learnt that `groups` lacks.
     pub(crate) grew: bool,
     numbers: Vec<(&'static str, u32)>,
-    /// How many objects were made before any task ran.
+    /// The number of objects that were created before any task ran.
     set_up: u32,
-    /// How many objects without a creator were named, by their origin.
+    /// The number of objects without a creator that were named, by their origin.
     late: FxHashMap<Name, u32>,
-    /// Whether there is a point before every operation.
+    /// `true` if every operation is preceded by a scheduling point.
     pub(crate) deep: bool,
-    /// Whether what a task does is an event also where nobody can tell.
+    /// `true` if no operation is merged, even if no other task can observe it.
     pub(crate) every_event: bool,
-    /// What was sent and not taken, if that is asked for.
+    /// `true` if messages that are never received are reported; `untaken` holds those that are still in a queue.
     pub(crate) keeps_untaken: bool,
     pub(crate) untaken: Vec<Sent>,
-    /// Memory for lists of steps.
+    /// Reused memory for lists of steps.
     pub(crate) scratch: Vec<u32>,
 }
 
-/// A message on its way.
+/// A message that was sent and not yet received.
 pub(crate) struct Sent {
     pub(crate) item: Name,
     pub(crate) action: Action,
@@ -101,14 +102,14 @@ thread_local! {
     static WAKING: Cell<bool> = const { Cell::new(false) };
 }
 
-/// The execution on this thread, if there is one.
+/// Returns the execution on this thread, if there is one.
 #[inline]
 pub(crate) fn current() -> Option<&'static mut Execution> {
     // A machine sets the pointer only while its execution lives, and everything here is on one thread.
     CURRENT.try_with(Cell::get).ok().and_then(|at| unsafe { at.as_mut() })
 }
 
-/// The execution on this thread, if one of its tasks is running.
+/// Returns the execution on this thread, if one of its tasks is running.
 #[inline]
 pub(crate) fn running() -> Option<&'static mut Execution> {
     current().filter(|x| x.running != NONE)
@@ -161,8 +162,8 @@ impl Execution {
         }
     }
 
-    /// The same execution again, from its beginning, in the same memory. Its tasks are gone; its asides are those of the
-    /// steps that will be taken again.
+    /// Resets the execution to its beginning and reuses its memory. Requires that its tasks were removed; keeps its
+    /// merged events, which are those of the steps to be replayed.
     pub(crate) fn renew(&mut self, id: u64) {
         debug_assert!(self.tasks.is_empty(), "tasks are dropped where nothing of the execution is borrowed");
         self.id = id;
@@ -181,12 +182,12 @@ impl Execution {
         self.untaken.clear();
     }
 
-    /// The task that is running.
+    /// Returns the running task.
     pub(crate) fn task(&mut self) -> &mut Task {
         &mut self.tasks[self.running as usize]
     }
 
-    /// The running task is over.
+    /// Marks the running task as done.
     pub(crate) fn task_ends(&mut self) {
         let number = self.running;
         let at = self.left.binary_search(&number).expect("who runs is not over");
@@ -195,13 +196,13 @@ impl Execution {
         self.task().waits.clear();
     }
 
-    /// Whether it is noted what the running step touches.
+    /// Returns `true` if the footprint of the running step is recorded.
     #[inline]
     pub(crate) fn notes(&self) -> bool {
         self.step != NONE && !self.muted && !self.record.known
     }
 
-    /// The running task touches this: with its event, or with its last aside since.
+    /// Adds a touch of the running task: to its event or, if it has a merged event since, to the newest of these.
     #[inline]
     pub(crate) fn touch(&mut self, touch: Touch) {
         if self.muted || self.record.known {
@@ -214,8 +215,8 @@ impl Execution {
         }
     }
 
-    /// A task does something as an aside, after what it did before and these causes. If that has to be an event, `apart` is to
-    /// be learnt.
+    /// Records a merged event of task `number`, which happens after the task's previous operation and after `causes`.
+    /// The names `apart` are learnt if it needs a step of its own.
     #[inline]
     pub(crate) fn aside(&mut self, number: u32, causes: &[u32], apart: impl IntoIterator<Item = Name>) {
         let task = &mut *self.tasks[number as usize];
@@ -225,7 +226,7 @@ impl Execution {
             return;
         }
         if !self.record.known {
-            // Its last aside comes after all steps that it comes after.
+            // The task's last merged event happens after all steps in `task.after`.
             let last = std::slice::from_ref(&task.last_aside);
             let before = if task.last_aside == NONE { &task.after[..] } else { last };
             self.asides.push(self.step.wrapping_add(1), number, before, causes, apart);
@@ -234,7 +235,8 @@ impl Execution {
         self.next_aside += 1;
     }
 
-    /// The running task, which has taken something as an aside, does what only a step can. The aside has to be an event.
+    /// Learns that the merged receive of the running task needs a step of its own, because the task now performs an
+    /// operation that only a step can perform. Does nothing unless the task has such a merged receive.
     pub(crate) fn tell_taking_apart(&mut self) {
         let Task { taking, last_aside, .. } = *self.task();
         if !taking || self.record.known || self.muted {
@@ -260,7 +262,8 @@ impl Execution {
         }
     }
 
-    /// The running step took this, though another step might have let its task through.
+    /// Orders the running step after the steps that made `on` ready. Only the check of merged events sees this: for
+    /// the search the two are in a race, because another step might have completed the wait of the task.
     pub(crate) fn hidden_causes(&mut self, on: &On) {
         if let On::Source(source, key) = on
             && self.asides.are_ordered()
@@ -276,7 +279,7 @@ impl Execution {
         }
     }
 
-    /// The running step happens after what task `number` has done so far.
+    /// Orders the running step after everything that task `number` has done so far.
     pub(crate) fn cause_all(&mut self, number: usize) {
         if !self.record.known {
             for k in 0..self.tasks[number].after.len() {
@@ -300,7 +303,7 @@ impl Execution {
         }
     }
 
-    /// Whether a leaf that is polled finds this ready.
+    /// Returns `true` if a leaf that is polled now finds `on` ready.
     pub(crate) fn finds_ready(&self, on: &On) -> bool {
         match on {
             On::Timer(at) => *at <= self.clock.now,
@@ -308,8 +311,8 @@ impl Execution {
         }
     }
 
-    /// The running task asks wait `at` of its own. If that is in vain, it counts if the poll goes on to an event: another
-    /// answer would have led elsewhere.
+    /// Records that the running task polls its wait `at`. If that is not ready, the poll counts as a read as soon as
+    /// the task reaches an event: if it had been ready, the task would have taken another path.
     #[inline]
     pub(crate) fn probe(&mut self, at: usize) {
         if !self.record.known && !self.finds_ready(&self.tasks[self.running as usize].waits[at].on) {
@@ -320,13 +323,13 @@ impl Execution {
     fn note_probe(&mut self, at: usize) {
         let Task { probes, waits, .. } = self.task();
         match &waits[at].on {
-            // Polled, a timer only sees what time it is.
+            // A timer that is polled only reads the current time.
             On::Timer(_) => probes.push(Touch::read(CLOCK)),
             on => looks(on, |touch| probes.push(touch)),
         }
     }
 
-    /// The poll has come to an event: what it asked in vain before counts.
+    /// Adds the recorded reads of unready waits to the footprint, because the poll has reached an event.
     #[inline]
     pub(crate) fn attach_probes(&mut self) {
         if !self.task().probes.is_empty() {
@@ -334,7 +337,7 @@ impl Execution {
         }
     }
 
-    /// What the running step asked for counts as a look: another answer would have led elsewhere.
+    /// Adds the reads of the running step's requests to the footprint: another result would have led to another path.
     #[inline]
     pub(crate) fn attach_asked_looks(&mut self) {
         while let Some(touch) = self.task().asked_looks.pop() {
@@ -350,7 +353,7 @@ impl Execution {
         self.task().probes = probes;
     }
 
-    /// The running step takes what was ready when a select began.
+    /// Describes the running step by `action`, which takes an item that was ready when a select began.
     pub(crate) fn instead_of_begin(&mut self, action: Action) {
         if self.task().in_aside {
             if self.notes() {
@@ -361,20 +364,21 @@ impl Execution {
         }
     }
 
-    /// Returns `true` if some execution aborts task `at` and an abort reaches it where it is.
+    /// Returns `true` if some execution aborts task `at` and an abort takes effect at its current position.
     pub(crate) fn is_abortable(&self, at: usize) -> bool {
         let task = &self.tasks[at];
         !task.in_poll && self.groups.is_marked(task.name)
     }
 
-    /// Returns `true` if task `at`, whose poll is over but for a look at its newest waits, takes that look in a step of its
-    /// own before it is blocked.
+    /// Returns `true` if task `at`, whose poll has only to check its newest waits, checks them in a step of its own
+    /// before it is blocked.
     ///
-    /// Other tasks need no such step: they are blocked at once, and go on when something is ready. It matters
-    /// * for a task that some execution aborts: an abort that comes before the look does not keep it from taking what is
-    ///   ready at the look;
-    /// * beside `yield_now`, which is not ready at the first look and always at the second one;
-    /// * where the poll had an event: what was asked before it had to wait then, whatever has become ready since.
+    /// Other tasks need no such step: they are blocked at once, and continue when one of their waits is ready. The
+    /// step is needed
+    /// * for a task that some execution aborts: an abort before the check does not prevent the task from taking an
+    ///   item that is ready at the check;
+    /// * beside `yield_now`, which is never ready at the first check and always at the second one;
+    /// * if the poll had an event: the waits that were polled before it were not ready then, even if they are now.
     pub(crate) fn looks_first(&self, at: usize) -> bool {
         let task = &self.tasks[at];
         let is_new = |wait: &Wait| !wait.looked && !matches!(wait.on, On::Yield);
@@ -382,14 +386,14 @@ impl Execution {
         task.poll > 0 && task.live_waits().any(is_new) && (self.is_abortable(at) || task.live_waits().any(is_old))
     }
 
-    /// Returns `true` if the running task's look at its next wait is a step of its own: its poll goes on to other branches
-    /// if there is nothing to take, and has acted since its last look.
+    /// Returns `true` if the running task checks its next wait in a step of its own: its poll continues with other
+    /// branches if the wait is not ready, and has acted since its last check.
     pub(crate) fn looks_apart(&mut self) -> bool {
         let task = self.task();
         task.composite > 0 && task.acted && task.asks.is_none()
     }
 
-    /// Returns `true` if the wait can end now.
+    /// Returns `true` if the wait can complete now.
     pub(crate) fn can_end(&self, wait: &Wait) -> bool {
         match wait.on {
             On::Timer(due) => due <= self.clock.now || wait.armed && due <= self.clock.limit,
@@ -397,27 +401,27 @@ impl Execution {
         }
     }
 
-    /// Returns `true` if a waiting task could be let through by more than one thing.
+    /// Returns `true` if a waiting task could be resumed in more than one way.
     pub(crate) fn waits_for_several(&self, at: usize) -> bool {
         // An abort ends the wait too.
         self.is_abortable(at) || self.tasks[at].live_waits().nth(1).is_some()
     }
 
-    /// The running step depends on what made this ready.
+    /// Makes the running step depend on the item that made `on` ready.
     pub(crate) fn touch_item(&mut self, on: &On, ready: Ready) {
         if ready.since != NONE && matches!(on, On::Source(..)) {
             self.touch(Touch::read(ready.item));
         }
     }
 
-    /// The running step depends on whether this is ready.
+    /// Makes the running step depend on the readiness of `on`.
     pub(crate) fn look_at(&mut self, on: &On) {
         if !self.record.known {
             looks(on, |touch| self.touch(touch));
         }
     }
 
-    /// The running step happens after what made this ready.
+    /// Orders the running step after the steps that made `on` ready.
     pub(crate) fn take_causes(&mut self, on: &On) {
         if let On::Source(source, key) = on
             && self.notes()
@@ -431,8 +435,8 @@ impl Execution {
         }
     }
 
-    /// A branch of a select or join acts as soon as it is polled: it matters what was ready before, or who was asked
-    /// first.
+    /// Learns the selects and joins being polled, because one of their branches acts as soon as it is polled: the
+    /// behaviour then depends on the branches that were ready before, or on the branch that was polled first.
     #[inline]
     pub(crate) fn mark_around(&mut self) {
         if !self.record.known && !self.task().around.is_empty() {
@@ -455,7 +459,7 @@ impl Execution {
         self.impossible |= learnt && task.waits.iter().any(is_ready);
     }
 
-    /// The running task comes to an event, or to an aside that may have to be one.
+    /// Prepares the running task for an event, or for a merged event that may need a step of its own.
     #[inline]
     pub(crate) fn comes_to_event(&mut self) {
         self.mark_around();
@@ -463,13 +467,13 @@ impl Execution {
         self.attach_asked_looks();
         self.task().acted = true;
         if self.mark_dirty() && !self.task().in_aside {
-            // What was asked on the way here may have had another answer.
+            // The waits polled before could have been ready, which would have led to another path.
             self.record.appends = None;
         }
     }
 
-    /// An event comes after leaves that were asked in the same poll, if there are any: what still waits is not sure any
-    /// more.
+    /// Marks the current poll as dirty if an event follows waits that were registered in it: the task may no longer
+    /// wait for these. Returns `true` if there are such waits.
     pub(crate) fn mark_dirty(&mut self) -> bool {
         let task = self.task();
         let mut asked = false;
@@ -481,7 +485,7 @@ impl Execution {
         asked
     }
 
-    /// See [`choose`].
+    /// Implements [`choose`](crate::choose).
     pub(crate) fn choose(&mut self, ways: u32) -> u32 {
         let k = self.record.arities.len();
         if ways < 2 || k >= Branch::DIGITS || ways >= Branch::VALUES {
@@ -492,17 +496,17 @@ impl Execution {
         self.record.branch.digit(k).min(ways - 1)
     }
 
-    /// The number of the next object of this kind.
+    /// Returns the number of the next object of this kind.
     #[inline]
     fn number(&mut self, kind: &'static str) -> u32 {
-        // Nearly always it is the very same text.
+        // Equal kinds nearly always share one address.
         let same = self.numbers.iter().position(|(k, _)| ptr::eq(*k, kind));
         let at = same.unwrap_or_else(|| self.like(kind));
         self.numbers[at].1 += 1;
         self.numbers[at].1
     }
 
-    /// Where the numbers of this kind are.
+    /// Returns the index of the counter of this kind, which is added if it is missing.
     #[cold]
     fn like(&mut self, kind: &'static str) -> usize {
         self.numbers.iter().position(|(k, _)| *k == kind).unwrap_or_else(|| {
@@ -512,7 +516,7 @@ impl Execution {
     }
 }
 
-/// What a look at something that may be ready touches.
+/// Calls `touch` with the reads of a check for readiness.
 pub(crate) fn looks(on: &On, mut touch: impl FnMut(Touch)) {
     match on {
         On::Source(source, key) => {
@@ -520,7 +524,7 @@ pub(crate) fn looks(on: &On, mut touch: impl FnMut(Touch)) {
             source.watched(*key, &mut watched);
             watched.iter().for_each(|&name| touch(Touch::read(name)));
         }
-        // It might have fired, or not yet.
+        // The timer might have fired already, or not yet.
         On::Timer(_) => [CLOCK, DUE].into_iter().for_each(|name| touch(Touch::read(name))),
         On::Yield => {}
     }
@@ -529,10 +533,10 @@ pub(crate) fn looks(on: &On, mut touch: impl FnMut(Touch)) {
 /// The name of the clock.
 pub(crate) const CLOCK: Name = Name(0x434c_4f43_4b00_0001);
 
-/// The name of whatever happens, where a timer waits until nothing else can.
+/// The name that every step touches once a timer depends on no other step being possible.
 pub(crate) const IDLE: Name = Name(0x434c_4f43_4b00_0003);
 
-/// The name of all timers that wait: the one that is due first may fire.
+/// The name of the set of waiting timers: only the earliest of these may fire.
 pub(crate) const DUE: Name = Name(0x434c_4f43_4b00_0002);
 
 pub(crate) fn new_object(kind: &'static str) -> Object {
@@ -542,14 +546,14 @@ pub(crate) fn new_object(kind: &'static str) -> Object {
         task.children += 1;
         task.name.child(task.children)
     } else {
-        // Made by what sets an execution up.
+        // Created by the setup of an execution.
         x.set_up += 1;
         Name::ROOT.mixed(0x5E7).child(x.set_up)
     };
     Object { name, kind, number: x.number(kind) }
 }
 
-/// Made outside of any execution: there is one thread and one order.
+/// Creates an object outside any execution, numbered in creation order on this thread.
 fn stray_object(kind: &'static str) -> Object {
     thread_local! { static MADE: Cell<u32> = const { Cell::new(0) }; }
     let number = MADE.get() + 1;
@@ -557,7 +561,7 @@ fn stray_object(kind: &'static str) -> Object {
     Object { name: Name::ROOT.mixed(0x0BCE).child(number), kind, number }
 }
 
-/// See [`Object::late`].
+/// Implements [`Object::late`].
 pub(crate) fn late_object(kind: &'static str, origin: Name) -> Object {
     let Some(x) = running() else { return new_object(kind) };
     x.touch(Touch::write(origin));
@@ -567,7 +571,8 @@ pub(crate) fn late_object(kind: &'static str, origin: Name) -> Object {
     Object { name, kind, number: x.number(kind) }
 }
 
-/// Calls wakers of ours: the tasks behind them are not woken, they know by themselves when they are ready.
+/// Runs `work`, which calls wakers of this crate, without marking their tasks as woken: the readiness of their waits
+/// is checked instead.
 pub(crate) fn waking<R>(work: impl FnOnce() -> R) -> R {
     let before = WAKING.replace(true);
     let result = work();
@@ -575,7 +580,7 @@ pub(crate) fn waking<R>(work: impl FnOnce() -> R) -> R {
     result
 }
 
-/// Somebody woke task `task` of the execution that `is_of` knows.
+/// Records that task `task` was woken, if it belongs to the current execution (`is_of` returns `true` for its id).
 pub(crate) fn woken(is_of: impl Fn(u64) -> bool, task: u32) {
     if WAKING.get() {
         return;
@@ -591,7 +596,7 @@ pub(crate) fn woken(is_of: impl Fn(u64) -> bool, task: u32) {
     }
 }
 
-/// The program does what is not modelled: no verdict can be given.
+/// Panics because the program does something that is not modelled: the run ends without a verdict.
 #[track_caller]
 pub fn misuse(text: String) -> ! {
     if let Some(x) = current() {
@@ -600,7 +605,7 @@ pub fn misuse(text: String) -> ! {
     panic!("{text}");
 }
 
-/// The number and the name of the task that is added next.
+/// Returns the number and the name of the task that is added next.
 #[inline]
 pub(crate) fn next_task() -> (u32, Name) {
     let x = current().expect("tasks are created in executions");
@@ -614,7 +619,7 @@ pub(crate) fn next_task() -> (u32, Name) {
     (number, task.name.child(task.children))
 }
 
-/// A new task of the running execution.
+/// Adds a new task to the current execution.
 pub(crate) fn add_task(life: Arc<dyn Lives>, place: Place, on_exit: Option<Box<dyn FnOnce()>>) {
     let x = current().expect("tasks are created in executions");
     let number = x.tasks.len() as u32;

@@ -1,17 +1,17 @@
-//! What can be said of a step, had another one not happened, without running anything.
+//! Predictions of a step in the absence of an earlier one, without running anything.
 //!
-//! A search asks this of steps in a race. Two kinds of answers save it nearly every try:
+//! A search asks for these when two steps are in a race. Two rules avoid nearly every trial execution:
 //!
-//! * Two sends to one queue can be exchanged: either is possible first, and touches the same.
-//! * A task that waits for several things and is let through by one of them cannot act without the step that made this
-//!   one ready, unless something that may come before makes it or another one ready. What is ready stays so until
-//!   the task that waits for it goes on: see [`crate::Source::ready`].
+//! * Two sends to one queue can be reversed: either can come first, with the same footprint.
+//! * A task that waits for several objects and is resumed by one of them cannot act without the step that made this
+//!   one ready, unless another step that may come before makes this or another of the objects ready. A ready object
+//!   stays ready until the task that waits for it continues: see [`crate::Source::ready`].
 
 use crate::record::Record;
 use std::ops::Range;
 use whippet_model::{Clocks, Name, Touch, Without};
 
-/// What is known of the steps taken.
+/// The facts about the steps taken so far.
 #[derive(Default)]
 pub(crate) struct Foresight {
     steps: Vec<Known>,
@@ -19,28 +19,28 @@ pub(crate) struct Foresight {
     needs: Vec<u32>,
 }
 
-/// What is known of a step.
+/// The facts about a step.
 struct Known {
-    /// The queue that it sends to, if that is all it does.
+    /// The queue that it sends to, if it does nothing else.
     appends: Option<Name>,
-    /// What it made ready, among the names.
+    /// The objects that it made ready, as a range of `names`.
     enables: Range<usize>,
-    /// What would have let its task through, among the names; nothing where that is not all of it.
+    /// The objects that could have resumed its task, as a range of `names`; empty if these are not all.
     awaited: Range<usize>,
-    /// The steps without which what it took would not have been ready.
+    /// The steps without which the item that it took would not have been ready.
     needs: Range<usize>,
-    /// Whether something may not be ready any more after it.
+    /// `true` if an object that was ready may no longer be ready after it.
     recalls: bool,
 }
 
 impl Foresight {
-    /// Learns a step from its record.
+    /// Adds a step from its record.
     pub(crate) fn push(&mut self, record: &Record) {
         let names = self.names.len();
         self.names.extend_from_slice(&record.enables);
         let enables = names..self.names.len();
         let needs = self.needs.len();
-        // Who waited for one thing only has none of these.
+        // Empty for a task that waited for one object only.
         if !record.awaited.is_empty() {
             self.names.extend_from_slice(&record.awaited);
             self.needs.extend_from_slice(&record.needs);
@@ -54,7 +54,7 @@ impl Foresight {
         });
     }
 
-    /// Forgets all steps from `depth` on.
+    /// Removes all steps from `depth` on.
     pub(crate) fn truncate(&mut self, depth: usize) {
         if let Some(first) = self.steps.get(depth) {
             self.names.truncate(first.enables.start);
@@ -63,7 +63,8 @@ impl Foresight {
         }
     }
 
-    /// See [`Machine::without`](whippet_model::Machine::without); `touches` are those of the earlier step.
+    /// Implements [`Machine::without`](whippet_model::Machine::without); `touches` is the footprint of the earlier
+    /// step.
     pub(crate) fn without(&self, clocks: &Clocks, earlier: usize, touches: &[Touch], later: usize) -> Without {
         let step = &self.steps[later];
         if step.appends.is_some() && step.appends == self.steps[earlier].appends {
@@ -74,7 +75,8 @@ impl Foresight {
         if awaited.is_empty() || !self.needs[step.needs.clone()].contains(&(earlier as u32)) {
             return Without::Unknown;
         }
-        // What it took is the earlier step's doing; whatever else the earlier step has to do with is not clear.
+        // The earlier step made the taken item ready; if it touches other awaited objects too, the prediction is not
+        // certain.
         let clear =
             touches.iter().all(|touch| !awaited.contains(&touch.object) || enables(earlier).contains(&touch.object));
         let recalled = self.steps[earlier..later].iter().any(|step| step.recalls);

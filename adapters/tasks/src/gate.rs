@@ -1,4 +1,4 @@
-//! Gates: permits that tasks ask for, hold and release. Semaphores, mutexes and read-write locks are made of them.
+//! Gates: permits that tasks request, hold and release. Semaphores, mutexes and read-write locks are built on them.
 
 use crate::events;
 use crate::local::Local;
@@ -12,32 +12,32 @@ use std::task::{Context, Poll};
 use whippet_model::Name;
 
 struct State {
-    /// The execution that the rest belongs to: what statics hold begins anew with each.
+    /// The execution that the state belongs to: gates in statics are reset in each execution.
     execution: u64,
     object: Option<Object>,
     permits: Permits,
     closed: Option<u32>,
 }
 
-/// A gate with permits: the engine of semaphores, mutexes and read-write locks.
+/// A gate with permits: the core of semaphores, mutexes and read-write locks.
 pub struct Gate {
     kind: &'static str,
     initial: usize,
-    /// Closed in the normal course of its use.
+    /// `true` if the gate is closed in the normal course of its use.
     closes: bool,
     made: Option<Place>,
     state: Local<State>,
 }
 
 impl Gate {
-    /// A gate of that kind, a word for stories, with as many permits.
+    /// Creates a gate of this kind, a word for counterexamples, with `initial` permits.
     #[must_use]
     pub const fn new(kind: &'static str, initial: usize) -> Gate {
         let state = State { execution: u64::MAX, object: None, permits: Permits::new(), closed: None };
         Gate { kind, initial, closes: false, made: None, state: Local::new(state) }
     }
 
-    /// A gate that is closed in the normal course of its use.
+    /// Creates a gate that is closed in the normal course of its use.
     #[must_use]
     pub const fn closing(kind: &'static str, initial: usize) -> Gate {
         let mut gate = Gate::new(kind, initial);
@@ -45,7 +45,7 @@ impl Gate {
         gate
     }
 
-    /// The same, made at `place`.
+    /// Creates a gate that was constructed at `place`.
     #[must_use]
     pub const fn made_at(kind: &'static str, initial: usize, place: Place) -> Gate {
         let mut gate = Gate::new(kind, initial);
@@ -53,7 +53,7 @@ impl Gate {
         gate
     }
 
-    /// Whether it is new to this execution.
+    /// Returns `true` if the gate was not used in this execution yet.
     fn is_fresh(&self) -> bool {
         let now = events::execution_id();
         !self.state.is_mine() || self.state.with(|s| s.object.is_none() || (s.execution != now && now != 0))
@@ -68,7 +68,7 @@ impl Gate {
         });
     }
 
-    /// Works on the state, made new if it is of an earlier execution.
+    /// Calls `work` with the state, which is reset if it belongs to an earlier execution.
     fn with<R>(&self, work: impl FnOnce(&mut State, Object) -> R) -> R {
         if self.is_fresh() {
             self.begin(Object::new(self.kind));
@@ -79,12 +79,12 @@ impl Gate {
         })
     }
 
-    /// It as an object, named by the running task if it is new.
+    /// Returns the gate's object; at its first use, it is named by the running task.
     pub fn object(&self) -> Object {
         self.with(|_, object| object)
     }
 
-    /// It as an object. What a static holds has no creator: the first use of it in an execution is an event.
+    /// Returns the gate's object. A gate in a static has no creator: its first use in an execution is an event.
     fn used(&self, place: Place) -> Object {
         if self.is_fresh() && events::is_live() {
             events::event(Action::plain("begins to use a lock", place));
@@ -99,7 +99,7 @@ impl Gate {
         self.object()
     }
 
-    /// How many permits are free. An event.
+    /// Returns the number of free permits. Scheduling point.
     pub fn available(&self, place: Place) -> usize {
         let object = self.used(place);
         events::event(Action::new("looks at", object, place));
@@ -108,7 +108,7 @@ impl Gate {
         self.with(|s, _| s.permits.available())
     }
 
-    /// Whether it is closed. An event.
+    /// Returns `true` if the gate is closed. Scheduling point.
     pub fn is_closed(&self, place: Place) -> bool {
         let object = self.used(place);
         events::event(Action::new("looks at", object, place));
@@ -121,7 +121,7 @@ impl Gate {
         self.close_as("closes", place, || {});
     }
 
-    /// Closes the gate and does `work` in the same step. Scheduling point.
+    /// Closes the gate and calls `work` in the same step. Scheduling point.
     pub fn close_as(&self, verb: &'static str, place: Place, work: impl FnOnce()) {
         let object = self.used(place);
         events::event(Action::new(verb, object, place));
@@ -155,7 +155,7 @@ impl Gate {
         self.with(|s, _| s.closed.is_none().then(|| s.permits.try_ask(need)))
     }
 
-    /// Gives permits back. An event.
+    /// Releases permits. Scheduling point.
     pub fn release(&self, count: usize, verb: &'static str, place: Place) {
         if count == 0 || events::is_over() || !self.state.is_mine() {
             return;
@@ -172,14 +172,14 @@ impl Gate {
         self.with(|s, _| s.permits.release(count, step));
     }
 
-    /// The running step assigns permits to waiters, unless the gate is closed.
+    /// Records that the running step assigns permits to waiters, unless the gate is closed.
     fn read_closed(&self, object: Object) {
         if self.closes || events::knows(closable(object)) {
             events::read(object.part(Part::Closed));
         }
     }
 
-    /// Takes up to `count` free permits away for good. Scheduling point.
+    /// Removes up to `count` free permits permanently, and returns their number. Scheduling point.
     pub fn forget(&self, count: usize, place: Place) -> usize {
         let object = self.used(place);
         events::event(Action::new("forgets permits of", object, place));
@@ -209,7 +209,7 @@ impl Source for Gate {
 
     fn causes(&self, id: u64, out: &mut Vec<u32>) {
         let steps = self.with(|s, _| match s.closed {
-            // Permits could have ended the wait before.
+            // Permits could have completed the wait before.
             Some(_) => Vec::new(),
             None => s.permits.ready(id).unwrap_or_default(),
         });
@@ -221,12 +221,12 @@ impl Source for Gate {
     }
 }
 
-/// The mark of a gate that some execution closes.
+/// Returns the name that is learnt if some execution closes the gate.
 fn closable(object: Object) -> Name {
     object.part(Part::Closed).mixed(3)
 }
 
-/// Nobody gets permits any more: the gate is closed, or the execution is over.
+/// The error for a request without permits: the gate is closed, or the execution is over.
 #[derive(Copy, Clone, Debug)]
 pub struct Shut;
 
@@ -241,12 +241,12 @@ pub struct Acquiring {
 }
 
 impl Acquiring {
-    /// A wait that has not asked yet.
+    /// Creates a wait that has not requested permits yet.
     pub fn new(gate: Arc<Gate>, need: usize, verb: &'static str, place: Place) -> Acquiring {
         Acquiring { gate, need, verb, place, id: None, leaf: Leaf::new() }
     }
 
-    /// Asks; `Some` if the answer is there at once.
+    /// Requests permits. Returns `Some` if the result is available at once.
     fn ask(&mut self) -> Option<Result<(), Shut>> {
         let object = self.gate.used(self.place);
         events::event(Action::new(self.verb, object, self.place));
@@ -278,7 +278,7 @@ impl Acquiring {
             events::read(object.part(Part::Closed));
             (s.permits.assigned(id), s.closed.is_some())
         });
-        // Permits that a closed gate has assigned are given back when the wait is dropped.
+        // Permits that a closed gate has assigned are released when the wait is dropped.
         if !closed || assigned == 0 {
             self.gate.with(|s, _| s.permits.take(id));
             self.id = None;
@@ -286,7 +286,7 @@ impl Acquiring {
         if closed { Err(Shut) } else { Ok(()) }
     }
 
-    /// Asks, the first time, and waits.
+    /// Requests permits, on the first call, and waits for them.
     pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Result<(), Shut>> {
         if self.id.is_none()
             && let Some(answer) = self.ask()
@@ -307,7 +307,7 @@ impl Acquiring {
         )
     }
 
-    /// Asks and waits in the middle of whatever is running.
+    /// Requests permits, and blocks inside the current poll until they are available.
     pub fn here(&mut self) -> Result<(), Shut> {
         if let Some(answer) = self.ask() {
             return answer;

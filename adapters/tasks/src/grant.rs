@@ -1,7 +1,8 @@
-//! Who can go on, and what a waiting task takes when it does.
+//! Selection of the enabled tasks, and of the wait that a blocked task completes when it is resumed.
 //!
-//! Who waits is let through by what made it ready, which is a cause. Where a task waits for several things at once, the
-//! taking is in a race with what made its own thing ready: another one might have let it through.
+//! A task that waits for one object happens after the step that made it ready: that step is a cause. If a task waits
+//! for several objects at once, the completion of a wait is in a race with the steps that made its object ready,
+//! because another object might have resumed the task.
 
 use crate::asides::is_aside;
 use crate::execution::{CLOCK, DUE, Execution, IDLE, NONE, looks, waking};
@@ -11,10 +12,10 @@ use crate::waiting::{On, Ready, Unseen, Wait};
 use smallvec::SmallVec;
 use whippet_model::{Name, Touch};
 
-/// Waits of a task that can end, by their place among its waits.
+/// Waits that can complete, by their index among the waits of a task.
 type ReadyWaits = SmallVec<[(usize, Ready); 4]>;
 
-/// Finds out which timers may fire.
+/// Determines the timers that may fire.
 #[inline]
 pub(crate) fn refresh(x: &mut Execution, timers: u64) {
     if x.clock.used {
@@ -41,9 +42,9 @@ fn ask_timers(x: &mut Execution, timers: u64) {
     x.clock.limit = first;
 }
 
-/// What the newest step made ready may let tasks go on that could not.
+/// Invalidates the cached enabledness of tasks that the newest step may have changed.
 pub(crate) fn ask_again(x: &mut Execution) {
-    // Timers may fire or not, whatever happens.
+    // Timers may start or cease to be enabled in any step.
     if x.clock.used || x.record.recalls {
         x.able.fill(None);
     } else if !x.record.enables.is_empty() {
@@ -52,7 +53,7 @@ pub(crate) fn ask_again(x: &mut Execution) {
     }
 }
 
-/// Whether a task can go on. What is ready stays ready: so this is asked again only where it may have changed.
+/// Returns `true` if a task is enabled. A ready wait stays ready, so the result is cached until a step may change it.
 #[inline]
 pub(crate) fn is_enabled(x: &mut Execution, number: usize) -> bool {
     x.able[number].unwrap_or_else(|| {
@@ -74,7 +75,7 @@ fn is_able(x: &Execution, number: usize) -> bool {
     }
 }
 
-/// Decides what a waiting task takes, and notes why it can.
+/// Selects the wait that a blocked task completes, and records the causes and touches.
 pub(crate) fn grant(x: &mut Execution, number: u32) -> Action {
     let at = number as usize;
     x.running = number;
@@ -85,7 +86,7 @@ pub(crate) fn grant(x: &mut Execution, number: u32) -> Action {
     if abortable {
         x.touch(Touch::read(x.tasks[at].name.mixed(Part::Abort as u64)));
     }
-    // When it goes on, others may be the first who are due.
+    // After this task continues, another timer may be the earliest.
     if x.tasks[at].live_waits().any(|wait| matches!(wait.on, On::Timer(_))) {
         x.touch(Touch::add(DUE));
     }
@@ -117,8 +118,8 @@ pub(crate) fn grant(x: &mut Execution, number: u32) -> Action {
     take_one(x, at, ready, woken.is_some())
 }
 
-/// Begins the poll of a waiting task that some execution aborts. From now on an abort does not reach it until it waits again;
-/// its look at what it waits for is the next step.
+/// Begins the poll of a blocked task that some execution aborts. An abort has no effect on it until it waits again;
+/// the next step checks its waits.
 fn begin_poll(x: &mut Execution, at: usize) -> Action {
     let place = x.tasks[at].place;
     let woken = x.tasks[at].woken;
@@ -129,7 +130,7 @@ fn begin_poll(x: &mut Execution, at: usize) -> Action {
     if let Some(action) = fire_early(x, at, &mut ready, woken) {
         return action;
     }
-    // One reason to go on is enough: the look that follows depends on all of them.
+    // One reason to continue is enough: the check that follows depends on all waits.
     if let Some((k, found)) = ready.into_iter().min_by_key(|(_, found)| found.since.wrapping_add(1)) {
         let on = x.tasks[at].waits[k].on.clone();
         x.touch_item(&on, found);
@@ -138,8 +139,8 @@ fn begin_poll(x: &mut Execution, at: usize) -> Action {
     Action::plain("is polled", place)
 }
 
-/// Lets a timer fire that is not due yet, in a step that does not run its task. Where something else is ready too, the search
-/// chooses; `ready` is left with that if no timer fires.
+/// Fires a timer that is not due yet, in a step that does not run its task. If another wait is ready too, the search
+/// chooses; if no timer fires, `ready` keeps only the other waits.
 fn fire_early(x: &mut Execution, at: usize, ready: &mut ReadyWaits, woken: Option<u32>) -> Option<Action> {
     let is_early = |x: &Execution, k: usize| matches!(x.tasks[at].waits[k].on, On::Timer(due) if due > x.clock.now);
     let timer = ready.iter().map(|&(k, _)| k).find(|&k| is_early(x, k))?;
@@ -160,7 +161,7 @@ fn fire_early(x: &mut Execution, at: usize, ready: &mut ReadyWaits, woken: Optio
     Some(Action::plain("lets a timer fire", action.place))
 }
 
-/// Arms the timers that the running task begins to wait for, unless its poll has something else to take first.
+/// Arms the timers that the running task begins to wait for, unless another wait of its poll is ready.
 pub(crate) fn arm_timers(x: &mut Execution) {
     let at = x.running as usize;
     let is_new = |wait: &Wait| matches!(wait.on, On::Timer(_)) && !wait.armed;
@@ -184,7 +185,7 @@ fn arm_all(x: &mut Execution, at: usize) {
     task.waits.iter_mut().filter(live).for_each(|wait| wait.armed = matches!(wait.on, On::Timer(due) if due > now));
 }
 
-/// A task in the middle of a poll looks at what it waits for: it takes what is ready, or waits.
+/// Checks the waits of a task in the middle of a poll: one that is ready completes, or the task blocks.
 fn look(x: &mut Execution, at: usize, first: bool) -> Action {
     let woken = x.tasks[at].woken.take();
     let mut ready = ready_waits(x, at);
@@ -222,10 +223,10 @@ fn pause(x: &mut Execution, at: usize, state: State) {
     x.running = NONE;
 }
 
-/// Grants one of the waits that are ready.
+/// Grants one of the ready waits.
 fn take_one(x: &mut Execution, at: usize, mut ready: ReadyWaits, woken: bool) -> Action {
-    // Where a task waits for several things, whatever lets it through is in a race with what would make another one
-    // ready: it could have acted without.
+    // If a task waits for several objects, the completion of one wait is in a race with the steps that would make
+    // another one ready: the task could have been resumed without this one.
     let several = x.waits_for_several(at) || woken;
     let sole = ready.len() == 1;
     // A timer that is not due could have fired before, unless another one was due first.
@@ -256,7 +257,7 @@ fn take_one(x: &mut Execution, at: usize, mut ready: ReadyWaits, woken: bool) ->
     action
 }
 
-/// Lets a task through that waits for one thing only, as most do.
+/// Grants the wait of a task that waits for exactly one object, which is the common case.
 fn grant_only(x: &mut Execution, at: usize) -> Option<Action> {
     if x.waits_for_several(at) {
         return None;
@@ -275,7 +276,7 @@ fn grant_only(x: &mut Execution, at: usize) -> Option<Action> {
     Some(action)
 }
 
-/// What a waiting task may take as an aside: see [`pass`].
+/// A wait that can complete as a merged event: see [`pass`].
 #[derive(Copy, Clone)]
 pub(crate) struct Hope {
     watched: Name,
@@ -284,10 +285,12 @@ pub(crate) struct Hope {
     wait: u32,
 }
 
-/// The running task is to wait: lets it go on at once if what it waits for is there, and to take it is an aside. Whatever it
-/// does next comes after what made this ready. If it is not there yet, that is noted.
+/// Completes the wait of the running task at once if it is ready and can complete as a merged event; returns `true`
+/// then. The following operations of the task happen after the steps that made the wait ready. If the wait is not
+/// ready yet, it is recorded in [`Execution::hopes`], and completes within the step that makes it ready.
 ///
-/// Who waits for several things looks at all of them: it would go on by another one, if that were there first.
+/// A task that waits for several objects reads all of these: it would have continued with another one if that had
+/// been ready first.
 pub(crate) fn pass(x: &mut Execution) -> bool {
     if x.muted {
         return false;
@@ -335,7 +338,7 @@ fn pass_by_one_of_several(x: &mut Execution) -> bool {
     passes
 }
 
-/// What a wait of the running task may take as an aside.
+/// Returns the record for a wait of the running task, if the wait can complete as a merged event.
 #[inline]
 fn hope(x: &Execution, wait: &Wait) -> Option<Hope> {
     let On::Source(source, key) = &wait.on else { return None };
@@ -345,7 +348,8 @@ fn hope(x: &Execution, wait: &Wait) -> Option<Hope> {
     (!seen).then_some(Hope { watched, freed, task: x.running, wait: wait.id })
 }
 
-/// Lets a task through that waits so, if what it waits for is there, and nothing else that it waits for.
+/// Completes a recorded wait as a merged event if it is ready and no other wait of its task is. Returns `true` if it
+/// does.
 #[inline]
 fn fulfil(x: &mut Execution, hope: Hope) -> bool {
     let task = &*x.tasks[hope.task as usize];
@@ -353,7 +357,7 @@ fn fulfil(x: &mut Execution, hope: Hope) -> bool {
     task.woken.is_none() && x.is_ready(&task.waits[at].on) && take(x, hope, at)
 }
 
-/// Lets a task take what its wait `at` is for, if that is the only thing that is there.
+/// Completes wait `at` of a task as a merged event, unless another of the task's waits is ready too.
 #[inline(never)]
 fn take(x: &mut Execution, hope: Hope, at: usize) -> bool {
     let task = &*x.tasks[hope.task as usize];
@@ -395,7 +399,7 @@ fn take(x: &mut Execution, hope: Hope, at: usize) -> bool {
     true
 }
 
-/// A task that is let through by one of several things has seen that the others are not there.
+/// Adds reads of the other waits, which the task has seen not to be ready.
 fn look_at_others(x: &mut Execution, hope: Hope) {
     if x.record.known {
         return;
@@ -406,15 +410,15 @@ fn look_at_others(x: &mut Execution, hope: Hope) {
     }
 }
 
-/// The next task that what happened in the running step lets go on without an event; `seen` counts how much of that was
-/// looked at.
+/// Returns the next task that the running step allows to continue without an event. `seen` counts the entries of
+/// `record.enables` that were examined.
 pub(crate) fn next_to_pass(x: &mut Execution, seen: &mut usize) -> Option<u32> {
     while let Some(&enabled) = x.record.enables.get(*seen) {
         *seen += 1;
         for k in 0..x.hopes.len() {
             if x.hopes[k].watched == enabled && fulfil(x, x.hopes[k]) {
                 let task = x.hopes[k].task;
-                // Where it is the only one, it is found already.
+                // A single entry is removed here, without a search.
                 if x.tasks[task as usize].hopes == 1 {
                     x.tasks[task as usize].hopes = 0;
                     x.hopes.swap_remove(k);
@@ -426,7 +430,7 @@ pub(crate) fn next_to_pass(x: &mut Execution, seen: &mut usize) -> Option<u32> {
     None
 }
 
-/// A task goes on, for whatever reason: what it hoped for is over.
+/// Removes the recorded waits of a task that continues.
 #[inline]
 pub(crate) fn forget_hopes(x: &mut Execution, number: u32) {
     for _ in 0..std::mem::take(&mut x.tasks[number as usize].hopes) {
@@ -435,7 +439,7 @@ pub(crate) fn forget_hopes(x: &mut Execution, number: u32) {
     }
 }
 
-/// Notes what a task waits for together.
+/// Learns the objects that a task waits for together.
 fn note_together(x: &mut Execution, number: u32) {
     if x.record.known {
         return;
@@ -451,14 +455,14 @@ fn note_together(x: &mut Execution, number: u32) {
             waits.push(watched[0]);
         }
     }
-    // Futures that poll only what was woken go by the order of the wakes.
+    // Futures that poll only woken children depend on the order of the wakes.
     x.grew |= foreign > 1 && x.learnt.together(&x.groups, &waits);
     for &name in &waits {
         x.grew |= x.learnt.mark(&x.groups, name);
     }
 }
 
-/// Notes what task `at` waited for, if that is all that could have let it through.
+/// Records the objects that task `at` waited for, if nothing else could have resumed it.
 fn note_awaited(x: &mut Execution, at: usize, on: &On) {
     let task = &x.tasks[at];
     if x.groups.is_marked(task.name) || task.live_waits().any(|wait| wait.foreign.is_some()) {
@@ -475,7 +479,7 @@ fn note_awaited(x: &mut Execution, at: usize, on: &On) {
         awaited.extend(watched.drain(..));
     }
     if !awaited.is_empty() {
-        // A wake from elsewhere would do too.
+        // A call of its waker would resume it too.
         awaited.push(task.name);
         if let On::Source(source, key) = on {
             source.causes(*key, &mut x.record.needs);
@@ -484,7 +488,7 @@ fn note_awaited(x: &mut Execution, at: usize, on: &On) {
     x.record.awaited = awaited;
 }
 
-/// The waits that can end now, in the order in which the task asks.
+/// Returns the waits that can complete now, in the order in which the task polls them.
 fn ready_waits(x: &Execution, at: usize) -> ReadyWaits {
     let task = &x.tasks[at];
     let mut ready = ReadyWaits::new();
@@ -495,7 +499,7 @@ fn ready_waits(x: &Execution, at: usize) -> ReadyWaits {
         return ready;
     }
     ready.sort_by_key(|(k, _)| task.waits[*k].order);
-    // Futures that poll only what was woken go by the order of the wakes.
+    // Futures that poll only woken children depend on the order of the wakes.
     let places: SmallVec<[usize; 4]> = (0..ready.len()).filter(|&i| task.waits[ready[i].0].foreign.is_some()).collect();
     let mut by_wake: Vec<_> = places.iter().map(|&i| ready[i]).collect();
     by_wake.sort_by_key(|(_, r)| r.since.wrapping_add(1));
@@ -505,8 +509,8 @@ fn ready_waits(x: &Execution, at: usize) -> ReadyWaits {
     ready
 }
 
-/// An unbiased select with several branches ready: the search chooses. What else was ready, or might have
-/// been, then matters.
+/// Lets the search choose among the ready branches of unbiased selects. The step then depends on all branches that
+/// were ready or might have been.
 fn narrow(x: &mut Execution, at: usize, ready: &mut ReadyWaits) {
     for level in 0..3 {
         let (select, _) = x.tasks[at].waits[ready[0].0].path[level];
@@ -544,15 +548,15 @@ fn look_around(x: &mut Execution, at: usize, select: u32, level: usize, ready: &
     }
 }
 
-/// The running step depends on whether the other things are ready that task `at` waits for.
+/// Makes the running step depend on the readiness of the other waits of task `at`.
 fn look_at_all_but(x: &mut Execution, at: usize, wait: u32) {
     let others: SmallVec<[On; 4]> =
         (x.tasks[at].live_waits()).filter(|other| other.id != wait).map(|wait| wait.on.clone()).collect();
     others.iter().for_each(|on| x.look_at(on));
 }
 
-/// A timer would fire, but the test is over. It might have fired before: so this is a step, in which nobody goes on, and nobody
-/// asks what else might be there.
+/// Handles a timer that would fire after the test has ended. It might have fired earlier, so this is a step, but no
+/// task runs in it and no other wait is granted.
 fn too_late(x: &mut Execution, at: usize, action: Action) -> Action {
     look_at_all_but(x, at, x.tasks[at].grant);
     x.touch(Touch::write(CLOCK));
@@ -563,7 +567,7 @@ fn too_late(x: &mut Execution, at: usize, action: Action) -> Action {
     Action::plain("waits for a timer in vain: the test is over", action.place)
 }
 
-/// A timer fires: time goes on to it.
+/// Fires a timer and advances the clock to it.
 fn fire(x: &mut Execution, due: u64) {
     if due <= x.clock.now {
         return x.touch(Touch::read(CLOCK));
@@ -575,19 +579,19 @@ fn fire(x: &mut Execution, due: u64) {
     if !x.clock.idle {
         return;
     }
-    // Nothing else could happen: everything so far comes before.
+    // No other step was possible: everything so far happens before.
     if x.clock.paused {
         for number in 0..x.tasks.len() {
             x.cause_all(number);
         }
     } else {
-        // Without some of it, it might have been early.
+        // Without some of the earlier steps, the timer might have fired earlier.
         x.grew |= x.learnt.mark(&x.groups, IDLE);
         x.touch(Touch::read(IDLE));
     }
 }
 
-/// Futures between a task and what it waits for may poll only what was woken.
+/// Calls the waker of the granted wait, because futures between a task and its waits may poll only woken children.
 pub(crate) fn wake_granted(x: *mut Execution, number: u32) {
     let task = unsafe { &(&(*x).tasks)[number as usize] };
     let foreign =
@@ -597,7 +601,7 @@ pub(crate) fn wake_granted(x: *mut Execution, number: u32) {
     }
 }
 
-/// A grant that nobody used was for a future that is alive and not polled: it does not wait.
+/// Drops the wait of an unused grant: its future is alive but no longer polled, so it does not wait.
 pub(crate) fn forget_stale(task: &mut Task) {
     let id = std::mem::take(&mut task.grant);
     if id != 0 {

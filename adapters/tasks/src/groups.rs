@@ -1,44 +1,45 @@
-//! What is learnt about a program while it runs.
+//! Refinements: facts about a program that are learnt while it runs.
 //!
-//! Which things a task waits for together, which tasks are ever aborted, and which selects and joins have
-//! branches that act as soon as they are polled, is seen only when it happens. So it is collected over all executions; a
-//! machine works with what was known when it was made, and a search in which something new turned up is begun again.
+//! Some facts are visible only in an execution in which they occur: the objects that a task waits for together, the
+//! tasks that are aborted, the selects and joins with branches that act as soon as they are polled, the operations
+//! that cannot be merged. They are collected over all executions. A machine works with a snapshot from its creation,
+//! and a search that has learnt something new is restarted.
 //!
-//! Two sends to different queues commute, unless a future of another library waits for both and polls them in the order
-//! in which it was woken: such queues are a group.
+//! Two sends to different queues commute, unless a future of another library waits for both queues and polls them in
+//! the order of the wakes. Such queues form a group.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard};
 use whippet_model::Name;
 
-/// What is known at one time.
+/// A snapshot of the refinements.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Groups {
-    /// The group of what is waited for.
+    /// The group of each object that has one.
     of: FxHashMap<Name, usize>,
     members: Vec<Vec<Name>>,
-    /// What is waited for together with something else, tasks that are aborted, and places of selects and joins in which
-    /// a branch acts when it is first polled.
+    /// The marked names: objects that are awaited together with others, tasks that are aborted, places of selects and
+    /// joins with a branch that acts when it is first polled, and operations that need their own event.
     marked: FxHashSet<Name>,
-    /// Whether asides and others touch the same things: then it matters what comes before what.
+    /// `true` if the happens-before order of merged events is needed, because their touches conflict with others.
     ordered: bool,
     version: u64,
 }
 
 impl Groups {
-    /// The name of the group of `watched`.
+    /// Returns the name of the group of `watched`.
     pub(crate) fn of(&self, watched: Name) -> Option<Name> {
         let group = *self.of.get(&watched)?;
         Some(self.members[group][0].mixed(0x67))
     }
 
-    /// Whether this was [marked](Learnt::mark).
+    /// Returns `true` if the name was [marked](Learnt::mark).
     pub(crate) fn is_marked(&self, name: Name) -> bool {
         self.marked.contains(&name)
     }
 
-    /// Whether it matters what comes before what, because asides and others touch the same things.
+    /// Returns `true` if the happens-before order of merged events is needed.
     pub(crate) fn is_ordered(&self) -> bool {
         self.ordered
     }
@@ -65,7 +66,7 @@ impl Groups {
     }
 }
 
-/// In words for schedules: a name for each mark, names with `+` between them for each group.
+/// Formats the refinements for schedules: a name for each mark, names with `+` between them for each group.
 impl fmt::Display for Groups {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut words: Vec<String> = self.marked.iter().map(Name::to_string).collect();
@@ -76,7 +77,7 @@ impl fmt::Display for Groups {
     }
 }
 
-/// What is known now, shared by all machines of a program.
+/// The current refinements, shared by all machines of a program.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Learnt(Arc<Mutex<Groups>>);
 
@@ -93,7 +94,7 @@ impl Learnt {
         self.lock().version
     }
 
-    /// What [`Groups`] in words say. Words that are none are left out.
+    /// Parses the text form of [`Groups`]. Invalid words are skipped.
     pub(crate) fn of(text: &str) -> Learnt {
         let learnt = Learnt::default();
         for word in text.split(' ') {
@@ -106,7 +107,7 @@ impl Learnt {
         learnt
     }
 
-    /// Notes that a task waits for all of these. The answer is whether `known` lacks it.
+    /// Records that a task waits for all of these. Returns `true` if `known` lacks it.
     pub(crate) fn together(&self, known: &Groups, together: &[Name]) -> bool {
         if known.knows(together) {
             return false;
@@ -118,7 +119,7 @@ impl Learnt {
         true
     }
 
-    /// Notes that it matters what comes before what. The answer is whether `known` lacks it.
+    /// Records that the happens-before order of merged events is needed. Returns `true` if `known` lacks it.
     pub(crate) fn order(&self, known: &Groups) -> bool {
         if known.ordered {
             return false;
@@ -131,7 +132,7 @@ impl Learnt {
         true
     }
 
-    /// Marks something by its name: see [`Groups`]. The answer is whether `known` lacks it.
+    /// Marks a name: see [`Groups`]. Returns `true` if `known` lacks it.
     pub(crate) fn mark(&self, known: &Groups, name: Name) -> bool {
         if known.is_marked(name) {
             return false;

@@ -1,34 +1,34 @@
-//! Async tasks as a machine.
+//! A machine for async tasks.
 //!
-//! Stand-ins for async libraries are written on top of this crate: they say what is an [`event`], what it
-//! touches, and what a future waits for ([`Leaf`], [`Source`]); tasks are then explored like any
-//! other program, by [`Tasks::explore`].
+//! Shims for async libraries are written on top of this crate: they report each [`event`] with its footprint, and the
+//! objects that a future waits for ([`Leaf`], [`Source`]). Tasks are then explored like any other program, by
+//! [`Tasks::explore`].
 //!
-//! A step of a task is one event and all the code up to the next one. What is an event and what it touches:
+//! A step of a task is one event and all the code up to the next one. The events and their footprints:
 //!
-//! * A send stops the task before it and writes the end of its queue; a receive waits for something to
-//!   take and happens after the send it takes from. Sends to one queue are thus dependent, a send and a
-//!   receive are not.
-//! * Asking for a lock or for permits writes the line of those who ask, whoever holds it; getting it happens
-//!   after the release that made it free.
-//! * A look that does not wait (`try_recv`, `is_closed`) reads what it looks at.
-//! * A future that is polled in vain leaves no trace, unless the same poll goes on to an event: then that
-//!   step reads what was looked at. So a `biased` select that took from its second branch depends on
-//!   sends to its first.
-//! * With [`Settings::deep`] there is a point before every operation, also before looks in vain.
-//! * Senders are dropped in any order: each drop adds to the end of the channel, and only who looks whether all are
-//!   gone depends on them.
-//! * What nobody can come between is an *aside*, a part of the step in which it happens: a receive or a join, a oneshot's
-//!   send, the drop of a sender, the end of a task, a look that does not wait, closing, the beginning of a select. Who goes on by
-//!   an aside does so at once, in the step that made that possible, and what it does next comes after that step and its own
-//!   last one. Where others touch what an aside touches, and no cause says who comes first, which is learnt, it is an event
-//!   after all; with [`Settings::every_event`] always. `asides.rs` says why this is enough.
-//! * What a task takes comes after what made it ready. Where it waits for several things and another one may be there first,
-//!   the taking is an event, in a race with what made its thing ready: without it, the task might have been let through by
-//!   something else. Which things are waited for so is learnt while the program runs.
-//! * The timer that is due first may fire: firing depends on every timer that begins or ceases to wait.
-//! * Branches of a select or join that act, or are done, as soon as they are polled: where there are such ones, which is
-//!   learnt too, the select begins with a step of its own, which looks at what is polled before them.
+//! * A send suspends the task before it and writes the tail of its queue. A receive waits for an item and happens
+//!   after the send of this item. Sends to one queue are thus dependent, a send and a receive are not.
+//! * A request for a lock or for permits writes the queue of waiters, no matter if the lock is free. Getting it
+//!   happens after the release that made it free.
+//! * An operation that does not wait (`try_recv`, `is_closed`) reads the object.
+//! * A future that is polled and not ready has no footprint, unless the same poll continues to an event: that step
+//!   then reads the polled objects. So a `biased` select that took an item from its second branch depends on sends to
+//!   its first.
+//! * With [`Settings::deep`], every operation is preceded by a scheduling point, also a check that finds no item.
+//! * Drops of senders commute: each drop adds to the end of the channel, and only a task that checks if all senders
+//!   are gone depends on them.
+//! * Operations that no other task can interleave with are *merged events*, parts of the step in which they happen: a
+//!   receive or a join, a oneshot's send, the drop of a sender, the end of a task, a read that does not wait,
+//!   closing, the beginning of a select. A task that a merged event resumes continues at once, in the step that made
+//!   this possible, and its next operation happens after that step and its own last one. If other tasks have
+//!   conflicting touches and no cause orders them, which is learnt, the operation is an event of its own; with
+//!   [`Settings::every_event`] it always is. `asides.rs` shows why this is sufficient.
+//! * A receive happens after the step that made its item ready. If the task waits for several objects and another one
+//!   may be ready first, the receive is an event in a race with that step: without it, another object might have
+//!   resumed the task. The objects that are awaited in this way are learnt while the program runs.
+//! * The earliest timer may fire: this depends on every timer that begins or ceases to wait.
+//! * A select or join with branches that act, or complete, as soon as they are polled, which is also learnt, begins
+//!   with a step of its own. That step reads the objects that are polled before these branches.
 
 mod asides;
 mod channel;

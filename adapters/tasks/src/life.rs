@@ -1,5 +1,4 @@
-//! The life of a task, shared by the task and those who wait for its end: what it runs, how that ended, and what it leaves.
-//! All in one piece of memory.
+//! The future, the exit and the output of a task, in one allocation that the task shares with its joiners.
 
 use crate::events;
 use crate::execution::{self, NONE, Steps};
@@ -17,9 +16,9 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use whippet_model::Name;
 
-/// How a task ended.
+/// The way in which a task ended.
 pub enum Exit {
-    /// Its future is done.
+    /// Its future has completed.
     Finished,
     /// It was aborted.
     Cancelled,
@@ -29,7 +28,7 @@ pub enum Exit {
 
 struct EndState {
     step: u32,
-    /// The steps that come before it.
+    /// The causes of the end.
     before: Steps,
     over: bool,
     seen: bool,
@@ -37,12 +36,12 @@ struct EndState {
     panic: Option<Box<Panic>>,
 }
 
-/// The message of a panic and its line.
+/// The message of a panic and its location.
 type Panic = (String, Option<String>);
 
-/// The end of a task, which others wait for.
+/// The end of a task, which others can wait for.
 pub struct End {
-    /// It, as an object.
+    /// The identity of the task as an object.
     pub object: Object,
     /// The task's number in its execution, and its stable name.
     number: u32,
@@ -51,7 +50,8 @@ pub struct End {
 }
 
 impl End {
-    /// Of a new task of that kind. As an object it has the task's number: who joins it joins that task.
+    /// Creates the end of a new task of this kind. The object has the task's number, so that a join displays that
+    /// task.
     #[inline(always)]
     fn new(kind: &'static str) -> End {
         let object = Object::new(kind);
@@ -60,7 +60,7 @@ impl End {
         End { object, number, name, state: Local::here(state) }
     }
 
-    /// The task's stable name, for ids.
+    /// Returns the task's stable name, for ids.
     #[must_use]
     pub fn name(&self) -> Name {
         self.name
@@ -70,13 +70,13 @@ impl End {
         self.number
     }
 
-    /// Whether the task is over. Not an event.
+    /// Returns `true` if the task is over. Not an event.
     #[must_use]
     pub fn is_over(&self) -> bool {
         self.state.with(|s| s.over)
     }
 
-    /// How it ended, for the first who asks.
+    /// Returns the way in which the task ended, on the first call.
     #[must_use]
     pub fn take(&self) -> Option<Exit> {
         self.state.with(|s| {
@@ -85,7 +85,7 @@ impl End {
         })
     }
 
-    /// It ends with this step, and comes after those before.
+    /// Records the end of the task in this step, with its causes.
     pub(crate) fn come(&self, step: u32, before: Steps, exit: Result<Exit, Caught>) {
         let (exit, panic) = match exit {
             Ok(exit) => (exit, None),
@@ -97,13 +97,13 @@ impl End {
         });
     }
 
-    /// A panic that nobody has seen, with its line and step.
+    /// Returns a panic that no other task has observed, with its location and step.
     pub(crate) fn unseen_panic(&self) -> Option<(String, Option<String>, u32)> {
         let unseen = |s: &mut EndState| s.panic.as_deref().filter(|_| !s.seen).cloned().map(|panic| (panic, s.step));
         self.state.with(unseen).map(|((message, place), step)| (message, place, step))
     }
 
-    /// Asks the task to stop where it waits next. An event.
+    /// Requests that the task stops at its next wait. Scheduling point.
     pub fn abort(&self, place: Place) {
         if !events::is_live() {
             return;
@@ -124,24 +124,24 @@ impl End {
     }
 }
 
-/// A task, as those see it who wait for its end.
+/// The view of a task for its joiners.
 pub trait Ends: Source {
-    /// Its end.
+    /// Returns its end.
     fn end(&self) -> &End;
 }
 
-/// A task that leaves something.
+/// A task with an output.
 pub trait Leaves<T>: Ends {
-    /// What it leaves if it has finished, for the first who asks.
+    /// Returns the output of a finished task, on the first call.
     fn output(&self) -> Option<T>;
 }
 
-/// A task, as it sees itself.
+/// The view of a task for its own coroutine.
 pub(crate) trait Lives: Ends {
-    /// What it runs. Only the task itself may use it, and only until it has ended.
+    /// Returns its future. Only the task itself may use it, and only until it has ended.
     fn body(&self) -> *mut (dyn Future<Output = ()> + 'static);
 
-    /// Drops what it runs, with what that has not finished. Only for the task itself, before it has ended.
+    /// Drops its future if it has not completed. Only for the task itself, before it has ended.
     unsafe fn give_up(&self);
 }
 
@@ -150,11 +150,11 @@ struct Life<F: Future> {
     stage: UnsafeCell<Stage<F>>,
 }
 
-// The end refuses every thread but the task's own, and nobody reaches the stage in another way.
+// `End` rejects every thread but the task's own, and the stage is reachable in no other way.
 unsafe impl<F: Future> Send for Life<F> {}
 unsafe impl<F: Future> Sync for Life<F> {}
 
-/// How far a task is. As a future, it drops what it runs as soon as that is done, and keeps what comes of it.
+/// The stage of a task. As a future, it drops the user's future as soon as that completes, and keeps the output.
 enum Stage<F: Future> {
     Runs(F),
     Finished(F::Output),
@@ -201,7 +201,7 @@ impl<F: Future> Ends for Life<F> {
 
 impl<F: Future> Leaves<F::Output> for Life<F> {
     fn output(&self) -> Option<F::Output> {
-        // A task that is over does not use its stage any more, and taking calls nothing of the user's.
+        // A finished task no longer uses its stage, and taking the output calls no user code.
         let take = || match unsafe { std::ptr::replace(self.stage.get(), Stage::Gone) } {
             Stage::Finished(value) => Some(value),
             Stage::Runs(_) | Stage::Gone => None,
@@ -223,10 +223,10 @@ impl<F: Future + 'static> Lives for Life<F> {
     }
 }
 
-/// A new task of the running execution. `kind` is the word for it in stories; `on_exit` runs with its last step.
+/// Spawns a task in the current execution. `kind` names it in counterexamples; `on_exit` runs with its last step.
 ///
 /// # Panics
-/// Outside of an execution.
+/// Panics outside an execution.
 #[inline]
 pub fn spawn<F>(
     kind: &'static str,

@@ -1,25 +1,24 @@
-//! State of stand-ins: shared by tasks, but not by threads.
+//! State of shims: shared by tasks, but not by threads.
 
 use std::cell::{Cell, UnsafeCell};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A value that many tasks share. All tasks of an execution run on one thread, so nothing is locked; the one
-/// rule is that code called from [`Local::with`] does not come back to the same value, and stand-ins
-/// keep it by calling nothing of the user's inside.
+/// A value that tasks share. All tasks of an execution run on one thread, so no lock is needed. Code called from
+/// [`Local::with`] must not access the same value again; shims ensure this by calling no user code inside.
 #[derive(Debug)]
 pub struct Local<T> {
     owner: AtomicUsize,
     busy: Cell<bool>,
-    /// The execution it was made in, or 0.
+    /// The execution it was created in, or 0.
     made_in: u64,
     value: UnsafeCell<T>,
 }
 
-// Sound because `with` refuses every thread but the owner.
+// Sound because `with` rejects every thread but the owner.
 unsafe impl<T> Send for Local<T> {}
 unsafe impl<T> Sync for Local<T> {}
 
-/// What tells this thread from all others that live: where its variables are.
+/// Returns an identifier of this thread that is unique among living threads: the address of a thread-local variable.
 #[inline]
 fn me() -> usize {
     thread_local! { static ME: u8 = const { 0 }; }
@@ -27,19 +26,19 @@ fn me() -> usize {
 }
 
 impl<T> Local<T> {
-    /// A value that belongs to the thread that uses it first.
+    /// Creates a value that belongs to the first thread that uses it.
     pub const fn new(value: T) -> Local<T> {
         Local { owner: AtomicUsize::new(0), busy: Cell::new(false), made_in: 0, value: UnsafeCell::new(value) }
     }
 
-    /// A value that belongs to this thread.
+    /// Creates a value that belongs to this thread.
     pub fn here(value: T) -> Local<T> {
         let local = Local { made_in: crate::events::execution_id(), ..Local::new(value) };
         local.adopt();
         local
     }
 
-    /// Works on the value.
+    /// Calls `work` with the value.
     #[inline]
     #[track_caller]
     pub fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
@@ -53,7 +52,7 @@ impl<T> Local<T> {
         result
     }
 
-    /// Whether this thread may use the value.
+    /// Returns `true` if this thread may use the value.
     #[inline]
     pub fn is_mine(&self) -> bool {
         let me = me();
@@ -63,23 +62,23 @@ impl<T> Local<T> {
         }
     }
 
-    /// The execution it was made in, or 0.
+    /// Returns the execution it was created in, or 0.
     pub(crate) fn made_in(&self) -> u64 {
         self.made_in
     }
 
-    /// Makes the value belong to this thread. For what statics hold, between executions.
+    /// Makes the value belong to this thread. For objects in statics, between executions.
     pub fn adopt(&self) {
         self.owner.store(me(), Ordering::Relaxed);
         self.busy.set(false);
     }
 
-    /// The value, when nobody shares it any more.
+    /// Unwraps the value.
     pub fn into_inner(self) -> T {
         self.value.into_inner()
     }
 
-    /// The value of an exclusive owner.
+    /// Returns a mutable reference to the value.
     pub fn get_mut(&mut self) -> &mut T {
         self.value.get_mut()
     }

@@ -1,11 +1,12 @@
-//! The machine: one execution at a time, begun anew to go back.
+//! The machine: runs one execution at a time, and re-executes from the start to go back.
 //!
-//! Suspended tasks cannot be copied. So [`rewind`](Machine::rewind) only says where we are, what can happen is
-//! remembered per depth, and the next [`execute`](Machine::execute) carries out the prefix in a new execution.
-//! Each step of the prefix must do what it did before, or the program is not deterministic. A search that goes back and
-//! then takes the steps again that are there finds them done: the execution stays where it is until it is left.
+//! Suspended tasks cannot be copied. Therefore [`rewind`](Machine::rewind) only changes the current depth, the
+//! enabled choices are stored per depth, and the next [`execute`](Machine::execute) that leaves the recorded path
+//! replays the prefix in a new execution. Each step of the prefix must repeat what it did before; otherwise the
+//! program is nondeterministic. A search that goes back and then makes the same choices again re-executes nothing:
+//! the recorded steps stay valid until the search makes another choice.
 //!
-//! Events are dependent by what they touch: the crate's documentation lists it.
+//! Events are dependent if their footprints conflict; the crate's documentation lists the touches.
 
 use crate::asides::{Extent, Happened, Lesson, Touched, compare};
 use crate::ending::{panic_problem, stuck, untaken};
@@ -24,20 +25,20 @@ use whippet_model::{
     Touch, Without,
 };
 
-/// What is kept of a step.
+/// The record of a step.
 struct Taken {
     choice: Choice,
     event: Name,
     action: Action,
-    /// What there was before it.
+    /// The lengths of the machine's lists before the step.
     before: Kept,
-    /// How many ways each choice made in it had.
+    /// The number of branches of each choice made in the step.
     ways: SmallVec<[u32; 2]>,
-    /// The test's body failed here. Seldom: a list of steps is copied less.
+    /// The failure of the test's body in this step. Boxed because it is rare, which keeps the list of steps small.
     problem: Option<Box<Problem>>,
 }
 
-/// How much is kept of the steps up to some point, in the lists of the machine.
+/// The lengths of the machine's lists at some step.
 #[derive(Copy, Clone)]
 struct Kept {
     touches: u32,
@@ -48,26 +49,27 @@ struct Kept {
     tasks: u32,
 }
 
-/// What is kept of a task.
+/// The record of a task.
 struct Known {
     name: Name,
-    /// Whether it has ended.
+    /// `true` if the task has ended at the current depth.
     ended: bool,
     label: Label,
     place: Place,
 }
 
-/// A program of async tasks, moved forward and back.
+/// A machine for programs of async tasks.
 pub struct TaskMachine {
     shared: Arc<Shared>,
     live: Option<Box<Execution>>,
-    /// The memory of the last execution.
+    /// The memory of the previous execution, for reuse.
     spare: Option<Box<Execution>>,
-    /// How many steps the live execution has taken.
+    /// The number of steps that the live execution has taken.
     live_depth: usize,
-    /// Where we are.
+    /// The current depth.
     depth: usize,
-    /// The steps up to here, and those that lie ahead if the same choices are made again.
+    /// The steps up to the current depth, and the recorded ones beyond it, which are valid if the same choices are
+    /// made again.
     steps: Vec<Taken>,
     touches: Touched,
     causes: Vec<u32>,
@@ -75,7 +77,7 @@ pub struct TaskMachine {
     ended: Vec<u32>,
     foresight: Foresight,
     tasks: Vec<Known>,
-    /// What can happen at each depth that was looked at, one after another.
+    /// The enabled choices of each depth that was queried, concatenated; `enabled_from` has the start of each depth.
     enabled: Vec<Choice>,
     enabled_from: Vec<usize>,
     problems: usize,
@@ -113,7 +115,7 @@ impl TaskMachine {
         Ok(machine)
     }
 
-    /// Begins a new execution.
+    /// Starts a new execution.
     fn begin(&mut self) -> Result<(), MachineError> {
         self.clear();
         self.executions += 1;
@@ -147,7 +149,7 @@ impl TaskMachine {
         }
     }
 
-    /// Clears the live execution away: every task goes on to its next wait, unheard, and is dropped.
+    /// Clears the live execution away: every task runs to its next wait without events, and is dropped.
     fn clear(&mut self) {
         let Some(mut x) = self.live.take() else { return };
         self.grew |= x.grew;
@@ -159,8 +161,8 @@ impl TaskMachine {
                     task::resume(at, number as u32);
                     unsafe { (&mut (*at).tasks)[number].state = State::Done };
                 }
-                // Tasks may hold the last handles of what users made, and what these do when they are dropped may reach the
-                // execution: nothing of it is borrowed meanwhile.
+                // Tasks may hold the last handles of user objects, whose destructors may access the execution:
+                // nothing of it may be borrowed while these run.
                 let mut tasks = unsafe { std::mem::take(&mut (*at).tasks) };
                 tasks.iter_mut().for_each(|task| task.clear());
                 unsafe { (*at).spare_tasks.append(&mut tasks) };
@@ -171,14 +173,14 @@ impl TaskMachine {
         self.spare = Some(x);
     }
 
-    /// Makes the live execution stand where the steps say.
+    /// Brings the live execution to the current depth.
     #[inline]
     fn catch_up(&mut self) -> Result<(), MachineError> {
         let is_there = self.live.is_some() && self.live_depth == self.depth;
         if is_there { Ok(()) } else { self.run_again() }
     }
 
-    /// A new execution, up to where the steps say.
+    /// Replays the recorded steps up to the current depth in a new execution.
     #[inline(never)]
     fn run_again(&mut self) -> Result<(), MachineError> {
         self.leave();
@@ -197,7 +199,7 @@ impl TaskMachine {
         Ok(())
     }
 
-    /// The steps that lie ahead will not be taken again.
+    /// Removes the recorded steps beyond the current depth.
     fn leave(&mut self) {
         let Some(first) = self.steps.get(self.depth) else { return };
         let before = first.before;
@@ -216,7 +218,7 @@ impl TaskMachine {
         }
     }
 
-    /// How much there is of everything; of asides, so many.
+    /// Returns the current lengths of the lists; that of the merged events is given.
     fn kept(&self, asides: Extent) -> Kept {
         Kept {
             touches: self.touches.len() as u32,
@@ -228,25 +230,26 @@ impl TaskMachine {
         }
     }
 
-    /// What part of a list belongs to step `at`, of which all but the newest know where their own begins.
+    /// Returns the part of a list that belongs to step `at`. It ends where the part of the next step begins, or at
+    /// `len`.
     #[inline]
     fn part(&self, at: usize, len: usize, begins: impl Fn(&Kept) -> u32) -> Range<usize> {
         let from = begins(&self.steps[at].before) as usize;
         from..self.steps.get(at + 1).map_or(len, |next| begins(&next.before) as usize)
     }
 
-    /// The tasks that ended with step `at`.
+    /// Returns the range of the tasks that ended with step `at`.
     fn ended(&self, at: usize) -> Range<usize> {
         self.part(at, self.ended.len(), |kept| kept.ended)
     }
 
-    /// The tasks that there are.
+    /// Returns the tasks that exist at the current depth.
     fn present(&self) -> &[Known] {
         let count = self.steps.get(self.depth).map_or(self.tasks.len(), |next| next.before.tasks as usize);
         &self.tasks[..count]
     }
 
-    /// Takes a step that lies ahead.
+    /// Moves forward over a recorded step.
     fn pass(&mut self) {
         for k in self.ended(self.depth) {
             self.tasks[self.ended[k] as usize].ended = true;
@@ -255,7 +258,7 @@ impl TaskMachine {
         self.depth += 1;
     }
 
-    /// Takes one step of the live execution. What it touched stays in the execution's record.
+    /// Takes one step of the live execution. Its footprint is left in the execution's record.
     fn take(&mut self, choice: Choice, known: bool) -> Result<(), MachineError> {
         let number = choice.what.0;
         let x = self.live.as_mut().expect("it has begun");
@@ -299,8 +302,8 @@ impl TaskMachine {
         self.check_misuse()
     }
 
-    /// Compares the newest step, and the asides that came since there were so many, with everything before: which of them have
-    /// to be events is learnt.
+    /// Compares the newest step, and the merged events beyond `from`, with everything before them, and learns the
+    /// merged events that need steps of their own.
     fn compare_asides(&mut self, from: Extent) {
         let mut grew = false;
         let asides = &self.live.as_ref().expect("it runs").asides;
@@ -312,17 +315,17 @@ impl TaskMachine {
                 }
             }
         });
-        // As with all that is learnt, the execution goes on to its end.
+        // As with every refinement, the execution continues to its end.
         self.live.as_mut().expect("it runs").grew |= grew;
     }
 
-    /// Keeps what the live execution has noted of the newest step, before which there were so many asides.
+    /// Stores the record of the newest step. `asides` is the extent of the merged events before it.
     fn keep(&mut self, choice: Choice, asides: Extent) {
         let before = self.kept(asides);
         let Execution { record, tasks, .. } = &**self.live.as_ref().expect("it runs");
         record.touches.iter().for_each(|&touch| self.touches.push(self.depth as u32, touch));
         self.causes.extend_from_slice(&record.causes);
-        // Most steps have nothing of these.
+        // Empty for most steps.
         if !record.told.is_empty() {
             self.told.extend_from_slice(&record.told);
         }
@@ -367,10 +370,10 @@ impl Drop for TaskMachine {
     }
 }
 
-/// Who is asked for and not there.
+/// Sentinel: a task that was asked for and does not exist.
 const NOBODY: Pending = Pending(u32::MAX);
 
-/// A step that should still be possible is not: something changed that no step has touched.
+/// Returns the error for a step that should still be enabled and is not: a change that no step has touched.
 fn unseen() -> MachineError {
     MachineError::Misuse(
         "tasks share memory that whippet does not see: steps that touch nothing in common change what each other does\n  \
@@ -392,15 +395,15 @@ fn known(task: &task::Task) -> Known {
     Known { name: task.name, ended: matches!(task.state, State::Done), label: task.label, place: task.place }
 }
 
-/// Where in the program something is done, if that is a line of it.
+/// Returns the source location of an operation, if it is a line of the program.
 fn origin(place: Place) -> Option<String> {
     (!is_glue(place)).then(|| format!("({})", place_text(place)))
 }
 
-/// Runs new tasks up to their first event, and others that go on without one.
+/// Runs new tasks to their first event, and other tasks that can continue without an event.
 fn run_on(x: *mut Execution) {
     let mut seen = 0;
-    // Short borrows only: tasks reach the execution too.
+    // Borrows are short: tasks access the execution too.
     loop {
         let next = unsafe {
             if (*x).impossible {
@@ -421,7 +424,7 @@ impl Machine for TaskMachine {
     fn enabled(&mut self, out: &mut Vec<Choice>) {
         let depth = self.depth;
         if self.enabled_from.len() == depth {
-            // Only the first look at a depth needs the execution, and that is right after the step.
+            // Only the first query at a depth needs the execution, and it comes right after the step.
             if self.catch_up().is_err() {
                 return;
             }
@@ -440,7 +443,7 @@ impl Machine for TaskMachine {
     }
 
     fn execute(&mut self, choice: Choice) -> Result<(), MachineError> {
-        // Not before the first execution is over: it may teach more.
+        // The restart waits for the end of the first execution, which may teach more.
         if self.grew {
             return Err(MachineError::Unsupported(LEARNT.into()));
         }
@@ -497,7 +500,8 @@ impl Machine for TaskMachine {
     }
 
     fn find(&self, thread: Name) -> Option<Pending> {
-        // A search asks for whom it has seen. Whoever is not there then is an error when it acts, see `unseen`.
+        // A search asks only for tasks that it has seen. A missing task is reported when its step is executed, see
+        // `unseen`.
         let number = self.present().iter().position(|task| task.name == thread);
         Some(number.filter(|&number| !self.tasks[number].ended).map_or(NOBODY, |number| Pending(number as u32)))
     }
@@ -611,5 +615,5 @@ impl Machine for TaskMachine {
     }
 }
 
-/// Why a search is begun again.
+/// The reason for the restart of a search.
 pub(crate) const LEARNT: &str = "more was learnt about what this program waits for together";

@@ -1,4 +1,4 @@
-//! What tasks share, and the words for what they do with it.
+//! Shared objects of tasks, and descriptions of the operations on them.
 
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
@@ -10,13 +10,13 @@ use whippet_model::Name;
 /// A line of the user's program.
 pub type Place = &'static Location<'static>;
 
-/// The file as the reader knows it: registry and toolchain paths are cut down to the crate.
+/// Returns the file and line for display; registry and toolchain paths are shortened to the crate.
 pub(crate) fn place_text(place: Place) -> String {
     format!("{}:{}", short_file(place.file()), place.line())
 }
 
 thread_local! {
-    /// Names of places that were asked for: texts are long, and a place never moves.
+    /// Cache of the names of places: hashing a path is slow, and a place never moves.
     static PLACES: RefCell<FxHashMap<usize, Name>> = RefCell::default();
 }
 
@@ -30,18 +30,18 @@ fn long_place_name(place: Place) -> Name {
     place.file().bytes().fold(name, |name, byte| name.mixed(u64::from(byte)))
 }
 
-/// Whether this is a line of the language's own library: what runs when a value goes out of scope.
+/// Returns `true` if this is a line of the standard library, which runs when a value goes out of scope.
 pub(crate) fn is_glue(place: Place) -> bool {
     place.file().starts_with("/rustc/") || place.file().contains("/library/core/")
 }
 
-/// Whether this is a line of a package that was fetched, and not one of the user's own.
+/// Returns `true` if this is a line of a downloaded package, and not one of the user's own.
 #[must_use]
 pub fn is_foreign(place: Place) -> bool {
     short_file(place.file()).len() < place.file().len()
 }
 
-/// See [`place_text`].
+/// Returns the shortened path of a file: see [`place_text`].
 pub(crate) fn short_file(file: &str) -> &str {
     ["/registry/src/", "/checkouts/"]
         .iter()
@@ -52,27 +52,28 @@ pub(crate) fn short_file(file: &str) -> &str {
         .unwrap_or(file)
 }
 
-/// A thing that tasks share: a channel, a lock, the end of a task. Named by its creation, so that equivalent
-/// executions name it alike.
+/// An object that tasks share: a channel, a lock, the end of a task. Its name derives from its creation, so that
+/// equivalent executions give it the same name.
 #[derive(Copy, Clone, Debug)]
 pub struct Object {
-    /// The stable name. Parts of an object (the end of a queue, its closing) have names made from it.
+    /// The stable name. The names of its parts (the tail of a queue, its closing) derive from it.
     pub name: Name,
-    /// What it is, in a word.
+    /// The kind, in one word.
     pub kind: &'static str,
-    /// Its number among the objects of its kind in this execution, from 1: for the reader only.
+    /// Its number among the objects of its kind in this execution, from 1. For display only.
     pub number: u32,
 }
 
 impl Object {
-    /// A new object, created by the running task.
+    /// Creates an object of the running task.
     #[must_use]
     pub fn new(kind: &'static str) -> Object {
         crate::execution::new_object(kind)
     }
 
-    /// An object that has no creator: what a static holds, or what was made where no code of ours runs. Its first use
-    /// names it by where it was made and its number among those made there; so the order of first uses matters.
+    /// Creates an object without a creator: one in a static, or one that was constructed outside of instrumented
+    /// code. It is named at its first use, by its place of construction and its number among the objects from there;
+    /// so the order of first uses matters.
     #[must_use]
     pub fn late(kind: &'static str, made: Option<Place>) -> Object {
         let bytes = || kind.bytes().fold(Name::ROOT, |name, byte| name.mixed(u64::from(byte)));
@@ -80,7 +81,7 @@ impl Object {
         crate::execution::late_object(kind, origin.mixed(0x4C41_5445))
     }
 
-    /// The name of a part of it.
+    /// Returns the name of a part of it.
     #[must_use]
     pub fn part(&self, part: Part) -> Name {
         self.name.mixed(part as u64)
@@ -97,69 +98,69 @@ impl fmt::Display for Object {
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 #[repr(u64)]
 pub enum Part {
-    /// Where things are added: sends, notifications, new values.
+    /// The position for additions: sends, notifications, new values.
     Tail = 0x101,
-    /// Where things are taken.
+    /// The position for removals.
     Head,
     /// The drops of senders, in any order.
     Drops,
-    /// That the receiver is gone.
+    /// The closing by the receiver.
     Closed,
-    /// The line of those who want permits or a lock.
+    /// The queue of waiters for permits or a lock.
     Line,
-    /// What is free, for those who look without waiting.
+    /// The free permits, for reads without waiting.
     Free,
-    /// Who subscribes or is counted.
+    /// The set of subscribers or counted handles.
     Members,
-    /// A request to stop.
+    /// A request to abort.
     Abort,
     /// One item of a queue; its number is mixed in.
     Item,
 }
 
-/// What an event does, in words: `sends u32 to channel 1`.
+/// The description of an event: `sends u32 to channel 1`.
 #[derive(Copy, Clone, Debug)]
 pub struct Action {
     /// "sends", "takes from", "locks".
     pub verb: &'static str,
-    /// What is sent: the name of a type, whose path is not shown, or nothing.
+    /// The type name of the message, displayed without its path, or empty.
     pub what: &'static str,
-    /// "to", "from", or nothing.
+    /// "to", "from", or empty.
     pub link: &'static str,
-    /// What it is done to.
+    /// The object of the operation.
     pub object: Option<Object>,
-    /// Where in the program.
+    /// The position in the program.
     pub place: Place,
 }
 
 impl Action {
-    /// `verb object`.
+    /// Describes `verb object`.
     #[must_use]
     pub fn new(verb: &'static str, object: Object, place: Place) -> Action {
         Action { verb, what: "", link: "", object: Some(object), place }
     }
 
-    /// `verb T link object`, with the last part of the type's path.
+    /// Describes `verb T link object`, with the last part of the type's path.
     #[must_use]
     pub fn of<T: ?Sized>(verb: &'static str, link: &'static str, object: Object, place: Place) -> Action {
         Action { verb, what: std::any::type_name::<T>(), link, object: Some(object), place }
     }
 
-    /// Whether it does the same at the same place.
+    /// Returns `true` if both have the same verb and place.
     pub(crate) fn is_like(&self, other: &Action) -> bool {
-        // Nearly always they are the very same texts.
+        // Equal texts nearly always share one address.
         let same = |a: &'static str, b: &'static str| std::ptr::eq(a, b) || a == b;
         same(self.verb, other.verb) && (std::ptr::eq(self.place, other.place) || self.place == other.place)
     }
 
-    /// `verb`, with no object.
+    /// Describes `verb`, with no object.
     #[must_use]
     pub fn plain(verb: &'static str, place: Place) -> Action {
         Action { verb, what: "", link: "", object: None, place }
     }
 }
 
-/// The name of a type without the paths of it and its parts.
+/// Returns the name of a type without paths, including those of its type arguments.
 fn short_type(full: &str) -> String {
     let is_path = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
     let mut short = String::new();

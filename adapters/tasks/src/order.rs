@@ -1,54 +1,57 @@
-//! What comes before what by causes alone, of steps and asides: see [`crate::asides`].
+//! The happens-before order of steps and merged events by causes alone: see [`crate::asides`].
 //!
-//! Each has a *stamp*, its number among all of them, and a row: for each task, the stamp of the last thing that this task did
-//! before. What a task does comes one after another, so this says everything. Asides that come after nothing new have the
-//! row of what their task did before.
+//! Each step and merged event has a *stamp*, its number among all of them, and a row, which is a vector clock: for
+//! each task, the stamp of the last operation of this task that happens before. The operations of one task are
+//! totally ordered, so the row determines the order completely. A merged event without new causes shares the row of
+//! its task's previous operation.
 
 use crate::asides::{aside_of, is_aside};
 
-/// Who comes after whom.
+/// The happens-before order.
 #[derive(Debug, Default)]
 pub(crate) struct Order {
-    /// How many tasks there is room for in a row.
+    /// The number of tasks for which a row has room.
     stride: usize,
     rows: Vec<i32>,
     steps: Vec<Entry>,
     asides: Vec<Entry>,
 }
 
-/// Rows have room for so many tasks, or a multiple.
+/// The minimum room of a row; larger rows are multiples of it.
 const FEW: usize = 8;
 
-/// A step or an aside.
+/// A step or a merged event.
 #[derive(Copy, Clone, Debug)]
 struct Entry {
     task: u32,
     stamp: u32,
-    /// Which row it has, and how many there are with it.
+    /// The index of its row; `rows` is the number of rows up to and including it.
     row: u32,
     rows: u32,
 }
 
 impl Order {
-    /// A step of task `task`. Its causes follow.
+    /// Adds a step of task `task`. Its causes are added by [`Order::newest_step_after`].
     pub(crate) fn step(&mut self, task: u32, stamp: u32) {
         let row = self.new_row(task);
         self.steps.push(Entry { task, stamp, row, rows: row + 1 });
     }
 
-    /// The newest step comes after this.
+    /// Orders the newest step after `cause`.
     pub(crate) fn newest_step_after(&mut self, cause: u32) {
         let row = self.steps.last().expect("there is one").row;
         self.join(row, cause);
     }
 
-    /// An aside of task `task`, after what it did `before` and causes that others made.
+    /// Adds a merged event of task `task`, after the task's operations `before` and the operations `causes` of other
+    /// tasks.
     pub(crate) fn aside(&mut self, task: u32, stamp: u32, before: &[u32], causes: &[u32]) {
         let row = match (before, causes) {
             (&[before], []) if self.entry(before).task == task => self.entry(before).row,
             _ => {
                 let row = self.new_row(task);
-                // Asides stand behind the steps that they come after.
+                // A merged event is listed behind the steps that it happens after; in reverse order, most joins are
+                // skipped.
                 before.iter().chain(causes).rev().for_each(|&cause| self.join(row, cause));
                 row
             }
@@ -57,14 +60,14 @@ impl Order {
         self.asides.push(Entry { task, stamp, row, rows });
     }
 
-    /// Whether a cause comes after what task `task` did with this stamp.
+    /// Returns `true` if a cause happens after, or is, the operation of task `task` with this stamp.
     pub(crate) fn is_after(&self, cause: u32, task: u32, stamp: u32) -> bool {
         let entry = self.entry(cause);
         let row = &self.rows[entry.row as usize * self.stride..];
         if entry.task == task { entry.stamp >= stamp } else { row[task as usize] >= stamp as i32 }
     }
 
-    /// Forgets all but the first steps and asides.
+    /// Removes all but the first `steps` steps and `asides` merged events.
     pub(crate) fn truncate(&mut self, steps: usize, asides: usize) {
         self.steps.truncate(steps);
         self.asides.truncate(asides);
@@ -90,7 +93,7 @@ impl Order {
     fn join(&mut self, row: u32, cause: u32) {
         let entry = self.entry(cause);
         let (from, to) = (entry.row as usize * self.stride, row as usize * self.stride);
-        // Who comes after something comes after all that it comes after.
+        // Happens-before is transitive: an operation after this one is after all of its causes.
         if self.rows[to + entry.task as usize] >= entry.stamp as i32 {
             return;
         }
@@ -125,7 +128,8 @@ mod tests {
     #[test]
     fn what_comes_after_a_step_may_come_before_its_asides() {
         let mut order = Order::default();
-        // Task 0 takes a step, and does two asides in it; task 1 takes a step after the one, task 20 after the others.
+        // Task 0 takes a step with two merged events; task 1 takes a step after the step, task 20 after the merged
+        // events.
         order.step(0, 1);
         order.aside(0, 2, &[0], &[]);
         order.aside(0, 3, &[cause_of(0)], &[]);

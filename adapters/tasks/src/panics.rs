@@ -1,4 +1,4 @@
-//! Panics of user code: caught, never printed, with their message and line.
+//! Panics of user code: caught, never printed, with their message and location.
 
 use crate::object::short_file;
 use std::any::Any;
@@ -18,19 +18,19 @@ thread_local! {
     static LAST: RefCell<Option<(String, String)>> = const { RefCell::new(None) };
 }
 
-/// Runs user code.
+/// Calls user code and catches its panic.
 pub(crate) fn catch<R>(work: impl FnOnce() -> R) -> Result<R, Caught> {
     panic::catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
         let (message, place) = match LAST.take() {
             Some((message, place)) => (message, Some(place)),
-            // `resume_unwind` passes the hook by.
+            // `resume_unwind` bypasses the hook.
             None => (text(&*payload), None),
         };
         Caught { payload, message, place }
     })
 }
 
-/// While `work` runs on this thread, panics are remembered instead of printed.
+/// Calls `work`; panics on this thread are stored instead of printed meanwhile.
 pub(crate) fn quietly<R>(work: impl FnOnce() -> R) -> R {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {

@@ -1,20 +1,20 @@
-//! Permits and the line of those who want some: the core of semaphores, locks and bounded channels.
+//! Permits and the queue of their waiters: the core of semaphores, locks and bounded channels.
 //!
-//! Asking is an event that never waits: it takes a place in the line, in order of asking, as in tokio. Getting
-//! permits happens after the releases that made them free. Whether getting is a step of its own must not depend
-//! on when others release, or equivalent executions would differ: so only permits that were never held are
-//! given with the asking. Where the permits may be closed, it matters whether they were free when they were asked for:
-//! there asking depends on the releases before it, and free permits are always given with the asking.
+//! A request is an event that never blocks: it appends a waiter to the queue, in the order of the requests, as in
+//! tokio. Getting the permits happens after the releases that made them free. If getting the permits were a separate
+//! step only when other tasks release late, equivalent executions would have different steps. Therefore only permits
+//! that were never held are granted with the request. If the permits may be closed, it matters if they were free at
+//! the request: the request then depends on the releases before it, and free permits are always granted with it.
 
 use crate::waiting::Ready;
 use std::collections::VecDeque;
 
-/// A waiter in the line.
+/// A waiter in the queue.
 #[derive(Debug)]
 struct Want {
     id: u64,
     need: usize,
-    /// The permits that are assigned to it so far, and the steps that released them.
+    /// The permits that are assigned to it so far; `released_by` has the steps that released them.
     assigned: usize,
     released_by: Vec<u32>,
 }
@@ -25,27 +25,27 @@ impl Want {
     }
 }
 
-/// Permits, free or held, and the line of those who want some.
+/// Permits, free or held, and the queue of their waiters.
 #[derive(Debug)]
 pub struct Permits {
-    /// What is free, by the step that released it.
+    /// The free permits, by the step that released them.
     free: VecDeque<(u32, usize)>,
-    /// How much of it nobody ever held or asked for.
+    /// The number of free permits that were never held or requested.
     fresh: usize,
     line: VecDeque<Want>,
     next: u64,
-    /// Closed: no waiter gets permits any more.
+    /// `true` if closed: waiters get no permits from now on.
     closed: bool,
     /// The newest step that released permits.
     released: Option<u32>,
 }
 
-/// The answer to [`Permits::ask`].
+/// The result of [`Permits::ask`].
 #[derive(Copy, Clone, Debug)]
 pub enum Asked {
-    /// They are given.
+    /// The permits are granted.
     Now,
-    /// Wait for this number in the line.
+    /// The caller has to wait as the waiter with this id.
     Wait(u64),
 }
 
@@ -56,13 +56,13 @@ impl Default for Permits {
 }
 
 impl Permits {
-    /// No permits.
+    /// Creates an empty set of permits.
     #[must_use]
     pub const fn new() -> Permits {
         Permits { free: VecDeque::new(), fresh: 0, line: VecDeque::new(), next: 1, closed: false, released: None }
     }
 
-    /// As many, which nobody ever held.
+    /// Creates `count` permits that were never held.
     #[must_use]
     pub fn with(count: usize) -> Permits {
         let mut permits = Permits::new();
@@ -71,7 +71,7 @@ impl Permits {
         permits
     }
 
-    /// How many are free.
+    /// Returns the number of free permits.
     #[must_use]
     pub fn available(&self) -> usize {
         self.free.iter().map(|(_, count)| count).sum()
@@ -92,7 +92,7 @@ impl Permits {
         steps
     }
 
-    /// Asks for permits. With `at_once`, free ones are given with the asking, wherever they come from.
+    /// Requests permits. With `at_once`, free ones are granted with the request even if they were held before.
     pub fn ask(&mut self, need: usize, at_once: bool) -> Asked {
         if (at_once || need <= self.fresh) && self.try_ask(need) {
             return Asked::Now;
@@ -105,7 +105,7 @@ impl Permits {
         Asked::Wait(id)
     }
 
-    /// Takes permits if that needs no waiting.
+    /// Takes permits if they are free. Returns `false` otherwise.
     pub fn try_ask(&mut self, need: usize) -> bool {
         if self.available() < need {
             return false;
@@ -115,7 +115,7 @@ impl Permits {
         true
     }
 
-    /// Step `step` releases permits.
+    /// Releases permits in step `step`.
     pub fn release(&mut self, count: usize, step: u32) {
         if count > 0 {
             self.released = Some(step);
@@ -124,7 +124,7 @@ impl Permits {
         }
     }
 
-    /// Assigns free permits to the waiters in their order. The first one gets what is free, even if it needs more.
+    /// Assigns free permits to the waiters in their order. The first one gets the free permits even if it needs more.
     fn assign(&mut self) {
         if self.closed {
             return;
@@ -140,7 +140,7 @@ impl Permits {
         }
     }
 
-    /// The newest step that released permits, if there was one.
+    /// Returns the newest step that released permits, if there was one.
     #[must_use]
     pub fn released(&self) -> Option<u32> {
         self.released.filter(|&step| step != Ready::ALWAYS)
@@ -155,31 +155,31 @@ impl Permits {
         self.line.iter().find(|want| want.id == id)
     }
 
-    /// The steps that released the permits of waiter `id`, if it has all that it needs.
+    /// Returns the steps that released the permits of waiter `id`, if it has all that it needs.
     #[must_use]
     pub fn ready(&self, id: u64) -> Option<Vec<u32>> {
         self.waiter(id).filter(|want| want.is_served()).map(|want| want.released_by.clone())
     }
 
-    /// The number of permits that are assigned to waiter `id`.
+    /// Returns the number of permits that are assigned to waiter `id`.
     #[must_use]
     pub fn assigned(&self, id: u64) -> usize {
         self.waiter(id).map_or(0, |want| want.assigned)
     }
 
-    /// Removes waiter `id` from the line; it keeps what is assigned to it.
+    /// Removes waiter `id` from the queue; its assigned permits count as held.
     pub fn take(&mut self, id: u64) {
         self.line.retain(|want| want.id != id);
     }
 
-    /// Removes waiter `id` from the line in step `step`; what is assigned to it is free again.
+    /// Removes waiter `id` from the queue in step `step`; its assigned permits are free again.
     pub fn give_up(&mut self, id: u64, step: u32) {
         let assigned = self.assigned(id);
         self.take(id);
         self.release(assigned, step);
     }
 
-    /// Takes up to `count` free permits away for good.
+    /// Removes up to `count` free permits permanently, and returns their number.
     pub fn forget(&mut self, count: usize) -> usize {
         let count = count.min(self.available());
         self.fresh = self.fresh.saturating_sub(count);

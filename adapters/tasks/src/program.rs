@@ -1,4 +1,4 @@
-//! Programs of async tasks, and the way from one to a verdict.
+//! Programs of async tasks, and their exploration.
 
 use crate::groups::Learnt;
 use crate::life::spawn;
@@ -11,21 +11,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use whippet_model::{Kind, Machine, MachineError, Name, Problem, Program, Schedule, Verdict};
 use whippet_search::{Observer, Options, SearchError, explore};
 
-/// What can be told about how tasks are run.
+/// Settings for the execution of tasks.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// How many timers may fire early in one execution: see the documentation of virtual time.
+    /// The number of timers that may fire early in one execution: see the documentation of virtual time.
     pub timers: u64,
-    /// Whether the clock stands still as long as anything else can happen.
+    /// Stops the clock as long as any other step is possible.
     pub paused: bool,
-    /// Whether tasks that still wait at the end are a finding.
+    /// Reports tasks that are still blocked at the end.
     pub left_behind: bool,
-    /// Whether messages that nobody ever takes are a finding.
+    /// Reports messages that are never received.
     pub untaken: bool,
-    /// Whether there is a point before every operation: also where a task begins, and where it looks in vain.
+    /// Adds a scheduling point before every operation: also before the first poll of a task, and before checks that
+    /// find no item.
     pub deep: bool,
-    /// Whether also those takes, replies, drops of handles and ends of tasks are events that nobody can tell from what
-    /// happens around them: to compare with.
+    /// Disables merging: receives, replies, drops of handles and ends of tasks are events even if no task can observe
+    /// their order. For comparison with the default.
     pub every_event: bool,
 }
 
@@ -36,15 +37,15 @@ impl Default for Settings {
 }
 
 pub(crate) struct Shared {
-    /// Begins an execution: the test's body is its first task.
+    /// Starts an execution: spawns the test's body as its first task.
     pub(crate) body: Arc<dyn Fn() + Send + Sync>,
     pub(crate) settings: Settings,
     pub(crate) learnt: Learnt,
-    /// The number of its next execution. Those of different programs differ, see [`program_of`].
+    /// The number of its next execution, distinct from those of other programs: see [`program_of`].
     next: AtomicU64,
 }
 
-/// The number of the program of an execution.
+/// Returns the number of the program of an execution.
 pub(crate) fn program_of(execution: u64) -> u64 {
     execution >> 32
 }
@@ -65,7 +66,7 @@ impl Shared {
     }
 }
 
-/// What a schedule says of a program.
+/// Keys of a schedule's parameters.
 const EVERY_EVENT: &str = "every-event";
 const LEARNT: &str = "learnt";
 
@@ -77,7 +78,7 @@ pub struct Tasks {
 }
 
 impl Tasks {
-    /// A program whose main task is what `body` makes, anew for each execution.
+    /// Creates a program whose main task runs the future that `body` returns, a new one for each execution.
     #[track_caller]
     pub fn new<F>(name: impl Into<String>, settings: Settings, body: impl Fn() -> F + Send + Sync + 'static) -> Tasks
     where
@@ -88,13 +89,14 @@ impl Tasks {
         Tasks { name: name.into(), shared: Arc::new(Shared::new(body, settings, Learnt::default())) }
     }
 
-    /// The same with a step for every event, also where nobody can tell: see [`Settings::every_event`].
+    /// Returns the same program without merging: see [`Settings::every_event`].
     #[must_use]
     pub fn with_every_event(&self) -> Tasks {
         self.with(true, Learnt::default())
     }
 
-    /// The same as it was when the schedule was made: what had been learnt then decides what is a step.
+    /// Returns the same program in the state in which the schedule was made: the refinements learnt by then define
+    /// the steps.
     #[must_use]
     pub fn as_in(&self, schedule: &Schedule) -> Tasks {
         let setting = |name| schedule.settings.get(name);
@@ -107,7 +109,7 @@ impl Tasks {
         Tasks { name: self.name.clone(), shared: Arc::new(shared) }
     }
 
-    /// Searches it. What belongs together is learnt on the way; the search is begun again until nothing new turns up.
+    /// Explores the program. Restarts the search whenever it has learnt new refinements, until there are no more.
     pub fn explore(&self, options: &Options, observer: &dyn Observer) -> Result<Verdict, SearchError> {
         let watch = Watch::start();
         loop {
@@ -123,13 +125,13 @@ impl Tasks {
         }
     }
 
-    /// Grows with what is learnt about the program: a search during which it grew has to be begun again.
+    /// Returns the version of the learnt refinements. A search during which it grew has to be restarted.
     #[must_use]
     pub fn learnt(&self) -> u64 {
         self.shared.learnt.version()
     }
 
-    /// Runs one execution, everybody in turn: what a plain runtime might do.
+    /// Runs one execution with round-robin scheduling, as a plain runtime might do.
     pub fn run_once(&self, steps: usize) -> Result<Vec<Problem>, MachineError> {
         let mut machine = self.machine()?;
         let mut enabled = Vec::new();
@@ -137,7 +139,7 @@ impl Tasks {
         for _ in 0..steps {
             enabled.clear();
             machine.enabled(&mut enabled);
-            // Round robin, so that nobody who spins keeps others from going on.
+            // Round robin: a task that spins does not starve others.
             let Some(choice) = enabled.iter().find(|choice| choice.what.0 >= turn).or(enabled.first()) else { break };
             turn = choice.what.0 + 1;
             machine.execute(*choice)?;

@@ -1,39 +1,39 @@
-//! What is noted of the step being taken.
+//! The record of the step being taken.
 
 use crate::object::Action;
 use smallvec::SmallVec;
 use whippet_model::{Branch, Name, Touch};
 
-/// What the step being taken has done so far.
+/// The effects of the step being taken so far.
 pub(crate) struct Record {
     pub(crate) action: Option<Action>,
     pub(crate) touches: Vec<Touch>,
     pub(crate) causes: Vec<u32>,
     pub(crate) branch: Branch,
-    /// How many ways each choice made in this step had.
+    /// The number of branches of each choice made in this step.
     pub(crate) arities: SmallVec<[u32; 2]>,
-    /// Whether the step was taken before: what it touches is known.
+    /// `true` if the step is replayed: its footprint is known.
     pub(crate) known: bool,
-    /// The name of the event, and how many items it has sent.
+    /// The name of the event; `items` counts the items that it has sent.
     pub(crate) event: Name,
     items: u64,
-    /// Whether the task had been waiting.
+    /// `true` if the task was waiting before the step.
     pub(crate) waited: bool,
-    /// Whether nobody goes on.
+    /// `true` if no task runs in this step.
     pub(crate) vain: bool,
-    /// The queue that the step sends to, if what it touches does not depend on what others do.
+    /// The queue that the step sends to, if its footprint does not depend on other tasks.
     pub(crate) appends: Option<Name>,
-    /// What is told of asides, and which tasks do them.
+    /// The descriptions of merged operations, with their tasks.
     pub(crate) told: Vec<(u32, Action)>,
     /// The tasks that ended.
     pub(crate) ended: Vec<u32>,
-    /// What it makes ready for those who wait for it.
+    /// The objects whose waiters the step may enable.
     pub(crate) enables: Vec<Name>,
-    /// Whether something may not be ready any more.
+    /// `true` if an object that was ready may no longer be ready.
     pub(crate) recalls: bool,
-    /// What the task waited for, if one of these let it through and nothing else could have.
+    /// The objects that the task waited for, if one of these resumed it and nothing else could have.
     pub(crate) awaited: Vec<Name>,
-    /// The steps without which that would not have been ready.
+    /// The steps without which that object would not have been ready.
     pub(crate) needs: Vec<u32>,
 }
 
@@ -60,18 +60,18 @@ impl Record {
         }
     }
 
-    /// What the step does.
+    /// Returns the description of the step.
     pub(crate) fn action(&self) -> &Action {
         self.action.as_ref().expect("every step does something")
     }
 
-    /// A name for something that the step sends.
+    /// Returns a name for an item that the step sends.
     pub(crate) fn new_item(&mut self) -> Name {
         self.items += 1;
         self.event.mixed(self.items)
     }
 
-    /// For a new step, or one that was taken before.
+    /// Resets the record for a new step, or for the replay of a `known` one.
     pub(crate) fn begin(&mut self, event: Name, branch: Branch, known: bool) {
         self.action = None;
         self.touches.clear();

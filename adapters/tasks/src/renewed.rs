@@ -1,7 +1,7 @@
-//! What begins anew with each execution: the state of objects that statics hold.
+//! State that is reset in each execution: objects in statics.
 //!
-//! A static outlives executions, and it has no creator: the first use of it in an execution is an event, which names it by
-//! where it was made.
+//! A static outlives executions and has no creator. Its first use in an execution is an event, which names it by its
+//! place of construction.
 
 use crate::events::{self, event, execution_id, is_live};
 use crate::local::Local;
@@ -15,7 +15,7 @@ struct Current<T> {
     state: T,
 }
 
-/// An object and its state, which is the default one at the beginning of each execution.
+/// An object and its state, which is reset to the default at the beginning of each execution.
 pub struct Renewed<T> {
     kind: &'static str,
     made: Option<Place>,
@@ -23,13 +23,13 @@ pub struct Renewed<T> {
 }
 
 impl<T: Default> Renewed<T> {
-    /// An object of that kind, a word for stories.
+    /// Creates an object of this kind, a word for counterexamples.
     #[must_use]
     pub const fn new(kind: &'static str, made: Option<Place>) -> Renewed<T> {
         Renewed { kind, made, current: Local::new(None) }
     }
 
-    /// Whether it is new to this execution.
+    /// Returns `true` if the object was not used in this execution yet.
     fn is_fresh(&self) -> bool {
         let now = execution_id();
         !self.current.is_mine() || self.current.with(|c| c.as_ref().is_none_or(|c| c.execution != now && now != 0))
@@ -38,16 +38,16 @@ impl<T: Default> Renewed<T> {
     fn begin(&self, object: Object) {
         let next = Current { execution: execution_id(), object, state: T::default() };
         self.current.adopt();
-        // What an earlier execution left may hold values of the user's.
+        // The state of an earlier execution may hold user values, whose destructors must not run inside `with`.
         drop(self.current.with(|c| c.replace(next)));
     }
 
-    /// Whether it belongs to this thread: after an execution it may be dropped by another.
+    /// Returns `true` if the object belongs to this thread: after an execution, another thread may drop it.
     pub fn is_mine(&self) -> bool {
         self.current.is_mine()
     }
 
-    /// It as an object, named by the running task if it is new.
+    /// Returns the object; at its first use, it is named by the running task.
     pub fn object(&self) -> Object {
         if self.is_fresh() {
             self.begin(Object::new(self.kind));
@@ -55,7 +55,8 @@ impl<T: Default> Renewed<T> {
         self.current.with(|c| c.as_ref().expect("it was made").object)
     }
 
-    /// It as an object, named by where it was made if it is new: the running event uses it first.
+    /// Returns the object; at its first use, it is named by its place of construction. The running event uses it
+    /// first.
     pub fn named(&self) -> Object {
         if self.is_fresh() {
             self.begin(Object::late(self.kind, self.made));
@@ -63,7 +64,7 @@ impl<T: Default> Renewed<T> {
         self.object()
     }
 
-    /// It as an object. If it is new, using it is an event that changes `parts`.
+    /// Returns the object. Its first use is an event that writes `parts`.
     pub fn used(&self, parts: &[Part], place: Place) -> Object {
         if self.is_fresh() && is_live() {
             event(Action { verb: "begins to use a", what: self.kind, link: "", object: None, place });
@@ -75,59 +76,59 @@ impl<T: Default> Renewed<T> {
         self.object()
     }
 
-    /// Works on the state.
+    /// Calls `work` with the state.
     pub fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
         self.object();
         self.current.with(|c| work(&mut c.as_mut().expect("it was made").state))
     }
 }
 
-/// A value that is set at most once in each execution. Who has a reference to one of an earlier execution may keep it:
-/// such values are never dropped. What was set outside of executions stays set.
+/// A value that is set at most once in each execution. References to values of earlier executions stay valid, because
+/// these are never dropped. A value that was set outside any execution stays set.
 pub struct Once<T> {
     given: Option<T>,
     first: OnceLock<T>,
-    /// The one of this execution, if an earlier one has set the first.
+    /// The cell of this execution, if an earlier one has set `first`.
     later: AtomicPtr<OnceLock<T>>,
     /// The execution that has set it; 0 for none.
     set_in: AtomicU64,
 }
 
 impl<T> Once<T> {
-    /// Not set.
+    /// Creates an empty cell.
     #[must_use]
     pub const fn new() -> Once<T> {
         Once::with(None)
     }
 
-    /// Set from the beginning, if there is a value.
+    /// Creates a cell that holds `given`, if that is a value.
     #[must_use]
     pub const fn with(given: Option<T>) -> Once<T> {
         Once { given, first: OnceLock::new(), later: AtomicPtr::new(std::ptr::null_mut()), set_in: AtomicU64::new(0) }
     }
 
     fn cell(&self) -> &OnceLock<T> {
-        // What is put there is freed only with the whole.
+        // The allocation is freed only when `self` is dropped.
         unsafe { self.later.load(Ordering::Acquire).as_ref() }.unwrap_or(&self.first)
     }
 
-    /// Whether an earlier execution has set it, and this one has not.
+    /// Returns `true` if an earlier execution has set the cell, and this one has not.
     fn is_stale(&self) -> bool {
         let (set_in, now) = (self.set_in.load(Ordering::Relaxed), execution_id());
         set_in != 0 && now != 0 && set_in != now
     }
 
-    /// Whether it was set outside of executions: nothing changes it any more.
+    /// Returns `true` if the cell was set outside any execution: its value is final.
     pub fn is_settled(&self) -> bool {
         self.get().is_some() && self.set_in.load(Ordering::Relaxed) == 0
     }
 
-    /// The value, if it is set.
+    /// Returns the value, if it is set.
     pub fn get(&self) -> Option<&T> {
         if self.is_stale() { None } else { self.given.as_ref().or_else(|| self.cell().get()) }
     }
 
-    /// Sets it, or gives the value back.
+    /// Sets the value, or returns it if the cell is already set.
     pub fn set(&self, value: T) -> Result<(), T> {
         if self.given.is_some() {
             return Err(value);
@@ -140,17 +141,17 @@ impl<T> Once<T> {
         Ok(())
     }
 
-    /// The value of an exclusive owner.
+    /// Returns a mutable reference to the value, if it is set.
     pub fn get_mut(&mut self) -> Option<&mut T> {
         if self.is_stale() {
             return None;
         }
-        // As in `cell`, and nobody else has it.
+        // As in `cell`, and `self` is borrowed exclusively.
         let cell = unsafe { self.later.get_mut().as_mut() }.unwrap_or(&mut self.first);
         self.given.as_mut().or_else(|| cell.get_mut())
     }
 
-    /// The value; the cell is as new.
+    /// Takes the value and leaves the cell empty.
     pub fn take(&mut self) -> Option<T> {
         if self.is_stale() {
             return None;
@@ -170,7 +171,7 @@ impl<T> Drop for Once<T> {
     fn drop(&mut self) {
         let later = *self.later.get_mut();
         if !later.is_null() {
-            // It came out of a box, and nobody has it any more.
+            // The pointer came from a box, and no reference to it is left.
             drop(unsafe { Box::from_raw(later) });
         }
     }

@@ -1,14 +1,15 @@
-//! What selects and joins tell about themselves: where they begin, what they poll, and in which branch.
+//! The interface for selects and joins: they report their beginning, their polls and their branches.
 
 use crate::events::{event, quiet_event};
 use crate::execution::running;
 use crate::object::{Action, Place, place_name};
 
-/// What a select or join does that has to begin with a step of its own.
+/// The verb of the step with which some selects and joins begin.
 pub(crate) const BEGINS: &str = "begins to select";
 
-/// A select or join at `place` begins; `any_first` if it may ask any of its branches first. Where a branch of it acts as soon
-/// as it is polled, it matters what is ready now: then this is an event, or an aside, and the answer is `true`.
+/// Begins a select or join at `place`; `any_first` if it may poll any of its branches first. If one of its branches
+/// acts as soon as it is polled, the behaviour depends on the objects that are ready now: the beginning is then an
+/// event, merged if possible, and the result is `true`.
 pub fn begins(place: Place, any_first: bool) -> bool {
     let Some(x) = running().filter(|x| !x.muted) else { return false };
     let name = place_name(place);
@@ -20,7 +21,7 @@ pub fn begins(place: Place, any_first: bool) -> bool {
         } else {
             quiet_event(action, name.mixed(1), &[])
         }
-        // The first look belongs to this step.
+        // The first check belongs to this step.
         if let Some(x) = running() {
             x.task().acted = false;
         }
@@ -28,11 +29,11 @@ pub fn begins(place: Place, any_first: bool) -> bool {
     acts
 }
 
-/// Marks everything polled while it lives as what is asked before others that act as soon as they are polled.
+/// A guard that marks all polls during its lifetime as preceding branches that act as soon as they are polled.
 pub struct Composite(());
 
 impl Composite {
-    /// From now on, for the branches of the one at `place`.
+    /// Begins the marking, for a branch.
     #[must_use]
     #[inline]
     pub fn enter() -> Composite {
@@ -43,7 +44,7 @@ impl Composite {
     }
 }
 
-/// Marks everything polled while it lives as a branch of a select or join.
+/// A guard that marks all polls during its lifetime as a branch of a select or join.
 pub struct Inside(());
 
 impl Inside {
@@ -74,11 +75,11 @@ pub fn is_in_branch() -> bool {
     running().is_some_and(|x| x.task().inside > 0)
 }
 
-/// Marks everything polled while it lives as part of a select or join that has just begun.
+/// A guard that marks all polls during its lifetime as part of a select or join that has just begun.
 pub struct Around(());
 
 impl Around {
-    /// From now on, for the one at `place`; `any_first` if it may ask any of its branches first.
+    /// Begins the marking, for the select or join at `place`; `any_first` if it may poll any of its branches first.
     #[must_use]
     #[inline]
     pub fn enter(place: Place, any_first: bool) -> Around {
@@ -88,7 +89,7 @@ impl Around {
         Around(())
     }
 
-    /// What was polled is done at once.
+    /// Records that the polled branch has completed at once.
     pub fn done(&self) {
         if let Some(x) = running() {
             x.mark_around();
@@ -118,20 +119,20 @@ impl Drop for Composite {
     }
 }
 
-/// One round of a select that asks its branches: if all of them wait, and each asked one leaf or is such a select itself, it
-/// is sure that the task waits for all of these.
+/// One poll of a select. If all of its branches wait, and each has polled one leaf or is such a select itself, the
+/// task certainly waits for all of these leaves.
 #[derive(Debug, Default)]
 pub struct Round {
-    /// The leaf asked last before the poll, and before the branch being polled.
+    /// The last leaf polled before the select; `branch` is the last one before the current branch.
     from: u32,
     branch: u32,
     sure: bool,
-    /// What had to be asked again before.
+    /// The task's `dirty` flag before the poll.
     dirty: bool,
 }
 
 impl Round {
-    /// The select is polled.
+    /// Begins the poll of the select.
     #[inline]
     pub fn begin(&mut self) {
         if let Some(x) = running() {
@@ -140,7 +141,7 @@ impl Round {
         }
     }
 
-    /// One of its branches was polled.
+    /// Records that one of its branches was polled.
     #[inline]
     pub fn branch(&mut self) {
         if let Some(x) = running() {
@@ -149,7 +150,7 @@ impl Round {
         }
     }
 
-    /// The select has been polled; `waits` if it still waits.
+    /// Ends the poll of the select; `waits` if it is still pending.
     #[inline]
     pub fn end(&mut self, waits: bool) {
         if let Some(x) = running() {
@@ -164,7 +165,7 @@ impl Round {
     }
 }
 
-/// A number for a `select!` of the running task.
+/// Returns a number for a `select!` of the running task.
 #[must_use]
 pub fn new_select() -> u32 {
     running().map_or(0, |x| {
@@ -173,11 +174,11 @@ pub fn new_select() -> u32 {
     })
 }
 
-/// Marks everything polled while it lives as a branch of an unbiased select.
+/// A guard that marks all polls during its lifetime as a branch of an unbiased select.
 pub struct InBranch(Option<usize>);
 
 impl InBranch {
-    /// From now on: branch `branch` of select `select`.
+    /// Begins the marking, for branch `branch` of select `select`.
     #[must_use]
     pub fn enter(select: u32, branch: u32) -> InBranch {
         let Some(x) = running() else { return InBranch(None) };

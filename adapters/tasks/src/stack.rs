@@ -1,12 +1,12 @@
-//! Stacks of tasks, kept for the next ones.
+//! The stacks of tasks, which are reused.
 //!
-//! Stacks begin at the ends of pages. If all did so, what a task uses of its stack would compete with what all others use
-//! for the same few lines of the processor's cache. So each begins a little lower than the one made before.
+//! Stacks begin at page boundaries. Without a shift, the parts that tasks use would all map to the same few lines of
+//! the processor's cache. Therefore each stack begins a little lower than the previous one.
 
 use corosensei::stack::{DefaultStack, StackPointer};
 use std::cell::Cell;
 
-/// By how much, and when to begin anew: together a page.
+/// The shift of each stack relative to the previous one, and the number of shifts: together less than a page.
 const SHIFT: usize = 576;
 const SHIFTS: usize = 7;
 
@@ -28,21 +28,21 @@ impl Stack {
     }
 }
 
-/// Stacks that no task of an execution uses. After it they are there for the next one on this thread.
+/// The stacks that no task of an execution uses. Afterwards they are available to the next execution on this thread.
 pub(crate) struct Stacks(Vec<Stack>);
 
 impl Stacks {
-    /// Those that no execution uses.
+    /// Returns the stacks that no execution uses.
     pub(crate) fn spare() -> Stacks {
         Stacks(SPARE.take())
     }
 
-    /// One that is not in use.
+    /// Returns an unused stack.
     pub(crate) fn take(&mut self) -> Stack {
         self.0.pop().unwrap_or_else(Stack::new)
     }
 
-    /// It is not in use any more.
+    /// Stores a stack that is no longer in use.
     pub(crate) fn give_back(&mut self, stack: Stack) {
         self.0.push(stack);
     }
@@ -50,7 +50,7 @@ impl Stacks {
 
 impl Drop for Stacks {
     fn drop(&mut self) {
-        // A thread that ends needs none.
+        // Fails on a thread that ends, which needs none.
         let _ = SPARE.try_with(|spare| {
             self.0.append(&mut spare.take());
             spare.set(std::mem::take(&mut self.0));
@@ -58,7 +58,8 @@ impl Drop for Stacks {
     }
 }
 
-// The whole stack with its guard page, but for less than a page at the base; shifts keep the alignment.
+// Sound because it is the whole stack with its guard page, except for less than a page at the base; shifts keep the
+// alignment.
 unsafe impl corosensei::stack::Stack for Stack {
     fn base(&self) -> StackPointer {
         StackPointer::new(self.whole.base().get() - self.shift).expect("a stack is not at the end of memory")

@@ -1,5 +1,5 @@
-//! Threads of the operating system that use what belongs to an execution. What they do cannot be explored, and must not pass
-//! unseen: it is an error that says what and where.
+//! Foreign threads: threads of the operating system that use objects of an execution. Their operations cannot be
+//! explored and must not go unnoticed: they are reported as an error with the operation and its location.
 
 use crate::object::{Action, place_text};
 use crate::program::program_of;
@@ -8,23 +8,23 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 thread_local! {
-    /// What this thread does, outside of any execution.
+    /// The current operation of this thread, outside any execution.
     static LAST: Cell<Option<Action>> = const { Cell::new(None) };
 }
 
-/// What strays did, and to which program.
+/// The errors found, with the number of the program.
 static FOUND: Mutex<Vec<(u64, String)>> = Mutex::new(Vec::new());
 
 fn found() -> MutexGuard<'static, Vec<(u64, String)>> {
     FOUND.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// This thread, which runs no execution, is about to do something.
+/// Records the next operation of this thread, which runs no execution.
 pub(crate) fn about_to(action: Action) {
     LAST.set(Some(action));
 }
 
-/// What this thread does it does to something of this execution.
+/// Panics because this thread uses an object of `execution`, and records the error.
 #[cold]
 #[track_caller]
 pub(crate) fn refuse(execution: u64) -> ! {
@@ -37,12 +37,12 @@ pub(crate) fn refuse(execution: u64) -> ! {
     panic!("{text}");
 }
 
-/// Looks for strays while a program is explored.
+/// Detects foreign threads while a program is explored.
 pub(crate) struct Watch {
     threads: Option<usize>,
 }
 
-/// How long a stray may take to do something.
+/// The maximum time to wait for an operation of a foreign thread.
 const PATIENCE: Duration = Duration::from_millis(100);
 
 impl Watch {
@@ -50,8 +50,8 @@ impl Watch {
         Watch { threads: threads() }
     }
 
-    /// What a stray did to this program. If the search ended badly, a thread that still runs is given time to show
-    /// why.
+    /// Returns the error of a foreign thread that used this program. If the search ended `badly`, waits for threads
+    /// that still run, because one of these may show the reason.
     pub(crate) fn misuse(&self, program: u64, badly: bool) -> Option<String> {
         for _ in 0..PATIENCE.as_millis() {
             let first = found().iter().find(|(of, _)| *of == program).map(|(_, text)| text.clone());
@@ -64,7 +64,7 @@ impl Watch {
     }
 }
 
-/// How many threads this process has, where the system tells.
+/// Returns the number of threads of this process, if the system provides it.
 fn threads() -> Option<usize> {
     std::fs::read_dir("/proc/self/task").ok().map(Iterator::count)
 }

@@ -1,4 +1,5 @@
-//! Tasks: futures polled on stacks of their own, so that any call can stop in the middle of a poll.
+//! Tasks: futures that are polled on stacks of their own, so that any call can suspend the task in the middle of a
+//! poll.
 
 use crate::events;
 use crate::execution::{self, Execution, NONE, Select, Steps};
@@ -19,83 +20,85 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use whippet_model::{Name, Touch};
 
-/// Where a task stands.
+/// The state of a task.
 pub(crate) enum State {
     /// Not begun.
     Fresh,
-    /// Before this event.
+    /// Suspended before this event.
     Event(Action),
-    /// In the middle of a poll, about to look at its waits; `first` if no look has been taken since they were registered.
-    /// See [`Execution::looks_first`].
+    /// In the middle of a poll, about to check its waits; `first` if they were not checked since they were
+    /// registered. See [`Execution::looks_first`].
     Looking { first: bool },
-    /// Waiting for one of its waits, a wake from elsewhere, or an abort.
+    /// Blocked until one of its waits is ready, a waker is called, or the task is aborted.
     Blocked,
-    /// Over.
+    /// Finished.
     Done,
 }
 
-/// A task of an execution. When that is over, another one begins in the same memory.
+/// A task of an execution. Its memory is reused for later tasks.
 pub(crate) struct Task {
     pub(crate) name: Name,
     pub(crate) label: Label,
     pub(crate) place: Place,
-    /// What it runs or has run; not here while it does.
+    /// The future that it runs or has run; `None` while it runs.
     life: Option<Arc<dyn Lives>>,
     on_exit: Option<Box<dyn FnOnce()>>,
-    /// How it runs, if it has begun. Apart: it is in use while the task's code reaches the task.
+    /// The coroutine that runs it, if it has begun. Boxed because it is borrowed while the task's code accesses the
+    /// task.
     coroutine: Box<Option<Coroutine<(), (), (), Stack>>>,
     yielder: *const Yielder<(), ()>,
     pub(crate) state: State,
     pub(crate) waits: Vec<Wait>,
     /// The number of the current poll.
     pub(crate) poll: u32,
-    /// The wait that may take now; 0 for none.
+    /// The wait that is allowed to complete; 0 for none.
     pub(crate) grant: u32,
     pub(crate) composite: u32,
     /// The number of selects and joins being polled.
     pub(crate) inside: u32,
-    /// The current poll repeats the one before, to see what the task waits for.
+    /// `true` if the current poll repeats the previous one, to find out which waits are still polled.
     pub(crate) repeated: bool,
-    /// The current poll has acted since its last look.
+    /// `true` if the current poll has acted since its last check of a wait.
     pub(crate) acted: bool,
-    /// The running event has asked for what is waited for next, and whether that was ready.
+    /// Set if the running event has already requested the item that is awaited next; `true` if that was ready.
     pub(crate) asks: Option<bool>,
-    /// The looks of events that asked for something, which count if the task waits for something else too.
+    /// The reads of such requests, which count if the task waits for other objects too.
     pub(crate) asked_looks: Vec<Touch>,
-    /// The selects and joins being polled for the first time, and whether any of their branches may be the first asked.
+    /// The selects and joins being polled for the first time; `true` if any of their branches may be polled first.
     pub(crate) around: Vec<(Place, bool)>,
     pub(crate) path: Select,
-    /// What the current poll has looked at in vain.
+    /// The reads of the current poll that found waits not ready.
     pub(crate) probes: Vec<Touch>,
-    /// The leaves that a select asked in the current poll, from one to another, if it is sure that it waits for them.
+    /// The range of leaves that a select polled in the current poll, if it certainly waits for all of these.
     pub(crate) asked: (u32, u32),
-    /// Whether an event followed the registration of a wait in the current poll.
+    /// `true` if an event followed the registration of a wait in the current poll.
     pub(crate) dirty: bool,
     pub(crate) woken: Option<u32>,
     pub(crate) aborted: Option<u32>,
-    /// Resumed to be dropped, because of the abort.
+    /// `true` if the task is resumed only to be dropped after an abort.
     pub(crate) cancelling: bool,
-    /// The aside that comes before what it does next, as a cause, or [`NONE`].
+    /// The task's last merged event since its last step, as a cause, or [`NONE`].
     pub(crate) last_aside: u32,
-    /// Whether what it does now belongs to that, and whether it has taken something so: see [`pass`].
+    /// `true` if the current operation belongs to that merged event; `taking` if the event receives an item: see
+    /// [`pass`].
     pub(crate) in_aside: bool,
     pub(crate) taking: bool,
-    /// How many of its waits would let it go on without an event: see [`pass`].
+    /// The number of its waits that can complete without an event: see [`pass`].
     pub(crate) hopes: u32,
-    /// Whether it waits in the middle of a poll, where no abort reaches it.
+    /// `true` if it is blocked in the middle of a poll, where an abort has no effect.
     pub(crate) in_poll: bool,
-    /// How many real locks it holds.
+    /// The number of real locks that it holds.
     held: i32,
     pub(crate) children: u32,
     pub(crate) steps: u32,
-    /// The steps that come before what it does next.
+    /// The steps that happen before its next operation.
     pub(crate) after: Steps,
     pub(crate) waker: Waker,
     pub(crate) locals: Vec<(usize, Box<dyn Any>)>,
 }
 
 impl Task {
-    /// Memory for a task.
+    /// Returns an unused task.
     #[track_caller]
     pub(crate) fn none() -> Task {
         Task {
@@ -138,7 +141,7 @@ impl Task {
         }
     }
 
-    /// A task that has not begun.
+    /// Reinitializes this memory for a task that has not begun.
     pub(crate) fn renew(
         &mut self,
         id: u64,
@@ -164,7 +167,7 @@ impl Task {
         after.iter().for_each(|&step| self.after.push(step));
     }
 
-    /// Drops what it holds.
+    /// Drops everything that the task holds.
     pub(crate) fn clear(&mut self) {
         (self.life, self.on_exit, *self.coroutine) = (None, None, None);
         self.waits.clear();
@@ -174,12 +177,12 @@ impl Task {
         self.locals.clear();
     }
 
-    /// A panic that nobody has seen, with its line and step.
+    /// Returns a panic that no other task has observed, with its location and step.
     pub(crate) fn unseen_panic(&self) -> Option<(String, Option<String>, u32)> {
         self.life.as_ref()?.end().unseen_panic()
     }
 
-    /// Whether the poll that has ended asked for nothing but what the task still waits for.
+    /// Returns `true` if every leaf that the finished poll has polled is certainly still awaited.
     fn waits_for_sure(&self) -> bool {
         let (from, to) = self.asked;
         if from < to {
@@ -188,14 +191,15 @@ impl Task {
         !self.dirty && self.live_waits().nth(1).is_none()
     }
 
-    /// The waker of a future between the task and a leaf, if that is not the task's own.
+    /// Returns the waker of a future between the task and a leaf, if it differs from the task's own.
     pub(crate) fn foreign(&self, cx: &Context<'_>) -> Option<Waker> {
         (!cx.waker().will_wake(&self.waker)).then(|| cx.waker().clone())
     }
 
     pub(crate) fn drop_wait(&mut self, id: u32) {
         if let Some(at) = self.waits.iter().position(|wait| wait.id == id) {
-            // Those who care for the order of asking go by its number. The last one, as it nearly always is, is not moved.
+            // The order of polling is given by `Wait::order`, not by the position. Usually the last entry is removed,
+            // and none moves.
             let last = self.waits.len() - 1;
             if at < last {
                 self.waits.swap(at, last);
@@ -204,7 +208,7 @@ impl Task {
         }
     }
 
-    /// What comes before what it does next: these steps, and its last aside behind them.
+    /// Returns the causes of its next operation: the steps in `after`, followed by its last merged event.
     pub(crate) fn before(&self) -> Steps {
         let aside = self.last_aside;
         match self.after[..] {
@@ -215,12 +219,12 @@ impl Task {
         }
     }
 
-    /// The step that aborted it, if that ends what it waits for.
+    /// Returns the step that aborted it, if the abort ends its wait.
     pub(crate) fn cancelled(&self) -> Option<u32> {
         self.aborted.filter(|_| !self.in_poll)
     }
 
-    /// The waits that its last poll asked for, or that are asked for only when woken.
+    /// Returns the waits that its last poll polled, or that are polled only after a wake.
     pub(crate) fn live_waits(&self) -> impl Iterator<Item = &Wait> {
         self.waits.iter().filter(|wait| self.is_live(wait))
     }
@@ -230,11 +234,11 @@ impl Task {
     }
 }
 
-/// What stories call a task: "main", "task 3".
+/// The name of a task in counterexamples: "main", "task 3".
 #[derive(Copy, Clone)]
 pub(crate) struct Label {
     pub(crate) kind: &'static str,
-    /// Its number among those of its kind.
+    /// Its number among the tasks of its kind.
     pub(crate) number: u32,
 }
 
@@ -250,11 +254,12 @@ impl fmt::Display for Label {
     }
 }
 
-/// The kind of tasks that stand for threads.
+/// The kind of tasks that represent threads.
 pub const THREAD: &str = "thread";
 
-/// Who is cleared away next when an execution is over. Threads may borrow from older tasks, which wait for them: the newest
-/// comes first. Then those who hold a real lock, which others may want on their way out.
+/// Returns the task to clear away next when an execution is over. Threads may borrow from older tasks, which wait for
+/// them, so the newest thread comes first. Tasks that hold a real lock follow, because others may need it while they
+/// unwind.
 pub(crate) fn next_to_clear(tasks: &[Box<Task>]) -> Option<usize> {
     let left = |task: &Task| !matches!(task.state, State::Done);
     let first = tasks.iter().position(|task| left(task))?;
@@ -263,7 +268,7 @@ pub(crate) fn next_to_clear(tasks: &[Box<Task>]) -> Option<usize> {
     thread.or_else(holder).or(Some(first))
 }
 
-/// The running task holds so many more real locks, or fewer.
+/// Adds `more` to the number of real locks that the running task holds.
 pub fn holds(more: i32) {
     if let Some(x) = execution::running() {
         x.task().held += more;
@@ -273,14 +278,15 @@ pub fn holds(more: i32) {
 /// The kind of the task that runs the test's body.
 pub(crate) const MAIN: &str = "main";
 
-/// Stops the running task. Comes back when it is resumed.
+/// Suspends the running task. Returns when it is resumed.
 pub(crate) fn suspend() {
     let yielder = execution::running().expect("only a running task stops").task().yielder;
-    // The yielder lives on the task's own stack, below us.
+    // The yielder lives on the task's own stack, below this frame.
     unsafe { (*yielder).suspend(()) };
 }
 
-/// Stops the running task for good: its execution is impossible. It unwinds when the execution is cleared away.
+/// Suspends the running task permanently, because its execution is impossible. It unwinds when the execution is
+/// cleared.
 pub(crate) fn abandon() -> ! {
     while !events::is_over() {
         suspend();
@@ -288,9 +294,9 @@ pub(crate) fn abandon() -> ! {
     std::panic::resume_unwind(Box::new("an impossible execution was given up"))
 }
 
-/// Lets task `number` run until it stops again.
+/// Runs task `number` until it is suspended again.
 pub(crate) fn resume(x: *mut Execution, number: u32) {
-    // Short borrows only: the task's code reaches the execution too.
+    // Borrows are short: the task's code accesses the execution too.
     let coroutine = unsafe {
         (*x).running = number;
         (&mut (*x).able)[number as usize] = None;
@@ -312,18 +318,18 @@ pub(crate) fn resume(x: *mut Execution, number: u32) {
     unsafe { (*x).running = NONE };
 }
 
-/// The whole life of a task.
+/// Runs a task from its beginning to its end.
 fn run() {
     let x = execution::running().expect("it runs");
     let life = x.task().life.take().expect("a task begins once");
     let on_exit = x.task().on_exit.take();
-    // Only the task itself knows of its end if its handle is gone before it begins.
+    // No other task can observe the end if the handle is dropped before the task begins.
     let known = Arc::strong_count(&life) > 1;
     if x.deep {
         let place = x.task().place;
         events::event(Action::plain("begins", place));
     }
-    // Nobody else uses what it runs.
+    // No other code uses the future.
     let give_up = || unsafe { life.give_up() };
     let driven = panics::catch(|| {
         let driven =
@@ -377,7 +383,8 @@ enum Driven {
     Cancelled,
 }
 
-/// A task that somebody asks to stop may be stopped before it begins: then its beginning is an event. `false`: it was.
+/// Begins the running task. The beginning is an event if some execution aborts the task, because the abort may come
+/// first. Returns `false` if it does.
 fn begins() -> bool {
     let x = execution::running().expect("it runs");
     let name = x.task().name;
@@ -396,7 +403,7 @@ fn begins() -> bool {
     true
 }
 
-/// Polls a future to its end, stopping the task whenever it waits. `in_poll`: all this is in the middle of a poll.
+/// Polls a future to completion and suspends the task whenever it waits. With `in_poll`, this happens inside a poll.
 fn drive(mut future: Pin<&mut dyn Future<Output = ()>>, in_poll: bool) -> Driven {
     let waker = execution::running().expect("it runs").task().waker.clone();
     let mut cx = Context::from_waker(&waker);
@@ -422,8 +429,8 @@ fn drive(mut future: Pin<&mut dyn Future<Output = ()>>, in_poll: bool) -> Driven
             return Driven::Cancelled;
         }
         x.task().probes.clear();
-        // Futures that were asked in this poll may be alive and no longer waited for: where it is not clear what the
-        // task waits for, only another poll can tell.
+        // Futures that were polled may be alive and no longer awaited. If it is not certain which waits are still
+        // awaited, a second poll shows it.
         let ask = !again && !x.task().waits_for_sure();
         again = ask;
         if ask {
@@ -438,7 +445,7 @@ fn drive(mut future: Pin<&mut dyn Future<Output = ()>>, in_poll: bool) -> Driven
     }
 }
 
-/// Waits until there is something to take, or the execution is over.
+/// Blocks the running task until one of its waits completes, or the execution is over.
 fn stop(x: &mut Execution, in_poll: bool) {
     x.task().in_poll |= in_poll;
     if x.waits_for_several(x.running as usize) {
@@ -459,18 +466,18 @@ fn stop(x: &mut Execution, in_poll: bool) {
     }
 }
 
-/// The running task waits.
+/// Marks the running task as blocked.
 fn block(x: &mut Execution) {
     let task = x.task();
     task.state = State::Blocked;
     forget_stale(task);
-    // Which timer is due first decides who may fire.
+    // Only the earliest timer may fire.
     if x.clock.used && x.task().live_waits().any(|wait| matches!(wait.on, On::Timer(_))) {
         x.touch(Touch::add(execution::DUE));
     }
 }
 
-/// Waits in the middle of whatever is running, as blocking calls do. `false` if the execution is over.
+/// Blocks inside the current poll, as blocking calls do. Returns `false` if the execution is over.
 pub fn wait_here(on: &On, action: Action) -> bool {
     let Some(x) = execution::running() else { return x_ready(on) };
     if x.muted {
@@ -479,7 +486,7 @@ pub fn wait_here(on: &On, action: Action) -> bool {
     let mut leaf = crate::Leaf::new();
     let waker = x.task().waker.clone();
     let mut cx = Context::from_waker(&waker);
-    // What the poll has asked for so far does not count until it is over, and is asked for again then.
+    // The waits registered by the current poll do not count until it is over; they are registered again then.
     x.task().poll += 1;
     loop {
         if leaf.poll(&mut cx, || (on.clone(), action)).is_ready() {
@@ -498,7 +505,7 @@ fn x_ready(on: &On) -> bool {
     matches!(on, On::Source(source, key) if source.ready(*key).is_some())
 }
 
-/// Runs a future to its end in the middle of whatever is running, as `block_on` does. `None` if the execution is over.
+/// Runs a future to completion inside the current poll, as `block_on` does. Returns `None` if the execution is over.
 pub fn block_on_here<F: Future>(future: F) -> Option<F::Output> {
     let mut output = None;
     {
@@ -508,30 +515,30 @@ pub fn block_on_here<F: Future>(future: F) -> Option<F::Output> {
     output
 }
 
-/// The name of the running task.
+/// Returns the name of the running task.
 #[must_use]
 pub fn task_name() -> Option<Name> {
     execution::running().map(|x| x.task().name)
 }
 
-/// What the running task keeps under `key`, the newest of it.
+/// Calls `work` with the newest value that the running task stores under `key`.
 pub fn with_local<T: 'static, R>(key: usize, work: impl FnOnce(Option<&mut T>) -> R) -> R {
     let found = execution::running().and_then(|x| {
         let locals = &mut x.task().locals;
         locals.iter_mut().rev().find(|(k, _)| *k == key).map(|(_, value)| std::ptr::from_mut(&mut **value))
     });
-    // Nothing is pushed or popped while `work` looks: scopes end before their task goes on.
+    // The list does not change while `work` runs: scopes end before their task continues.
     work(found.and_then(|value| unsafe { (*value).downcast_mut::<T>() }))
 }
 
-/// Puts a value under `key` in the running task.
+/// Stores a value under `key` in the running task.
 pub fn push_local<T: 'static>(key: usize, value: T) {
     if let Some(x) = execution::running() {
         x.task().locals.push((key, Box::new(value)));
     }
 }
 
-/// Takes back the newest value under `key`.
+/// Removes and returns the newest value under `key`.
 #[must_use]
 pub fn pop_local<T: 'static>(key: usize) -> Option<T> {
     let locals = &mut execution::running()?.task().locals;

@@ -1,4 +1,4 @@
-//! The clock as tasks see it.
+//! The clock for tasks.
 
 use crate::events::{quiet_event, read, write};
 use crate::execution::{CLOCK, current, running};
@@ -17,7 +17,7 @@ pub fn now(place: Place) -> u64 {
     current().map_or(0, |x| x.clock.now)
 }
 
-/// Stops the clock as long as anything but timers can happen.
+/// Pauses the clock: it stands still as long as steps other than timers are possible.
 pub fn pause() {
     if let Some(x) = current() {
         x.clock.used = true;
@@ -26,7 +26,7 @@ pub fn pause() {
     }
 }
 
-/// Lets the clock go on.
+/// Resumes the clock.
 pub fn resume() {
     if let Some(x) = current() {
         x.clock.paused = false;
@@ -34,7 +34,7 @@ pub fn resume() {
     }
 }
 
-/// Moves the clock.
+/// Advances the clock.
 pub fn advance(nanoseconds: u64) {
     if let Some(x) = current() {
         x.clock.used = true;

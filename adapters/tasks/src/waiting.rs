@@ -1,9 +1,9 @@
-//! Waiting: what a suspended task is waiting for, and how it is let through.
+//! Waiting: the waits of a blocked task, and the way they complete.
 //!
-//! A future that can wait (a receive, a lock, a join) holds a [`Leaf`]. Polled without a grant it only
-//! registers and stays pending, however ready it may be; the task is enabled iff something it registered is
-//! ready; scheduling the task picks one of those, grants it and polls again. So a receive is an event when it
-//! takes something, and never when it looks in vain.
+//! A future that can wait (a receive, a lock, a join) holds a [`Leaf`]. Polled without a grant, the leaf only
+//! registers a wait and stays pending, even if its object is ready. A task is enabled if and only if one of its
+//! registered waits is ready. Scheduling the task picks one of these, grants it and polls again. So a receive is an
+//! event when it takes an item, and never when it finds none.
 
 use crate::events;
 use crate::execution::{self, CLOCK, Execution, NONE, Select};
@@ -14,53 +14,55 @@ use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 use whippet_model::{Name, Touch};
 
-/// Why something is ready.
+/// The reason for the readiness of a wait.
 #[derive(Copy, Clone, Debug)]
 pub struct Ready {
-    /// The step that made it so, or [`Ready::ALWAYS`].
+    /// The step that made the wait ready, or [`Ready::ALWAYS`].
     pub since: u32,
-    /// What that step wrote: one item of a queue, an end.
+    /// The object that this step wrote: one item of a queue, the end of a task.
     pub item: Name,
 }
 
 impl Ready {
-    /// Ready before the first step.
+    /// Sentinel for [`Ready::since`]: ready before the first step.
     pub const ALWAYS: u32 = NONE;
 }
 
-/// What those look at who could tell when a wait ends.
+/// The objects whose readers could observe that a wait completes.
 #[derive(Copy, Clone, Debug)]
 pub struct Unseen {
-    /// What is watched by who waits.
+    /// The object that waiters watch.
     pub watched: Name,
-    /// What is made free for others.
+    /// The object that the completion makes free for other tasks, if any.
     pub freed: Option<Name>,
 }
 
-/// Something that tasks wait for. `key` says which wait of it is meant: its meaning is the source's own.
+/// An object that tasks wait for. `key` identifies one of its waits; its meaning is up to the source.
 pub trait Source: Send + Sync {
-    /// Whether the wait can end now. Once it can, it can until it has ended, or until a step [`recalls`](crate::recalls)
-    /// something.
+    /// Returns the reason if the wait can complete now. A wait that is ready stays ready until it completes, or until
+    /// a step [`recalls`](crate::recalls) it.
     fn ready(&self, key: u64) -> Option<Ready>;
 
-    /// Appends what others write when they end the wait, the main thing first.
+    /// Appends the objects that other tasks write when they complete the wait, the main one first.
     fn watched(&self, key: u64, out: &mut SmallVec<[Name; 2]>);
 
-    /// Whether nobody can tell when the wait ends, as long as nobody looks at certain things: what can be taken stays until
-    /// the one who waits has taken it.
+    /// Returns the objects whose readers could observe the completion of the wait. As long as no other task accesses
+    /// these, the completion can be merged, because an item that is ready stays until the waiter has taken it.
+    /// Returns `None` if the completion always needs its own event.
     fn unseen(&self, key: u64) -> Option<Unseen> {
         let _ = key;
         None
     }
 
-    /// Returns `true` if the wait ends for a reason that need not have come first: another step could have ended it
-    /// before, with another result. The step that goes on then races with the reason instead of being caused by it.
+    /// Returns `true` if the wait completes for a reason that need not have come first: another step could have
+    /// completed it before, with another result. The resumed step is then in a race with the reason instead of being
+    /// caused by it.
     fn is_contested(&self, key: u64) -> bool {
         let _ = key;
         false
     }
 
-    /// Appends the steps without which it would not be ready.
+    /// Appends the steps without which the wait would not be ready.
     fn causes(&self, key: u64, out: &mut Vec<u32>) {
         if let Some(ready) = self.ready(key)
             && ready.since != NONE
@@ -70,29 +72,29 @@ pub trait Source: Send + Sync {
     }
 }
 
-/// What a leaf waits for.
+/// The target of a wait.
 #[derive(Clone)]
 pub enum On {
-    /// Something that tasks share.
+    /// An object that tasks share, and a key.
     Source(Arc<dyn Source>, u64),
-    /// A time, in nanoseconds since the execution began.
+    /// A point in time, in nanoseconds since the execution began.
     Timer(u64),
-    /// Nothing: the task only lets others go first.
+    /// No target: the task only yields to others.
     Yield,
 }
 
 impl On {
-    /// The wait for something that may hold values which borrow. A wait is forgotten when its future is dropped, which is
-    /// before that borrow ends.
+    /// Creates the wait for a source that may hold values with borrows. A wait is removed when its future is dropped,
+    /// which happens before the borrow ends.
     pub fn of<'a, S: Source + 'a>(source: &Arc<S>, key: u64) -> On {
         let source: Arc<dyn Source + 'a> = source.clone();
-        // Nobody uses it after the wait, see above.
+        // The source is not used after the wait, see above.
         On::Source(unsafe { std::mem::transmute::<Arc<dyn Source + 'a>, Arc<dyn Source + 'static>>(source) }, key)
     }
 }
 
 impl On {
-    /// Returns `true` if the wait ends for a reason that need not have come first: see [`Source::is_contested`].
+    /// Returns `true` if the wait completes for a reason that need not have come first: see [`Source::is_contested`].
     pub(crate) fn is_contested(&self) -> bool {
         matches!(self, On::Source(source, key) if source.is_contested(*key))
     }
@@ -111,23 +113,23 @@ impl fmt::Debug for On {
 /// One registered wait of a task.
 pub(crate) struct Wait {
     pub(crate) id: u32,
-    /// Grows with every poll of a leaf: the order in which the task's futures were asked.
+    /// Grows with every poll of a leaf: the order in which the task's futures were polled.
     pub(crate) order: u32,
     /// The task's poll in which it was registered last.
     pub(crate) poll: u32,
     pub(crate) on: On,
     pub(crate) action: Action,
-    /// The waker of a future between the task and the leaf, which polls only what was woken.
+    /// The waker of a future between the task and the leaf that polls only woken children.
     pub(crate) foreign: Option<Waker>,
     /// The unbiased `select!`s around it and their branches.
     pub(crate) path: Select,
     /// Found not ready in the current poll, in an earlier step or together with the event that registered it.
     pub(crate) looked: bool,
-    /// A timer that its task has waited for: it may fire before anything else happens.
+    /// Set for a timer that its task has blocked on: it may fire before any other step.
     pub(crate) armed: bool,
 }
 
-/// The place of a waiting future in its task.
+/// The handle of a waiting future to its registered wait.
 #[derive(Debug, Default)]
 pub struct Leaf {
     execution: u64,
@@ -136,14 +138,15 @@ pub struct Leaf {
 }
 
 impl Leaf {
-    /// A leaf that waits for nothing yet.
+    /// Creates a leaf without a wait.
     #[must_use]
     pub const fn new() -> Leaf {
         Leaf { execution: 0, task: 0, id: 0 }
     }
 
-    /// Waits for what `wait` says, which is an event as the action tells. `Ready` means: take it now, this is the event.
-    /// A leaf that waits already is not told again: whoever waits for something else has it [forget](Leaf::forget) first.
+    /// Registers the wait that `wait` returns, whose completion is the event described by the action. `Ready` means
+    /// that the wait is granted: the caller takes the item now, in this event. A registered leaf ignores new targets;
+    /// call [`forget`](Leaf::forget) first.
     #[inline]
     pub fn poll(&mut self, cx: &mut Context<'_>, wait: impl FnOnce() -> (On, Action)) -> Poll<()> {
         if self.id != 0
@@ -155,7 +158,7 @@ impl Leaf {
         self.wait(cx, on, action)
     }
 
-    /// The answer where it waits already.
+    /// Polls a leaf that is registered. Returns `None` if its wait is gone.
     fn poll_again(&mut self, cx: &Context<'_>) -> Option<Poll<()>> {
         let mut x = execution::running().filter(|x| !x.muted && self.is_of(x))?;
         let task = x.task();
@@ -183,13 +186,13 @@ impl Leaf {
         let (poll, repeated) = (task.poll, task.repeated);
         let wait = &mut task.waits[at];
         (wait.order, wait.poll, wait.foreign) = (order, poll, foreign);
-        // This is a new look, unless the poll only repeats the one before.
+        // This is a new check, unless the poll only repeats the previous one.
         wait.looked &= repeated;
         x.probe(at);
         Some(Poll::Pending)
     }
 
-    /// Whether it was last polled by the task that is running.
+    /// Returns `true` if the leaf was last polled by the running task.
     fn is_of(&self, x: &Execution) -> bool {
         self.execution == x.id && self.task == x.running
     }
@@ -233,7 +236,8 @@ impl Leaf {
         Poll::Pending
     }
 
-    /// What is polled after this leaf must not act when this one is ready: whether it is. Then it waits no more.
+    /// Returns `true`, and removes the wait, if it is ready: futures that are polled after this leaf must not act
+    /// then.
     fn is_there(&mut self, x: &mut Execution, at: usize) -> bool {
         let wait = &x.task().waits[at];
         let (on, action) = (wait.on.clone(), wait.action);
@@ -251,7 +255,7 @@ impl Leaf {
         found
     }
 
-    /// Waits no more.
+    /// Removes the wait.
     pub fn forget(&mut self) {
         if self.id != 0
             && let Some(x) = execution::current()

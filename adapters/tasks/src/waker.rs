@@ -1,21 +1,22 @@
-//! The wakers of tasks: two numbers in one word, so that making, copying and dropping one costs nothing.
+//! The wakers of tasks: two numbers in one word, so that creating, cloning and dropping a waker needs no memory.
 
 use crate::execution;
 use std::task::{RawWaker, RawWakerVTable, Waker};
 
-/// Bits of a word that hold the number of the task; the others hold that of the execution.
+/// The number of bits that hold the task's number; the others hold that of the execution.
 const TASK: u32 = usize::BITS / 3;
 
-/// A waker for task `number` of execution `id`.
+/// Creates a waker for task `number` of execution `id`.
 pub(crate) fn waker(id: u64, number: u32) -> Waker {
     assert!(u64::from(number) < 1 << TASK, "whippet: an execution has more tasks than can be told apart");
-    // What is lost of the execution's number only matters after more executions than anybody waits for.
+    // The truncation of the execution's number is harmless: it takes more executions than any run has to repeat a
+    // value.
     let word = (id as usize) << TASK | number as usize;
-    // The table below takes the word for what it is and points nowhere.
+    // The table below uses the word as a number and never dereferences it.
     unsafe { Waker::from_raw(RawWaker::new(std::ptr::without_provenance(word), &TABLE)) }
 }
 
-/// Whether `word` is what [`waker`] makes of the execution's number.
+/// Returns `true` if `word` is made by [`waker`] from this execution's number.
 fn is_of(word: usize, id: u64) -> bool {
     word >> TASK == (id as usize) << TASK >> TASK
 }

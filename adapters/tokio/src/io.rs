@@ -1,5 +1,5 @@
-//! The traits of asynchronous reading and writing. They are here because libraries name them in their types;
-//! sources and sinks of bytes are not modelled.
+//! The traits of asynchronous reading and writing. They exist because libraries use them in their types and bounds;
+//! actual sources and sinks of bytes are not modelled.
 
 use std::fmt;
 use std::io::{self, IoSlice};
@@ -12,7 +12,7 @@ pub use crate::io_ext::{AsyncReadExt, AsyncWriteExt};
 pub use crate::unmodelled::standard::{Stderr, Stdin, Stdout, stderr, stdin, stdout};
 pub use std::io::{Error, ErrorKind, Result, SeekFrom};
 
-/// A buffer that is filled step by step: `..filled` is read, `..initialized` is memory that was written once.
+/// A buffer that is filled incrementally: `..filled` contains the bytes read, `..initialized` is initialized memory.
 pub struct ReadBuf<'a> {
     buffer: &'a mut [MaybeUninit<u8>],
     filled: usize,
@@ -28,7 +28,7 @@ impl fmt::Debug for ReadBuf<'_> {
 impl<'a> ReadBuf<'a> {
     pub fn new(buffer: &'a mut [u8]) -> ReadBuf<'a> {
         let initialized = buffer.len();
-        // Bytes are also bytes that may be uninitialized; nothing here writes uninitialized ones.
+        // SAFETY: `u8` and `MaybeUninit<u8>` have the same layout, and `ReadBuf` writes no uninitialized bytes.
         let buffer = unsafe { &mut *(std::ptr::from_mut(buffer) as *mut [MaybeUninit<u8>]) };
         ReadBuf { buffer, filled: 0, initialized }
     }
@@ -38,12 +38,12 @@ impl<'a> ReadBuf<'a> {
     }
 
     fn bytes(&self, to: usize) -> &[u8] {
-        // Only asked for what is initialized.
+        // SAFETY: callers only pass ranges of initialized bytes.
         unsafe { self.buffer[..to].assume_init_ref() }
     }
 
     fn bytes_mut(&mut self, from: usize, to: usize) -> &mut [u8] {
-        // Only asked for what is initialized.
+        // SAFETY: callers only pass ranges of initialized bytes.
         unsafe { self.buffer[from..to].assume_init_mut() }
     }
 
@@ -72,13 +72,13 @@ impl<'a> ReadBuf<'a> {
     }
 
     /// # Safety
-    /// What is initialized must stay so.
+    /// The caller must not de-initialize bytes that are initialized.
     pub unsafe fn inner_mut(&mut self) -> &mut [MaybeUninit<u8>] {
         self.buffer
     }
 
     /// # Safety
-    /// What is initialized must stay so.
+    /// The caller must not de-initialize bytes that are initialized.
     pub unsafe fn unfilled_mut(&mut self) -> &mut [MaybeUninit<u8>] {
         &mut self.buffer[self.filled..]
     }
@@ -111,7 +111,7 @@ impl<'a> ReadBuf<'a> {
     }
 
     /// # Safety
-    /// As many unfilled bytes must be initialized.
+    /// The first `count` unfilled bytes must be initialized.
     pub unsafe fn assume_init(&mut self, count: usize) {
         self.initialized = self.initialized.max(self.filled + count);
     }
@@ -156,7 +156,7 @@ pub trait AsyncWrite {
     }
 }
 
-/// What points to a reader or writer is one.
+/// Implements a trait for pointers to its implementors.
 macro_rules! through_pointers {
     ($trait:ident { $(fn $name:ident($($argument:ident: $type:ty),*) -> $result:ty;)* }) => {
         impl<T: ?Sized + $trait + Unpin> $trait for Box<T> {

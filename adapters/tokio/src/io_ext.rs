@@ -1,11 +1,11 @@
-//! Reading and writing in whole pieces, over whatever implements the traits.
+//! The extension traits `AsyncReadExt` and `AsyncWriteExt`, for all implementors of `AsyncRead` and `AsyncWrite`.
 
 use crate::io::{AsyncRead, AsyncWrite, ReadBuf};
 use std::future::{Future, poll_fn};
 use std::io::{Error, ErrorKind, Result};
 use std::pin::Pin;
 
-/// Reads some bytes.
+/// Reads some bytes with one read. Returns their number.
 async fn read<R: AsyncRead + Unpin + ?Sized>(reader: &mut R, buffer: &mut [u8]) -> Result<usize> {
     let mut buffer = ReadBuf::new(buffer);
     poll_fn(|cx| Pin::new(&mut *reader).poll_read(cx, &mut buffer)).await?;
@@ -67,7 +67,7 @@ macro_rules! numbers {
     )*};
 }
 
-/// Stand-in for `tokio::io::AsyncReadExt`.
+/// Shim of `tokio::io::AsyncReadExt`.
 pub trait AsyncReadExt: AsyncRead {
     fn read<'a>(&'a mut self, buffer: &'a mut [u8]) -> impl Future<Output = Result<usize>> + 'a
     where
@@ -107,7 +107,7 @@ pub trait AsyncReadExt: AsyncRead {
 
 impl<R: AsyncRead + ?Sized> AsyncReadExt for R {}
 
-/// Stand-in for `tokio::io::AsyncWriteExt`.
+/// Shim of `tokio::io::AsyncWriteExt`.
 pub trait AsyncWriteExt: AsyncWrite {
     fn write<'a>(&'a mut self, bytes: &'a [u8]) -> impl Future<Output = Result<usize>> + 'a
     where

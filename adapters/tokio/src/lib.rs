@@ -1,8 +1,8 @@
-//! Whippet's stand-in for tokio.
+//! Whippet's shim of tokio.
 //!
-//! It has tokio's names, so that programs and libraries compile against it unchanged, and runs tasks on
-//! Whippet's machine for tasks: every `#[tokio::test]` is explored in all orders instead of run once. It is put
-//! in tokio's place by `cargo whippet test`, or by hand:
+//! This crate has the names of tokio's API, so programs and libraries compile against it unchanged. It runs tasks
+//! on Whippet's machine for tasks: every `#[tokio::test]` is explored in all orders instead of being run once.
+//! `cargo whippet test` substitutes it for tokio; to do so manually:
 //!
 //! ```toml
 //! [patch.crates-io]
@@ -12,7 +12,7 @@
 #[macro_use]
 mod macros;
 pub mod runtime;
-/// Streams are in a crate of their own, as the real ones.
+/// An empty module: streams are in a separate crate, as in tokio (`tokio-stream`).
 pub mod stream {}
 pub mod sync;
 pub mod task;

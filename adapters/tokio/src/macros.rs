@@ -1,4 +1,4 @@
-//! `pin!`.
+//! The `pin!` macro.
 
 #[macro_export]
 macro_rules! pin {

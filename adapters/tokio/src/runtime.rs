@@ -1,4 +1,4 @@
-//! Runtimes. Inside an exploration they are all the one that is explored; outside, `block_on` runs one order.
+//! Runtimes. During an exploration, all runtimes are the explored one; outside of one, `block_on` runs one order.
 
 use crate::task::JoinHandle;
 use crate::unmodelled::not_modelled;
@@ -7,31 +7,31 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// A runtime: there is only one, whoever made it.
+/// A runtime. All values denote the same one.
 #[derive(Debug)]
 pub struct Runtime {
     handle: Handle,
 }
 
-/// A runtime whose tasks need not be `Send`. Here none has to be.
+/// A runtime whose tasks need not be `Send`. In the shim, no task has to be.
 #[derive(Debug)]
 pub struct LocalRuntime {
     handle: Handle,
 }
 
-/// A runtime, from inside.
+/// A handle to the runtime.
 #[derive(Debug, Clone, Default)]
 pub struct Handle {
     name: Option<Arc<str>>,
 }
 
-/// Which runtime, or which `LocalSet`.
+/// The identifier of a runtime or of a `LocalSet`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Id(u32);
 
 impl Id {
     pub(crate) fn of_local_set(number: u32) -> Id {
-        // The first is the runtime's.
+        // The first number is the runtime's.
         Id(number + 1)
     }
 }
@@ -71,12 +71,12 @@ impl std::fmt::Display for TryCurrentError {
 }
 impl std::error::Error for TryCurrentError {}
 
-/// Options of a [`LocalRuntime`]: there are none.
+/// The options of a [`LocalRuntime`]. It has no options.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct LocalOptions {}
 
-/// What a panic that nobody sees does. Here it is a finding.
+/// The reaction to an unhandled panic. The shim ignores it: an unhandled panic is always a finding.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub enum UnhandledPanic {
@@ -84,7 +84,7 @@ pub enum UnhandledPanic {
     ShutdownRuntime,
 }
 
-/// Where the order of a real runtime begins; here all orders are tried.
+/// The seed for the scheduling of a real runtime. The shim ignores it: all orders are explored.
 #[derive(Debug, Clone)]
 pub struct RngSeed(());
 
@@ -94,7 +94,7 @@ impl RngSeed {
     }
 }
 
-/// Settings of runtimes make no difference to which orders are possible.
+/// A builder of runtimes. Its settings do not affect the set of possible orders.
 #[derive(Debug, Default)]
 pub struct Builder {
     name: Option<Arc<str>>,
@@ -141,7 +141,7 @@ impl Builder {
         thread_name_fn(impl Fn() -> String + Send + Sync + 'static),
         max_io_events_per_tick(usize),
         max_io_events_per_busy_tick(usize),
-        // The real one has these only with `tokio_unstable`.
+        // In tokio, these require `tokio_unstable`.
         disable_lifo_slot(),
         enable_alt_timer(),
         enable_eager_driver_handoff(),
@@ -160,7 +160,7 @@ impl Builder {
     }
 }
 
-/// What every way to the runtime offers.
+/// Defines the methods that runtimes and handles have in common.
 macro_rules! runs_tasks {
     ($($name:ident),*) => {$(
         impl $name {
@@ -199,7 +199,7 @@ macro_rules! runs_tasks {
 }
 runs_tasks!(Runtime, LocalRuntime, Handle);
 
-/// What only the owner of a runtime can do.
+/// Defines the methods of the owned runtimes.
 macro_rules! is_owned {
     ($($name:ident),*) => {$(
         impl $name {
@@ -262,17 +262,17 @@ impl Handle {
     }
 }
 
-/// The number of the thread that runs this: there is one.
+/// Returns the index of the current worker thread. There is only one, with index 0.
 pub fn worker_index() -> Option<usize> {
     whippet_tasks::task_name().map(|_| 0)
 }
 
-/// Whether I/O failed because its runtime is gone: there is no I/O.
+/// Returns `true` if I/O failed because its runtime was shut down. Always `false`: I/O is not modelled.
 pub fn is_rt_shutdown_err(_: &std::io::Error) -> bool {
     false
 }
 
-/// What is measured of a runtime. What depends on how fast it is has no meaning here: asking for it is an error.
+/// The metrics of a runtime. Metrics that depend on its speed have no meaning in the shim: calling them is an error.
 #[derive(Debug, Clone)]
 pub struct RuntimeMetrics(());
 

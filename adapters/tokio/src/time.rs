@@ -1,4 +1,4 @@
-//! Virtual time.
+//! Virtual time: instants, sleeps, timeouts and intervals.
 
 use std::fmt;
 use std::future::{Future, IntoFuture, poll_fn};
@@ -21,7 +21,7 @@ pub mod error {
     }
     impl std::error::Error for Elapsed {}
 
-    /// What is wrong with a timer: nothing ever is, here.
+    /// An error of a timer. The shim never returns one.
     #[derive(Debug, Clone, Copy)]
     pub struct Error(Wrong);
     #[derive(Debug, Clone, Copy, PartialEq)]
@@ -73,7 +73,7 @@ use error::Elapsed;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Instant(Duration);
 
-/// So that subtracting from the first instants does not go below zero.
+/// The offset of the first instant. It prevents underflow when durations are subtracted from early instants.
 const START: Duration = Duration::from_secs(1 << 30);
 
 impl Instant {
@@ -81,7 +81,7 @@ impl Instant {
     pub fn now() -> Instant {
         Instant(START + Duration::from_nanos(whippet_tasks::now(Location::caller())))
     }
-    /// Real instants have no place in virtual time: they count as now.
+    /// Returns the current virtual time: real instants have no counterpart in virtual time.
     #[track_caller]
     pub fn from_std(_: std::time::Instant) -> Instant {
         Instant::now()
@@ -158,7 +158,7 @@ impl From<Instant> for std::time::Instant {
     }
 }
 
-/// The wait for a time.
+/// A future that waits until a deadline.
 pub struct Sleep {
     deadline: Instant,
     leaf: Leaf,
@@ -209,7 +209,7 @@ impl fmt::Debug for Sleep {
     }
 }
 
-/// A future and its deadline. The future is asked first.
+/// A future with a deadline. The future is polled before the timer.
 #[derive(Debug)]
 pub struct Timeout<F> {
     future: F,
@@ -241,7 +241,7 @@ impl<F> Timeout<F> {
 impl<F: Future> Future for Timeout<F> {
     type Output = Result<F::Output, Elapsed>;
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        // The future is pinned with us; the sleep needs no pin.
+        // SAFETY: the future is structurally pinned; the sleep is `Unpin`.
         let this = unsafe { self.get_unchecked_mut() };
         if let Poll::Ready(output) = unsafe { Pin::new_unchecked(&mut this.future) }.poll(cx) {
             return Poll::Ready(Ok(output));
@@ -258,7 +258,7 @@ pub enum MissedTickBehavior {
     Skip,
 }
 
-/// Ticks.
+/// A sequence of ticks with a fixed period.
 #[derive(Debug)]
 pub struct Interval {
     period: Duration,

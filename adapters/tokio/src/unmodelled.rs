@@ -1,5 +1,7 @@
-//! The doors to the outside: there, so that programs that mention them compile; opening one is an error that names it and
-//! the line. What would be behind a door does not exist, so nothing else of it has to do anything.
+//! APIs that the shim does not model: network, files, processes, signals and standard I/O.
+//!
+//! They exist so that programs that mention them compile. Calling a function that would create such a resource is an
+//! error that names the function and the line. The resource types have no values, so their methods are never called.
 
 use crate::io::{AsyncRead, AsyncWrite, ReadBuf};
 use std::future::Future;
@@ -8,11 +10,11 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// No value.
+/// A type without values.
 #[derive(Debug, Clone, Copy)]
 pub enum Never {}
 
-/// An error that says what and where.
+/// Fails with an error that names the item and the place of its use.
 pub(crate) fn not_modelled(item: &str, place: whippet_tasks::Place) -> ! {
     whippet_tasks::misuse(format!(
         "whippet's stand-in does not model tokio's {item}, used at {}:{}: keep it out of the tests that are explored",
@@ -21,7 +23,7 @@ pub(crate) fn not_modelled(item: &str, place: whippet_tasks::Place) -> ! {
     ))
 }
 
-/// Functions that open a door.
+/// Defines functions that would create a resource. They fail when their future is polled.
 macro_rules! opens {
     ($($item:literal: fn $name:ident$(<$($generic:ident),*>)?($($argument:ident: $type:ty),*) -> $result:ty;)*) => {$(
         #[track_caller]
@@ -32,7 +34,7 @@ macro_rules! opens {
     )*};
 }
 
-/// What is done with something that does not exist.
+/// Defines methods of a type without values.
 macro_rules! behind {
     ($type:ident: $(fn $name:ident($($argument:ident: $kind:ty),*) -> $result:ty;)*) => {
         impl $type {
@@ -52,7 +54,7 @@ macro_rules! behind {
     };
 }
 
-/// Types of which there are no values.
+/// Defines types without values.
 macro_rules! types {
     ($($type:ident)*) => {$(
         #[derive(Debug)]
@@ -60,7 +62,7 @@ macro_rules! types {
     )*};
 }
 
-/// Those that bytes could be read from and written to.
+/// Implements `AsyncRead` and `AsyncWrite` for types without values.
 macro_rules! streams {
     ($($type:ident)*) => {$(
         impl AsyncRead for $type {
@@ -164,7 +166,7 @@ pub mod net {
 
     opens! { "net::lookup_host": fn lookup_host<A>(host: A) -> io::Result<std::vec::IntoIter<SocketAddr>>; }
 
-    /// Anything can be called an address where nothing is connected.
+    /// Shim of `tokio::net::ToSocketAddrs`. All types implement it, because no address is ever used.
     pub trait ToSocketAddrs {}
     impl<A> ToSocketAddrs for A {}
 
@@ -261,7 +263,7 @@ pub mod fs {
     }
     behind! { DirEntry: fn path() -> std::path::PathBuf; fn file_name() -> std::ffi::OsString; }
 
-    /// How a file is to be opened; opening it is the error.
+    /// The options for opening a file. Setting them has no effect; opening a file is an error.
     #[derive(Debug, Clone, Default)]
     pub struct OpenOptions(());
 
@@ -288,7 +290,7 @@ pub mod fs {
     options! { read write append truncate create create_new }
 }
 
-/// Other programs.
+/// Child processes.
 pub mod process {
     use std::panic::Location;
 
@@ -369,7 +371,7 @@ pub mod signal {
             }
         }
 
-        /// Which signal.
+        /// The kind of a signal.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub struct SignalKind(&'static str);
 

@@ -1,12 +1,21 @@
-//! Where tests meet the search: what the macros expand to.
+//! Entry points of tests into the search, and the functions and types that the macros expand to.
 //!
-//! Settings come from the environment, which `cargo whippet` sets: `WHIPPET_REDUCTION`, `WHIPPET_LIMIT_EXECUTIONS`,
-//! `WHIPPET_LIMIT_SECONDS`, `WHIPPET_LIMIT_STEPS`, `WHIPPET_TIMERS`, `WHIPPET_JOBS`, `WHIPPET_FIRST_BUG`,
-//! `WHIPPET_LEFT_BEHIND`, `WHIPPET_UNTAKEN`, `WHIPPET_DEEP`, `WHIPPET_NO_MERGE`, `WHIPPET_ONCE` (one order, in turns); `WHIPPET_BESIDE` is a number of random executions to make beside
-//! the search, for memory that the stand-in does not see; `WHIPPET_REPORT` names a file for the JSON report,
-//! `WHIPPET_FAILURE` one for the text of a failure, `WHIPPET_PROGRESS` one for a line on how far the search is, `WHIPPET_STOP` one that ends the search when it appears,
-//! `WHIPPET_SCHEDULES` a directory for the schedules of findings, `WHIPPET_OPTIONS` what a command that replays one has to be
-//! told, `WHIPPET_REPLAY` a schedule to replay instead of searching.
+//! Settings come from environment variables, which `cargo whippet` sets:
+//!
+//! - `WHIPPET_REDUCTION`, `WHIPPET_LIMIT_EXECUTIONS`, `WHIPPET_LIMIT_SECONDS`, `WHIPPET_LIMIT_STEPS`, `WHIPPET_JOBS`,
+//!   `WHIPPET_FIRST_BUG`: options of the search ([`Options`]);
+//! - `WHIPPET_TIMERS`, `WHIPPET_LEFT_BEHIND`, `WHIPPET_UNTAKEN`, `WHIPPET_DEEP`, `WHIPPET_NO_MERGE`: settings of the
+//!   program ([`Settings`]; the last one sets `every_event`);
+//! - `WHIPPET_ONCE`: runs a single execution, with the tasks in turn, instead of searching;
+//! - `WHIPPET_BESIDE`: the number of random executions in addition to the search, for shared memory that the shim does
+//!   not observe;
+//! - `WHIPPET_REPORT`: the file for the JSON report;
+//! - `WHIPPET_FAILURE`: the file for the text of a failure;
+//! - `WHIPPET_PROGRESS`: the file for a line about the progress of the search;
+//! - `WHIPPET_STOP`: a file that ends the search as soon as it exists;
+//! - `WHIPPET_SCHEDULES`: the directory for the schedules of findings;
+//! - `WHIPPET_OPTIONS`: the options to append to the replay commands that are shown;
+//! - `WHIPPET_REPLAY`: the file with a schedule to replay instead of searching.
 
 use std::cell::Cell;
 use std::future::Future;
@@ -19,9 +28,9 @@ use whippet_model::{Schedule, Verdict};
 use whippet_search::{Observer, Options, Progress, Reduction, SearchError};
 use whippet_tasks::{Around, Composite, InBranch, Inside, Place, Round, Settings, Tasks};
 
-/// What a test may return.
+/// The return types that a test may have.
 pub trait Output {
-    /// Panics where it says that the test failed.
+    /// Panics if the value means that the test failed.
     fn check(self);
 }
 
@@ -74,12 +83,12 @@ fn options() -> Options {
     options
 }
 
-/// Explores a test. Panics with the stories of what it finds.
+/// Explores a test. Panics with the counterexamples of its findings.
 #[track_caller]
 pub fn test<F: Future<Output = ()> + 'static>(path: &str, paused: bool, body: impl Fn() -> F + Send + Sync + 'static) {
-    // The test harness leaves out the crate.
+    // The test harness names tests without their crate.
     let name = path.split_once("::").map_or(path, |(_, name)| name).to_string();
-    // In one order, nothing is gained by a timer that fires early.
+    // With a single execution, timers that fire early are of no use: pause the clock.
     let only_once = std::env::var_os("WHIPPET_ONCE").is_some();
     let program = Tasks::new(name.clone(), settings(paused || only_once), body);
     if let Some(file) = std::env::var_os("WHIPPET_REPLAY") {
@@ -94,7 +103,7 @@ pub fn test<F: Future<Output = ()> + 'static>(path: &str, paused: bool, body: im
     let explored = program.explore(&options, &watcher);
     let explored = explored.and_then(|verdict| beside(&program, &options, &watcher, verdict));
     let mut verdict = explored.unwrap_or_else(|error| fail(&format!("whippet: {error}")));
-    // Which of the algorithms behind a reduction it was is nothing for the reader of a test.
+    // The algorithm chosen for a reduction is of no interest in the result of a test.
     verdict.notes.retain(|note| !note.starts_with("optimal: "));
     let mut run = whippet_report::Run::new(name.clone(), &options);
     run.usage = meter.read();
@@ -117,10 +126,10 @@ pub fn test<F: Future<Output = ()> + 'static>(path: &str, paused: bool, body: im
     }
 }
 
-/// The longest execution where there is only one: there is time for more than a search has for each of its own.
+/// The default step limit of a single execution. It is higher than the limit of the many executions of a search.
 const ONCE_STEPS: usize = 1_000_000;
 
-/// Runs a test in one order, in turns.
+/// Runs a single execution of a test, with the tasks in turn.
 fn once(program: &Tasks) {
     note_one_order();
     match program.run_once(variable("WHIPPET_LIMIT_STEPS").unwrap_or(ONCE_STEPS)) {
@@ -133,15 +142,15 @@ fn once(program: &Tasks) {
     }
 }
 
-/// Whoever reads the report must not take this for an exploration.
+/// Writes a report that says that only one order was run, so that the result is not taken for an exploration.
 fn note_one_order() {
     if let Some(file) = std::env::var_os("WHIPPET_REPORT") {
-        // Only a word in the test's line depends on it.
+        // Errors are ignored: the report only changes a word in the output line of the test.
         let _ = std::fs::write(file, "{\"one_order\": true}\n");
     }
 }
 
-/// Tells `cargo whippet` how far a search is, and ends it when asked to.
+/// An observer that reports the progress of a search to `cargo whippet` and stops the search on request.
 struct Watcher {
     progress: Option<PathBuf>,
     stop: Option<PathBuf>,
@@ -164,7 +173,7 @@ impl Observer for Watcher {
         if let Some(estimate) = &progress.estimate {
             text += &format!(" · {} in all", whippet_report::guess(estimate));
         }
-        // Nobody misses a line that cannot be written.
+        // Errors are ignored: the progress line is optional.
         let _ = std::fs::write(file, text);
     }
 
@@ -173,15 +182,17 @@ impl Observer for Watcher {
     }
 }
 
-/// Random executions beside a search, where `WHIPPET_BESIDE` asks for some: memory that the stand-in does not see may
-/// show there what the search, which does not tell such orders apart, has passed by.
+/// Runs random executions in addition to a search, if `WHIPPET_BESIDE` is set, and adds their findings to `verdict`.
+///
+/// The search treats orders as equivalent that differ only in accesses to memory that the shim does not observe. Random
+/// executions may reveal bugs in the orders that it skipped for this reason.
 fn beside(program: &Tasks, options: &Options, watcher: &Watcher, mut verdict: Verdict) -> Result<Verdict, SearchError> {
     let Some(samples) = variable("WHIPPET_BESIDE").filter(|&samples| samples > 0) else { return Ok(verdict) };
     if options.first_bug && !verdict.findings.is_empty() {
         return Ok(verdict);
     }
     let random = Options { reduction: Reduction::Random, samples, ..options.clone() };
-    // There, whatever can be told apart is.
+    // Random executions use a separate step for every event, so that they can interleave at all of them.
     let seen = program.with_every_event().explore(&random, watcher)?;
     for mut finding in seen.findings {
         if !verdict.findings.iter().any(|known| (known.kind, known.key) == (finding.kind, finding.key)) {
@@ -193,17 +204,17 @@ fn beside(program: &Tasks, options: &Options, watcher: &Watcher, mut verdict: Ve
     Ok(verdict)
 }
 
-/// Fails the test, with the text where `cargo whippet` looks for it.
+/// Fails the test with `text`, which is also written to the file that `cargo whippet` reads.
 #[track_caller]
 fn fail(text: &str) -> ! {
     if let Some(file) = std::env::var_os("WHIPPET_FAILURE") {
-        // Without it the panic still says everything.
+        // Errors are ignored: the panic message contains the same text.
         let _ = std::fs::write(file, text);
     }
     panic!("{text}");
 }
 
-/// Carries out one schedule and fails as it does.
+/// Replays one schedule. Fails if its execution has problems.
 fn replay(program: &Tasks, file: &std::ffi::OsStr) {
     let text = std::fs::read_to_string(file)
         .unwrap_or_else(|error| panic!("whippet: cannot read {}: {error}", file.display()));
@@ -220,7 +231,7 @@ fn replay(program: &Tasks, file: &std::ffi::OsStr) {
     }
 }
 
-/// Runs a future as the main task of one execution, in one order. Timers wait until nothing else can happen.
+/// Runs a future as the main task of a single execution and returns its output. Timers fire only when no task can run.
 #[track_caller]
 pub fn main<F: Future>(future: F) -> F::Output {
     note_one_order();
@@ -237,14 +248,14 @@ pub fn main<F: Future>(future: F) -> F::Output {
     let (from, to) = (Slot(&raw mut future), Slot(&raw mut output));
     let body = move || {
         let (from, to) = (from.get(), to.get());
-        // The execution is over before this function returns, and there is only one.
+        // The pointers are valid: there is one execution, and it ends before this function returns.
         let future = unsafe { (*from).take().expect("one execution has one main task") };
         let body: Pin<Box<dyn Future<Output = ()>>> = Box::pin(async move { unsafe { *to = Some(future.await) } });
         unsafe {
             std::mem::transmute::<Pin<Box<dyn Future<Output = ()> + '_>>, Pin<Box<dyn Future<Output = ()>>>>(body)
         }
     };
-    // Borrows of the caller outlive the execution, which ends in here.
+    // The borrows of the caller outlive the execution, which ends before this function returns.
     let body: Box<dyn Fn() -> Pin<Box<dyn Future<Output = ()>>> + Send + Sync + '_> = Box::new(body);
     let body: Box<dyn Fn() -> Pin<Box<dyn Future<Output = ()>>> + Send + Sync> = unsafe { std::mem::transmute(body) };
     let program = Tasks::new("main", settings(true), body);
@@ -258,14 +269,14 @@ pub fn main<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// How `select!` asks its branches.
+/// The state of a `select!` that polls its branches.
 pub struct Selecting {
     place: Place,
-    /// The number of an unbiased one.
+    /// The number of the `select!`, if it is unbiased.
     select: Option<u32>,
-    /// Whether a branch acts as soon as it is polled: then one that is ready keeps the next ones from being polled.
+    /// `true` if a branch has effects as soon as it is polled. Then a ready branch prevents the polls of later ones.
     acts: bool,
-    /// The branch that is asked first.
+    /// The branch that is polled first.
     start: usize,
     branches: usize,
     polls: usize,
@@ -276,14 +287,14 @@ impl Selecting {
     #[track_caller]
     pub fn new(biased: bool, branches: usize) -> Selecting {
         let place = Location::caller();
-        // Where a branch acts as soon as it is polled, it matters which ones are polled before it.
+        // If a branch has effects as soon as it is polled, the branches polled before it make a difference.
         let acts = whippet_tasks::begins(place, !biased);
         let start = if biased || !acts { 0 } else { whippet_tasks::choose(branches as u32) as usize };
         let select = (!biased).then(whippet_tasks::new_select);
         Selecting { place, select, acts, start, branches, polls: 0, round: Round::default() }
     }
 
-    /// The branch whose turn it is.
+    /// Returns the branch to poll in position `turn`.
     #[inline]
     pub fn branch(&mut self, turn: usize) -> usize {
         if turn == 0 {
@@ -317,13 +328,13 @@ impl Selecting {
         answer
     }
 
-    /// All branches were asked, and wait.
+    /// Records that all branches were polled and are pending.
     pub fn waits(&mut self) {
         self.round.end(true);
     }
 }
 
-/// How `join!` asks its futures.
+/// The state of a `join!` that polls its futures.
 pub struct Joining {
     place: Place,
     acts: bool,
@@ -367,7 +378,7 @@ impl<F: Future> Joined<F> {
     }
 
     pub fn take(self: Pin<&mut Self>) -> Option<F::Output> {
-        // Results are not pinned.
+        // SAFETY: results are not pinned. The macros call this only when the future is done.
         match std::mem::replace(unsafe { self.get_unchecked_mut() }, Joined::Taken) {
             Joined::Done(output) => Some(output),
             _ => None,
@@ -385,7 +396,7 @@ impl<T, E, F: Future<Output = Result<T, E>>> Joined<F> {
 }
 
 fn poll_joined<F: Future>(future: Pin<&mut Joined<F>>, cx: &mut Context<'_>) -> Poll<()> {
-    // The future stays where it is until it is dropped there.
+    // SAFETY: the future is not moved, and it is dropped in place.
     let this = unsafe { future.get_unchecked_mut() };
     let Joined::Waiting(waiting) = this else { return Poll::Ready(()) };
     unsafe { Pin::new_unchecked(waiting) }.poll(cx).map(|output| *this = Joined::Done(output))

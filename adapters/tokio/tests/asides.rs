@@ -1,4 +1,4 @@
-//! What nobody can tell from what happens around it is no step of its own; where somebody looks, it is.
+//! Merged events: an operation is merged into the running step unless another task can observe when it happens.
 
 mod common;
 
@@ -10,7 +10,7 @@ use whippet_model::Program;
 use whippet_search::{Options, Reduction, replay};
 use whippet_tasks::{Settings, Tasks};
 
-/// A client asks a server.
+/// Runs a client that sends a request to a server and waits for the reply.
 async fn ask() -> String {
     let (tx, mut rx) = mpsc::unbounded_channel::<oneshot::Sender<u8>>();
     let server = tokio::spawn(async move {
@@ -30,7 +30,7 @@ async fn ask() -> String {
 fn takes_replies_drops_and_ends_are_told_below_a_step() {
     let (verdict, seen) = explore(Reduction::Optimal, ask);
     assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["1"]);
-    // The request, and the end of the test.
+    // Two steps: the request, and the end of the test.
     assert_eq!((verdict.counters.executions, verdict.counters.transitions), (1, 2));
 
     let (verdict, _) = explore(Reduction::Optimal, || async {
@@ -111,7 +111,7 @@ fn a_task_may_be_aborted_before_it_takes() {
 
 #[test]
 fn the_time_after_an_aside_is_not_that_before_it() {
-    // The reply may come long after the message, and then the other one's clock shows it.
+    // The receive may happen long after the send; the receiver's clock then shows the later time.
     outcomes(&["0", "1"], || async {
         let (tx, mut rx) = mpsc::unbounded_channel::<()>();
         let start = Instant::now();
@@ -157,12 +157,13 @@ fn a_replay_has_the_steps_of_the_search() {
     let replayed = replay(&again, schedule).unwrap();
     assert_eq!(replayed.problems[0].message, verdict.findings[0].message);
     assert_eq!(replayed.story, verdict.findings[0].story);
-    // What a fresh program has not learnt matters: that somebody looks.
+    // A fresh program has not learnt that a task observes the event: it merges it and cannot replay the schedule.
     assert_ne!(again.parameters(), program().parameters());
     assert!(replay(&program(), schedule).is_err());
 }
 
-/// A server that can be stopped, by somebody who has the answers of all clients or, with `early`, of none.
+/// Runs a server and two clients. The server is stopped after both clients have their answers or, with `early`, without
+/// waiting for any.
 async fn stopped(early: bool) -> String {
     let (tx, mut rx) = mpsc::unbounded_channel::<(char, oneshot::Sender<()>)>();
     let (stop, mut stopped) = oneshot::channel::<()>();
@@ -204,7 +205,7 @@ async fn stopped(early: bool) -> String {
 fn who_waits_for_several_things_goes_on_at_once_where_causes_say_which_comes_first() {
     let (verdict, seen) = explore(Reduction::Optimal, || stopped(false));
     assert_eq!(seen.into_iter().collect::<Vec<_>>(), ["ab", "ba"]);
-    // Two messages and the end of the test, in either order of the messages.
+    // Three steps (two messages and the end of the test) for each order of the messages.
     assert_eq!((verdict.counters.executions, verdict.counters.transitions), (2, 6));
 }
 
@@ -227,7 +228,7 @@ fn a_select_may_begin_before_somebody_else_has_come_to_an_event() {
 
 #[test]
 fn a_receiver_may_be_closed_between_what_its_task_does_and_an_answer_to_that() {
-    // The answer comes after the question, which comes before the closing; but not after the closing.
+    // The request happens before both the answer and the closing, but the answer and the closing are unordered.
     outcomes(&["closed", "sent"], || async {
         let (ask, mut asked) = mpsc::unbounded_channel::<()>();
         let (tx, mut rx) = mpsc::unbounded_channel::<()>();
@@ -251,7 +252,7 @@ fn a_look_may_come_before_or_after_what_the_task_itself_has_set_going() {
         tokio::spawn(async move {
             asked.recv().await;
             let _ = tx.send(());
-            // Until then, the channel does not end.
+            // Keep `tx` alive until the other side drops its sender.
             asked.recv().await;
         });
         ask.send(()).unwrap();

@@ -1,4 +1,4 @@
-//! How many executions small programs have, named by their shape.
+//! The numbers of executions of small programs, named by their shape.
 
 mod common;
 

@@ -1,5 +1,5 @@
-//! Random programs of tasks, channels, locks, selects and timers: one execution per trace sees every outcome that
-//! every order sees.
+//! Random programs of tasks, channels, locks, selects and timers: a search with one execution per trace finds all
+//! outcomes that an exhaustive search finds.
 
 mod common;
 
@@ -9,7 +9,7 @@ use std::time::Duration;
 use tokio::sync::{Mutex, Notify, mpsc, oneshot};
 use whippet_search::Reduction;
 
-/// A small random number generator: the programs must be the same everywhere.
+/// A small random number generator. The programs must be the same on all machines.
 struct Random(u64);
 
 impl Random {
@@ -29,17 +29,17 @@ enum Act {
     Push,
     /// Take from the task's own queue.
     Take,
-    /// Look whether the task's own queue has something.
+    /// Try to take from the task's own queue.
     Try,
-    /// Wait for the own queue or the second one, the own one first.
+    /// Wait for either of the task's two queues, with a biased select that polls the first one first.
     Biased,
-    /// Wait for either.
+    /// Wait for either of the two queues, with an unbiased select.
     Either,
     /// Add to a text under a lock.
     Lock,
     /// Try the lock.
     TryLock,
-    /// Wait for the own queue, but not for ever.
+    /// Take from the task's own queue, with a timeout.
     Timed,
     Sleep,
     NotifyOne,
@@ -55,7 +55,7 @@ fn plan(seed: u64) -> Plan {
         random.below(2);
     }
     let tasks = 2;
-    // A program draws from a few kinds of acts, so that they meet.
+    // A program uses only a few kinds of acts, so that they interact.
     let kinds: Vec<u64> = (0..3 + random.below(2)).map(|_| random.below(14)).collect();
     let act = |random: &mut Random| match kinds[random.below(kinds.len() as u64) as usize] {
         0 | 1 => Act::Send(random.below(2) as usize),
@@ -75,7 +75,7 @@ fn plan(seed: u64) -> Plan {
     Arc::new((0..tasks).map(|_| (0..1 + random.below(2)).map(|_| act(&mut random)).collect()).collect())
 }
 
-/// What all tasks of a program share. Queues 0 and 1 belong to the first task.
+/// The objects that all tasks of a program share. The first task receives from queues 0 and 1.
 #[derive(Clone)]
 struct Shared {
     queues: [mpsc::UnboundedSender<String>; 2],
@@ -160,7 +160,7 @@ async fn program(plan: Plan) -> String {
     format!("{logs:?} {order} {text}")
 }
 
-/// Whether the program is small enough for every order, and then whether the outcomes agree.
+/// Compares the outcomes of both searches. Returns `false` if the program is too large for an exhaustive search.
 fn agrees(seed: u64) -> bool {
     let plan = plan(seed);
     let run = |reduction| {

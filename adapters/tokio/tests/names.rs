@@ -1,4 +1,4 @@
-//! Names that few programs use, with the outcomes they must have.
+//! Less common parts of tokio's API, with their expected outcomes.
 
 mod common;
 
@@ -48,7 +48,7 @@ fn weak_senders_are_counted_too() {
     });
 }
 
-/// The last to see a message drops it: here, that is an event.
+/// The last receiver of a message drops it. In this program, the drop is an event.
 #[test]
 fn a_message_is_dropped_by_the_last_to_see_it() {
     outcomes(&["closed", "open"], || async {
@@ -78,7 +78,7 @@ fn as_many_readers_as_were_allowed() {
     });
 }
 
-/// However many places there are.
+/// The capacity is observable also in channels with more than one place.
 #[test]
 fn room_in_a_channel_changes_with_each_message() {
     outcomes(&["7", "8"], || async {
@@ -93,7 +93,7 @@ fn room_in_a_channel_changes_with_each_message() {
     });
 }
 
-/// What a static holds is as new in each execution, whoever comes first.
+/// Statics start with their initial state in each execution, regardless of the task that uses them first.
 #[test]
 fn statics_begin_anew() {
     static CELL: OnceCell<u32> = OnceCell::const_new();
@@ -142,7 +142,7 @@ fn what_is_not_measured_is_named() {
     assert!(error.contains(&format!("tests/names.rs:{line}")), "{error}");
 }
 
-/// A real thread, as a crate has that is not hooked.
+/// A thread of the operating system, as created by a crate without a shim, is reported with its operation and place.
 #[test]
 fn a_thread_of_the_operating_system_is_named() {
     let line = line!() + 3;

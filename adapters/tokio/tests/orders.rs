@@ -1,4 +1,4 @@
-//! Orders that a search must not miss: for each kind of order that was missed once, its smallest program.
+//! Regression tests: for each kind of order that the search once missed, the smallest program that shows it.
 //!
 //! The outcomes are those of the reference model in `dev/tokio-reference`, or of the real tokio under stress.
 
@@ -11,7 +11,7 @@ use std::time::Duration;
 use tokio::sync::{Barrier, Notify, OnceCell, Semaphore, mpsc, oneshot};
 use tokio::time::timeout;
 
-/// A sender that waits for a place gets it, although the receiver is dropped afterwards.
+/// A sender that waits for capacity gets a place that was freed before the receiver is dropped.
 #[test]
 fn a_waiting_sender_is_served_before_the_receiver_is_dropped() {
     outcomes(&["closed", "sent"], || async {
@@ -57,7 +57,7 @@ fn a_permit_is_got_before_the_semaphore_is_closed() {
     });
 }
 
-/// A permit that is free when it is asked for is got at once: closing the semaphore later changes nothing.
+/// A free permit is acquired immediately: closing the semaphore later has no effect on it.
 #[test]
 fn a_free_permit_is_got_at_once() {
     outcomes(&["true"], || async {
@@ -75,7 +75,7 @@ fn a_free_permit_is_got_at_once() {
     });
 }
 
-/// An aborted task that is running goes on until it next has to wait, and may act after what the aborter does next.
+/// A running task that is aborted continues until it next waits; it may act after later operations of the aborter.
 #[test]
 fn an_aborted_task_goes_on_until_it_waits() {
     outcomes(&["nothing", "took 1"], || async {
@@ -94,8 +94,8 @@ fn an_aborted_task_goes_on_until_it_waits() {
     });
 }
 
-/// The value of a cell is visible as soon as it is made, and not before. The timer never fires first: `timeout` polls the
-/// future before it, and that is ready at the second poll.
+/// The value of a cell is visible as soon as it is set, and not before. The timeout never expires: `timeout` polls the
+/// future before the timer, and the future is ready at its second poll.
 #[test]
 fn a_cell_is_set_between_two_looks() {
     outcomes(&["1 none", "1 set"], || async {
@@ -113,7 +113,7 @@ fn a_cell_is_set_between_two_looks() {
     });
 }
 
-/// Arriving at a barrier counts, even if the wait is given up.
+/// An arrival at a barrier counts even if the wait is cancelled.
 #[test]
 fn an_arrival_at_a_barrier_counts_after_a_timeout() {
     outcomes(&["false true", "true false", "true true"], || async {
@@ -141,8 +141,8 @@ fn each_ready_branch_of_a_select_can_be_taken() {
     });
 }
 
-/// A biased `select!` takes the first branch that is ready, in every execution that user code sees: also in those that only
-/// show the search what the program does.
+/// A biased `select!` takes the first ready branch in every execution that user code observes, including those that the
+/// search only uses to learn about the program.
 #[test]
 fn a_biased_select_never_passes_over_a_ready_branch() {
     let wrong = Arc::new(AtomicUsize::new(0));

@@ -1,4 +1,4 @@
-//! Small programs, each with the outcomes it must have: with every order and with one order per trace.
+//! Small programs with their expected outcomes, explored exhaustively and with one execution per trace.
 
 mod common;
 
@@ -181,7 +181,7 @@ fn timers_fire_in_order() {
         }
         drop(tx);
         let first = rx.recv().await.unwrap();
-        // Timers go by their order, sends do not: wait between them.
+        // Timers fire in the order of their deadlines, but the sends after them may be reordered: normalize the result.
         let second = rx.recv().await.unwrap();
         if first == "long" { "short long".into() } else { format!("{first} {second}") }
     });
@@ -355,7 +355,7 @@ fn an_overdraft() {
 
 #[test]
 fn the_drop_of_a_sender_is_seen_by_who_looks() {
-    // Between the message and the drop, which are one step where nobody looks.
+    // `try_recv` may run between the message and the drop, which are merged into one step if no task can observe it.
     outcomes(&["Disconnected", "Empty"], || async {
         let (ended, mut end) = mpsc::unbounded_channel::<()>();
         let (tx, mut rx) = mpsc::unbounded_channel();
@@ -366,13 +366,13 @@ fn the_drop_of_a_sender_is_seen_by_who_looks() {
         rx.recv().await.unwrap();
         format!("{:?}", end.try_recv().unwrap_err())
     });
-    // The same, with a wait for either.
+    // The same, with a `select!` on both channels.
     outcomes(&["end", "message"], || async {
         let (ended, mut end) = mpsc::unbounded_channel::<()>();
         let (tx, mut rx) = mpsc::unbounded_channel();
         tokio::spawn(async move {
             drop(ended);
-            // Nobody may be there any more.
+            // The receiver may have been dropped.
             let _ = tx.send(());
         });
         tokio::select! {
@@ -384,7 +384,7 @@ fn the_drop_of_a_sender_is_seen_by_who_looks() {
 
 #[test]
 fn receivers_that_are_gone_may_come_again() {
-    // Who waits for the end of all receivers may see it, or is too late and sees the second one's.
+    // A task that waits until all receivers are gone observes the drop of the first one, or only that of the second.
     outcomes(&["0", "1"], || async {
         let (tx, rx) = watch::channel(0);
         let tx = Arc::new(tx);
@@ -393,7 +393,7 @@ fn receivers_that_are_gone_may_come_again() {
         tokio::spawn(async move {
             drop(rx);
             let rx = other.subscribe();
-            // Nobody may be there any more.
+            // The receiver may have been dropped.
             let _ = told.send(());
             drop(rx);
         });
@@ -414,7 +414,7 @@ fn stories_say_who_is_joined_and_what_has_ended() {
     let mut story = Vec::new();
     for step in &verdict.findings[0].story {
         story.push(format!("{} {}", step.actor, step.action));
-        // Without the lines at their ends.
+        // Strip the source location at the end of each text.
         let asides = step.effects.iter().map(|text| text[..text.find(" (").expect("a line")].to_string());
         story.extend(asides);
     }
@@ -471,7 +471,7 @@ fn join_and_try_join() {
 
 #[test]
 fn any_branch_of_a_select_may_be_asked_first() {
-    // Each branch acts as soon as it is asked, and is ready then: only the first that is asked acts.
+    // Each branch acts in its first poll and is ready then, so only the branch that is polled first acts.
     outcomes(&["a", "b", "c"], || async {
         let (tx, mut rx) = mpsc::unbounded_channel();
         let act = |name: &'static str| {
@@ -543,7 +543,7 @@ fn a_point_before_every_operation_shows_the_same_and_more_orders() {
     assert!(deep.counters.executions > plain.counters.executions, "{:?}", deep.counters);
 }
 
-/// Who goes on reading lets other readers in, and no writer.
+/// A downgraded write guard admits other readers, but no writer.
 #[test]
 fn a_writer_becomes_a_reader() {
     outcomes(&["1 1", "1 2"], || async {

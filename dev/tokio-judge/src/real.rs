@@ -22,7 +22,7 @@ pub struct Observed {
 /// A run that takes longer than this is stuck.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// After so many stuck runs, a program is not run again.
+/// A program with this number of stuck runs is not run again.
 const MOST_STUCK: u64 = 3;
 
 /// Makes a runtime for any number of programs.

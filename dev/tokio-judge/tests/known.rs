@@ -140,7 +140,7 @@ fn timers() -> Vec<Known> {
             "0[gone]  1[elapsed]",
         ),
         missed(
-            "the first tick is there at once",
+            "the first tick is ready at once",
             vec![],
             vec![vec![biased(vec![Leaf::Tick(1), Leaf::Now(Box::new(Op::Now))])]],
             "0[0:tick]",

@@ -1,4 +1,4 @@
-//! Waiting for room in a bounded channel, in order of asking.
+//! Waiting for slots in a bounded channel, in the order of the requests.
 
 use super::Queue;
 use crate::events::{enables, event, has_asked, is_over, read, this_step, write};
@@ -8,25 +8,25 @@ use crate::waiting::{Leaf, On, Source};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-/// The wait for places in a bounded channel.
+/// The wait for slots in a bounded channel.
 pub struct Asking<T> {
     queue: Arc<Queue<T>>,
     place: Place,
     count: usize,
-    /// What is sent at once if there is room, and when there is room.
+    /// The value to send as soon as there is a slot, if the wait is part of a send.
     value: Option<T>,
     reserve: bool,
     id: Option<u64>,
     leaf: Leaf,
 }
 
-/// Whether the places are there, or the value comes back.
+/// The result of the wait: the slots are granted, or the value is returned.
 pub type Placed<T> = Result<(), Option<T>>;
 
 impl<T> Unpin for Asking<T> {}
 
 impl<T> Asking<T> {
-    /// A wait for `count` places that has not asked yet.
+    /// Creates a wait for `count` slots that has not requested them yet.
     pub fn new(queue: &Arc<Queue<T>>, value: Option<T>, count: usize, place: Place) -> Asking<T> {
         let reserve = value.is_none();
         Asking { queue: queue.clone(), place, count, value, reserve, id: None, leaf: Leaf::new() }
@@ -66,7 +66,7 @@ impl<T> Asking<T> {
         let closed = self.queue.state.with(|s| {
             let permits = s.permits.as_mut().expect("it is bounded");
             let closed = s.closed.is_some();
-            // Places that a closed channel has assigned are given back when the wait is dropped.
+            // Slots that a closed channel has assigned are released when the wait is dropped.
             if !closed || permits.assigned(id) == 0 {
                 permits.take(id);
                 self.id = None;
@@ -83,12 +83,12 @@ impl<T> Asking<T> {
         Ok(())
     }
 
-    /// What has not been sent.
+    /// Returns the value if it was not sent.
     pub fn take_back(&mut self) -> Option<T> {
         self.value.take()
     }
 
-    /// Asks, the first time, and waits.
+    /// Requests the slots, on the first call, and waits for them.
     pub fn poll(&mut self, cx: &mut Context<'_>) -> Poll<Placed<T>> {
         if self.id.is_none()
             && let Some(answer) = self.ask()
@@ -102,7 +102,7 @@ impl<T> Asking<T> {
         Poll::Ready(self.got())
     }
 
-    /// Asks and waits in the middle of whatever is running.
+    /// Requests the slots, and blocks inside the current poll until they are available.
     pub fn here(&mut self) -> Placed<T> {
         if let Some(answer) = self.ask() {
             return answer;

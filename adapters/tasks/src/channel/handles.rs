@@ -1,8 +1,8 @@
-//! Who holds an end of a channel: how many senders, or receivers, there are, and when some were dropped.
+//! The handles of a channel: the number of its senders or receivers, and the causes of their drops.
 //!
-//! Drops come in any order with others: only who looks whether all are gone depends on them. Where nobody looks, or waits for
-//! that and something else, a drop is no event of its own. Nor is what changes nothing but a count, a clone or a weak sender,
-//! unless some execution looks at counts.
+//! Drops commute with each other: only a task that checks if all handles are gone depends on them. If no task does,
+//! and none waits for this together with other objects, a drop is merged. Operations that change only a count (a
+//! clone, a weak sender) are events only if some execution reads the counts.
 
 use crate::asides::newest;
 use crate::events::{
@@ -14,13 +14,13 @@ use crate::waiting::Ready;
 use smallvec::SmallVec;
 use whippet_model::Name;
 
-/// What handles are called, and what they touch.
+/// The verbs and the touched parts for a kind of handle.
 struct Kind {
     drops: &'static str,
     clones: &'static str,
-    /// Drops are added here.
+    /// The part to which drops add.
     part: Part,
-    /// What those look at who wait for all to be gone.
+    /// The part that is read by waits for all handles to be gone.
     watched: Part,
 }
 
@@ -32,7 +32,7 @@ const RECEIVERS: Kind =
 struct State {
     strong: usize,
     weak: usize,
-    /// The steps and asides that come before the drops of some.
+    /// The steps and merged events that happen before the drops so far.
     drops: SmallVec<[u32; 16]>,
 }
 
@@ -44,13 +44,13 @@ pub struct Handles {
 }
 
 impl Handles {
-    /// One sender.
+    /// Creates the state of a channel with one sender.
     #[must_use]
     pub fn senders(object: Object) -> Handles {
         Handles { object, kind: SENDERS, state: Local::here(State { strong: 1, weak: 0, drops: SmallVec::new() }) }
     }
 
-    /// As many receivers.
+    /// Creates the state of a channel with `count` receivers.
     #[must_use]
     pub fn receivers(object: Object, count: usize) -> Handles {
         Handles {
@@ -60,7 +60,7 @@ impl Handles {
         }
     }
 
-    /// What those touch who are counted.
+    /// Returns the name of the part that changes of the number of handles touch.
     pub fn part(&self) -> Name {
         self.object.part(self.kind.part)
     }
@@ -69,19 +69,19 @@ impl Handles {
         self.part().mixed(1)
     }
 
-    /// The running step sees how many there are.
+    /// Returns the number of handles. The caller records the read.
     pub fn left(&self) -> usize {
         self.state.with(|s| s.strong)
     }
 
-    /// There is one more; how that comes is for others to say.
+    /// Adds a handle. The caller records the touches.
     pub fn join(&self) {
-        // Somebody may wait for there being none.
+        // A task may wait for all handles to be gone.
         recalls();
         self.state.with(|s| s.strong += 1);
     }
 
-    /// A change of a count.
+    /// Changes a count. An event only if some execution reads the counts.
     fn recount(&self, verb: &'static str, place: Place, change: impl FnOnce(&mut State)) {
         if !self.state.is_mine() {
             return;
@@ -94,22 +94,22 @@ impl Handles {
         self.state.with(change);
     }
 
-    /// One more, made of one that there is.
+    /// Adds a handle that is cloned from another one.
     pub fn clone_one(&self, place: Place) {
         self.recount(self.kind.clones, place, |s| s.strong += 1);
     }
 
-    /// One that does not count.
+    /// Adds a weak handle.
     pub fn clone_weak(&self, place: Place) {
         self.recount("makes a weak sender of", place, |s| s.weak += 1);
     }
 
-    /// One less of those that do not count.
+    /// Removes a weak handle.
     pub fn drop_weak(&self, place: Place) {
         self.recount("drops a weak sender of", place, |s| s.weak -= 1);
     }
 
-    /// One less. An event where [that has to be one](stands_out).
+    /// Removes a handle. Scheduling point if it [needs its own event](stands_out).
     pub fn drop_one(&self, place: Place) {
         if is_over() || !self.state.is_mine() {
             return;
@@ -131,7 +131,7 @@ impl Handles {
         });
     }
 
-    /// Whether a weak one could be made a real one. An event.
+    /// Upgrades a weak handle. Returns `false` if all strong ones are gone. Scheduling point.
     pub fn upgrade(&self, place: Place) -> bool {
         event(Action::new("upgrades a weak sender of", self.object, place));
         write(self.part());
@@ -149,26 +149,26 @@ impl Handles {
         read(self.counted());
     }
 
-    /// How many there are. An event.
+    /// Returns the number of handles. Scheduling point.
     pub fn strong_count(&self, place: Place) -> usize {
         self.look(place);
         self.left()
     }
 
-    /// How many there are that do not count. An event.
+    /// Returns the number of weak handles. Scheduling point.
     pub fn weak_count(&self, place: Place) -> usize {
         self.look(place);
         self.state.with(|s| s.weak)
     }
 
-    /// Whether there are none any more. An event.
+    /// Returns `true` if no handle is left. Scheduling point.
     pub fn are_gone(&self, place: Place) -> bool {
         event(Action::new("looks at", self.object, place));
         read(self.part());
         self.left() == 0
     }
 
-    /// As [`crate::Source::ready`], for the wait for all to be gone.
+    /// Implements [`crate::Source::ready`] for the wait for all handles to be gone.
     pub fn gone(&self) -> Option<Ready> {
         self.state.with(|s| {
             let since = newest(&s.drops).unwrap_or(Ready::ALWAYS);
@@ -176,7 +176,7 @@ impl Handles {
         })
     }
 
-    /// As [`crate::Source::causes`], for the same wait.
+    /// Implements [`crate::Source::causes`] for the same wait.
     pub fn causes(&self, out: &mut Vec<u32>) {
         self.state.with(|s| out.extend_from_slice(&s.drops));
     }

@@ -1,5 +1,4 @@
-//! The engine of channels with one receiver, whatever their library calls them, and of counting who holds an end of a
-//! channel.
+//! The core of channels with one receiver, for the shims of several libraries, and of the handles of channels.
 
 mod asking;
 mod handles;

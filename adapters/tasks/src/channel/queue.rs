@@ -1,6 +1,6 @@
-//! What both ends of a channel share: one queue, in order of sending.
+//! The shared state of a channel with one receiver: a queue in the order of the sends.
 //!
-//! A send writes the end of the queue; a receive happens after the send it takes from; the drop of the last
+//! A send writes the tail of the queue. A receive happens after the send whose item it takes. The drop of the last
 //! sender happens before the `None`. Bounded channels have permits, see [`Permits`].
 
 use super::Handles;
@@ -20,13 +20,13 @@ use whippet_model::Name;
 
 pub(super) struct State<T> {
     queue: VecDeque<Sent<T>>,
-    /// How many places were ever asked for.
+    /// The total number of slots requested so far.
     asked: usize,
     pub(super) permits: Option<Permits>,
     capacity: usize,
-    /// The step that sent what was taken last.
+    /// The step that sent the item received last.
     taken: u32,
-    /// Whether the receiver has seen that all senders are gone.
+    /// `true` if the receiver has seen that all senders are dropped.
     over: bool,
     pub(super) closed: Option<u32>,
 }
@@ -41,29 +41,29 @@ struct Sent<T> {
 
 /// A channel with one receiver.
 pub struct Queue<T> {
-    /// It as an object.
+    /// The identity of the channel.
     pub object: Object,
-    /// Who can send.
+    /// The senders.
     pub senders: Handles,
     pub(super) state: Local<State<T>>,
 }
 
-/// The wait of the receiver; other keys are places in the line for permits.
+/// The key of the receiver's wait; other keys are ids of waiters for permits.
 const RECEIVE: u64 = 0;
-/// The wait for the receiver to be gone.
+/// The key of the wait for the receiver to close or be dropped.
 const CLOSED: u64 = u64::MAX;
 
-/// Why there is no place, or nothing to take.
+/// The reason for a failed attempt to send or receive.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub enum Refused {
-    /// Not now.
+    /// Full or empty at the moment.
     Now,
-    /// Never again: the other side is gone.
+    /// Permanent: the other side is gone.
     Forever,
 }
 
 impl<T> Queue<T> {
-    /// A channel with one sender, and as many places if there is a limit.
+    /// Creates a channel with one sender, and with `capacity` slots if it is bounded.
     #[must_use]
     pub fn new(capacity: Option<usize>) -> Arc<Queue<T>> {
         let state = State {
@@ -79,39 +79,39 @@ impl<T> Queue<T> {
         Arc::new(Queue { object, senders: Handles::senders(object), state: Local::here(state) })
     }
 
-    /// The wait for something to take, or for the end of all senders.
+    /// Returns the wait for an item, or for the end of all senders.
     #[must_use]
     pub fn to_receive(self: &Arc<Self>) -> On {
         On::of(self, RECEIVE)
     }
 
-    /// The wait for the receiver to be gone.
+    /// Returns the wait for the receiver to close or be dropped.
     #[must_use]
     pub fn to_close(self: &Arc<Self>) -> On {
         On::of(self, CLOSED)
     }
 
-    /// Whether it belongs to this thread: after an execution it may be dropped by another.
+    /// Returns `true` if the channel belongs to this thread: after an execution, another thread may drop it.
     pub fn is_mine(&self) -> bool {
         self.state.is_mine()
     }
 
-    /// How many places there are, free or not.
+    /// Returns the total number of slots, free or not.
     pub fn capacity(&self) -> usize {
         self.state.with(|s| s.capacity)
     }
 
-    /// What is done with a message of it.
+    /// Returns the description of an operation on a message of the channel.
     pub fn action(&self, verb: &'static str, link: &'static str, place: Place) -> Action {
         Action::of::<T>(verb, link, self.object, place)
     }
 
-    /// Whether no more can be sent. The running step sees it, if it says so.
+    /// Returns `true` if the channel is closed for sends. The caller records the read.
     pub fn is_closed(&self) -> bool {
         self.state.with(|s| s.closed.is_some())
     }
 
-    /// The running step sends.
+    /// Sends `value` in the running step.
     pub fn push(&self, value: T) {
         let tail = self.object.part(Part::Tail);
         write(tail);
@@ -122,7 +122,7 @@ impl<T> Queue<T> {
         appends(tail);
     }
 
-    /// The running step takes what is first, if anything is.
+    /// Removes the first item in the running step. Returns `None` if the queue is empty.
     pub fn pop(&self) -> Option<T> {
         let (sent, bounded) = self.state.with(|s| (s.queue.pop_front(), s.permits.is_some()));
         let Some(sent) = sent else {
@@ -131,7 +131,7 @@ impl<T> Queue<T> {
             return None;
         };
         events::taken(sent.item);
-        // Sends to one queue come one after another.
+        // Sends to one queue are totally ordered.
         events::supersedes(self.state.with(|s| std::mem::replace(&mut s.taken, sent.step)), sent.step);
         if bounded {
             self.free(1);
@@ -139,7 +139,7 @@ impl<T> Queue<T> {
         Some(sent.value)
     }
 
-    /// The running step takes what it has waited for: what is first, or that nothing comes any more.
+    /// Completes a receive in the running step: takes the first item, or reports the end of the channel.
     pub fn take(&self, place: Place) -> Option<T> {
         let value = self.pop();
         if value.is_none() {
@@ -148,10 +148,10 @@ impl<T> Queue<T> {
         value
     }
 
-    /// The running step frees places.
+    /// Frees slots in the running step.
     pub fn free(&self, count: usize) {
         let free = self.object.part(Part::Free);
-        // Where the places never run out, nobody comes after a take that is an aside.
+        // If the slots never run out, no sender waits for a slot that a merged receive frees.
         if !is_taking() || knows(self.scarce()) {
             write(free);
             enables(free, free.mixed(1));
@@ -161,9 +161,9 @@ impl<T> Queue<T> {
         self.state.with(|s| s.permits.as_mut().expect("it is bounded").release(count, step));
     }
 
-    /// No more can be sent. An event, the first time.
+    /// Closes the channel for sends. Scheduling point, the first time.
     pub fn close(&self, place: Place) {
-        // Once it is known that all senders are gone, nobody can tell.
+        // Once the receiver has seen that all senders are dropped, no task can observe the closing.
         if self.is_closed() || is_over() || !is_every_event() && self.state.with(|s| s.over) {
             return;
         }
@@ -186,8 +186,9 @@ impl<T> Queue<T> {
         });
     }
 
-    /// How many places are free. Libraries ask before every send, to know whether there are none: for them it is an event
-    /// only where the places may run out, i.e. some execution asked for all of them.
+    /// Returns the number of free slots. Libraries ask for it before every send, to see if the channel is full; a
+    /// call from a library is therefore an event only if the slots may run out, i.e. some execution requested all of
+    /// them.
     pub fn room(&self, place: Place) -> usize {
         if !is_foreign(place) || is_learnt(self.scarce()) {
             event(Action::new("looks at", self.object, place));
@@ -197,7 +198,7 @@ impl<T> Queue<T> {
         self.state.with(|s| s.permits.as_ref().map_or(0, Permits::available))
     }
 
-    /// The running step asks for places.
+    /// Records the request for slots of the running step.
     fn asks(&self, count: usize) {
         write(self.object.part(Part::Line));
         let all = self.state.with(|s| {
@@ -209,24 +210,25 @@ impl<T> Queue<T> {
         }
     }
 
-    /// The running step assigns places to waiting senders, unless the channel is closed.
+    /// Records that the running step assigns slots to waiting senders, unless the channel is closed.
     pub(super) fn read_closed(&self) {
         if knows(self.scarce()) && knows(self.closable()) {
             read(self.object.part(Part::Closed));
         }
     }
 
-    /// The mark of a channel that some execution closes.
+    /// Returns the name that is learnt if some execution closes the channel.
     fn closable(&self) -> Name {
         self.object.part(Part::Closed).mixed(3)
     }
 
-    /// Learnt where the places may run out: some execution asked for all of them.
+    /// Returns the name that is learnt if the slots may run out: some execution requested all of them.
     fn scarce(&self) -> Name {
         self.object.part(Part::Free).mixed(2)
     }
 
-    /// Asks for a place; `None` inside means wait for this number in line.
+    /// Requests slots. `Ok(Some(id))` means that the caller has to wait as waiter `id`; `Err` means that the channel
+    /// is closed.
     pub(super) fn ask(&self, count: usize) -> Result<Option<u64>, ()> {
         self.asks(count);
         read(self.object.part(Part::Closed));
@@ -247,7 +249,7 @@ impl<T> Queue<T> {
 }
 
 impl<T> Queue<T> {
-    /// Takes a place if that needs no waiting. An event.
+    /// Takes slots if they are free. Scheduling point.
     pub fn try_ask(&self, count: usize, verb: &'static str, place: Place) -> Result<(), Refused> {
         event(self.action(verb, "to", place));
         self.asks(count);
@@ -264,7 +266,7 @@ impl<T> Queue<T> {
         })
     }
 
-    /// Sends where there is no limit. An event.
+    /// Sends to an unbounded channel. Scheduling point.
     pub fn send(&self, value: T, place: Place) -> Result<(), T> {
         event(self.action("sends", "to", place));
         read(self.object.part(Part::Closed));
@@ -275,7 +277,7 @@ impl<T> Queue<T> {
         Ok(())
     }
 
-    /// Takes what is first without waiting. An event.
+    /// Receives the first item without waiting. Scheduling point; merged if possible.
     pub fn try_take(&self, place: Place) -> Result<T, Refused> {
         quiet_event(
             self.action("tries to receive", "from", place),
@@ -290,36 +292,43 @@ impl<T> Queue<T> {
         }
     }
 
-    /// Waits for something to take, in the middle of whatever is running.
+    /// Receives an item, and blocks inside the current poll until there is one.
     pub fn take_here(self: &Arc<Self>, place: Place) -> Option<T> {
         let action = self.action("receives", "from", place);
         if wait_here(&self.to_receive(), action) { self.take(place) } else { None }
     }
 
-    /// The running step sees what was sent and which senders are gone.
+    /// Records that the running step reads the sends and the drops of senders.
     fn sees(&self) {
         read(self.object.part(Part::Tail));
         read(self.senders.part());
     }
 
-    /// How many messages wait. An event.
+    /// Returns the number of queued messages. Scheduling point.
     pub fn len(&self, place: Place) -> usize {
         event(Action::new("looks at", self.object, place));
         self.sees();
         self.state.with(|s| s.queue.len())
     }
 
-    /// Whether no more can be sent, or nobody is there who could. An event.
+    /// Returns `true` if the channel is closed for sends or all senders are dropped. Scheduling point.
     pub fn has_ended(&self, place: Place) -> bool {
         event(Action::new("looks at", self.object, place));
         self.sees();
         self.is_closed() || self.senders.left() == 0
     }
 
-    /// The receiver is gone, and with it what nobody took.
+    /// Drops the receiver and all messages that were not received.
     pub fn abandon(&self, place: Place) {
         if self.is_mine() {
-            self.close(place);
+            let is_full = || self.state.with(|s| s.permits.is_some() && !s.queue.is_empty());
+            if self.is_closed() && is_full() && !is_over() {
+                event(Action::new("drops what is left in", self.object, place));
+            } else {
+                self.close(place);
+            }
+            // Messages that are sent through places reserved before do not look whether it is closed.
+            read(self.object.part(Part::Tail));
             let (left, bounded) = self.state.with(|s| (std::mem::take(&mut s.queue), s.permits.is_some()));
             if bounded && !left.is_empty() && !is_over() {
                 self.free(left.len());
@@ -336,13 +345,13 @@ impl<T> Source for Queue<T> {
             RECEIVE => match s.queue.front() {
                 Some(first) => Some(Ready { since: first.step, item: first.item }),
                 None if self.senders.left() == 0 => self.senders.gone(),
-                // A place that a sender holds may still bring something.
+                // A sender that holds a slot may still send.
                 None if s.closed.is_some() && s.permits.as_ref().is_none_or(|p| p.available() >= s.capacity) => {
                     Some(Ready { since: s.closed.expect("just seen"), item: closed() })
                 }
                 None => None,
             },
-            // A waiter for a place of a closed channel gets none, even if one was assigned to it.
+            // A waiter for a slot of a closed channel gets none, even if one was assigned to it.
             _ if s.closed.is_some() => s.closed.map(|since| Ready { since, item: closed() }),
             CLOSED => None,
             id => s.permits.as_ref().and_then(|p| p.ready(id)).map(|steps| {
@@ -358,7 +367,7 @@ impl<T> Source for Queue<T> {
             RECEIVE => {
                 out.push(self.object.part(Part::Tail));
                 out.push(self.senders.part());
-                // The end of a closed channel is seen once all places are free.
+                // The end of a closed channel is visible once all slots are free.
                 if self.state.with(|s| s.closed.is_some() && s.permits.is_some()) {
                     out.push(self.object.part(Part::Free));
                 }
@@ -371,7 +380,7 @@ impl<T> Source for Queue<T> {
     fn unseen(&self, key: u64) -> Option<Unseen> {
         let bounded = self.state.with(|s| s.permits.is_some());
         let freed = bounded.then(|| self.object.part(Part::Free));
-        // Where places may run out, somebody may wait for the one that is freed.
+        // If the slots may run out, a sender may wait for the one that is freed.
         let seen = key != RECEIVE || bounded && knows(self.scarce());
         (!seen).then(|| Unseen { watched: self.object.part(Part::Tail), freed })
     }
@@ -392,7 +401,7 @@ impl<T> Source for Queue<T> {
                 }
             },
             CLOSED => out.extend(s.closed.and_then(of)),
-            // A place could have ended the wait before.
+            // A slot could have completed the wait before.
             _ if s.closed.is_some() => {}
             id => {
                 let given = s.permits.as_ref().and_then(|p| p.ready(id));

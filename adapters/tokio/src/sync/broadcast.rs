@@ -56,11 +56,11 @@ pub mod error {
 pub use error::SendError;
 use error::{RecvError, TryRecvError};
 
-/// A message that is kept for those who have not seen it.
+/// A message that is kept for the receivers that have not received it yet.
 struct Kept<T> {
-    /// Gone when nobody is to see it any more.
+    /// The message; `None` when no receiver can receive it any more.
     value: Option<Arc<T>>,
-    /// How many receivers have not seen it.
+    /// The number of receivers that have not received it.
     left: usize,
 }
 
@@ -69,17 +69,18 @@ struct State<T> {
     kept: VecDeque<Kept<T>>,
     first: u64,
     capacity: usize,
-    /// The steps of all messages that were ever sent.
+    /// The steps that sent the messages, for all messages since the creation of the channel.
     steps: Vec<u32>,
 }
 
 impl<T> State<T> {
-    /// The number of the next message.
+    /// Returns the number of the next message to be sent.
     fn next(&self) -> u64 {
         self.first + self.kept.len() as u64
     }
 
-    /// Somebody has seen message `number`, or never will: what is to be dropped now.
+    /// Records that one receiver has received message `number`, or never will. Returns the message if that was the last
+    /// receiver; the caller drops it.
     fn seen(&mut self, number: u64) -> Option<Arc<T>> {
         let kept = self.kept.get_mut(number.checked_sub(self.first)? as usize)?;
         kept.left -= 1;
@@ -96,15 +97,16 @@ fn item(object: Object, number: u64) -> Name {
 impl<T> News for Local<State<T>> {
     fn after(&self, object: Object, next: u64) -> Option<Ready> {
         self.with(|s| {
-            // A receiver that lags was let through by the message that it has missed.
+            // A lagging receiver was made ready by the message that it missed.
             Some(Ready { since: *s.steps.get(next as usize)?, item: item(object, next) })
         })
     }
 }
 
 impl<T> Chan<T> {
-    /// The running step takes a message: who was the last to do so matters where dropping messages does something, and
-    /// where somebody looks at how many are kept.
+    /// Records that the current step takes a message. The order in which receivers take messages is observable if
+    /// dropping a message has effects, or if a task reads the number of messages kept; only then is the access
+    /// recorded.
     fn takes(&self) {
         let head = self.object.part(Part::Head);
         if is_learnt(head) {
@@ -112,7 +114,8 @@ impl<T> Chan<T> {
         }
     }
 
-    /// Drops what nobody is to see any more.
+    /// Drops messages that no receiver can receive any more. If the drop causes an event, later executions take this
+    /// into account.
     fn drop_seen(&self, value: impl Sized) {
         let step = this_step();
         drop(value);
@@ -152,7 +155,7 @@ impl<T> Sender<T> {
     #[track_caller]
     fn with_receivers(capacity: usize, receivers: usize) -> Sender<T> {
         assert!(capacity > 0, "broadcast channel capacity cannot be zero");
-        // As in tokio, which rounds up.
+        // Rounded up, as in tokio.
         let state =
             State { kept: VecDeque::new(), first: 0, capacity: capacity.next_power_of_two(), steps: Vec::new() };
         Sender { chan: Hub::new("broadcast", receivers, Local::here(state)) }
@@ -178,7 +181,7 @@ impl<T> Sender<T> {
             (s.next() - 1, gone)
         });
         if gone.is_some() {
-            // Whoever has not taken it yet lags now.
+            // Receivers that have not taken this message lag now.
             write(item(chan.object, number - chan.news.with(|s| s.capacity) as u64).mixed(1));
         }
         whippet_tasks::enables(tail, item(chan.object, number));
@@ -196,7 +199,7 @@ impl<T> Sender<T> {
         self.chan.receivers.strong_count(Location::caller())
     }
 
-    /// How many messages are kept for somebody.
+    /// Returns the number of messages that a receiver can still receive.
     #[track_caller]
     pub fn len(&self) -> usize {
         let head = self.chan.object.part(Part::Head);
@@ -292,16 +295,19 @@ impl<T> Drop for Sender<T> {
 }
 
 impl<T: Clone> Receiver<T> {
-    /// The running step takes the next message, or finds out that it is gone.
+    /// Takes the next message in the current step. Returns `None` if the channel has no new message, and `Some(Err(n))`
+    /// if the receiver missed `n` messages.
     fn take(&mut self) -> Option<Result<T, u64>> {
         let (next, chan) = (self.next, self.chan.clone());
         read(item(chan.object, next).mixed(1));
         let first = chan.news.with(|s| s.first);
         if first > next {
+            // Each further message makes it lag more.
+            read(chan.tail());
             self.next = first;
             return Some(Err(first - next));
         }
-        // Copies are made, and dropped, where others may use the channel.
+        // The message is cloned and dropped outside of `with`, because its code may use the channel.
         let kept = chan.news.with(|s| s.kept.get((next - first) as usize).and_then(|kept| kept.value.clone()))?;
         chan.takes();
         self.next += 1;
@@ -325,7 +331,7 @@ impl<T: Clone> Receiver<T> {
     #[track_caller]
     pub fn recv(&mut self) -> impl Future<Output = Result<T, RecvError>> + use<'_, T> {
         let place = Location::caller();
-        // Who waited before may have waited for something older.
+        // An earlier, cancelled wait may have been registered for an older message.
         self.leaf.forget();
         poll_fn(move |cx| self.poll(cx, place))
     }
@@ -396,7 +402,7 @@ impl<T> Drop for Receiver<T> {
         }
         self.chan.receivers.drop_one(Location::caller());
         self.chan.takes();
-        // What it has not seen it never will.
+        // This receiver will never receive the remaining messages.
         let unseen: Vec<_> =
             self.chan.news.with(|s| (self.next.max(s.first)..s.next()).filter_map(|number| s.seen(number)).collect());
         self.chan.drop_seen(unseen);

@@ -1,10 +1,10 @@
-//! What all guards of locks are: permits that are held, and the part of the value that they are held for.
+//! The common part of all lock guards: the permits that a guard holds and the part of the value that it protects.
 
 use std::panic::Location;
 use std::sync::Arc;
 use whippet_tasks::{Gate, Place};
 
-/// Permits of a gate, given back when this is dropped.
+/// Permits of a semaphore, released on drop.
 pub(super) struct Held {
     gate: Arc<Gate>,
     count: usize,
@@ -15,7 +15,7 @@ impl Held {
         Held { gate: gate.clone(), count }
     }
 
-    /// Gives back all but one: what a writer does who goes on reading.
+    /// Releases all permits but one: downgrades a write lock to a read lock.
     pub(super) fn keep_one(&mut self, place: Place) {
         self.gate.release(self.count - 1, "goes on reading", place);
         self.count = 1;
@@ -29,30 +29,31 @@ impl Drop for Held {
     }
 }
 
-/// Permits, and the part of a value that nobody else may change, or look at, while they are held.
+/// Permits, and the part of the value that they protect: while they are held, no other task can change it (read guards)
+/// or access it (all other guards).
 pub(super) struct Guarded<T: ?Sized> {
     pub(super) value: *mut T,
     pub(super) held: Held,
 }
 
 impl<T: ?Sized> Guarded<T> {
-    /// The permits stay held, for another part.
+    /// Returns the same permits for another part of the value.
     pub(super) fn narrowed<U: ?Sized>(self, value: *mut U) -> Guarded<U> {
         Guarded { value, held: self.held }
     }
 }
 
-/// What a guard of `$part` can do; `mut` if it may change the value.
+/// Implements the traits of a guard of `$part`; with `mut`, also `DerefMut`.
 macro_rules! guard {
     ($mode:ident [$($generics:tt)*] $guard:ty, $part:ident; Send: $($send:ident: $sends:ident),*; Sync: $($sync:ident),*) => {
-        // As the real ones.
+        // SAFETY: the same bounds as in tokio.
         unsafe impl<$($generics)*> Send for $guard where $($send: $sends),* {}
         unsafe impl<$($generics)*> Sync for $guard where $($sync: Send + Sync),* {}
         guard!($mode [$($generics)*] $guard);
         impl<$($generics)*> std::ops::Deref for $guard {
             type Target = $part;
             fn deref(&self) -> &$part {
-                // The lock is held while the guard lives.
+                // SAFETY: the lock is held while the guard exists.
                 unsafe { &*self.guarded.value }
             }
         }
@@ -71,15 +72,15 @@ macro_rules! guard {
     (mut [$($generics:tt)*] $guard:ty) => {
         impl<$($generics)*> std::ops::DerefMut for $guard {
             fn deref_mut(&mut self) -> &mut Self::Target {
-                // The lock is held, and nobody else has it, while the guard lives.
+                // SAFETY: the lock is held exclusively while the guard exists.
                 unsafe { &mut *self.guarded.value }
             }
         }
     };
 }
 
-/// Guards of parts: what `$map` and `$try_map` make of a guard of `$part`, which looks at it or, with `mut`, may change
-/// it. The lock of the new guard comes from the old one.
+/// Defines the methods `$map` and `$try_map`, which turn a guard of `$part` into a guard of a part of it. With `ref`,
+/// their closure gets a shared reference, with `mut` a mutable one. The lock of the new guard comes from the old one.
 macro_rules! maps {
     (ref $($rest:tt)*) => {
         maps!([] std::ptr::from_ref, $($rest)*);
@@ -99,7 +100,7 @@ macro_rules! maps {
             F: FnOnce(&$($mode)* $part) -> &$($mode)* V,
             V: ?Sized,
         {
-            // The lock is held while the guard lives.
+            // SAFETY: the lock is held while the guard exists.
             let value = $pointer(f(unsafe { &$($mode)* *this.guarded.value })) as *mut V;
             let mut $this = this;
             let lock = $lock;

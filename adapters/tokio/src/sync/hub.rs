@@ -1,13 +1,14 @@
-//! What every sender says and every receiver hears: the common part of `broadcast` and `watch`.
+//! The common part of `broadcast` and `watch`: channels on which every receiver observes what every sender publishes.
 
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use whippet_model::Name;
 use whippet_tasks::{Action, Handles, Leaf, Object, On, Part, Place, Ready, Source, event, read, write};
 
-/// What was said.
+/// The messages or values published on a channel.
 pub(super) trait News: Send + Sync {
-    /// What there is for a receiver that has heard so much.
+    /// Returns the readiness of a receiver that has received everything up to `heard`, or `None` if nothing newer
+    /// exists.
     fn after(&self, object: Object, heard: u64) -> Option<Ready>;
 }
 
@@ -19,11 +20,11 @@ pub(super) struct Hub<N> {
     pub(super) news: N,
 }
 
-/// The wait for no receivers; other keys are what was heard.
+/// The key of a wait until no receivers are left. Any other key is the position that a receiver has reached.
 const CLOSED: u64 = u64::MAX;
 
 impl<N: News> Hub<N> {
-    /// With one sender.
+    /// Creates a channel with one sender and the given number of receivers.
     pub(super) fn new(kind: &'static str, receivers: usize, news: N) -> Arc<Hub<N>> {
         let object = Object::new(kind);
         let (senders, receivers) = (Handles::senders(object), Handles::receivers(object, receivers));
@@ -34,12 +35,12 @@ impl<N: News> Hub<N> {
         self.object.part(Part::Tail)
     }
 
-    /// The wait for something new, or for no senders.
+    /// Returns the wait for something newer than `heard`, or until no senders are left.
     pub(super) fn after(self: &Arc<Self>, heard: u64) -> On {
         On::of(self, heard)
     }
 
-    /// There is one more receiver.
+    /// Adds a receiver. Scheduling point.
     pub(super) fn subscribe(&self, place: Place) {
         event(Action::new("subscribes to", self.object, place));
         write(self.receivers.part());
@@ -47,7 +48,7 @@ impl<N: News> Hub<N> {
         self.receivers.join();
     }
 
-    /// The wait for no receivers.
+    /// Waits until no receivers are left.
     pub(super) fn closed(self: &Arc<Self>, place: Place) -> impl Future<Output = ()> + use<'_, N> {
         let mut leaf = Leaf::new();
         let waits = move || (On::of(self, CLOSED), Action::new("waits for the end of", self.object, place));

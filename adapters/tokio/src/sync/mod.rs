@@ -1,6 +1,6 @@
-//! Channels, locks and signals between tasks.
+//! Channels, locks and notifications between tasks.
 
-/// Handles that show nothing of what is behind them, and break with no panic.
+/// Implements `Debug` without details, `UnwindSafe` and `RefUnwindSafe` for handles.
 macro_rules! opaque {
     ($($name:ident)*) => {$(
         impl<T> std::fmt::Debug for $name<T> {

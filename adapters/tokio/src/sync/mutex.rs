@@ -9,7 +9,7 @@ use std::panic::Location;
 use std::sync::{Arc, OnceLock};
 use whippet_tasks::{Acquiring, Gate, Place};
 
-/// Stand-in for `tokio::sync::Mutex`.
+/// Shim of `tokio::sync::Mutex`.
 pub struct Mutex<T: ?Sized> {
     core: OnceLock<Arc<Gate>>,
     value: UnsafeCell<T>,
@@ -67,7 +67,7 @@ impl<T: ?Sized> Mutex<T> {
         self.core.get_or_init(|| Arc::new(Gate::new("mutex", 1)))
     }
 
-    /// The lock is held from now on.
+    /// Returns the guard data. The caller must have acquired the lock.
     fn guarded(&self) -> Guarded<T> {
         Guarded { value: self.value.get(), held: Held::new(self.core(), 1) }
     }

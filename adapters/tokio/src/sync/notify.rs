@@ -1,7 +1,7 @@
-//! `Notify`: one stored permit, and a line of waiters in the order in which they began to wait.
+//! `Notify`: one stored permit, and a queue of waiters in the order in which they began to wait.
 //!
-//! Creating a `Notified` is an event, because `notify_waiters` reaches only those that exist; so is joining the
-//! line, which happens with the first poll.
+//! Creating a `Notified` is an event, because `notify_waiters` only notifies those that exist. So is joining the queue,
+//! which happens in the first poll or in `enable`.
 
 use std::collections::VecDeque;
 use std::future::Future;
@@ -23,7 +23,7 @@ struct Waiter {
 struct State {
     permit: Option<u32>,
     line: VecDeque<Waiter>,
-    /// Calls of `notify_waiters`, by step.
+    /// The steps of the calls of `notify_waiters`.
     all: Vec<u32>,
     next: u64,
 }
@@ -67,7 +67,7 @@ impl Source for Core {
     }
 }
 
-/// Stand-in for `tokio::sync::Notify`.
+/// Shim of `tokio::sync::Notify`.
 pub struct Notify {
     core: OnceLock<Arc<Core>>,
 }
@@ -147,7 +147,7 @@ impl Notify {
 struct Waiting {
     core: Arc<Core>,
     place: Place,
-    /// The number of calls of `notify_waiters` before it was created, and the step that created it.
+    /// The number of calls of `notify_waiters` before its creation. `made` is the step that created it.
     seen: usize,
     made: u32,
     id: Option<u64>,
@@ -164,10 +164,12 @@ impl Waiting {
         Waiting { core: core.clone(), place, seen, made: this_step(), id: None, done: false, leaf: Leaf::new() }
     }
 
-    /// Joins the line. It is told at once if there is a permit, or if `notify_waiters` was called since its creation.
+    /// Joins the queue. The waiter is notified at once if `notify_waiters` was called since its creation; otherwise, it
+    /// takes the stored permit, if any.
     ///
-    /// Joining is part of the step that created it, if it comes right after that and its task then waits for nothing else:
-    /// whatever another task does in between has the same effect before the creation or after the joining.
+    /// Joining is merged into the step that created the waiter if it directly follows the creation and the task then
+    /// waits for nothing else: any operation of another task in between has the same effect before the creation or
+    /// after the joining.
     fn join(&mut self) {
         if self.id.is_some() {
             return;
@@ -180,9 +182,9 @@ impl Waiting {
         self.id = Some(self.core.with(|s| {
             let id = s.next;
             s.next += 1;
-            let told = match s.permit.take() {
-                Some(step) => Some((step, true)),
-                None => s.all.get(seen).map(|&step| (step, false)),
+            let told = match s.all.get(seen) {
+                Some(&step) => Some((step, false)),
+                None => s.permit.take().map(|step| (step, true)),
             };
             s.line.push_back(Waiter { id, told });
             id
@@ -223,7 +225,7 @@ impl Waiting {
         self.id.is_some_and(|id| self.core.ready(id).is_some())
     }
 
-    /// Leaves the line, with the notification if there was one.
+    /// Leaves the queue and consumes the notification, if any.
     fn leave(&mut self) {
         if let Some(id) = self.id.take() {
             self.core.with(|s| s.line.retain(|waiter| waiter.id != id));
@@ -245,7 +247,7 @@ impl Drop for Waiting {
             let at = s.line.iter().position(|waiter| waiter.id == id);
             at.and_then(|at| s.line.remove(at)).and_then(|waiter| waiter.told)
         });
-        // A notification for one that was not consumed goes to the next.
+        // A notification of `notify_one` that was not consumed is passed on to the next waiter.
         if let Some((_, true)) = told {
             whippet_tasks::enables(object.part(Part::Tail), object.part(Part::Item));
             self.core.tell_one(false, step);
@@ -253,13 +255,13 @@ impl Drop for Waiting {
     }
 }
 
-/// The wait for a notification.
+/// A future that waits for a notification.
 pub struct Notified<'a> {
     inner: Waiting,
     marker: std::marker::PhantomData<&'a Notify>,
 }
 
-/// The wait for a notification, owning its `Notify`.
+/// A future that waits for a notification and owns its `Notify`.
 pub struct OwnedNotified {
     inner: Waiting,
 }

@@ -1,7 +1,7 @@
-//! `OnceCell`: a value that one task makes while the others wait.
+//! `OnceCell`: a value that one task initializes while the others wait.
 //!
-//! As in tokio, the right to initialize is a semaphore's only permit, and the semaphore is closed when the value is set:
-//! that ends the wait of all others at once.
+//! As in tokio, the right to initialize is the only permit of a semaphore, and the semaphore is closed when the value
+//! is set: this ends the waits of all other tasks at once.
 
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -15,7 +15,7 @@ pub struct OnceCell<T> {
     value: Once<T>,
 }
 
-/// The right to initialize a cell; given back when it is dropped.
+/// The right to initialize a cell, released on drop.
 struct Turn<'a> {
     gate: &'a Arc<Gate>,
     place: Place,
@@ -145,7 +145,7 @@ impl<T> OnceCell<T> {
         if !self.value.is_settled() {
             let gate = self.turn();
             let mut asks = Acquiring::new(gate.clone(), 1, "asks to initialize", place);
-            // A closed gate means that the value is set.
+            // A closed semaphore means that the value is set.
             if poll_fn(|cx| asks.poll(cx)).await.is_ok() {
                 let turn = Turn { gate, place };
                 let value = make().await?;

@@ -1,4 +1,4 @@
-//! `oneshot`: one value, or none.
+//! `oneshot`: channels for at most one value.
 
 use std::future::{Future, poll_fn};
 use std::panic::Location;
@@ -13,7 +13,7 @@ use whippet_tasks::{
 
 struct State<T> {
     value: Option<T>,
-    /// The steps that come before that the sender was used or dropped.
+    /// The steps that happen before the use or drop of the sender; `None` as long as neither has happened.
     sent: Option<Steps>,
     closed: Option<u32>,
 }
@@ -27,8 +27,9 @@ const RECEIVE: u64 = 0;
 const CLOSED: u64 = 1;
 
 impl<T> Chan<T> {
-    /// The sender is used for the last time: an event where [that has to be one](stands_out). `seen_in`: who looks at one
-    /// of these can tell. Gives `unsent` back if nobody can get it any more.
+    /// Sends `unsent`, or drops the sender if it is `None`. This is a merged operation unless it
+    /// [needs its own event](stands_out); tasks that read one of `seen_in` can observe it. Returns `unsent` if the
+    /// receiver is closed or the execution is over.
     fn end(&self, unsent: Option<T>, seen_in: &[Name], action: Action) -> Option<T> {
         let (tail, item) = (self.object.part(Part::Tail), self.object.part(Part::Item));
         let apart = stands_out(tail, seen_in);
@@ -54,7 +55,7 @@ impl<T> Chan<T> {
         None
     }
 
-    /// The running step takes the value.
+    /// Takes the value in the current step.
     fn take(&self) -> Option<T> {
         whippet_tasks::taken(self.object.part(Part::Item));
         self.state.with(|s| s.value.take())
@@ -138,7 +139,7 @@ pub struct Sender<T> {
 }
 
 pub struct Receiver<T> {
-    /// `None` once the value was taken.
+    /// `None` after the value was taken.
     chan: Option<Arc<Chan<T>>>,
     leaf: Leaf,
     place: Place,

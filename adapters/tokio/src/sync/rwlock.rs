@@ -10,10 +10,10 @@ use std::panic::Location;
 use std::sync::{Arc, OnceLock};
 use whippet_tasks::{Acquiring, Gate};
 
-/// How many readers there may be unless told.
+/// The maximum, and default, number of concurrent readers.
 const MOST: u32 = u32::MAX >> 3;
 
-/// Stand-in for `tokio::sync::RwLock`.
+/// Shim of `tokio::sync::RwLock`.
 pub struct RwLock<T: ?Sized> {
     core: OnceLock<Arc<Gate>>,
     readers: u32,
@@ -69,7 +69,8 @@ impl<T> RwLock<T> {
     }
 }
 
-/// The ways to a lock, by the names of the functions, of its guards, and how many permits one of them holds.
+/// Defines the functions that acquire a lock, given their names, the guard types and the number of permits that a guard
+/// holds.
 macro_rules! lock {
     (
         $asks:literal, |$this:ident| $need:expr, $guard:ident, $owned:ident,
@@ -123,7 +124,7 @@ impl<T: ?Sized> RwLock<T> {
         self.core.get_or_init(|| Arc::new(Gate::new("rwlock", self.readers as usize)))
     }
 
-    /// As many permits are held from now on.
+    /// Returns the guard data. The caller must have acquired `count` permits.
     fn guarded(&self, count: usize) -> Guarded<T> {
         Guarded { value: self.value.get(), held: Held::new(self.core(), count) }
     }
@@ -223,7 +224,7 @@ impl<T: ?Sized, U: ?Sized> OwnedRwLockMappedWriteGuard<T, U> {
     }
 }
 
-/// The lock of a writer who goes on reading: other readers are let in.
+/// Downgrades a write guard to a read guard, which admits other readers, and evaluates to `$lock`.
 macro_rules! reading {
     ($this:ident, $lock:expr) => {{
         $this.guarded.held.keep_one(Location::caller());

@@ -1,4 +1,4 @@
-//! `Semaphore`.
+//! `Semaphore` and its permits.
 
 use std::fmt;
 use std::future::Future;
@@ -6,13 +6,13 @@ use std::panic::Location;
 use std::sync::Arc;
 use whippet_tasks::{Acquiring, Gate, Place};
 
-/// Stand-in for `tokio::sync::Semaphore`.
+/// Shim of `tokio::sync::Semaphore`.
 pub struct Semaphore {
     core: std::sync::OnceLock<Arc<Gate>>,
     permits: usize,
 }
 
-/// The semaphore is closed.
+/// The error of acquiring a permit of a closed semaphore.
 #[derive(Debug)]
 pub struct AcquireError(());
 
@@ -194,7 +194,7 @@ pub struct OwnedSemaphorePermit {
     permits: u32,
 }
 
-/// A permit, by what it has of its semaphore.
+/// Implements a permit type, given its reference to the semaphore (borrowed or `Arc`).
 macro_rules! permit {
     ([$($generics:tt)*] $permit:ident, $permit_type:ty, $semaphore:ty) => {
         impl<$($generics)*> $permit_type {

@@ -1,4 +1,4 @@
-//! `SetOnce`: a value that is set once and waited for.
+//! `SetOnce`: a value that is set once and that tasks can wait for.
 
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -9,7 +9,7 @@ use whippet_tasks::{
     Action, Leaf, Object, On, Once, Part, Place, Ready, Renewed, Source, event, read, this_step, write,
 };
 
-/// The step that has set it.
+/// The step that set the value.
 struct Setting(Renewed<Option<u32>>);
 
 impl Source for Setting {
@@ -23,7 +23,7 @@ impl Source for Setting {
     }
 }
 
-/// Stand-in for `tokio::sync::SetOnce`.
+/// Shim of `tokio::sync::SetOnce`.
 pub struct SetOnce<T> {
     setting: OnceLock<Arc<Setting>>,
     value: Once<T>,
@@ -73,7 +73,7 @@ impl<T> SetOnce<T> {
         self.setting.get_or_init(|| Arc::new(Setting(Renewed::new("set-once", None))))
     }
 
-    /// It as an object.
+    /// Returns the object of this `SetOnce`, for an operation at `place`.
     fn object(&self, place: Place) -> Object {
         self.setting().0.used(&[Part::Tail], place)
     }

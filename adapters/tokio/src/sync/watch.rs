@@ -1,4 +1,4 @@
-//! `watch`: the newest value. Looking at it is an event.
+//! `watch`: channels that hold only the newest value. Reading it is an event.
 
 use super::hub::{Hub, News};
 use std::future::{Future, poll_fn};
@@ -35,26 +35,26 @@ pub mod error {
 use error::{RecvError, SendError};
 
 struct State {
-    /// Counted from 1, so that a receiver can say that it has seen none.
+    /// The number of the newest version, counted from 1: 0 means that a receiver has seen none.
     version: u64,
-    /// The steps of all versions after the first.
+    /// The steps that set the versions after the first.
     steps: Vec<u32>,
 }
 
-/// The value and which version it is.
+/// The newest value and its version.
 struct Newest<T> {
     state: Local<State>,
     value: RwLock<T>,
 }
 
-// All tasks of an execution run on one thread.
+// SAFETY: all tasks of an execution run on one thread.
 unsafe impl<T> Send for Newest<T> {}
 unsafe impl<T> Sync for Newest<T> {}
 
 impl<T> News for Newest<T> {
     fn after(&self, object: Object, seen: u64) -> Option<Ready> {
         self.state.with(|s| {
-            // Nobody made the first.
+            // No step made the first version.
             let since = match seen {
                 0 => Ready::ALWAYS,
                 _ => *s.steps.get(seen as usize - 1)?,
@@ -76,7 +76,7 @@ impl<T> Chan<T> {
         self.news.state.with(|s| s.version)
     }
 
-    /// The running step sets a value.
+    /// Sets the value in the current step. Returns the old value.
     fn replace(&self, value: T) -> T {
         let old = std::mem::replace(&mut *self.write(), value);
         self.changed();
@@ -195,7 +195,7 @@ impl<T> Sender<T> {
     #[track_caller]
     pub fn borrow(&self) -> Ref<'_, T> {
         self.chan.look("reads", Location::caller());
-        // A sender has seen everything.
+        // A sender has always seen the newest version.
         self.chan.borrow(u64::MAX)
     }
 
@@ -283,7 +283,7 @@ impl<T> Receiver<T> {
     #[track_caller]
     pub fn changed(&mut self) -> impl Future<Output = Result<(), RecvError>> + use<'_, T> {
         let place = Location::caller();
-        // Who waited before may have waited for something older.
+        // An earlier, cancelled wait may have been registered for an older version.
         self.leaf.forget();
         poll_fn(move |cx| {
             let (chan, seen) = (&self.chan, self.seen);

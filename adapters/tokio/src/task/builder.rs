@@ -1,4 +1,4 @@
-//! `Builder`: tasks with names. The real one has it only with `tokio_unstable`.
+//! `Builder`: tasks with names. In tokio, it requires `tokio_unstable`.
 
 use super::{JoinHandle, LocalSet, spawn, spawn_blocking, spawn_local};
 use crate::runtime::Handle;
@@ -6,7 +6,7 @@ use std::future::Future;
 use std::io;
 use std::marker::PhantomData;
 
-/// Stand-in for `tokio::task::Builder`. What tasks are called makes no difference.
+/// Shim of `tokio::task::Builder`. The names of tasks are ignored.
 #[derive(Debug, Default)]
 pub struct Builder<'a>(PhantomData<&'a str>);
 

@@ -1,10 +1,10 @@
-//! Cooperative budgets: tasks always have some left.
+//! Cooperative budgets. The shim does not count them: tasks always have budget left.
 
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// What [`poll_proceed`] gives.
+/// The result of [`poll_proceed`].
 #[derive(Debug)]
 #[must_use]
 pub struct RestoreOnPending(());
@@ -25,7 +25,7 @@ pub async fn consume_budget() {}
 
 macro_rules! same_future {
     ($($name:ident: $make:ident;)*) => {$(
-        /// The future itself.
+        /// A wrapper that only forwards to its future.
         #[derive(Debug)]
         #[must_use = "futures do nothing unless polled"]
         pub struct $name<F>(F);
@@ -37,7 +37,7 @@ macro_rules! same_future {
         impl<F: Future> Future for $name<F> {
             type Output = F::Output;
             fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-                // It is pinned with us.
+                // SAFETY: the field is structurally pinned.
                 unsafe { self.map_unchecked_mut(|this| &mut this.0) }.poll(cx)
             }
         }

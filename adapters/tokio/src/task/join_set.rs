@@ -1,4 +1,4 @@
-//! `JoinSet`: results in the order in which tasks end.
+//! `JoinSet`: returns the results of tasks in the order in which the tasks end.
 
 use super::{AbortHandle, Id, JoinError, JoinHandle, LocalSet, start};
 use crate::runtime::Handle;
@@ -12,7 +12,7 @@ use whippet_tasks::{
     Action, Leaf, Local, Object, On, Part, Place, Ready, Source, enables, event, read, this_step, write,
 };
 
-/// The ends of tasks, in order.
+/// The tasks that have ended, in order: the step in which each ended, and its number in the set.
 struct Ends {
     object: Object,
     queue: Local<std::collections::VecDeque<(u32, usize)>>,
@@ -30,7 +30,7 @@ impl Source for Ends {
     }
 }
 
-/// Stand-in for `tokio::task::JoinSet`.
+/// Shim of `tokio::task::JoinSet`.
 pub struct JoinSet<T> {
     ends: Arc<Ends>,
     tasks: Vec<(usize, JoinHandle<T>)>,
@@ -208,13 +208,13 @@ impl<T: 'static> JoinSet<T> {
         self.spawn_blocking(work)
     }
 
-    /// The real one has it only with `tokio_unstable`.
+    /// Returns a builder for a task of the set. In tokio, this requires `tokio_unstable`.
     pub fn build_task(&mut self) -> Builder<'_, T> {
         Builder { set: self }
     }
 }
 
-/// Stand-in for `tokio::task::join_set::Builder`. What tasks are called makes no difference.
+/// Shim of `tokio::task::join_set::Builder`. The names of tasks are ignored.
 #[must_use]
 #[derive(Debug)]
 pub struct Builder<'a, T> {

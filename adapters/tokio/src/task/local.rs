@@ -1,4 +1,4 @@
-//! `LocalSet`: tasks that need not be `Send`. Here all tasks run on one thread anyway.
+//! `LocalSet`: tasks that need not be `Send`. In the shim, all tasks of an execution run on one thread.
 
 use super::{AbortHandle, JoinHandle, start};
 use crate::runtime;
@@ -18,14 +18,14 @@ where
     start("task", future, Location::caller(), None)
 }
 
-/// Stand-in for `tokio::task::LocalSet`. Its tasks run whether or not it is polled.
+/// Shim of `tokio::task::LocalSet`. Its tasks run whether or not the set is polled.
 pub struct LocalSet {
     id: runtime::Id,
     tasks: Arc<Local<Vec<Arc<dyn Ends>>>>,
     leaf: Leaf,
 }
 
-/// See [`LocalSet::enter`].
+/// The guard that [`LocalSet::enter`] returns.
 #[derive(Debug)]
 pub struct LocalEnterGuard(());
 
@@ -51,12 +51,12 @@ impl LocalSet {
         self.id
     }
 
-    /// The real one has it only with `tokio_unstable`. A panic that nobody sees is a finding anyway.
+    /// Does nothing: an unhandled panic is always a finding. In tokio, this requires `tokio_unstable`.
     pub fn unhandled_panic(&mut self, _: runtime::UnhandledPanic) -> &mut LocalSet {
         self
     }
 
-    /// One more task belongs to it.
+    /// Adds a task to the set.
     pub(super) fn adopt(&self, task: &AbortHandle) {
         self.tasks.with(|tasks| tasks.push(task.task.clone()));
     }

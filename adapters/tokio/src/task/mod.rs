@@ -24,7 +24,7 @@ pub mod futures {
     pub use super::task_local::TaskLocalFuture;
 }
 
-/// The stable number of a task.
+/// The identifier of a task: its stable name as a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Id(u64);
 
@@ -42,13 +42,13 @@ pub fn try_id() -> Option<Id> {
     whippet_tasks::task_name().map(|name| Id(name.0))
 }
 
-/// Why a task gave no result.
+/// The reason why a task returned no result: it panicked or was cancelled.
 pub struct JoinError {
     id: Id,
     panic: Option<Box<dyn Any + Send>>,
 }
 
-// Nothing can be done with the payload by reference.
+// SAFETY: a shared reference gives no access to the payload.
 unsafe impl Sync for JoinError {}
 
 impl JoinError {
@@ -102,7 +102,7 @@ impl From<JoinError> for std::io::Error {
     }
 }
 
-/// The result of a task, waited for.
+/// Shim of `tokio::task::JoinHandle`: a future that waits for the result of a task.
 pub struct JoinHandle<T> {
     task: Arc<dyn Leaves<T>>,
     leaf: Leaf,
@@ -142,7 +142,7 @@ where
     start("task", future, Location::caller(), None)
 }
 
-/// A blocking call runs as a task of its own: what it does with channels and locks are events.
+/// Runs a blocking function as a separate task. Its operations on channels and locks are events.
 #[track_caller]
 pub fn spawn_blocking<F, R>(work: F) -> JoinHandle<R>
 where
@@ -156,7 +156,7 @@ pub fn block_in_place<R>(work: impl FnOnce() -> R) -> R {
     work()
 }
 
-/// Lets others go first.
+/// Yields to the other tasks.
 #[track_caller]
 pub fn yield_now() -> impl Future<Output = ()> {
     let place = Location::caller();
@@ -215,7 +215,7 @@ impl<T> fmt::Debug for JoinHandle<T> {
     }
 }
 
-/// Stops a task.
+/// Shim of `tokio::task::AbortHandle`: a handle that aborts a task.
 #[derive(Clone)]
 pub struct AbortHandle {
     task: Arc<dyn Ends>,

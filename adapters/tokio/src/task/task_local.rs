@@ -1,11 +1,11 @@
-//! `task_local!`: values that a task carries with it.
+//! `task_local!`: values that belong to a task.
 
 use std::fmt;
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll};
 
-/// A value per task. Its address is its key.
+/// A key for a value per task. The address of the static identifies the key.
 pub struct LocalKey<T: 'static> {
     #[doc(hidden)]
     pub key: fn() -> usize,
@@ -63,7 +63,7 @@ impl<T: 'static> LocalKey<T> {
     }
 }
 
-/// A value is set while this lives.
+/// A guard: the value of the key is set while it exists.
 struct Scope<T: 'static> {
     key: &'static LocalKey<T>,
     set: bool,
@@ -89,7 +89,7 @@ impl<T: 'static> Drop for Scope<T> {
     }
 }
 
-/// A future with a value of its own.
+/// A future that runs with its own value of a key.
 pub struct TaskLocalFuture<T: 'static, F> {
     key: &'static LocalKey<T>,
     value: Option<T>,
@@ -98,7 +98,7 @@ pub struct TaskLocalFuture<T: 'static, F> {
 
 impl<T: 'static, F> TaskLocalFuture<T, F> {
     pub fn take_value(self: Pin<&mut Self>) -> Option<T> {
-        // The value is never pinned.
+        // SAFETY: the value is never pinned.
         unsafe { self.get_unchecked_mut() }.value.take()
     }
 }
@@ -107,7 +107,7 @@ impl<T: 'static, F: Future> Future for TaskLocalFuture<T, F> {
     type Output = F::Output;
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        // Only the future is pinned, and it is dropped in place.
+        // SAFETY: only the future is structurally pinned, and it is dropped in place.
         let this = unsafe { self.get_unchecked_mut() };
         let mut scope = Scope::enter(this.key, this.value.take());
         let future = this.future.as_mut().expect("it is polled until it is done");

@@ -1,6 +1,6 @@
-//! What the tests share.
+//! Functions that the tests share.
 
-// Not every test uses all of it.
+// Not every test uses all functions.
 #![allow(dead_code)]
 
 use std::collections::BTreeSet;
@@ -10,7 +10,7 @@ use whippet_model::Verdict;
 use whippet_search::{Options, Reduction};
 use whippet_tasks::{Settings, Tasks};
 
-/// Explores a body; what it returns, per execution, is collected.
+/// Explores `body`. Returns the verdict and the set of the values that its executions return.
 pub fn explore<F>(reduction: Reduction, body: impl Fn() -> F + Send + Sync + 'static) -> (Verdict, BTreeSet<String>)
 where
     F: Future<Output = String> + 'static,
@@ -18,7 +18,7 @@ where
     explore_with(reduction, Settings::default(), body)
 }
 
-/// The same with settings.
+/// Like [`explore`], with settings.
 pub fn explore_with<F>(
     reduction: Reduction,
     settings: Settings,
@@ -43,8 +43,8 @@ where
     (verdict, seen)
 }
 
-/// Both searches must give exactly these outcomes, and none of the executions may end badly. `exhaustive` also tells apart
-/// what nobody can tell.
+/// Checks that the exhaustive and the optimal search give exactly these outcomes and no findings. The exhaustive search
+/// merges no events.
 pub fn outcomes<F>(expected: &[&str], body: impl Fn() -> F + Clone + Send + Sync + 'static)
 where
     F: Future<Output = String> + 'static,
@@ -55,7 +55,7 @@ where
         let seen: Vec<&str> = seen.iter().map(String::as_str).collect();
         assert!(verdict.findings.is_empty(), "{reduction}: {:?}", verdict.findings);
         if reduction == Reduction::Exhaustive && !verdict.complete {
-            // Too many orders for a test: those seen must be expected ones.
+            // Too many orders for a test: the outcomes seen must be a subset of the expected ones.
             assert!(seen.iter().all(|text| expected.contains(text)), "{seen:?}");
             continue;
         }

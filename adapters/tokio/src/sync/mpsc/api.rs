@@ -1,6 +1,6 @@
-//! What both kinds of channels offer under different names.
+//! The API that bounded and unbounded channels have in common, under different type names.
 
-/// A kind of channel, by the names of its receiver and senders.
+/// Defines the receiver `$name`, the sender `$sender` and the weak sender `$weak` of one kind of channel.
 macro_rules! channel_kind {
     ($name:ident, $sender:ident, $weak:ident) => {
         pub struct $name<T>(Rx<T>);

@@ -1,4 +1,4 @@
-//! Channels with a limit: a send waits for room.
+//! Bounded channels: a send waits for free capacity.
 
 use super::ends::Rx;
 use super::permit::{OwnedPermit, Permit, PermitIterator};

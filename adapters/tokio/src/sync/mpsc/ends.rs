@@ -1,4 +1,4 @@
-//! What receivers of either kind do.
+//! The receiving half of bounded and unbounded channels.
 
 use super::TryRecvError;
 use std::panic::Location;
@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use whippet_tasks::{Leaf, Part, Place, Queue, Refused, read};
 
-/// The receiving half, of either kind.
+/// The receiving half of a channel of either kind. Dropping it closes the channel.
 pub(super) struct Rx<T> {
     pub(super) chan: Arc<Queue<T>>,
     pub(super) leaf: Leaf,
@@ -30,7 +30,7 @@ impl<T> Rx<T> {
         }
         let Some(first) = ready!(self.poll_recv(cx, place)) else { return Poll::Ready(0) };
         out.push(first);
-        // How many are taken depends on how many were sent by now.
+        // The number of messages taken depends on the number sent so far.
         read(self.chan.object.part(Part::Tail));
         let mut count = 1;
         while count < limit

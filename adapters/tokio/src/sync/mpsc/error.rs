@@ -1,4 +1,4 @@
-//! Errors of channels, with tokio's words.
+//! The errors of channels, with tokio's messages.
 
 use std::fmt;
 
@@ -32,7 +32,7 @@ impl<T> TrySendError<T> {
 }
 impl<T> fmt::Debug for TrySendError<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // As tokio prints it, in quotes.
+        // Quoted, as in tokio's output.
         fmt::Debug::fmt(if matches!(self, TrySendError::Full(_)) { "Full(..)" } else { "Closed(..)" }, f)
     }
 }

@@ -1,4 +1,4 @@
-//! `mpsc`: one queue per channel, in order of sending.
+//! `mpsc`: channels with one queue each, in the order of the sends.
 
 #[macro_use]
 mod api;

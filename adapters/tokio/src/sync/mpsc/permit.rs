@@ -1,4 +1,4 @@
-//! Places in a bounded channel that were reserved and not used yet.
+//! Permits: reserved places in a bounded channel that have not been used yet.
 
 use super::Sender;
 use std::fmt;

@@ -1,4 +1,4 @@
-//! Channels without a limit.
+//! Unbounded channels.
 
 use super::ends::Rx;
 use super::{SendError, TryRecvError};
