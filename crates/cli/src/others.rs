@@ -28,7 +28,7 @@ pub(crate) const TABLES: [(&str, Runs); 2] = [("udpor", unfoldings), ("selection
 pub(crate) fn subjects(table: &str) -> BTreeSet<String> {
     match table {
         "udpor" => whippet_net::subjects().into_iter().map(|subject| subject.name.to_owned()).collect(),
-        "selection" => whippet_lang::selection::subjects(),
+        "selection" => whippet_abs::selection::subjects(),
         _ => BTreeSet::new(),
     }
 }
@@ -73,18 +73,18 @@ fn unfoldings(subject: Option<&str>) -> Result<Printed, Failure> {
 }
 
 /// Runs the example of Figure 4, whose tree is that of TransDPOR with the earliest message first.
-fn figure_4() -> Result<whippet_lang::selection::Row, Failure> {
+fn figure_4() -> Result<whippet_abs::selection::Row, Failure> {
     let options = Options { reduction: Reduction::Transdpor, order: Order::Fifo, ..Options::default() };
-    let program = Arc::new(whippet_lang::selection::running_example());
+    let program = Arc::new(whippet_abs::selection::running_example());
     let counters = whippet_search::explore(program, &options, &()).map_err(Failure::misuse)?.counters;
     // The first step is the main block and leads to the root of the tree, so there are as many states as steps.
-    Ok(whippet_lang::selection::figure_4(counters.executions, counters.transitions))
+    Ok(whippet_abs::selection::figure_4(counters.executions, counters.transitions))
 }
 
 /// Runs table 1 of the paper on selecting actors and tasks.
 fn selections(subject: Option<&str>) -> Result<Printed, Failure> {
     const TITLE: &str = "Selecting actors and tasks · Albert, Arenas, Gómez-Zamalloa (FORTE 2014), Table 1";
-    let mut rows = whippet_lang::selection::reproduce(false).map_err(Failure::misuse)?;
+    let mut rows = whippet_abs::selection::reproduce(false).map_err(Failure::misuse)?;
     rows.push(figure_4()?);
     rows.retain(|row| subject.is_none_or(|name| row.subject() == name));
     let lines = rows.iter().map(|row| {
@@ -93,14 +93,14 @@ fn selections(subject: Option<&str>) -> Result<Printed, Failure> {
     });
     let shown = table(["test", "how", "published", "here", "", ""], lines, 2);
     let equal = rows.iter().filter(|row| row.mark == "=").count();
-    let is_wrong = |row: &&whippet_lang::selection::Row| row.mark == "≠" && row.why.is_empty();
+    let is_wrong = |row: &&whippet_abs::selection::Row| row.mark == "≠" && row.why.is_empty();
     let wrong = rows.iter().filter(is_wrong).count();
     let all = rows.len();
     let text = format!(
         "Table selection · {TITLE}\n\n{shown}\nexecutions/states/H\nselection: {equal} of {all} rows equal\n\n"
     );
-    let row = |row: &whippet_lang::selection::Row| {
-        let counts = |t: whippet_lang::selection::Triple| json!({ "executions": t.0, "states": t.1, "unstable": t.2 });
+    let row = |row: &whippet_abs::selection::Row| {
+        let counts = |t: whippet_abs::selection::Triple| json!({ "executions": t.0, "states": t.1, "unstable": t.2 });
         json!({
             "subject": row.test,
             "technique": row.how,

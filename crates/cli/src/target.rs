@@ -156,7 +156,7 @@ fn abs_file(which: &Which) -> Result<Target, Failure> {
     no_relation(which)?;
     let source = read(&which.program)?;
     let beside = || files_beside(&which.program);
-    let program = whippet_lang::AbsProgram::parse_with(&which.program, &source, beside).map_err(Failure::misuse)?;
+    let program = whippet_abs::AbsProgram::parse_with(&which.program, &source, beside).map_err(Failure::misuse)?;
     Ok(Target::new(which, program.tasks(tasks(which))))
 }
 

@@ -482,7 +482,7 @@ pub trait Machine {
     /// [`extensions`](Machine::extensions) to the search.
     ///
     /// ```
-    /// use whippet_lang::AbsProgram;
+    /// use whippet_abs::AbsProgram;
     /// use whippet_model::{Choice, Machine, Pending, Program};
     /// let program = AbsProgram::parse("waits.abs", "
     ///     interface I { Unit m(); }
@@ -545,7 +545,7 @@ pub trait Machine {
     /// influences the order of the search.
     ///
     /// ```
-    /// use whippet_lang::AbsProgram;
+    /// use whippet_abs::AbsProgram;
     /// use whippet_model::{ActorNo, Choice, Machine, Pending, Program};
     /// let program = AbsProgram::parse("two.abs", "
     ///     interface I { Unit m(I other); }
@@ -577,7 +577,7 @@ pub trait Machine {
     /// Returns `true` if the machine's pruning rule skips `what` in this configuration although it is enabled.
     ///
     /// ```
-    /// use whippet_lang::{AbsProgram, Marks, Tasks};
+    /// use whippet_abs::{AbsProgram, Marks, Tasks};
     /// use whippet_model::{Choice, Machine, Pending, Program};
     /// let program = AbsProgram::parse("two.abs", "
     ///     interface I { Unit m(); Unit n(); }

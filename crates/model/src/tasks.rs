@@ -3,7 +3,7 @@
 /// The rule that decides whether two tasks of one actor (in ABS: of one object group) conflict.
 ///
 /// ```
-/// # use whippet_lang::AbsProgram;
+/// # use whippet_abs::AbsProgram;
 /// # let program = AbsProgram::parse("pair.abs", r#"
 /// #     interface Pair { Unit left(Int v); Unit right(Int v); }
 /// #     class Pair implements Pair { Int l = 0; Int r = 0; Unit left(Int v) { l = v; } Unit right(Int v) { r = v; } }
@@ -40,7 +40,7 @@ pub enum Tasks {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use whippet_lang::AbsProgram;
+/// use whippet_abs::AbsProgram;
 /// use whippet_model::{Marks, Tasks};
 /// use whippet_search::{Options, explore};
 /// let program = AbsProgram::parse("two.abs", r#"

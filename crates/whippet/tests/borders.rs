@@ -14,18 +14,18 @@ fn allowed() -> BTreeMap<&'static str, &'static [&'static str]> {
         (SEARCH, &[MODEL]),
         (ACTORS, &[MODEL]),
         ("whippet-net", &[MODEL, SEARCH]),
-        ("whippet-lang", &[MODEL, SEARCH]),
+        ("whippet-abs", &[MODEL, SEARCH]),
         (REPORT, &[MODEL, SEARCH]),
         ("whippet-macros", &[]),
         ("whippet", &[ACTORS, "whippet-macros", MODEL, REPORT, SEARCH]),
         ("whippet-subjects", &["whippet", MODEL, SEARCH]),
         ("whippet-generate", &["whippet", ACTORS, MODEL, SEARCH]),
-        ("whippet-cli", &["whippet", ACTORS, "whippet-lang", MODEL, "whippet-net", REPORT, SEARCH, "whippet-subjects"]),
-        ("whippet-tasks", &[MODEL, REPORT, SEARCH]),
+        ("whippet-cli", &["whippet", ACTORS, "whippet-abs", MODEL, "whippet-net", REPORT, SEARCH, "whippet-subjects"]),
+        ("whippet-runtime", &[MODEL, REPORT, SEARCH]),
         ("whippet-tokio-macros", &[]),
-        ("whippet-std", &[MODEL, "whippet-tasks"]),
+        ("whippet-std", &[MODEL, "whippet-runtime"]),
         ("whippet-core", &["whippet-std"]),
-        ("cargo-whippet", &[MODEL, REPORT, SEARCH, "whippet-tasks"]),
+        ("cargo-whippet", &[MODEL, REPORT, SEARCH, "whippet-runtime"]),
     ])
 }
 

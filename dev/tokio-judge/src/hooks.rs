@@ -37,6 +37,6 @@ impl Hooks for Virtual {
     }
 
     fn is_over(&self) -> bool {
-        whippet_tasks::is_over()
+        whippet_runtime::is_over()
     }
 }

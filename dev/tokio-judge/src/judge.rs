@@ -32,7 +32,7 @@ impl Search {
     /// # Errors
     /// See [`shim::outcomes`].
     pub fn run(self, program: &Arc<Program>, limits: &Limits) -> Result<shim::Explored, String> {
-        let settings = whippet_tasks::Settings { deep: self.deep, ..shim::settings(self.merged) };
+        let settings = whippet_runtime::Settings { deep: self.deep, ..shim::settings(self.merged) };
         shim::outcomes(program, self.reduction, settings, limits.executions)
     }
 }

@@ -9,7 +9,7 @@ use whippet_model::{
     ActorNo, Branch, Choice, Clocks, Machine, MachineError, Name, Pending, Problem, Program, Relation, Step, StepText,
     Touch, Without,
 };
-use whippet_tasks::{TaskMachine, Tasks};
+use whippet_runtime::{TaskMachine, Tasks};
 
 /// The outcomes of all executions so far.
 #[derive(Clone, Debug, Default)]

@@ -7,8 +7,8 @@ use crate::on_shim::begin;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use tokio_reference::{Outcome, Program};
+use whippet_runtime::{Settings, Tasks};
 use whippet_search::{Options, Reduction, explore};
-use whippet_tasks::{Settings, Tasks};
 
 /// The outcomes that a search saw.
 #[derive(Clone, Debug)]

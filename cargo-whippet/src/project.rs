@@ -1,0 +1,210 @@
+//! The user's workspace, built against the shim without modifying it.
+
+use crate::arguments::Search;
+use crate::graph::Graph;
+use crate::settings;
+use crate::shadow::{self, Instead};
+use crate::sources::{self, Layout};
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+pub(crate) struct Project {
+    /// Whippet's own directory, below the user's target directory.
+    pub(crate) home: PathBuf,
+    /// The names of the hooked packages.
+    pub(crate) hooked: BTreeSet<String>,
+    pub(crate) graph: Graph,
+    /// Notes to print with the verdicts.
+    pub(crate) notes: Vec<String>,
+    pub(crate) root: PathBuf,
+    target: PathBuf,
+    pub(crate) shadow: PathBuf,
+    /// The directory of the selected manifest, relative to the root.
+    inside: PathBuf,
+    pub(crate) layout: Layout,
+    /// The output of `cargo metadata` for the user's own packages.
+    metadata: Value,
+    /// The arguments for cargo that concern the build.
+    pub(crate) arguments: Vec<String>,
+    pub(crate) own: Vec<String>,
+    /// The directories of package copies that replace packages of the registry.
+    pub(crate) patches: BTreeMap<String, PathBuf>,
+    // Held until the end: a concurrent run would delete the shadow of this one.
+    _lock: fs::File,
+}
+
+/// The packages in which searches spend their time. They are optimized even in a debug build.
+const BUSY: [&str; 5] = ["tokio", "whippet-model", "whippet-search", "whippet-runtime", "corosensei"];
+
+fn cargo() -> Command {
+    Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
+}
+
+/// Returns the value of one of cargo's arguments, given as `NAME VALUE` or `NAME=VALUE`.
+fn value_of(arguments: &[String], name: &str) -> Option<String> {
+    let with = format!("{name}=");
+    arguments.iter().enumerate().find_map(|(k, argument)| {
+        if argument == name { arguments.get(k + 1).cloned() } else { argument.strip_prefix(&with).map(Into::into) }
+    })
+}
+
+/// Returns cargo's arguments without those that are handled here: the manifest is in the shadow, and so is the lock
+/// file, which has to change.
+fn for_building(arguments: &[String]) -> Vec<String> {
+    let mut kept = Vec::new();
+    let mut given = arguments.iter();
+    while let Some(argument) = given.next() {
+        match argument.as_str() {
+            "--manifest-path" => drop(given.next()),
+            "--frozen" => kept.push("--offline".into()),
+            "--locked" | "--no-fail-fast" => {}
+            path if path.starts_with("--manifest-path=") => {}
+            _ => kept.push(argument.clone()),
+        }
+    }
+    kept
+}
+
+impl Project {
+    pub(crate) fn open(arguments: &[String], own: &[String]) -> Result<Project, String> {
+        let mut command = cargo();
+        command.args(["metadata", "--no-deps", "--format-version", "1"]);
+        let given = value_of(arguments, "--manifest-path");
+        if let Some(path) = &given {
+            command.args(["--manifest-path", path]);
+        }
+        let metadata = json_of(&mut command)?;
+        let path = |key: &str| PathBuf::from(metadata[key].as_str().unwrap_or_default());
+        let (root, target) = (path("workspace_root"), path("target_directory"));
+        let home = target.join("whippet");
+        let here = match given {
+            Some(path) => fs::canonicalize(path).map_err(|e| e.to_string())?.parent().expect("a file").to_path_buf(),
+            None => std::env::current_dir().map_err(|error| error.to_string())?,
+        };
+        let inside = nearest_manifest(&here, &root);
+        let layout = sources::lay_out(&home)?;
+        let lock = alone(&home)?;
+        let mut project = Project {
+            shadow: PathBuf::new(),
+            hooked: BTreeSet::new(),
+            graph: Graph::default(),
+            notes: Vec::new(),
+            patches: BTreeMap::new(),
+            arguments: for_building(arguments),
+            own: own.to_vec(),
+            _lock: lock,
+            home,
+            root,
+            target,
+            inside,
+            layout,
+            metadata,
+        };
+        project.cast(&BTreeMap::new())?;
+        project.lock()?;
+        project.graph = Graph::new(&project.whole_metadata()?);
+        Ok(project)
+    }
+
+    pub(crate) fn manifest(&self) -> PathBuf {
+        self.shadow.join(&self.inside).join("Cargo.toml")
+    }
+
+    /// Builds the shadow, in which `manifests` replace manifests of the user.
+    pub(crate) fn cast(&mut self, manifests: &BTreeMap<PathBuf, PathBuf>) -> Result<(), String> {
+        let mut instead = BTreeMap::from([(self.root.join("Cargo.lock"), Instead::Nothing)]);
+        if self.target.starts_with(&self.root) {
+            instead.insert(self.target.clone(), Instead::Nothing);
+        }
+        instead.extend(manifests.iter().map(|(from, to)| (from.clone(), Instead::File(to.clone()))));
+        self.shadow = shadow::cast(&self.home.join("shadow"), &self.root, &instead)?;
+        Ok(())
+    }
+
+    pub(crate) fn cargo(&self, what: &str) -> Command {
+        let mut command = cargo();
+        command.arg(what);
+        let stand_in = ("tokio".to_string(), self.layout.tokio.clone());
+        for (name, path) in self.patches.iter().map(|(name, path)| (name.clone(), path.clone())).chain([stand_in]) {
+            command.arg("--config").arg(format!("patch.crates-io.{name}.path={:?}", path.display().to_string()));
+        }
+        if ["test", "build"].contains(&what) {
+            for name in BUSY {
+                command.arg("--config").arg(format!("profile.dev.package.{name}.opt-level=3"));
+            }
+        } else if self.arguments.iter().any(|argument| argument == "--offline") {
+            command.arg("--offline");
+        }
+        command
+    }
+
+    /// Returns the output of `cargo metadata` for all packages, with the shim in place.
+    fn whole_metadata(&self) -> Result<Value, String> {
+        let mut command = self.cargo("metadata");
+        command.args(["--format-version", "1", "--manifest-path"]).arg(self.manifest());
+        if let Some(host) = host() {
+            command.args(["--filter-platform", &host]);
+        }
+        for (k, argument) in self.arguments.iter().enumerate() {
+            match argument.as_str() {
+                "--all-features" | "--no-default-features" => drop(command.arg(argument)),
+                "-F" | "--features" => drop(command.arg("--features").args(self.arguments.get(k + 1))),
+                with if with.starts_with("--features=") => drop(command.arg(with)),
+                _ => {}
+            }
+        }
+        json_of(&mut command)
+    }
+
+    /// Returns the settings of one of the user's packages.
+    pub(crate) fn settings(&self, manifest: &Path) -> Result<Search, String> {
+        let packages = self.metadata["packages"].as_array();
+        let known = packages
+            .into_iter()
+            .flatten()
+            .find(|package| package["manifest_path"].as_str().is_some_and(|path| Path::new(path) == manifest));
+        let package = known.map_or(&Value::Null, |package| &package["metadata"]);
+        settings::merged(&self.metadata["metadata"], package, &self.own)
+    }
+
+    /// Maps a path in the shadow to the user's tree.
+    pub(crate) fn real(&self, path: &Path) -> PathBuf {
+        path.strip_prefix(&self.shadow).map_or_else(|_| path.to_path_buf(), |inside| self.root.join(inside))
+    }
+}
+
+/// Waits until no other `cargo whippet` works in this workspace.
+fn alone(home: &Path) -> Result<fs::File, String> {
+    let file = home.join("lock");
+    let lock = fs::File::create(&file).map_err(|error| format!("cannot write {}: {error}", file.display()))?;
+    if lock.try_lock().is_err() {
+        eprintln!("    Blocking waiting for another `cargo whippet` in this workspace");
+        lock.lock().map_err(|error| format!("cannot lock {}: {error}", file.display()))?;
+    }
+    Ok(lock)
+}
+
+/// Returns the platform for which cargo builds by default.
+fn host() -> Option<String> {
+    let output = cargo().arg("-vV").output().ok()?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.lines().find_map(|line| line.strip_prefix("host: ")).map(Into::into)
+}
+
+fn json_of(command: &mut Command) -> Result<Value, String> {
+    let output = command.output().map_err(|error| format!("cannot run cargo: {error}"))?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).trim_start_matches("error: ").trim().to_string());
+    }
+    serde_json::from_slice(&output.stdout).map_err(|error| format!("cargo's answer is not understood: {error}"))
+}
+
+/// Returns the directory of the nearest manifest at or above `here`, relative to `root`.
+fn nearest_manifest(here: &Path, root: &Path) -> PathBuf {
+    let mut above = here.ancestors().take_while(|path| path.starts_with(root));
+    let found = above.find(|path| path.join("Cargo.toml").exists()).unwrap_or(root);
+    found.strip_prefix(root).unwrap_or(Path::new("")).to_path_buf()
+}

@@ -1,0 +1,475 @@
+//! The interpreter as a machine: one configuration of an ABS program, moved forward and back.
+//!
+//! An actor is an object group (cog). A step runs one task of a group until the task ends, releases the group
+//! (`await`, `suspend`) or blocks it (`get`). A task is named by its calling task and the index of the call within it,
+//! an object by its creating task and the index of the creation, so equivalent executions use the same names. A future
+//! has the name of its task.
+//!
+//! To go back, every step saves the state of its task and logs the old values of the fields it changes; the tasks,
+//! objects and groups that it created are truncated. No code runs a second time.
+//!
+//! With [`Tasks::Fields`], the footprint of a step consists of:
+//! * each field of an object that it reads or writes;
+//! * each future: written by the end of its task, read by every step that tests or reads it;
+//! * the group's lock: written by a step that blocks its group or ends such a block, read by all other steps of the
+//!   group.
+//!
+//! With [`Tasks::Actors`] and [`Tasks::Marks`], the fields and the lock of a group are one object. If no task can stop
+//! before its end, each task is then one message that is delivered once, so the searches for plain actors apply.
+
+mod border;
+mod ending;
+mod frame;
+mod guard;
+mod marks;
+mod run;
+mod state;
+mod words;
+
+use crate::code::{CallKind, Code, Expr, Instr};
+use crate::eval;
+use crate::selection::Knowledge;
+use crate::value::Value;
+use frame::{Frame, Status, TaskState};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use std::rc::Rc;
+use std::sync::{Arc, OnceLock};
+use whippet_model::{Choice, MachineError, Marks, Name, Problem, Program, Tasks, Touch};
+
+/// The default limit on the number of statements in one step.
+///
+/// ```
+/// assert!(whippet_abs::DEFAULT_STATEMENTS >= 1_000_000, "no honest step takes so many");
+/// ```
+pub const DEFAULT_STATEMENTS: u64 = 10_000_000;
+
+/// An ABS program that has been parsed and checked, ready to be explored.
+///
+/// ```
+/// use whippet_abs::AbsProgram;
+/// use whippet_model::{Machine, Program};
+/// let program = AbsProgram::parse("hello.abs", r#"
+///     interface Cell { Unit set(Int v); }
+///     class Cell implements Cell { Int value = 0; Unit set(Int v) { value = v; } }
+///     { Cell c = new Cell(); c!set(1); c!set(2); }
+/// "#).unwrap();
+/// let mut machine = program.machine().unwrap();
+/// let mut choices = Vec::new();
+/// machine.enabled(&mut choices);
+/// machine.execute(choices[0]).unwrap();     // the main block
+/// choices.clear();
+/// machine.enabled(&mut choices);
+/// assert_eq!(choices.len(), 2);             // either call may be first
+/// ```
+#[derive(Clone, Debug)]
+pub struct AbsProgram {
+    code: Arc<Code>,
+    knowledge: Arc<OnceLock<Knowledge>>,
+    tasks: Tasks,
+    statements: u64,
+}
+
+impl AbsProgram {
+    /// Parses and checks the text of a file. The name is used in messages.
+    ///
+    /// ```
+    /// use whippet_abs::AbsProgram;
+    /// assert!(AbsProgram::parse("right.abs", "{ Int n = 1; }").is_ok());
+    /// let error = AbsProgram::parse("wrong.abs", "{ Int n = True; }").unwrap_err();
+    /// assert_eq!(error.places()[0].line, 1);
+    /// ```
+    pub fn parse(name: &str, text: &str) -> Result<AbsProgram, crate::LangError> {
+        AbsProgram::of_files(&[(name.into(), text.into())])
+    }
+
+    /// Like [`AbsProgram::parse`], for a program of several files. `others` returns the names and texts of further
+    /// files. A file is added to the program if it contains a module that is imported, directly or indirectly, by the
+    /// first file. The main blocks of added files are not run.
+    ///
+    /// ```
+    /// use whippet_abs::AbsProgram;
+    /// let other = || vec![("numbers.abs".to_string(), "module Numbers; export *; def Int two() = 2; { skip; }".to_string())];
+    /// let text = "module Main; import * from Numbers; { assert two() == 2; }";
+    /// let program = AbsProgram::parse_with("main.abs", text, other).unwrap();
+    /// let verdict = whippet_search::explore(program.into(), &Default::default(), &()).unwrap();
+    /// assert!(verdict.findings.is_empty());
+    /// ```
+    pub fn parse_with(
+        name: &str,
+        text: &str,
+        others: impl FnOnce() -> Vec<(String, String)>,
+    ) -> Result<AbsProgram, crate::LangError> {
+        let mut files = vec![(name.to_string(), text.to_string())];
+        let (mut had, mut wanted) = crate::syntax::modules(text);
+        let mut others = Some(others);
+        let mut left: Vec<(String, String)> = Vec::new();
+        while let Some(module) = wanted.pop() {
+            if had.contains(&module) || crate::check::is_library(&module) {
+                continue;
+            }
+            if let Some(others) = others.take() {
+                left = others();
+            }
+            let has = |(_, text): &(String, String)| crate::syntax::modules(text).0.contains(&module);
+            if let Some(k) = left.iter().position(has) {
+                let file = left.remove(k);
+                let (has, imports) = crate::syntax::modules(&file.1);
+                had.extend(has);
+                wanted.extend(imports);
+                files.push(file);
+            }
+        }
+        AbsProgram::of_files(&files)
+    }
+
+    fn of_files(files: &[(String, String)]) -> Result<AbsProgram, crate::LangError> {
+        let source = crate::source::Source::new(files);
+        let file = crate::syntax::parse(&source.text, source.end_of_first() + 1);
+        let file = file.map_err(|fault| crate::LangError::new(&source, vec![fault]))?;
+        let code = crate::check::check(&source, &file).map_err(|faults| crate::LangError::new(&source, faults))?;
+        let (tasks, statements) = (Tasks::default(), DEFAULT_STATEMENTS);
+        Ok(AbsProgram { code: Arc::new(code), knowledge: Arc::default(), tasks, statements })
+    }
+
+    /// Sets the conflict rule.
+    ///
+    /// ```
+    /// # use whippet_abs::AbsProgram;
+    /// # let program = AbsProgram::parse("cell.abs", r#"
+    /// #     interface Cell { Unit set(Int v); }
+    /// #     class Cell implements Cell { Int value = 0; Unit set(Int v) { value = v; } }
+    /// #     { Cell c = new Cell(); c!set(1); c!set(2); }
+    /// # "#).unwrap();
+    /// use whippet_abs::Tasks;
+    /// let verdict = whippet_search::explore(program.tasks(Tasks::Actors).into(), &Default::default(), &()).unwrap();
+    /// assert_eq!(verdict.counters.executions, 2);
+    /// ```
+    #[must_use]
+    pub fn tasks(mut self, tasks: Tasks) -> AbsProgram {
+        self.tasks = tasks;
+        self
+    }
+
+    /// Sets the limit on the statements of one step, which ends endless loops.
+    ///
+    /// ```
+    /// use whippet_abs::AbsProgram;
+    /// let endless = AbsProgram::parse("endless.abs", "{ while (True) { skip; } }").unwrap().statements(1_000);
+    /// let verdict = whippet_search::explore(endless.into(), &Default::default(), &()).unwrap();
+    /// assert_eq!(verdict.findings[0].kind, whippet_model::Kind::Limit);
+    /// ```
+    #[must_use]
+    pub fn statements(mut self, most: u64) -> AbsProgram {
+        self.statements = most;
+        self
+    }
+}
+
+impl Program for AbsProgram {
+    type Machine = AbsMachine;
+
+    fn machine(&self) -> Result<AbsMachine, MachineError> {
+        Ok(AbsMachine::new(self))
+    }
+
+    fn name(&self) -> String {
+        self.code.source.name.clone()
+    }
+}
+
+/// Sentinel for "no step" and "no task".
+pub(crate) const NONE: u32 = u32::MAX;
+
+/// An object of the running program.
+#[derive(Clone, Debug)]
+pub(crate) struct Object {
+    pub(crate) name: Name,
+    pub(crate) class: u32,
+    pub(crate) group: u32,
+    pub(crate) fields: Vec<Value>,
+    /// The fields that the current step has read, as bits (see [`eval::field_bit`]).
+    read: u64,
+    /// The fields that the current step has written, as bits.
+    written: u64,
+}
+
+/// An object group.
+#[derive(Clone, Debug)]
+pub(crate) struct Group {
+    name: Name,
+    /// The object that the group was created with.
+    pub(crate) first: u32,
+    /// The task that blocks the group, or [`NONE`].
+    holder: u32,
+}
+
+/// The result of a task.
+#[derive(Clone, Debug, PartialEq)]
+enum Outcome {
+    Value(Value),
+    /// An uncaught exception and the place where it was thrown.
+    Failed(Value, u32),
+}
+
+/// A task: a call that was made.
+#[derive(Clone, Debug)]
+pub(crate) struct Task {
+    pub(crate) name: Name,
+    pub(crate) group: u32,
+    pub(crate) object: u32,
+    pub(crate) method: u32,
+    pub(crate) args: Rc<[Value]>,
+    /// `true` if the caller keeps the future.
+    kept: bool,
+    /// The calling task.
+    caller: u32,
+    /// The place of the call in the source.
+    place: u32,
+    pub(crate) state: TaskState,
+    outcome: Option<(Outcome, u32)>,
+    /// `true` if the outcome was read or reported.
+    seen: bool,
+    /// `true` if the search skips this task for now (see [`Marks`]).
+    marked: bool,
+}
+
+/// An undo entry for something that a step changed but did not create.
+#[derive(Clone, Debug)]
+enum Undo {
+    Field(u32, u16, Value),
+    /// Toggles the flag that says if the condition of a waiting task holds.
+    Guard(u32),
+    Seen(u32),
+    /// Toggles the mark of a task.
+    Mark(u32),
+}
+
+/// One step of the current execution.
+#[derive(Clone, Debug)]
+struct Record {
+    choice: Choice,
+    thread: Name,
+    event: Name,
+    group: u32,
+    task: u32,
+    /// The state of the task before the step.
+    saved: Box<TaskState>,
+    /// The task that blocked the group before the step, or [`NONE`].
+    holder: u32,
+    /// The lengths of the machine's vectors before the step (this field and the next four).
+    tasks: u32,
+    objects: u32,
+    groups: u32,
+    undo: u32,
+    touches: u32,
+    causes: SmallVec<[u32; 2]>,
+    problem: Option<Box<Problem>>,
+    /// The number of branches at each `random`.
+    arities: SmallVec<[u32; 2]>,
+    /// The place where the task stopped.
+    place: u32,
+}
+
+/// One configuration of an ABS program. A step runs one task of an object group until the task ends, releases its
+/// group or blocks it.
+///
+/// ```
+/// # use whippet_abs::AbsProgram;
+/// # let program = AbsProgram::parse("cell.abs", r#"
+/// #     interface Cell { Unit set(Int v); }
+/// #     class Cell implements Cell { Int value = 0; Unit set(Int v) { value = v; } }
+/// #     { Cell c = new Cell(); c!set(1); c!set(2); }
+/// # "#).unwrap();
+/// use whippet_abs::AbsMachine;
+/// use whippet_model::{Machine, Program};
+/// let mut machine: AbsMachine = program.machine().unwrap();
+/// let mut choices = Vec::new();
+/// machine.enabled(&mut choices);
+/// machine.execute(choices[0]).unwrap();
+/// assert_eq!(machine.describe(0).action, "runs the main block");
+/// ```
+#[derive(Debug)]
+pub struct AbsMachine {
+    pub(crate) code: Arc<Code>,
+    /// The static analysis of the program, computed on first use.
+    knowledge: Arc<OnceLock<Knowledge>>,
+    consts: Vec<Value>,
+    tasks_mode: Tasks,
+    statements: u64,
+    /// `true` if some method can block its group.
+    blocks: bool,
+    /// `true` if some method can stop before its end.
+    waits: bool,
+    pub(crate) objects: Vec<Object>,
+    groups: Vec<Group>,
+    pub(crate) tasks: Vec<Task>,
+    by_name: FxHashMap<Name, u32>,
+    /// The tasks that have not ended, in order of creation.
+    pub(crate) live: Vec<u32>,
+    steps: Vec<Record>,
+    touches: Vec<Touch>,
+    undo: Vec<Undo>,
+    /// The objects whose fields the current step has touched.
+    touched: Vec<u32>,
+    /// The tasks whose futures the current step has tested or read.
+    looked_at: Vec<u32>,
+    runs: u64,
+    problems: usize,
+    executed: u64,
+}
+
+impl AbsMachine {
+    fn new(program: &AbsProgram) -> AbsMachine {
+        let code = program.code.clone();
+        let blocking = |instr: &Instr| match instr {
+            Instr::Get(..) => true,
+            Instr::Call { kind: CallKind::Invoke, object, .. } => !matches!(object, Expr::This),
+            _ => false,
+        };
+        let waiting = |instr: &Instr| matches!(instr, Instr::Await(_) | Instr::Suspend) || blocking(instr);
+        let any = |wanted: &dyn Fn(&Instr) -> bool| code.methods.iter().flat_map(|method| &method.code).any(wanted);
+        let (blocks, waits) = (any(&blocking), any(&waiting));
+        let mut machine = AbsMachine {
+            knowledge: program.knowledge.clone(),
+            consts: eval::constants(&code),
+            tasks_mode: program.tasks,
+            statements: program.statements,
+            blocks,
+            waits,
+            code,
+            objects: Vec::new(),
+            groups: Vec::new(),
+            tasks: Vec::new(),
+            by_name: FxHashMap::default(),
+            live: Vec::new(),
+            steps: Vec::new(),
+            touches: Vec::new(),
+            undo: Vec::new(),
+            touched: Vec::new(),
+            looked_at: Vec::new(),
+            runs: 0,
+            problems: 0,
+            executed: 0,
+        };
+        machine.new_object(Name::ROOT, 0, None, &[]);
+        machine.new_task(Name::ROOT.child(0), 0, 0, Rc::from([]), false, NONE, 0);
+        machine
+    }
+
+    /// Returns the number of statements run so far, including those of undone steps.
+    ///
+    /// ```
+    /// # use whippet_abs::AbsProgram;
+    /// # let program = AbsProgram::parse("cell.abs", r#"
+    /// #     interface Cell { Unit set(Int v); }
+    /// #     class Cell implements Cell { Int value = 0; Unit set(Int v) { value = v; } }
+    /// #     { Cell c = new Cell(); c!set(1); c!set(2); }
+    /// # "#).unwrap();
+    /// use whippet_model::{Machine, Program};
+    /// let mut machine = program.machine().unwrap();
+    /// let mut choices = Vec::new();
+    /// machine.enabled(&mut choices);
+    /// machine.execute(choices[0]).unwrap();
+    /// assert!(machine.statements_run() >= 3, "three statements of the main block");
+    /// ```
+    #[must_use]
+    pub fn statements_run(&self) -> u64 {
+        self.executed
+    }
+
+    fn new_object(&mut self, name: Name, class: u32, group: Option<u32>, args: &[Value]) -> u32 {
+        let number = self.objects.len() as u32;
+        let group = group.unwrap_or_else(|| {
+            self.groups.push(Group { name: name.mixed(salt::GROUP), first: number, holder: NONE });
+            self.groups.len() as u32 - 1
+        });
+        let mut fields = args.to_vec();
+        fields.resize(self.code.classes[class as usize].fields.len(), Value::Null);
+        self.objects.push(Object { name, class, group, fields, read: 0, written: 0 });
+        number
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn new_task(
+        &mut self,
+        name: Name,
+        object: u32,
+        method: u32,
+        args: Rc<[Value]>,
+        kept: bool,
+        caller: u32,
+        place: u32,
+    ) -> u32 {
+        let number = self.tasks.len() as u32;
+        let group = self.objects[object as usize].group;
+        // The record of the current step is not pushed yet: its index is the number of records.
+        let made = if caller == NONE { NONE } else { self.steps.len() as u32 };
+        let state = TaskState::new(made);
+        self.tasks.push(Task {
+            name,
+            group,
+            object,
+            method,
+            args,
+            kept,
+            caller,
+            place,
+            state,
+            outcome: None,
+            seen: false,
+            marked: false,
+        });
+        self.by_name.insert(name, number);
+        self.live.push(number);
+        number
+    }
+
+    /// Returns the static analysis of the program.
+    pub(crate) fn knowledge(&self) -> &Knowledge {
+        self.knowledge.get_or_init(|| Knowledge::new(&self.code))
+    }
+
+    /// Returns the object that a group was created with.
+    pub(crate) fn first_object(&self, group: u32) -> u32 {
+        self.groups[group as usize].first
+    }
+
+    /// Returns the step that created a task, or `None` for the main block.
+    pub(crate) fn made_at(&self, task: u32) -> Option<usize> {
+        let after = self.steps.partition_point(|record| record.tasks <= task);
+        after.checked_sub(1)
+    }
+
+    /// Returns the task that called a task, or [`NONE`] for the main block.
+    pub(crate) fn caller_of(&self, task: u32) -> u32 {
+        self.tasks[task as usize].caller
+    }
+
+    /// Returns `true` if the task can take a step now.
+    fn is_enabled(&self, task: u32) -> bool {
+        let task_ = &self.tasks[task as usize];
+        let holder = self.groups[task_.group as usize].holder;
+        let there = |future: &u32| self.tasks[*future as usize].outcome.is_some();
+        match &task_.state.status {
+            Status::Ready => holder == NONE,
+            Status::Waiting(wait) => holder == NONE && wait.holds && wait.futures.iter().all(there),
+            Status::Blocked(future, _) => there(future),
+            Status::Done => false,
+        }
+    }
+
+    fn new_frame(&self, method: u32, object: u32, args: &[Value]) -> Frame {
+        Frame::new(method, object, args, self.code.methods[method as usize].locals.len())
+    }
+}
+
+/// Constants mixed into a name to derive the names of related objects, distinct so that derived names do not collide.
+mod salt {
+    pub(super) const GROUP: u64 = 1 << 40;
+    pub(super) const LOCK: u64 = 2 << 40;
+    pub(super) const FUTURE: u64 = 3 << 40;
+    pub(super) const FIELD: u64 = 5 << 40;
+    pub(super) const OBJECT: u64 = 6 << 40;
+    pub(super) const EVENT: u64 = 7 << 40;
+}

@@ -1,0 +1,236 @@
+//! Table 1 of the paper, with our numbers beside the published ones.
+//!
+//! The programs are rewritten from their descriptions. The paper does not print their main blocks: for most tests a
+//! main block was found that gives the numbers of the table. Those of DHT and Mail are reconstructions that do not,
+//! and are marked as such.
+
+use super::search::{Pick, Selection, search};
+use crate::{AbsProgram, Marks, Tasks};
+use std::collections::BTreeSet;
+use std::fmt;
+use whippet_model::MachineError;
+
+/// Executions, states and H, as in the table.
+///
+/// ```
+/// use whippet_abs::selection::Triple;
+/// let Triple(executions, states, unstable) = Triple(6, 25, 0);
+/// assert!(executions < states && unstable == 0);
+/// ```
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub struct Triple(pub u64, pub u64, pub u64);
+
+impl fmt::Display for Triple {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}/{}", self.0, self.1, self.2)
+    }
+}
+
+/// One cell pair of the table: a test with or without task selection.
+///
+/// ```
+/// use whippet_abs::selection::{reproduce};
+/// let rows = reproduce(true).unwrap();
+/// assert!(rows.iter().any(|row| row.mark == "=" && row.ours == Some(row.published)));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Row {
+    /// The test, with its parameters.
+    pub test: String,
+    /// The kind of search: `no task selection`, `task selection`, …
+    pub how: String,
+    /// The numbers in the paper.
+    pub published: Triple,
+    /// Our numbers, or `None` if the program is not available or the run is skipped.
+    pub ours: Option<Triple>,
+    /// `=` if all published numbers agree, `≠` if not, `–` if we have no numbers.
+    pub mark: &'static str,
+    /// The reason why the numbers differ or are missing.
+    pub why: &'static str,
+}
+
+/// Returns the subjects of the table, in lower case: the names of its tests without their parameters.
+///
+/// ```
+/// use whippet_abs::selection::subjects;
+/// assert!(subjects().contains("qsort"));
+/// ```
+#[must_use]
+pub fn subjects() -> BTreeSet<String> {
+    TESTS.iter().map(|test| test.name).chain([FIGURE]).map(subject).collect()
+}
+
+fn subject(test: &str) -> String {
+    test.split('(').next().unwrap_or(test).to_lowercase()
+}
+
+impl Row {
+    /// Returns the subject of the test: see [`subjects`].
+    ///
+    /// ```
+    /// use whippet_abs::selection::figure_4;
+    /// assert_eq!(figure_4(10, 31).subject(), "figure 3");
+    /// ```
+    #[must_use]
+    pub fn subject(&self) -> String {
+        subject(&self.test)
+    }
+}
+
+/// A test of the table, and how to build its program.
+struct Test {
+    name: &'static str,
+    text: &'static str,
+    with: &'static [(&'static str, &'static str)],
+    plain: Triple,
+    marked: Triple,
+    why: &'static str,
+    /// `true` if the test takes too long for a quick run.
+    long: bool,
+}
+
+const FIB: &str = include_str!("../../subjects/fib.abs");
+const QSORT: &str = include_str!("../../subjects/qsort.abs");
+const PI: &str = include_str!("../../subjects/pi.abs");
+const REGSIM: &str = include_str!("../../subjects/regsim.abs");
+const RUNNING: &str = include_str!("../../subjects/running.abs");
+
+const PSORT: &str = include_str!("../../subjects/psort.abs");
+const BB: &str = include_str!("../../subjects/bb.abs");
+const DHT: &str = include_str!("../../subjects/dht.abs");
+const MAIL: &str = include_str!("../../subjects/mail.abs");
+
+const FIGURE: &str = "Figure 3";
+const UNKNOWN: &str = "the list of the paper is not known, and the shape of the tree depends on it";
+const RECONSTRUCTED: &str = "a reconstruction: the paper's main block is not known";
+
+#[rustfmt::skip]
+const TESTS: &[Test] = &[
+    Test { name: "QSort(5)", text: QSORT, with: &[("NUMBERS", "3, 1, 5, 2, 4")], plain: Triple(16, 72, 23), marked: Triple(16, 72, 23), why: "", long: false },
+    Test { name: "QSort(6)", text: QSORT, with: &[("NUMBERS", "4, 2, 6, 1, 3, 5")], plain: Triple(32, 146, 55), marked: Triple(32, 146, 55), why: UNKNOWN, long: false },
+    Test { name: "Fib(5)", text: FIB, with: &[("BASE", "2"), ("N", "5")], plain: Triple(16, 72, 23), marked: Triple(16, 72, 23), why: "", long: false },
+    Test { name: "Fib(7)", text: FIB, with: &[("BASE", "2"), ("N", "7")], plain: Triple(4096, 16760, 6495), marked: Triple(4096, 16760, 6495), why: "", long: false },
+    Test { name: "Pi(3)", text: PI, with: &[("N", "3")], plain: Triple(6, 38, 3), marked: Triple(6, 38, 3), why: "", long: false },
+    Test { name: "Pi(5)", text: PI, with: &[("N", "5")], plain: Triple(120, 932, 5), marked: Triple(120, 932, 5), why: "", long: false },
+    Test { name: "PSort(4,1)", text: PSORT, with: &[("LISTS", "list[4, 3, 2, 1]")], plain: Triple(288, 1294, 144), marked: Triple(288, 1294, 144), why: "", long: false },
+    Test { name: "PSort(4,2)", text: PSORT, with: &[("LISTS", "list[4, 3], list[2, 1]")], plain: Triple(5760, 25829, 2880), marked: Triple(288, 1304, 144), why: "", long: false },
+    Test { name: "RegSim(6,1)", text: REGSIM, with: &[("N", "6"), ("M", "1")], plain: Triple(10080, 27415, 0), marked: Triple(720, 3923, 0), why: "", long: false },
+    Test { name: "RegSim(4,2)", text: REGSIM, with: &[("N", "4"), ("M", "2")], plain: Triple(11520, 31576, 0), marked: Triple(384, 2132, 0), why: "", long: false },
+    Test { name: "DHT(a)", text: DHT, with: &[("STORED", "1, 2"), ("ASKED", "1, 2")], plain: Triple(1152, 3905, 0), marked: Triple(36, 141, 0), why: RECONSTRUCTED, long: false },
+    Test { name: "DHT(b)", text: DHT, with: &[("STORED", "1, 11"), ("ASKED", "1, 11")], plain: Triple(480, 2304, 0), marked: Triple(12, 85, 0), why: RECONSTRUCTED, long: false },
+    Test { name: "Mail(2,2)", text: MAIL, with: &[("LETTERS", "1, 1")], plain: Triple(2648, 11377, 0), marked: Triple(460, 2270, 0), why: RECONSTRUCTED, long: false },
+    Test { name: "Mail(2,3)", text: MAIL, with: &[("LETTERS", "2, 1")], plain: Triple(1_665_500, 5_109_783, 0), marked: Triple(27880, 94222, 0), why: RECONSTRUCTED, long: false },
+    Test { name: "BB(3,1)", text: BB, with: &[("FIRST", "3"), ("SECOND", "0")], plain: Triple(155_520, 475_205, 0), marked: Triple(4320, 13214, 0), why: "", long: true },
+    Test { name: "BB(4,2)", text: BB, with: &[("FIRST", "2"), ("SECOND", "2")], plain: Triple(1_099_008, 3_028_298, 0), marked: Triple(45792, 126_192, 0), why: "", long: true },
+];
+
+/// Returns Table 1, followed by the numbers of the paper's examples. Long searches are skipped if `quick`.
+///
+/// ```
+/// use whippet_abs::selection::{reproduce};
+/// let rows = reproduce(true).unwrap();
+/// assert!(rows.iter().all(|row| row.mark != "≠" || !row.why.is_empty()), "what differs has a reason");
+/// ```
+pub fn reproduce(quick: bool) -> Result<Vec<Row>, MachineError> {
+    let mut rows = Vec::new();
+    for test in TESTS {
+        for (how, marks, published) in
+            [("no task selection", None, test.plain), ("task selection", Some(Marks::Persisting), test.marked)]
+        {
+            let ours = if quick && test.long { None } else { Some(count(test.text, test.with, Pick::Stable, marks)?) };
+            rows.push(row(test.name, how, published, ours, test.why));
+        }
+    }
+    examples(&mut rows)?;
+    Ok(rows)
+}
+
+/// A test, the kind of search, the program and its parameters, the rules, and the published numbers.
+type Example<'a> = (&'a str, &'a str, &'a str, &'a [(&'a str, &'a str)], Pick, Option<Marks>, Triple);
+
+/// Returns the running example, Figure 3 of the paper, whose tree without selection is Figure 4.
+///
+/// ```
+/// use whippet_abs::selection::{Selection, running_example, search};
+/// let stable_first = search(&running_example(), &Selection::default()).unwrap();
+/// assert_eq!(stable_first.executions, 6, "as the paper says");
+/// ```
+#[must_use]
+pub fn running_example() -> AbsProgram {
+    AbsProgram::parse("running.abs", RUNNING).expect("the running example is well formed").tasks(Tasks::Actors)
+}
+
+/// Returns the row of Figure 4: the running example under TransDPOR with the earliest message first, from the
+/// counters of a search.
+///
+/// ```
+/// use std::sync::Arc;
+/// use whippet_abs::selection::{figure_4, running_example};
+/// use whippet_search::{Options, Order, Reduction, explore};
+/// let options = Options { reduction: Reduction::Transdpor, order: Order::Fifo, ..Options::default() };
+/// let counters = explore(Arc::new(running_example()), &options, &()).unwrap().counters;
+/// // The number of states equals the number of steps: the first step, the main block, leads to the root of the tree.
+/// assert_eq!(figure_4(counters.executions, counters.transitions).mark, "=");
+/// ```
+#[must_use]
+pub fn figure_4(executions: u64, states: u64) -> Row {
+    row(FIGURE, "no selection", Triple(10, 31, 0), Some(Triple(executions, states, 0)), "")
+}
+
+/// Adds the rows of the running example and of Fib(3), for which H is not published.
+fn examples(rows: &mut Vec<Row>) -> Result<(), MachineError> {
+    let three = [("BASE", "1"), ("N", "3")];
+    let cases: [Example; 4] = [
+        (FIGURE, "stable first", RUNNING, &[], Pick::Stable, None, Triple(6, 18, 0)),
+        (FIGURE, "stable first, literal marks", RUNNING, &[], Pick::Stable, Some(Marks::Literal), Triple(2, 12, 0)),
+        ("Fib(3)", "lowest level first", FIB, &three, Pick::Stable, None, Triple(4, 0, 0)),
+        ("Fib(3)", "highest level first, as printed", FIB, &three, Pick::Highest, None, Triple(8, 0, 0)),
+    ];
+    for (test, how, text, with, pick, marks, published) in cases {
+        let mut ours = count(text, with, pick, marks)?;
+        ours.2 = 0;
+        if published.1 == 0 {
+            ours.1 = 0;
+        }
+        rows.push(row(test, how, published, Some(ours), ""));
+    }
+    Ok(())
+}
+
+fn row(test: &str, how: &str, published: Triple, ours: Option<Triple>, why: &'static str) -> Row {
+    let mark = match ours {
+        None => "–",
+        Some(ours) if ours == published => "=",
+        Some(_) => "≠",
+    };
+    let why = match (mark, why) {
+        ("–", "") => "left out of the quick run",
+        ("=", _) => "",
+        (_, why) => why,
+    };
+    Row { test: test.into(), how: how.into(), published, ours, mark, why }
+}
+
+fn count(text: &str, with: &[(&str, &str)], pick: Pick, marks: Option<Marks>) -> Result<Triple, MachineError> {
+    let text = with.iter().fold(text.to_string(), |text, (name, value)| replace_word(&text, name, value));
+    let program = AbsProgram::parse("subject.abs", &text).map_err(|error| MachineError::Misuse(error.to_string()))?;
+    let count = search(&program, &Selection { pick, marks, ..Selection::default() })?;
+    Ok(Triple(count.executions, count.states, count.unstable))
+}
+
+/// Replaces a parameter of a subject by its value where it occurs as a whole word.
+fn replace_word(text: &str, name: &str, value: &str) -> String {
+    let part = |c: char| c.is_alphanumeric() || c == '_';
+    let mut out = String::new();
+    let mut word = String::new();
+    for c in text.chars().chain(std::iter::once('\n')) {
+        if part(c) {
+            word.push(c);
+            continue;
+        }
+        out.push_str(if word == name { value } else { &word });
+        word.clear();
+        out.push(c);
+    }
+    out
+}

@@ -1,0 +1,340 @@
+//! Compares the final states that the searches reach on generated programs with those of all interleavings.
+//!
+//! The programs have a few classes with a few fields, and methods that read, write, call each other, pass references
+//! on, and wait for conditions and futures. The final states found by exhaustive exploration are the reference.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::sync::Arc;
+use whippet_abs::selection::{Selection, search};
+use whippet_abs::{AbsMachine, AbsProgram, Marks, Tasks};
+use whippet_model::{Choice, Comparison, Machine, Program, Verdict};
+use whippet_search::{Options, Order, Reduction, explore};
+
+/// A small random number generator that gives the same programs on every machine.
+struct Dice(u64);
+
+impl Dice {
+    fn roll(&mut self, sides: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % sides
+    }
+}
+
+const METHODS: u64 = 3;
+
+/// Generates a program of three objects of one interface. Calls decrease `left`, so every execution ends.
+fn generate(seed: u64, waits: bool) -> String {
+    let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+    let mut text = String::from("interface A { ");
+    for m in 0..METHODS {
+        write!(text, "Int m{m}(A x, Int left); ").unwrap();
+    }
+    text.push_str("}\n");
+    for class in 0..2 {
+        writeln!(text, "class C{class} implements A {{ Int f = 1; Int g = 1; A r = null;").unwrap();
+        for m in 0..METHODS {
+            writeln!(text, "  Int m{m}(A x, Int left) {{").unwrap();
+            for k in 0..1 + dice.roll(3) {
+                writeln!(text, "    {}", statement(&mut dice, waits, k)).unwrap();
+            }
+            text.push_str("    return f;\n  }\n");
+        }
+        text.push_str("}\n");
+    }
+    text.push_str("{\n  A a = new C0(); A b = new C1(); A c = new C0();\n");
+    for _ in 0..3 {
+        let (to, x) = (["a", "b", "c"][dice.roll(3) as usize], ["a", "b", "c"][dice.roll(3) as usize]);
+        writeln!(text, "  {to}!m{}({x}, 1);", dice.roll(METHODS)).unwrap();
+    }
+    text.push('}');
+    text
+}
+
+fn statement(dice: &mut Dice, waits: bool, k: u64) -> String {
+    let m = dice.roll(METHODS);
+    match dice.roll(if waits { 12 } else { 8 }) {
+        0 => "f = f * 2;".into(),
+        1 => "f = f + 3;".into(),
+        2 => "g = g + 1;".into(),
+        3 => "g = g * 2;".into(),
+        4 => "if (r == null) { r = x; }".into(),
+        5 => format!("if (r != null && left > 0) {{ r!m{m}(x, left - 1); }}"),
+        6 => format!("if (left > 0) {{ x!m{m}(this, left - 1); }}"),
+        7 => "if (f > 4) { g = f; }".into(),
+        8 => "await f > 1;".into(),
+        9 => format!("if (left > 0) {{ Fut<Int> h{k} = x!m{m}(this, left - 1); await h{k}?; g = g + 5; }}"),
+        10 => "f = f + random(2);".into(),
+        _ => format!(
+            "if (left > 0 && x != this) {{ Fut<Int> h{k} = x!m{m}(this, left - 1); Int v{k} = h{k}.get; f = f + v{k}; }}"
+        ),
+    }
+}
+
+/// Returns the final states of all interleavings and the number of executions, or `None` if these are too many.
+fn every_order(program: &AbsProgram, most: u64) -> Option<(BTreeSet<u128>, u64)> {
+    let mut machine = program.machine().unwrap();
+    let (mut finals, mut executions) = (BTreeSet::new(), 0);
+    walk(&mut machine, &mut finals, &mut executions, most).then_some((finals, executions))
+}
+
+fn walk(machine: &mut AbsMachine, finals: &mut BTreeSet<u128>, executions: &mut u64, most: u64) -> bool {
+    let mut choices: Vec<Choice> = Vec::new();
+    machine.enabled(&mut choices);
+    if choices.is_empty() {
+        *executions += 1;
+        finals.insert(machine.fingerprint(Comparison::Canonical).unwrap());
+    }
+    let depth = machine.depth();
+    for choice in choices {
+        let mut next = Some(choice);
+        while let Some(choice) = next {
+            machine.execute(choice).unwrap();
+            next = machine.next_branch().map(|branch| Choice { branch, ..choice });
+            let on = walk(machine, finals, executions, most);
+            machine.rewind(depth);
+            if !on || *executions > most {
+                return false;
+            }
+        }
+    }
+    true
+}
+
+/// A program whose machines record the final states that a search reaches.
+struct Watched {
+    program: AbsProgram,
+    finals: Arc<std::sync::Mutex<BTreeSet<u128>>>,
+}
+
+struct Watch {
+    machine: AbsMachine,
+    finals: Arc<std::sync::Mutex<BTreeSet<u128>>>,
+}
+
+impl Program for Watched {
+    type Machine = Watch;
+    fn machine(&self) -> Result<Watch, whippet_model::MachineError> {
+        Ok(Watch { machine: self.program.machine()?, finals: self.finals.clone() })
+    }
+    fn name(&self) -> String {
+        self.program.name()
+    }
+}
+
+macro_rules! delegate {
+    ($($name:ident(&$($m:ident)? $(, $arg:ident: $ty:ty)*) $(-> $out:ty)?;)*) => {
+        $(fn $name(&$($m)? self $(, $arg: $ty)*) $(-> $out)? { self.machine.$name($($arg),*) })*
+    };
+}
+
+use whippet_model::{
+    ActorNo, Clocks, Extension, MachineError, Name, Pending, Problem, Relation, Step, StepText, Touch,
+};
+
+impl Machine for Watch {
+    delegate! {
+        depth(&) -> usize;
+        enabled(&mut, out: &mut Vec<Choice>);
+        execute(&mut, choice: Choice) -> Result<(), MachineError>;
+        rewind(&mut, depth: usize);
+        next_branch(&) -> Option<whippet_model::Branch>;
+        thread(&, what: Pending) -> Name;
+        actor(&, what: Pending) -> ActorNo;
+        find(&, thread: Name) -> Option<Pending>;
+        pending(&, out: &mut Vec<Pending>);
+        relation(&) -> Relation;
+        accepted_at(&mut, what: Pending, at: usize) -> bool;
+        level(&, actor: ActorNo) -> Option<u64>;
+        leaves_out(&) -> Option<String>;
+        left_out(&, what: Pending) -> bool;
+        step(&, at: usize) -> Step;
+        causes(&, at: usize, out: &mut Vec<usize>);
+        sent(&, at: usize) -> std::ops::Range<u32>;
+        touches(&, at: usize) -> &[Touch];
+        extensions(&mut, clocks: &Clocks, out: &mut Vec<Extension>) -> Result<bool, MachineError>;
+        awaited(&mut, what: Pending, out: &mut Vec<Touch>);
+        actors(&) -> usize;
+        problems(&) -> usize;
+        problem(&, at: usize) -> Option<Problem>;
+        ending(&mut, out: &mut Vec<Problem>);
+        describe(&mut, at: usize) -> StepText;
+        handler_runs(&) -> u64;
+    }
+
+    fn completed(&mut self) {
+        let end = self.machine.fingerprint(Comparison::Canonical).unwrap();
+        self.finals.lock().unwrap().insert(end);
+    }
+}
+
+fn reached(program: &AbsProgram, options: &Options, tasks: Tasks) -> (BTreeSet<u128>, Verdict) {
+    let finals = Arc::new(std::sync::Mutex::new(BTreeSet::new()));
+    let watched = Watched { program: program.clone().tasks(tasks), finals: finals.clone() };
+    let verdict = explore(Arc::new(watched), options, &()).unwrap();
+    (
+        Arc::try_unwrap(finals).map_or_else(|shared| shared.lock().unwrap().clone(), |own| own.into_inner().unwrap()),
+        verdict,
+    )
+}
+
+/// Returns the searches that are tried on some of the programs in addition to the default one.
+fn others(waits: bool) -> Vec<(Options, Tasks)> {
+    let of = |reduction, order| Options { reduction, order, ..Options::default() };
+    let asleep = |reduction| Options { sleep: true, ..of(reduction, Order::Stable) };
+    let mut all = vec![
+        (of(Reduction::Optimal, Order::Own), Tasks::Actors),
+        (of(Reduction::Optimal, Order::Stable), Tasks::Fields),
+        (of(Reduction::Source, Order::Own), Tasks::Fields),
+        (of(Reduction::Source, Order::Stable), Tasks::Actors),
+        (asleep(Reduction::Persistent), Tasks::Fields),
+        (of(Reduction::Udpor, Order::Own), Tasks::Fields),
+        (of(Reduction::Udpor, Order::Own), Tasks::Actors),
+    ];
+    if !waits {
+        for reduction in [Reduction::Dcute, Reduction::Transdpor] {
+            all.push((of(reduction, Order::Own), Tasks::Actors));
+        }
+        all.extend([Reduction::Dcute, Reduction::Transdpor].map(|reduction| (asleep(reduction), Tasks::Actors)));
+    }
+    all
+}
+
+/// The counters of a comparison: executions with fields, executions with marks, and programs.
+#[derive(Debug, Default)]
+struct Tally {
+    fields: u64,
+    marks: u64,
+    programs: u64,
+}
+
+/// Compares the searches with all interleavings on many programs.
+fn compare(seeds: std::ops::Range<u64>, waits: bool) -> Tally {
+    let mut tally = Tally::default();
+    for seed in seeds {
+        let text = generate(seed, waits);
+        let program = AbsProgram::parse("generated.abs", &text).unwrap_or_else(|e| panic!("{e}\n{text}"));
+        let Some((truth, _)) = every_order(&program, 2_000) else { continue };
+        tally.programs += 1;
+        let (fields, verdict) = reached(&program, &Options::default(), Tasks::Fields);
+        assert_eq!(fields, truth, "optimal with fields, seed {seed}\n{text}");
+        assert_eq!(verdict.counters.blocked, 0, "seed {seed}\n{text}");
+        tally.fields += verdict.counters.executions;
+        if seed % 8 == 0 {
+            for (options, tasks) in others(waits) {
+                let name = format!("{}, {}, {tasks:?}, seed {seed}\n{text}", options.reduction, options.order);
+                let (finals, other) = reached(&program, &options, tasks);
+                assert_eq!(finals, truth, "{name}");
+                if options.reduction == Reduction::Udpor && tasks == Tasks::Fields {
+                    assert_eq!(other.counters.executions, verdict.counters.executions, "{name}");
+                }
+            }
+        }
+        if !waits {
+            let selection = Selection { marks: Some(Marks::Persisting), ..Selection::default() };
+            tally.marks += search(&program, &selection).unwrap().executions;
+        }
+    }
+    tally
+}
+
+/// Returns the number of programs: a sample, or `WHIPPET_GENERATED=10000` for the long run.
+fn how_many(sample: u64) -> u64 {
+    std::env::var("WHIPPET_GENERATED").ok().and_then(|n| n.parse::<u64>().ok()).map_or(sample, |n| n / 2)
+}
+
+#[test]
+fn fields_reach_every_final_state_with_fewer_executions_than_marks() {
+    let tally = compare(0..how_many(150), false);
+    println!("{tally:?}");
+    assert!(tally.programs > 100);
+    assert!(tally.fields < tally.marks, "{tally:?}");
+}
+
+#[test]
+fn waiting_loses_nothing() {
+    let tally = compare(0..how_many(150), true);
+    println!("{tally:?}");
+    assert!(tally.programs > 100);
+}
+
+/// Tests different programs each time. A failure names the seed: `compare(seed..seed + 1, …)` reproduces it.
+#[test]
+fn fresh_programs_lose_nothing() {
+    let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
+    let first = now.as_nanos() as u64 >> 1;
+    compare(first..first + 40, false);
+    compare(first..first + 40, true);
+}
+
+const STORED_REFERENCE: &str = "
+    interface A { Unit m(); Unit n(); }  interface B { Unit set(A x); Unit go(); }  interface C { Unit t(B b, A a); }
+    class A implements A { Int v = 1; Unit m() { v = v * 2; } Unit n() { v = v + 10; } }
+    class B implements B { A f = null; Unit set(A x) { f = x; } Unit go() { if (f != null) { f!m(); } } }
+    class C implements C { Unit t(B b, A a) { b!set(a); } }
+    { A a = new A(); B b = new B(); C c = new C(); a!n(); b!go(); c!t(b, a); }";
+
+const MARKED_AWAY: &str = "
+    interface A { Unit t1(A b); Unit t2(A z); Unit m(A x); Unit y(); }
+    class A implements A {
+        Int f = 1;
+        Unit t1(A b) { b!m(this); }
+        Unit t2(A z) { f = f * 2 + 1; if (f > 100) { z!y(); } }
+        Unit m(A x) { x!y(); }
+        Unit y() { f = f + 10; }
+    }
+    { A a = new A(); A b = new A(); a!t1(b); a!t2(b); }";
+
+fn finals_of(text: &str, selection: Selection) -> (usize, usize, usize) {
+    let program = AbsProgram::parse("counterexample.abs", text).unwrap_or_else(|e| panic!("{e}"));
+    let truth = every_order(&program, 10_000).unwrap().0;
+    let (fields, _) = reached(&program, &Options::default(), Tasks::Fields);
+    assert_eq!(fields, truth);
+    (search(&program, &selection).unwrap().finals.len(), fields.len(), truth.len())
+}
+
+#[test]
+fn a_stored_reference_fools_stability() {
+    let trusting = Selection { trust: true, ..Selection::default() };
+    assert_eq!(finals_of(STORED_REFERENCE, trusting), (2, 3, 3));
+}
+
+/// An object of class `A` is not stable while a task that calls its method through others is pending, whatever the number
+/// of ways in which that task could call other methods.
+#[test]
+fn stability_considers_all_chains_of_calls() {
+    let methods: Vec<String> = (0..8).map(|k| format!("w{k}")).collect();
+    let declared: String = methods.iter().map(|name| format!("Unit {name}();")).collect();
+    let calls = |object: &str| methods.iter().map(|name| format!("{object}!{name}();")).collect::<String>();
+    let defined: String = methods.iter().map(|name| format!("Unit {name}() {{ {} }}", calls("this"))).collect();
+    let text = format!(
+        "interface A {{ Unit set(Int n); }} class A implements A {{ Int v = 0; Unit set(Int n) {{ v = n; }} }}
+         interface W {{ {declared} }} class W implements W {{ {defined} }}
+         interface Z {{ Unit tell(); }} class Z(A a) implements Z {{ Unit tell() {{ a!set(2); }} }}
+         interface C {{ Unit go(Int n); }}
+         class C(W w, Z z) implements C {{ Unit go(Int n) {{ if (n > 0) {{ {} }} z!tell(); }} }}
+         {{ A a = new A(); W w = new W(); Z z = new Z(a); C c = new C(w, z); a!set(1); c!go(0); }}",
+        calls("w")
+    );
+    let trusting = Selection { trust: true, ..Selection::default() };
+    assert_eq!(finals_of(&text, trusting), (2, 2, 2));
+}
+
+/// The calls in the block of a class belong to the task that creates the object.
+#[test]
+fn stability_considers_calls_of_new_objects() {
+    let text = "
+        interface A { Unit set(Int n); } class A implements A { Int v = 0; Unit set(Int n) { v = n; } }
+        interface N { } class N(A a) implements N { { this.tell(); } Unit tell() { a!set(2); } }
+        interface C { Unit go(A a); } class C implements C { Unit go(A a) { N n = new N(a); } }
+        { A a = new A(); C c = new C(); a!set(1); c!go(a); }";
+    let trusting = Selection { trust: true, ..Selection::default() };
+    assert_eq!(finals_of(text, trusting), (2, 2, 2));
+}
+
+#[test]
+fn marks_lose_a_final_state() {
+    for marks in [Marks::Literal, Marks::Persisting] {
+        assert_eq!(finals_of(MARKED_AWAY, Selection { marks: Some(marks), ..Selection::default() }), (1, 2, 2));
+    }
+}

@@ -1,0 +1,108 @@
+//! Compares the findings of every search, order and conflict rule on ABS programs with those of exhaustive search.
+
+use std::sync::Arc;
+use whippet_abs::{AbsProgram, Marks, Tasks};
+use whippet_model::{Kind, Verdict};
+use whippet_search::{Options, Order, Reduction, SearchError, explore};
+
+const RUNNING: &str = include_str!("../../subjects/running.abs");
+const EXAMPLES: [&str; 7] =
+    ["bank.abs", "bounded_buffer.abs", "chat.abs", "dht.abs", "election.abs", "mail.abs", "philosophers.abs"];
+
+fn program(text: &str, tasks: Tasks) -> Arc<AbsProgram> {
+    Arc::new(AbsProgram::parse("test.abs", text).unwrap_or_else(|e| panic!("{e}")).tasks(tasks))
+}
+
+fn example(name: &str) -> String {
+    std::fs::read_to_string(format!("{}/../../examples/abs/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
+}
+
+fn found(verdict: &Verdict) -> Vec<(Kind, Option<String>)> {
+    assert!(verdict.complete);
+    let mut found: Vec<_> = verdict.findings.iter().map(|finding| (finding.kind, finding.place.clone())).collect();
+    found.sort();
+    found
+}
+
+/// Returns the searches that miss nothing, with several options.
+fn searches() -> Vec<Options> {
+    let plain = |reduction| Options { reduction, ..Options::default() };
+    let mut all = vec![
+        plain(Reduction::Stateful),
+        Options { breadth_first: true, ..plain(Reduction::Stateful) },
+        Options { jobs: 2, ..plain(Reduction::Exhaustive) },
+        plain(Reduction::Udpor),
+    ];
+    for order in [Order::Own, Order::Stable, Order::Lca] {
+        for reduction in [Reduction::Source, Reduction::Optimal] {
+            all.push(Options { order, ..plain(reduction) });
+        }
+        all.push(Options { order, sleep: true, ..plain(Reduction::Persistent) });
+    }
+    all
+}
+
+#[test]
+fn all_searches_find_the_same_in_the_examples() {
+    for name in EXAMPLES {
+        let text = example(name);
+        let exhaustive = Options { reduction: Reduction::Exhaustive, ..Options::default() };
+        let truth = found(&explore(program(&text, Tasks::Fields), &exhaustive, &()).unwrap());
+        for options in searches() {
+            for tasks in [Tasks::Fields, Tasks::Actors] {
+                let verdict = explore(program(&text, tasks), &options, &()).unwrap();
+                let Options { reduction, order, .. } = options;
+                assert_eq!(found(&verdict), truth, "{name}, {reduction}, {order}, {tasks:?}");
+                let takes_order = !matches!(reduction, Reduction::Exhaustive | Reduction::Stateful);
+                assert_eq!(verdict.counters.unstable.is_some(), takes_order && order == Order::Stable);
+            }
+        }
+    }
+}
+
+/// Returns the number of executions of the running example; the paper's numbers are 10, 6 and 2.
+#[track_caller]
+fn executions(reduction: Reduction, order: Order, tasks: Tasks) -> u64 {
+    let options = Options { reduction, order, ..Options::default() };
+    explore(program(RUNNING, tasks), &options, &()).unwrap().counters.executions
+}
+
+#[test]
+fn selection_works_with_the_papers_reductions() {
+    assert_eq!(executions(Reduction::Transdpor, Order::Fifo, Tasks::Actors), 10);
+    let all = [Reduction::Dcute, Reduction::Persistent, Reduction::Transdpor, Reduction::Source, Reduction::Optimal];
+    for reduction in all {
+        assert_eq!(executions(reduction, Order::Stable, Tasks::Actors), 6, "{reduction}");
+        for marks in [Marks::Literal, Marks::Persisting] {
+            assert_eq!(executions(reduction, Order::Stable, Tasks::Marks(marks)), 2, "{reduction}, {marks:?}");
+        }
+    }
+    for reduction in [Reduction::Source, Reduction::Optimal, Reduction::Udpor] {
+        assert_eq!(executions(reduction, Order::Own, Tasks::Fields), 2, "{reduction}");
+    }
+    assert_eq!(executions(Reduction::Udpor, Order::Own, Tasks::Actors), 6);
+}
+
+#[test]
+fn marks_say_what_they_may_miss_and_cut_executions_are_not_complete() {
+    let options = Options { reduction: Reduction::Persistent, order: Order::Stable, ..Options::default() };
+    let verdict = explore(program(RUNNING, Tasks::Marks(Marks::Literal)), &options, &()).unwrap();
+    assert!(verdict.notes.iter().any(|note| note.contains("may miss")), "{:?}", verdict.notes);
+    assert_eq!((verdict.counters.blocked, verdict.counters.unstable), (3, Some(0)));
+}
+
+#[test]
+fn what_does_not_fit_is_refused_with_what_does() {
+    let waits = example("bank.abs");
+    for (text, tasks, reduction, part) in [
+        (RUNNING, Tasks::Fields, Reduction::Dcute, "choose `optimal`"),
+        (&*waits, Tasks::Actors, Reduction::Transdpor, "choose `optimal`"),
+        (RUNNING, Tasks::Marks(Marks::Literal), Reduction::Udpor, "choose the reduction `optimal`"),
+    ] {
+        let options = Options { reduction, ..Options::default() };
+        match explore(program(text, tasks), &options, &()) {
+            Err(SearchError::Unsupported(why)) => assert!(why.contains(part), "{reduction}: {why}"),
+            other => panic!("{reduction}: {other:?}"),
+        }
+    }
+}

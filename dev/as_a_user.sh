@@ -1,0 +1,121 @@
+#!/bin/sh
+# What a user sees: `cargo whippet`, installed from a clone that is gone, in a workspace that must not change.
+set -eu
+here=$(cd "$(dirname "$0")" && pwd)
+target=${CARGO_TARGET_DIR:-$here/../target}
+mkdir -p "$target"
+target=$(cd "$target" && pwd -P)
+directory=$(mktemp -d)
+trap 'rm -rf "$directory"' EXIT
+
+# Dependencies are those of the workspace's own tests: they are built already.
+mkdir "$directory/clone" "$directory/user"
+(cd "$here/.." && git ls-files -z | xargs -0 tar -c) | tar -x -C "$directory/clone"
+cargo install --quiet --debug --locked --path "$directory/clone/cargo-whippet" --root "$directory" \
+    --target-dir "$target"
+rm -rf "$directory/clone"
+PATH=$directory/bin:$PATH
+
+# Kept between runs, so that dependencies are built once.
+export CARGO_TARGET_DIR="$target/as-a-user"
+export CARGO_PROFILE_DEV_DEBUG=0
+cp -r "$here/user/." "$directory/user"
+cd "$directory/user"
+git init --quiet .
+cargo generate-lockfile --quiet
+git add --all
+git -c user.name=user -c user.email=user@example.org commit --quiet --message start
+
+fail() {
+    echo "as a user: $*" >&2
+    cat "$directory/out" "$directory/err" >&2
+    exit 1
+}
+
+# run CODE ARGUMENTS…: `cargo whippet ARGUMENTS…` ends with this code and changes nothing.
+run() {
+    code=$1
+    shift
+    cargo whippet "$@" >"$directory/out" 2>"$directory/err" </dev/null && found=0 || found=$?
+    [ "$found" = "$code" ] || fail "$* ended with $found, not with $code"
+    [ -z "$(git status --porcelain)" ] || fail "$* changed the user's tree"
+}
+
+# says TEXT: the last run said so, on either channel.
+says() {
+    grep -q -F -e "$1" "$directory/out" "$directory/err" || fail "this is not said: $1"
+}
+
+run 1 test -p bank
+says "test first_come ... ok (6 executions"
+says "test full_both_ways ... FAILED"
+says "deadlock: nothing can happen any more, and the test is not over at bank/tests/bank.rs:"
+says "test nine_customers ... ignored"
+says "test in_one_order ... ok (one order only)"
+says "test one_customer ... ok (1 execution"
+says "test plain ... ok"
+says "panic: overdrawn: -60 at bank/tests/bank.rs:15"
+says "replay: cargo whippet replay "
+says "test untidy ... ok"
+says "5 passed; 2 failed; 0 without a verdict; 2 ignored"
+
+schedule=$(sed -n 's/^ *replay: cargo whippet replay \([^ ]*two_customers-1.json\).*/\1/p' "$directory/out")
+run 1 replay "$schedule"
+says "panic: overdrawn: -60"
+if command -v gdb >/dev/null; then
+    run 0 replay "$schedule" --debug
+else
+    run 2 replay "$schedule" --debug
+fi
+says "WHIPPET_REPLAY=$schedule"
+
+# What is asked for.
+run 0 test -p bank one_customer
+run 1 test -p bank --left-behind untidy
+says "left behind"
+run 1 test -p bank --untaken untidy
+says "a message sent to channel 1 is never taken"
+run 0 test -p bank --deep one_customer
+run 0 test -p bank --no-merge one_customer
+
+# Limits, on the command line and in a manifest.
+run 2 test -p bank --limit-executions 1 -- first_come
+says "test first_come ... NO VERDICT"
+says "no verdict after 1 execution: the limit on executions"
+run 2 test -p bank -- --ignored nine_customers
+says "no verdict after 1,000 executions: the limit on executions"
+
+# Ctrl-C: what is known so far.
+cargo-whippet whippet test -p bank --limit-executions 1000000000 -- --ignored nine_customers \
+    >"$directory/out" 2>"$directory/err" &
+until [ -n "$(find "$CARGO_TARGET_DIR/whippet" -name 'nine_customers.progress' -size +0)" ]; do sleep 0.1; done
+kill -INT $!
+wait $! && found=0 || found=$?
+[ "$found" = 2 ] || fail "an interrupted run ended with $found, not with 2"
+says ": an interruption"
+
+# Misuse.
+run 2 test --reductoin optimal
+says 'there is no option `--reductoin`; is `--reduction` meant?'
+run 2 test --hook ractor -p bank
+says 'nothing here depends on a crate `ractor` to hook; there are: '
+run 2 replay nowhere.json
+says 'cannot read nowhere.json'
+run 2 run
+says 'there is no program here: name one with --bin or --example'
+
+# What is not modelled, and threads, which are tasks.
+run 1 test --manifest-path doors/Cargo.toml
+for name in nothing_of_it thread scope park real_time; do
+    says "test $name ... ok"
+done
+says "main waits: is unparked at parking 1 (doors/tests/doors.rs:"
+says "note: doors: std::time::Instant::now (tests/doors.rs:"
+for item in net::TcpListener::bind net::TcpStream::connect fs::read_to_string process::Command signal::ctrl_c io::stdin; do
+    says "whippet's stand-in does not model tokio's $item, used at doors/"
+done
+says "5 passed; 1 failed; 6 without a verdict"
+run 2 test --manifest-path doors/Cargo.toml --no-hook thread
+says "whippet does not model threads of the operating system"
+says "it sends i32 to oneshot 1 at doors/tests/doors.rs:"
+echo "as a user: all is well"

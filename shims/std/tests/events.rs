@@ -1,0 +1,317 @@
+//! Tests of small programs that share memory through `std`, each with its expected outcomes.
+
+mod common;
+
+use common::{explore, outcomes};
+use std::collections::BTreeSet;
+use std::future::Future;
+use std::panic::Location;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+use whippet_model::Kind;
+use whippet_runtime::{Action, Ends, Leaf, On};
+use whippet_search::Reduction;
+use whippet_std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
+use whippet_std::sync::{Barrier, Condvar, LazyLock, Mutex, OnceLock, RwLock};
+use whippet_std::thread;
+
+/// A task that can be awaited.
+struct Task(Arc<dyn Ends>, Leaf);
+
+#[track_caller]
+fn spawn(work: impl FnOnce() + 'static) -> Task {
+    Task(whippet_runtime::spawn("task", async move { work() }, Location::caller(), None), Leaf::new())
+}
+
+impl Future for Task {
+    type Output = ();
+    fn poll(mut self: std::pin::Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
+        let Task(task, leaf) = &mut *self;
+        let place = Location::caller();
+        leaf.poll(cx, || (On::Source(task.clone(), 0), Action::new("joins", task.end().object, place)))
+    }
+}
+
+/// Runs two tasks that share a value. Returns the final state of the value, formatted by `end`.
+async fn two<T: 'static>(shared: T, work: fn(&T), other: fn(&T), end: fn(&T) -> String) -> String {
+    let shared = Arc::new(shared);
+    let (a, b) = (shared.clone(), shared.clone());
+    let (one, two) = (spawn(move || work(&a)), spawn(move || other(&b)));
+    one.await;
+    two.await;
+    end(&shared)
+}
+
+#[test]
+fn load_then_store_loses_an_update() {
+    let add = |count: &AtomicU32| count.store(count.load(SeqCst) + 1, SeqCst);
+    outcomes(&["1", "2"], move || two(AtomicU32::new(0), add, add, |count| count.load(SeqCst).to_string()));
+}
+
+#[test]
+fn fetch_add_loses_none() {
+    let add = |count: &AtomicU32| {
+        count.fetch_add(1, SeqCst);
+    };
+    outcomes(&["2"], move || two(AtomicU32::new(0), add, add, |count| count.load(SeqCst).to_string()));
+}
+
+#[test]
+fn one_compare_exchange_wins() {
+    let shared = || (AtomicU32::new(0), AtomicU32::new(0));
+    let take = |(owner, won): &(AtomicU32, AtomicU32)| {
+        if owner.compare_exchange(0, 1, SeqCst, SeqCst).is_ok() {
+            won.fetch_add(1, SeqCst);
+        }
+    };
+    outcomes(&["1"], move || two(shared(), take, take, |(_, won)| won.load(SeqCst).to_string()));
+}
+
+#[test]
+fn a_store_and_a_load_on_each_side() {
+    // Under sequential consistency, at least one of the two loads sees the other task's store.
+    let shared = || (AtomicBool::new(false), AtomicBool::new(false), AtomicU32::new(0));
+    outcomes(&["1", "2", "3"], move || {
+        two(
+            shared(),
+            |(a, b, seen)| {
+                a.store(true, SeqCst);
+                if b.load(SeqCst) {
+                    seen.fetch_or(1, SeqCst);
+                }
+            },
+            |(a, b, seen)| {
+                b.store(true, SeqCst);
+                if a.load(SeqCst) {
+                    seen.fetch_or(2, SeqCst);
+                }
+            },
+            |(_, _, seen)| seen.load(SeqCst).to_string(),
+        )
+    });
+}
+
+#[test]
+fn atomics_in_statics_begin_anew() {
+    static COUNT: AtomicU32 = AtomicU32::new(7);
+    let add = |(): &()| {
+        COUNT.fetch_add(1, SeqCst);
+    };
+    outcomes(&["9"], move || two((), add, add, |()| COUNT.load(SeqCst).to_string()));
+}
+
+#[test]
+fn a_mutex_keeps_others_out() {
+    let add = |count: &Mutex<u32>| *count.lock().unwrap() += 1;
+    outcomes(&["2"], move || two(Mutex::new(0), add, add, |count| count.lock().unwrap().to_string()));
+    let careless = |count: &Mutex<u32>| {
+        let seen = *count.lock().unwrap();
+        *count.lock().unwrap() = seen + 1;
+    };
+    outcomes(&["1", "2"], move || two(Mutex::new(0), careless, careless, |count| count.lock().unwrap().to_string()));
+}
+
+#[test]
+fn try_lock_may_find_it_locked() {
+    let shared = || (Mutex::new(()), AtomicU32::new(0));
+    let attempt = |(lock, got): &(Mutex<()>, AtomicU32)| {
+        if let Ok(_guard) = lock.try_lock() {
+            got.fetch_add(1, SeqCst);
+        }
+    };
+    outcomes(&["1", "2"], move || two(shared(), attempt, attempt, |(_, got)| got.load(SeqCst).to_string()));
+}
+
+#[test]
+fn two_mutexes_the_other_way_round() {
+    let (verdict, _) = explore(Reduction::Optimal, || {
+        two(
+            (Mutex::new(()), Mutex::new(())),
+            |(a, b)| drop((a.lock().unwrap(), b.lock().unwrap())),
+            |(a, b)| drop((b.lock().unwrap(), a.lock().unwrap())),
+            |_| String::new(),
+        )
+    });
+    assert!(verdict.complete);
+    assert!(verdict.findings.iter().any(|finding| finding.kind == Kind::Deadlock), "{verdict:?}");
+}
+
+#[test]
+fn readers_and_a_writer() {
+    let shared = || (RwLock::new(0), AtomicU32::new(0));
+    outcomes(&["0", "5"], move || {
+        two(
+            shared(),
+            |(value, _)| *value.write().unwrap() = 5,
+            |(value, seen)| {
+                let value = value.read().unwrap();
+                seen.store(*value, SeqCst);
+            },
+            |(_, seen)| seen.load(SeqCst).to_string(),
+        )
+    });
+}
+
+#[test]
+fn a_condition_variable_passes_a_value() {
+    outcomes(&["1"], || {
+        two(
+            (Mutex::new(0), Condvar::new()),
+            |(value, set)| {
+                *value.lock().unwrap() = 1;
+                set.notify_one();
+            },
+            |(value, set)| drop(set.wait_while(value.lock().unwrap(), |value| *value == 0).unwrap()),
+            |(value, _)| value.lock().unwrap().to_string(),
+        )
+    });
+}
+
+#[test]
+fn a_notification_that_comes_too_early_is_lost() {
+    let (verdict, _) = explore(Reduction::Optimal, || {
+        two(
+            (Mutex::new(()), Condvar::new()),
+            |(_, set)| set.notify_one(),
+            |(value, set)| drop(set.wait(value.lock().unwrap()).unwrap()),
+            |_| String::new(),
+        )
+    });
+    assert!(verdict.findings.iter().any(|finding| finding.kind == Kind::Deadlock), "{verdict:?}");
+}
+
+#[test]
+fn the_first_sets_it() {
+    outcomes(&["1", "2"], || {
+        two(
+            OnceLock::new(),
+            |cell| {
+                let _ = cell.set(1);
+            },
+            |cell| {
+                cell.get_or_init(|| 2);
+            },
+            |cell| cell.get().unwrap().to_string(),
+        )
+    });
+}
+
+#[test]
+fn a_lazy_value_is_made_once() {
+    outcomes(&["1"], || {
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let lazy: LazyLock<u32> = LazyLock::new(|| MADE.fetch_add(1, SeqCst) + 1);
+        two(lazy, |lazy| assert_eq!(**lazy, 1), |lazy| assert_eq!(**lazy, 1), |lazy| lazy.to_string())
+    });
+}
+
+#[test]
+fn a_barrier_has_one_leader() {
+    let shared = || (Barrier::new(2), AtomicU32::new(0));
+    let meet = |(barrier, leaders): &(Barrier, AtomicU32)| {
+        if barrier.wait().is_leader() {
+            leaders.fetch_add(1, SeqCst);
+        }
+    };
+    let (verdict, seen) =
+        explore(Reduction::Optimal, move || two(shared(), meet, meet, |(_, leaders)| leaders.load(SeqCst).to_string()));
+    assert!(verdict.complete && verdict.findings.is_empty(), "{verdict:?}");
+    assert_eq!(seen, BTreeSet::from(["1".to_string()]));
+}
+
+#[test]
+fn a_panic_poisons() {
+    outcomes(&["false", "true"], || async {
+        let lock = Arc::new(Mutex::new(()));
+        let (other, seen) = (lock.clone(), lock.clone());
+        let task = spawn(move || {
+            let caught = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+                let _guard = other.lock();
+                panic!("on purpose");
+            }));
+            assert!(caught.is_err());
+        });
+        let poisoned = seen.lock().is_err();
+        task.await;
+        poisoned.to_string()
+    });
+}
+
+#[test]
+fn threads_are_tasks() {
+    let add = |count: &AtomicU32| count.store(count.load(SeqCst) + 1, SeqCst);
+    outcomes(&["1", "2"], move || async move {
+        let count = Arc::new(AtomicU32::new(0));
+        let threads = [count.clone(), count.clone()].map(|count| thread::spawn(move || add(&count)));
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        count.load(SeqCst).to_string()
+    });
+}
+
+#[test]
+fn a_panic_of_a_thread_is_seen_where_it_is_joined() {
+    outcomes(&["oh"], || async {
+        let thread = thread::Builder::new().name("one".into()).spawn(|| panic!("oh")).unwrap();
+        (*thread.join().unwrap_err().downcast_ref::<&str>().unwrap()).to_string()
+    });
+}
+
+#[test]
+fn sleeping_takes_no_time() {
+    outcomes(&["a", "b"], || async {
+        let first = Arc::new(OnceLock::new());
+        let threads = ["a", "b"].map(|name| {
+            let first = first.clone();
+            thread::spawn(move || {
+                thread::sleep(std::time::Duration::from_secs(1_000_000));
+                let _ = first.set(name);
+            })
+        });
+        threads.into_iter().for_each(|thread| thread.join().unwrap());
+        first.get().unwrap().to_string()
+    });
+}
+
+/// An aborted task takes a lock while its values are dropped. It gets the lock only when it is free.
+#[test]
+fn aborted_tasks_can_use_locks() {
+    struct AtEnd(Arc<Mutex<u32>>);
+    impl Drop for AtEnd {
+        fn drop(&mut self) {
+            *self.0.lock().unwrap() += 1;
+        }
+    }
+    outcomes(&["2"], || async {
+        let count = Arc::new(Mutex::new(0));
+        let at_end = AtEnd(count.clone());
+        let waits = async move {
+            let _at_end = at_end;
+            std::future::pending::<()>().await;
+        };
+        let task = whippet_runtime::spawn("task", waits, Location::caller(), None);
+        let other = count.clone();
+        let other = spawn(move || *other.lock().unwrap() += 1);
+        task.end().abort(Location::caller());
+        other.await;
+        Task(task, Leaf::new()).await;
+        let count = *count.lock().unwrap();
+        count.to_string()
+    });
+}
+
+/// Values left over from an earlier execution would change the behaviour of the next one.
+#[test]
+fn cells_in_statics_begin_anew() {
+    static SET: OnceLock<u32> = OnceLock::new();
+    static MADE: LazyLock<Mutex<u32>> = LazyLock::new(|| Mutex::new(5));
+    static BY_FUNCTION: LazyLock<Mutex<u32>> = LazyLock::new(Mutex::default);
+    outcomes(&["1 6 1", "2 6 1"], || async {
+        let [one, two] = [1, 2].map(|n| spawn(move || SET.set(n).unwrap_or_default()));
+        one.await;
+        two.await;
+        *MADE.lock().unwrap() += 1;
+        *BY_FUNCTION.lock().unwrap() += 1;
+        let (made, by_function) = (*MADE.lock().unwrap(), *BY_FUNCTION.lock().unwrap());
+        format!("{} {made} {by_function}", SET.get().unwrap())
+    });
+}

@@ -1,0 +1,284 @@
+//! `oneshot`: channels for at most one value.
+
+use std::future::{Future, poll_fn};
+use std::panic::Location;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use whippet_model::Name;
+use whippet_runtime::{
+    Action, Leaf, Local, Object, On, Part, Place, Ready, Source, Steps, Unseen, before_this, enables, enables_aside,
+    event, is_over, newest, quiet_event, read, stands_out, tell, this_step, write,
+};
+
+struct State<T> {
+    value: Option<T>,
+    /// The steps that happen before the use or drop of the sender; `None` as long as neither has happened.
+    sent: Option<Steps>,
+    closed: Option<u32>,
+}
+
+struct Chan<T> {
+    object: Object,
+    state: Local<State<T>>,
+}
+
+const RECEIVE: u64 = 0;
+const CLOSED: u64 = 1;
+
+impl<T> Chan<T> {
+    /// Sends `unsent`, or drops the sender if it is `None`. This is a merged operation unless it
+    /// [needs its own event](stands_out); tasks that read one of `seen_in` can observe it. Returns `unsent` if the
+    /// receiver is closed or the execution is over.
+    fn end(&self, unsent: Option<T>, seen_in: &[Name], action: Action) -> Option<T> {
+        let (tail, item) = (self.object.part(Part::Tail), self.object.part(Part::Item));
+        let apart = stands_out(tail, seen_in);
+        if apart {
+            event(action);
+            seen_in.iter().filter(|&&name| name != tail).for_each(|&name| read(name));
+        }
+        if is_over() || unsent.is_some() && self.state.with(|s| s.closed.is_some()) {
+            return unsent;
+        }
+        if apart {
+            write(tail);
+            enables(tail, item);
+        } else {
+            enables_aside(tail);
+            tell(action);
+        }
+        if unsent.is_some() {
+            whippet_runtime::sent(item, (!apart).then_some(action));
+        }
+        let before = before_this();
+        self.state.with(|s| (s.value, s.sent) = (unsent, Some(before)));
+        None
+    }
+
+    /// Takes the value in the current step.
+    fn take(&self) -> Option<T> {
+        whippet_runtime::taken(self.object.part(Part::Item));
+        self.state.with(|s| s.value.take())
+    }
+
+    fn close(&self, place: Place) {
+        if whippet_runtime::is_over() || !self.state.is_mine() || self.state.with(|s| s.closed.is_some()) {
+            return;
+        }
+        let closed = self.object.part(Part::Closed);
+        quiet_event(Action::new("closes", self.object, place), closed.mixed(2), &[closed]);
+        write(closed);
+        whippet_runtime::enables(closed, closed.mixed(1));
+        let step = this_step();
+        self.state.with(|s| {
+            s.closed.get_or_insert(step);
+        });
+    }
+}
+
+impl<T> Source for Chan<T> {
+    fn ready(&self, key: u64) -> Option<Ready> {
+        self.state.with(|s| match key {
+            CLOSED => s.closed.map(|since| Ready { since, item: self.object.part(Part::Closed).mixed(1) }),
+            _ => match (&s.sent, s.closed) {
+                (Some(before), _) => {
+                    let since = newest(before).unwrap_or(Ready::ALWAYS);
+                    Some(Ready { since, item: self.object.part(Part::Item) })
+                }
+                (None, Some(since)) => Some(Ready { since, item: self.object.part(Part::Closed) }),
+                (None, None) => None,
+            },
+        })
+    }
+
+    fn watched(&self, key: u64, out: &mut smallvec::SmallVec<[Name; 2]>) {
+        out.push(self.object.part(if key == CLOSED { Part::Closed } else { Part::Tail }));
+    }
+
+    fn unseen(&self, key: u64) -> Option<Unseen> {
+        (key == RECEIVE).then(|| Unseen { watched: self.object.part(Part::Tail), freed: None })
+    }
+
+    fn causes(&self, key: u64, out: &mut Vec<u32>) {
+        self.state.with(|s| match &s.sent {
+            Some(before) if key == RECEIVE => out.extend_from_slice(before),
+            _ => out.extend(s.closed.filter(|&step| step != Ready::ALWAYS)),
+        });
+    }
+}
+
+pub mod error {
+    use std::fmt;
+
+    #[derive(Debug, PartialEq, Eq, Clone)]
+    pub struct RecvError(pub(super) ());
+    impl fmt::Display for RecvError {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("channel closed")
+        }
+    }
+    impl std::error::Error for RecvError {}
+
+    #[derive(Debug, PartialEq, Eq, Clone)]
+    pub enum TryRecvError {
+        Empty,
+        Closed,
+    }
+    impl fmt::Display for TryRecvError {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(if *self == TryRecvError::Empty { "channel empty" } else { "channel closed" })
+        }
+    }
+    impl std::error::Error for TryRecvError {}
+}
+use error::{RecvError, TryRecvError};
+
+pub struct Sender<T> {
+    chan: Option<Arc<Chan<T>>>,
+    leaf: Leaf,
+}
+
+pub struct Receiver<T> {
+    /// `None` after the value was taken.
+    chan: Option<Arc<Chan<T>>>,
+    leaf: Leaf,
+    place: Place,
+}
+
+#[track_caller]
+pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
+    let state = State { value: None, sent: None, closed: None };
+    let chan = Arc::new(Chan { object: Object::new("oneshot"), state: Local::here(state) });
+    let receiver = Receiver { chan: Some(chan.clone()), leaf: Leaf::new(), place: Location::caller() };
+    (Sender { chan: Some(chan), leaf: Leaf::new() }, receiver)
+}
+
+impl<T> Sender<T> {
+    #[track_caller]
+    pub fn send(mut self, value: T) -> Result<(), T> {
+        let chan = self.chan.take().expect("it is used once");
+        let seen_in = [Part::Tail, Part::Closed].map(|part| chan.object.part(part));
+        let action = Action::of::<T>("sends", "to", chan.object, Location::caller());
+        chan.end(Some(value), &seen_in, action).map_or(Ok(()), Err)
+    }
+
+    #[track_caller]
+    pub fn is_closed(&self) -> bool {
+        let chan = self.chan.as_ref().expect("it is used once");
+        event(Action::new("looks at", chan.object, Location::caller()));
+        read(chan.object.part(Part::Closed));
+        chan.state.with(|s| s.closed.is_some())
+    }
+
+    #[track_caller]
+    pub fn closed(&mut self) -> impl Future<Output = ()> + use<'_, T> {
+        let place = Location::caller();
+        poll_fn(move |cx| self.poll_closed_at(cx, place))
+    }
+
+    #[track_caller]
+    pub fn poll_closed(&mut self, cx: &mut Context<'_>) -> Poll<()> {
+        self.poll_closed_at(cx, Location::caller())
+    }
+
+    fn poll_closed_at(&mut self, cx: &mut Context<'_>, place: Place) -> Poll<()> {
+        let chan = self.chan.as_ref().expect("it is used once");
+        self.leaf.poll(cx, || (On::of(chan, CLOSED), Action::new("waits for the end of", chan.object, place)))
+    }
+}
+
+impl<T> Drop for Sender<T> {
+    #[track_caller]
+    fn drop(&mut self) {
+        let Some(chan) = self.chan.take() else { return };
+        if whippet_runtime::is_over() || !chan.state.is_mine() {
+            return;
+        }
+        let tail = chan.object.part(Part::Tail);
+        drop(chan.end(None, &[tail], Action::new("drops the sender of", chan.object, Location::caller())));
+    }
+}
+
+impl<T> Receiver<T> {
+    #[track_caller]
+    pub fn close(&mut self) {
+        if let Some(chan) = &self.chan {
+            chan.close(Location::caller());
+        }
+    }
+
+    #[track_caller]
+    pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
+        let Some(chan) = self.chan.clone() else { return Err(TryRecvError::Closed) };
+        let action = Action::of::<T>("tries to receive", "from", chan.object, Location::caller());
+        quiet_event(action, chan.object.part(Part::Head), &[]);
+        read(chan.object.part(Part::Tail));
+        let ended = chan.state.with(|s| s.sent.is_some() || s.closed.is_some());
+        let value = chan.take();
+        match value {
+            Some(value) => {
+                self.chan = None;
+                Ok(value)
+            }
+            None if ended => Err(TryRecvError::Closed),
+            None => Err(TryRecvError::Empty),
+        }
+    }
+
+    #[track_caller]
+    pub fn is_empty(&self) -> bool {
+        self.look(Location::caller(), |s| s.value.is_none())
+    }
+
+    #[track_caller]
+    pub fn is_terminated(&self) -> bool {
+        self.chan.is_none()
+    }
+
+    fn look(&self, place: Place, work: impl FnOnce(&State<T>) -> bool) -> bool {
+        let Some(chan) = &self.chan else { return true };
+        event(Action::new("looks at", chan.object, place));
+        read(chan.object.part(Part::Tail));
+        chan.state.with(|s| work(s))
+    }
+
+    #[track_caller]
+    pub fn blocking_recv(mut self) -> Result<T, RecvError> {
+        let Some(chan) = self.chan.clone() else { return Err(RecvError(())) };
+        let action = Action::of::<T>("receives", "from", chan.object, Location::caller());
+        if !whippet_runtime::wait_here(&On::of(&chan, RECEIVE), action) {
+            return Err(RecvError(()));
+        }
+        self.chan = None;
+        chan.take().ok_or(RecvError(()))
+    }
+}
+
+impl<T> Future for Receiver<T> {
+    type Output = Result<T, RecvError>;
+
+    fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
+        let Receiver { chan: held, leaf, place } = &mut *self;
+        let chan = held.as_ref().expect("called after complete");
+        ready!(leaf.poll(cx, || (On::of(chan, RECEIVE), Action::of::<T>("receives", "from", chan.object, place))));
+        let value = chan.take();
+        *held = None;
+        Poll::Ready(value.ok_or(RecvError(())))
+    }
+}
+
+impl<T> Unpin for Receiver<T> {}
+
+impl<T> Drop for Receiver<T> {
+    #[track_caller]
+    fn drop(&mut self) {
+        let Some(chan) = self.chan.take() else { return };
+        chan.close(Location::caller());
+        if chan.state.is_mine() {
+            let rest = chan.state.with(|s| s.value.take());
+            drop(rest);
+        }
+    }
+}
+
+opaque!(Sender Receiver);
