@@ -71,7 +71,7 @@ pub trait Actor: Debug + Sized + 'static {
     ///     const HASHES: Hashes<Self> = Hashes::of();
     ///     async fn handle(&mut self, on: bool, _cx: &mut Cx<Self>) { self.on = on; }
     /// }
-    /// let stateful = Whippet::new("light").reduction(Reduction::Stateful).explore(|sys| {
+    /// let stateful = Checker::new("light").reduction(Reduction::Stateful).explore(|sys| {
     ///     let light = sys.spawn(Light { on: false });
     ///     sys.send(light, true);
     ///     sys.send(light, true);
@@ -99,7 +99,7 @@ pub trait Actor: Debug + Sized + 'static {
     ///         }
     ///     }
     /// }
-    /// let verdict = Whippet::new("desk").explore(|sys| {
+    /// let verdict = Checker::new("desk").explore(|sys| {
     ///     let desk = sys.spawn(Desk::default());
     ///     sys.send(desk, Msg::Register);
     ///     sys.send(desk, Msg::Visit);

@@ -15,7 +15,7 @@ use crate::panics::{Panic, catch};
 /// #     type Msg = i64;
 /// #     async fn handle(&mut self, sum: i64, _cx: &mut Cx<Self>) { self.0 += sum; }
 /// # }
-/// // A check receives the states of the actors it names: see `Who`.
+/// // A check receives the states of the actors it names: see `CheckTarget`.
 /// whippet::check(|sys| {
 ///     let till = sys.spawn(Till(5));
 ///     sys.send(till, 1);
@@ -56,18 +56,18 @@ impl<'a> States<'a> {
 /// system.always((a, b), |(a, b)| assert!(a.0 + b.0 <= 10));
 /// system.at_end(vec![a, b], |tills| assert_eq!(tills.iter().map(|t| t.0).sum::<i64>(), 10));
 /// ```
-pub trait Who: 'static {
+pub trait CheckTarget: 'static {
     /// The states that are passed to the check.
     ///
     /// ```
-    /// use whippet::{Who, prelude::*};
+    /// use whippet::{CheckTarget, prelude::*};
     /// # #[derive(Clone, Debug)]
     /// # struct Till(i64);
     /// # impl Actor for Till {
     /// #     type Msg = i64;
     /// #     async fn handle(&mut self, sum: i64, _cx: &mut Cx<Self>) { self.0 += sum; }
     /// # }
-    /// fn richer(view: <(Addr<Till>, Addr<Till>) as Who>::View<'_>) -> bool {
+    /// fn richer(view: <(Addr<Till>, Addr<Till>) as CheckTarget>::View<'_>) -> bool {
     ///     let (one, other): (&Till, &Till) = view;
     ///     one.0 > other.0
     /// }
@@ -87,7 +87,7 @@ pub trait Who: 'static {
     fn view<'a>(&self, states: &States<'a>) -> Self::View<'a>;
 }
 
-impl<A: Actor> Who for Addr<A> {
+impl<A: Actor> CheckTarget for Addr<A> {
     type View<'a> = &'a A;
 
     fn slots(&self) -> Vec<u32> {
@@ -99,7 +99,7 @@ impl<A: Actor> Who for Addr<A> {
     }
 }
 
-impl<A: Actor> Who for Vec<Addr<A>> {
+impl<A: Actor> CheckTarget for Vec<Addr<A>> {
     type View<'a> = Vec<&'a A>;
 
     fn slots(&self) -> Vec<u32> {
@@ -113,7 +113,7 @@ impl<A: Actor> Who for Vec<Addr<A>> {
 
 macro_rules! tuple {
     ($($part:ident),+) => {
-        impl<$($part: Who),+> Who for ($($part,)+) {
+        impl<$($part: CheckTarget),+> CheckTarget for ($($part,)+) {
             type View<'a> = ($($part::View<'a>,)+);
 
             #[allow(non_snake_case)]
@@ -145,7 +145,7 @@ pub(crate) struct Check {
 }
 
 impl Check {
-    pub(crate) fn new<W: Who>(who: W, test: impl Fn(W::View<'_>) + 'static) -> Check {
+    pub(crate) fn new<W: CheckTarget>(who: W, test: impl Fn(W::View<'_>) + 'static) -> Check {
         Check { slots: who.slots(), test: Box::new(move |states| test(who.view(states))) }
     }
 

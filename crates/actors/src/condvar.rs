@@ -5,7 +5,7 @@
 //! the lock again. Notifying is a call as well: it takes effect before the notifier continues, and it reaches only
 //! actors that are registered at that time.
 //!
-//! The translations of futures and locks to actors are published; this one is our own. It assumes that:
+//! The translations of tasks and locks to actors are published; this one is our own. It assumes that:
 //!
 //! * `notify_one` may wake any one of the waiters: every possibility is explored;
 //! * there are no spurious wakeups. Errors that only spurious wakeups would reveal are not found, so always wait in a
@@ -18,7 +18,7 @@ use crate::lock::{Guard, Owner};
 use crate::service::{Service, grant};
 use std::panic::Location;
 
-/// A condition variable, on which actors and futures that hold a lock wait to be notified.
+/// A condition variable, on which actors and tasks that hold a lock wait to be notified.
 ///
 /// ```
 /// use whippet_actors::{Inbox, System};

@@ -108,7 +108,7 @@ impl Hands {
         Recipient::new(raw)
     }
 
-    /// Creates an actor that implements a future or another built-in object by an `async` body.
+    /// Creates an actor that implements a task or another built-in object by an `async` body.
     pub(crate) fn spawn_service_fn<M, F>(&self, kind: &str, body: F) -> Recipient<M>
     where
         M: Message,
@@ -175,7 +175,7 @@ impl<A: Actor> Cx<A> {
     ///     type Msg = ();
     ///     async fn handle(&mut self, _msg: (), cx: &mut Cx<Self>) { cx.stop(); }
     /// }
-    /// Whippet::new("stops").environment(Environment::Closed).check(|sys| {
+    /// Checker::new("stops").environment(Environment::Closed).check(|sys| {
     ///     let once = sys.spawn(Once);
     ///     sys.send(once, ());
     /// });

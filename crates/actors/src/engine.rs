@@ -8,11 +8,11 @@
 use crate::Message;
 use crate::address::Raw;
 use crate::cell::Cell;
-use crate::future::Failure;
 use crate::lock::HeldLocks;
 use crate::mail::{Content, Mail, PENDING, Sent};
 use crate::now::{Now, SET_UP};
 use crate::pace::Pace;
+use crate::promise::Failure;
 use crate::shared::Variables;
 use crate::words::type_label;
 use rustc_hash::FxHashMap;
@@ -37,7 +37,7 @@ pub(crate) struct About {
     pub(crate) history: u64,
     /// The number of steps the actor has taken.
     pub(crate) steps: u32,
-    /// `true` for locks, futures and other built-in objects, which need not stop.
+    /// `true` for locks, tasks and other built-in objects, which need not stop.
     pub(crate) service: bool,
 }
 
@@ -60,7 +60,7 @@ pub(crate) struct Engine {
     pub(crate) remember: usize,
     pub(crate) shared: Variables,
     pub(crate) held: HeldLocks,
-    /// Futures whose body panicked: the actor, the step and the failure.
+    /// Tasks whose body panicked: the actor, the step and the failure.
     pub(crate) failed: Vec<(u32, u32, Failure)>,
     pub(crate) now: Now,
 }
@@ -165,7 +165,7 @@ impl Engine {
         raw
     }
 
-    /// Marks an actor as a lock, a future or another built-in object.
+    /// Marks an actor as a lock, a task or another built-in object.
     pub(crate) fn serves(&mut self, raw: Raw) {
         if let Some(about) = self.about.get_mut(raw.slot as usize) {
             about.service = true;
@@ -180,14 +180,14 @@ impl Engine {
         Some(what)
     }
 
-    /// Records that the body of a future panicked.
-    pub(crate) fn future_failed(&mut self, actor: u32, failure: Failure) {
+    /// Records that the body of a task panicked.
+    pub(crate) fn task_failed(&mut self, actor: u32, failure: Failure) {
         if self.now.muted {
             return;
         }
         if let Some(record) = &mut self.now.record {
             let failure = failure.clone();
-            record.push(Rc::new(move |engine| engine.future_failed(actor, failure.clone())));
+            record.push(Rc::new(move |engine| engine.task_failed(actor, failure.clone())));
         }
         self.failed.push((actor, self.now.step, failure));
     }
@@ -224,7 +224,7 @@ impl Engine {
         }
     }
 
-    /// Undoes the effects that steps from `depth` on had on futures and shared variables.
+    /// Undoes the effects that steps from `depth` on had on tasks and shared variables.
     #[inline]
     pub(crate) fn rewind_sync(&mut self, depth: u32) {
         if self.shared.keeps_pasts() {

@@ -8,7 +8,7 @@
 ///     sys.spawn_fn(async |inbox: &mut Inbox<()>| inbox.receive().await);
 /// }
 /// let [open, closed] = [Environment::Open, Environment::Closed]
-///     .map(|environment| Whippet::new("waits").environment(environment).try_check(waits));
+///     .map(|environment| Checker::new("waits").environment(environment).try_check(waits));
 /// assert!(open.is_ok() && closed.is_err());
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]

@@ -42,7 +42,7 @@ impl<A: Actor> Hashes<A> {
     ///     const HASHES: Hashes<Self> = Hashes::NONE; // the default
     ///     async fn handle(&mut self, _msg: (), _cx: &mut Cx<Self>) {}
     /// }
-    /// let error = Whippet::new("secret").reduction(Reduction::Stateful).explore(|sys| { sys.spawn(Secret); }).unwrap_err();
+    /// let error = Checker::new("secret").reduction(Reduction::Stateful).explore(|sys| { sys.spawn(Secret); }).unwrap_err();
     /// assert!(error.to_string().contains("HASHES"), "{error}");
     /// ```
     pub const NONE: Hashes<A> = Hashes { functions: None };

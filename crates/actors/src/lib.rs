@@ -1,7 +1,7 @@
 //! Whippet's native actors and the machine that runs them.
 //!
 //! An actor is a Rust type with a message type and an `async fn handle` ([`Actor`]), or an `async` body that receives
-//! explicitly ([`Inbox`]). A test ([`Test`]) sets up a [`System`] of actors; its machine ([`ActorMachine`]) delivers
+//! explicitly ([`Inbox`]). A test ([`ActorProgram`]) sets up a [`System`] of actors; its machine ([`ActorMachine`]) delivers
 //! one message at a time, forward and backward, in the order that a search chooses.
 //!
 //! Actors are assumed to share no memory; this is not checked. Their behaviour must depend only on their state and the
@@ -20,7 +20,6 @@ mod delivery;
 mod engine;
 mod environment;
 mod fields;
-mod future;
 mod handler;
 mod hashes;
 mod idle;
@@ -33,33 +32,34 @@ mod now;
 mod pace;
 mod panics;
 mod past;
+mod program;
+mod promise;
 mod remember;
 mod rwlock;
 mod semaphore;
 mod service;
 mod shared;
 mod system;
-mod test;
 mod words;
 
 pub use actor::{Actor, Message};
 pub use address::{Addr, Recipient, Reply};
-pub use checks::{States, Who};
+pub use checks::{CheckTarget, States};
 pub use condvar::Condvar;
 pub use cx::{Call, Cx};
 pub use delivery::Delivery;
 pub use environment::Environment;
 pub use fields::Tracked;
-pub use future::{Acts, Failure, Future, Task};
 pub use hashes::Hashes;
 pub use inbox::{Inbox, Receive};
 pub use lock::{Guard, Lock, Lockable, Mutex};
 pub use machine::ActorMachine;
+pub use program::ActorProgram;
+pub use promise::{ActorOps, Failure, Promise, Task};
 pub use rwlock::{ReadGuard, RwLock, WriteGuard};
 pub use semaphore::{Permit, Semaphore};
 pub use shared::Shared;
 pub use system::System;
-pub use test::Test;
 
 /// Returns the path prefix of this crate's source files, as it appears in source locations.
 fn sources() -> &'static str {

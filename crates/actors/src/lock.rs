@@ -50,11 +50,11 @@ pub struct Mutex(Recipient<LockMsg>);
 ///     let _outer = inbox.lock(lock).await;
 ///     let _inner = inbox.lock(lock).await;
 /// }
-/// let lock = Whippet::new("a lock can be had twice").try_check(|sys| {
+/// let lock = Checker::new("a lock can be had twice").try_check(|sys| {
 ///     let lock = sys.new_lock();
 ///     sys.spawn_fn(async move |inbox: &mut Inbox<()>| twice(inbox, lock).await);
 /// });
-/// let mutex = Whippet::new("a mutex cannot").try_check(|sys| {
+/// let mutex = Checker::new("a mutex cannot").try_check(|sys| {
 ///     let mutex = sys.new_mutex();
 ///     sys.spawn_fn(async move |inbox: &mut Inbox<()>| twice(inbox, mutex).await);
 /// });

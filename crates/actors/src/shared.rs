@@ -1,7 +1,7 @@
-//! Variables shared by several actors and futures, with a vector-clock timestamp for each access.
+//! Variables shared by several actors and tasks, with a vector-clock timestamp for each access.
 //!
 //! Two accesses by different actors, at least one of them a write, race unless one happens before the other.
-//! Happens-before arises from messages, locks and futures, which are all deliveries; [`Pasts`] computes it. All
+//! Happens-before arises from messages, locks and promises, which are all deliveries; [`Pasts`] computes it. All
 //! racing pairs of an execution are reported, so that equivalent executions report the same races.
 //!
 //! **Semantics of reads.** Without a reduction, a read returns the newest value, since steps are executed one after
@@ -27,7 +27,7 @@ use std::panic::Location;
 use std::rc::Rc;
 use whippet_model::Name;
 
-/// A variable that several actors and futures read and write.
+/// A variable that several actors and tasks read and write.
 ///
 /// ```
 /// use whippet_actors::{Inbox, System};

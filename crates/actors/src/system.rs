@@ -1,18 +1,18 @@
 //! The system that the body of a test sets up.
 
 use crate::address::{Addr, Recipient};
-use crate::checks::{Check, Who};
+use crate::checks::{Check, CheckTarget};
 use crate::condvar::Condvar;
 use crate::cx::Hands;
 use crate::delivery::Delivery;
 use crate::engine::Engine;
 use crate::environment::Environment;
-use crate::future::{Acts, Future, HandsOf, Task};
 use crate::idle::Idle;
 use crate::inbox::Inbox;
 use crate::lock::{Lock, Mutex};
 use crate::machine::ActorMachine;
 use crate::now::TEST;
+use crate::promise::{ActorOps, HandsOf, Promise, Task};
 use crate::rwlock::RwLock;
 use crate::semaphore::Semaphore;
 use crate::shared::Shared;
@@ -122,7 +122,7 @@ impl System {
     /// #     type Msg = u32;
     /// #     async fn handle(&mut self, n: u32, _cx: &mut Cx<Self>) { assert!(n > 5, "too little"); }
     /// # }
-    /// let story = Whippet::new("named").try_check(|sys| {
+    /// let story = Checker::new("named").try_check(|sys| {
     ///     let till = sys.spawn_named("till of the shop", Sum(0));
     ///     sys.send(till, 2);
     /// }).unwrap_err();
@@ -157,7 +157,7 @@ impl System {
     ///
     /// ```
     /// # use whippet::prelude::*;
-    /// let story = Whippet::new("named").try_check(|sys| {
+    /// let story = Checker::new("named").try_check(|sys| {
     ///     let picky = sys.spawn_fn_named("picky reader", async |inbox: &mut Inbox<u8>| {
     ///         assert_eq!(inbox.receive().await, 1);
     ///     });
@@ -175,23 +175,23 @@ impl System {
         recipient
     }
 
-    /// Runs a body concurrently with the actors and returns a handle to its result: see [`Future`].
+    /// Runs a body concurrently with the actors and returns a handle to its result: see [`Promise`].
     ///
     /// ```
     /// # use whippet::prelude::*;
     /// whippet::check(|sys| {
-    ///     let answer = sys.spawn_future(async |_task| 42);
+    ///     let answer = sys.spawn_task(async |_task| 42);
     ///     sys.spawn_fn(async move |inbox: &mut Inbox<()>| assert_eq!(inbox.wait(answer).await, 42));
     /// });
     /// ```
-    pub fn spawn_future<T, F>(&mut self, body: F) -> Future<T>
+    pub fn spawn_task<T, F>(&mut self, body: F) -> Promise<T>
     where
         T: Message,
         F: AsyncFn(&mut Task) -> T + 'static,
     {
-        let future = self.hands.spawn_future("future", body);
+        let promise = self.hands.spawn_task("task", body);
         self.adopt();
-        future
+        promise
     }
 
     /// Creates a re-entrant lock: see [`Lock`].
@@ -247,7 +247,7 @@ impl System {
     ///
     /// ```
     /// # use whippet::prelude::*;
-    /// let story = Whippet::new("nobody gives one").try_check(|sys| {
+    /// let story = Checker::new("nobody gives one").try_check(|sys| {
     ///     let none = sys.new_semaphore(0);
     ///     sys.spawn_fn(async move |inbox: &mut Inbox<()>| drop(inbox.acquire(none).await));
     /// }).unwrap_err();
@@ -263,7 +263,7 @@ impl System {
     ///
     /// ```
     /// # use whippet::prelude::*;
-    /// let story = Whippet::new("nobody notifies").try_check(|sys| {
+    /// let story = Checker::new("nobody notifies").try_check(|sys| {
     ///     let (mutex, changed) = (sys.new_mutex(), sys.new_condvar());
     ///     sys.spawn_fn(async move |inbox: &mut Inbox<()>| {
     ///         let guard = inbox.lock(mutex).await;
@@ -278,11 +278,11 @@ impl System {
         condvar
     }
 
-    /// Creates a variable that several actors and futures may use: see [`Shared`].
+    /// Creates a variable that several actors and tasks may use: see [`Shared`].
     ///
     /// ```
     /// # use whippet::prelude::*;
-    /// let story = Whippet::new("nothing orders them").try_check(|sys| {
+    /// let story = Checker::new("nothing orders them").try_check(|sys| {
     ///     let total = sys.new_shared(0);
     ///     for n in 1..=2 {
     ///         sys.spawn_fn(async move |inbox: &mut Inbox<()>| inbox.write(total, n));
@@ -298,7 +298,7 @@ impl System {
     ///
     /// ```
     /// # use whippet::prelude::*;
-    /// let verdict = Whippet::new("two").explore(|sys| {
+    /// let verdict = Checker::new("two").explore(|sys| {
     ///     let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| loop { inbox.receive().await; });
     ///     sys.send(sink, 1);
     ///     sys.send(sink, 2);
@@ -316,7 +316,7 @@ impl System {
     ///
     /// ```
     /// # use whippet::prelude::*;
-    /// let verdict = Whippet::new("set up").explore(|sys| {
+    /// let verdict = Checker::new("set up").explore(|sys| {
     ///     let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| loop { inbox.receive().await; });
     ///     sys.send(sink, 1);
     ///     sys.send(sink, 2);
@@ -345,7 +345,7 @@ impl System {
     /// #     type Msg = i64;
     /// #     async fn handle(&mut self, sum: i64, _cx: &mut Cx<Self>) { self.0 += sum; }
     /// # }
-    /// let story = Whippet::new("never negative").try_check(|sys| {
+    /// let story = Checker::new("never negative").try_check(|sys| {
     ///     let account = sys.spawn(Account(0));
     ///     sys.send(account, 10);
     ///     sys.send(account, -5);
@@ -353,7 +353,7 @@ impl System {
     /// }).unwrap_err();
     /// assert!(story.starts_with("assertion: always: overdrawn"));
     /// ```
-    pub fn always<W: Who>(&mut self, who: W, check: impl Fn(W::View<'_>) + 'static) {
+    pub fn always<W: CheckTarget>(&mut self, who: W, check: impl Fn(W::View<'_>) + 'static) {
         self.machine.always(Check::new(who, check));
     }
 
@@ -374,7 +374,7 @@ impl System {
     ///     sys.at_end(account, |account| assert_eq!(account.0, 5));
     /// });
     /// ```
-    pub fn at_end<W: Who>(&mut self, who: W, check: impl Fn(W::View<'_>) + 'static) {
+    pub fn at_end<W: CheckTarget>(&mut self, who: W, check: impl Fn(W::View<'_>) + 'static) {
         self.machine.at_end(Check::new(who, check));
     }
 
@@ -382,7 +382,7 @@ impl System {
     ///
     /// ```
     /// # use whippet::prelude::*;
-    /// let story = Whippet::new("closed").try_check(|sys| {
+    /// let story = Checker::new("closed").try_check(|sys| {
     ///     sys.environment(Environment::Closed);
     ///     sys.spawn_fn(async |inbox: &mut Inbox<()>| inbox.receive().await);
     /// }).unwrap_err();
@@ -393,7 +393,7 @@ impl System {
     }
 }
 
-impl Acts for System {
+impl ActorOps for System {
     fn hands(&self) -> HandsOf<'_> {
         HandsOf(&self.hands)
     }

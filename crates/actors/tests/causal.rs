@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
-use whippet_actors::{Actor, Addr, Cx, Delivery, Inbox, System, Test};
+use whippet_actors::{Actor, ActorProgram, Addr, Cx, Delivery, Inbox, System};
 use whippet_model::{Machine, Program};
 
 /// An actor that stores the numbers it receives. It takes numbers above 9 only after a 9.
@@ -25,7 +25,7 @@ impl Actor for Sink {
 fn orders(body: impl Fn(&mut System, Addr<Sink>) + Send + Sync + 'static) -> Vec<Vec<u32>> {
     let orders = Arc::new(Mutex::new(BTreeSet::new()));
     let seen = orders.clone();
-    let test = Test::new("causal", move |system: &mut System| {
+    let test = ActorProgram::new("causal", move |system: &mut System| {
         let sink = system.spawn(Sink::default());
         body(system, sink);
         let seen = seen.clone();

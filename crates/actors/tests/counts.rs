@@ -1,6 +1,6 @@
 //! Small programs with known numbers of executions and transitions, explored by a naive search.
 
-use whippet_actors::{Actor, Addr, Cx, Delivery, Inbox, Recipient, Reply, System, Test, receive};
+use whippet_actors::{Actor, ActorProgram, Addr, Cx, Delivery, Inbox, Recipient, Reply, System, receive};
 use whippet_model::{Machine, Problem, Program};
 
 /// The numbers of executions and transitions, and the problems found.
@@ -37,7 +37,7 @@ fn explore<M: Machine>(machine: &mut M, seen: &mut Seen) {
     }
 }
 
-fn count(test: &Test) -> Seen {
+fn count(test: &ActorProgram) -> Seen {
     let mut machine = test.machine().unwrap();
     let mut seen = Seen::default();
     explore(&mut machine, &mut seen);
@@ -103,8 +103,8 @@ impl Actor for Master {
     }
 }
 
-fn pi(n: usize) -> Test {
-    Test::new("pi", move |system: &mut System| {
+fn pi(n: usize) -> ActorProgram {
+    ActorProgram::new("pi", move |system: &mut System| {
         let workers: Vec<_> = (0..n).map(|_| system.spawn(Worker)).collect();
         let master = system.spawn(Master { left: n, sum: 0, workers });
         system.send(master, MasterMsg::Boot);
@@ -161,8 +161,8 @@ impl Actor for Client {
     }
 }
 
-fn server(delivery: Delivery) -> Test {
-    Test::new("server", |system: &mut System| {
+fn server(delivery: Delivery) -> ActorProgram {
+    ActorProgram::new("server", |system: &mut System| {
         let server = system.spawn(Server::default());
         let client = system.spawn(Client { server });
         system.send(client, ());
@@ -170,8 +170,8 @@ fn server(delivery: Delivery) -> Test {
     .delivery(delivery)
 }
 
-fn server_with_bodies() -> Test {
-    Test::new("server, explicit receive", |system: &mut System| {
+fn server_with_bodies() -> ActorProgram {
+    ActorProgram::new("server, explicit receive", |system: &mut System| {
         let server = system.spawn_fn(async |inbox: &mut Inbox<ServerMsg>| {
             let mut value = 0;
             loop {

@@ -1,6 +1,6 @@
 //! Comparison of the states of native actors.
 
-use whippet_actors::{Actor, Cx, Delivery, Hashes, Inbox, Recipient, System, Test};
+use whippet_actors::{Actor, ActorProgram, Cx, Delivery, Hashes, Inbox, Recipient, System};
 use whippet_model::{Choice, Comparison, Machine, Program};
 use whippet_search::{Options, Reduction, StepSize, explore};
 
@@ -48,7 +48,7 @@ impl Actor for Parent {
 #[test]
 fn steps_of_a_new_actor_can_be_undone_between_comparisons() {
     for how in [Comparison::Canonical, Comparison::Ordered] {
-        let test = Test::new("a child", |system: &mut System| {
+        let test = ActorProgram::new("a child", |system: &mut System| {
             let parent = system.spawn(Parent);
             system.send(parent, 1);
         });
@@ -68,7 +68,7 @@ fn steps_of_a_new_actor_can_be_undone_between_comparisons() {
 /// With big steps, the states of configurations with a single choice are not compared.
 #[test]
 fn a_stateful_search_with_big_steps_passes_over_the_steps_of_a_new_actor() {
-    let test = Test::new("children", |system: &mut System| {
+    let test = ActorProgram::new("children", |system: &mut System| {
         let parent = system.spawn(Parent);
         system.send(parent, 1);
         system.send(parent, 2);
@@ -147,7 +147,7 @@ fn agree(body: impl Fn(&mut System) + Copy + Send + Sync + 'static, deliveries: 
             (Reduction::Stateful, Comparison::Ordered),
         ] {
             let options = Options { reduction, comparison, ..Options::default() };
-            let verdict = explore(Test::new("order", body).delivery(delivery).into(), &options, &()).unwrap();
+            let verdict = explore(ActorProgram::new("order", body).delivery(delivery).into(), &options, &()).unwrap();
             assert_eq!(verdict.findings.len(), 1, "{delivery}, {reduction}, {comparison:?}");
         }
     }

@@ -43,7 +43,7 @@ const SETTINGS: [(&str, bool); 12] = [
 /// Turns a function over a `System` into a test of every order of its messages.
 ///
 /// A finding fails the test with the counterexample and the command that replays it. The settings are the methods of
-/// `Whippet`: `#[whippet::test(delivery = Delivery::Fifo, first_bug)]`.
+/// `Checker`: `#[whippet::test(delivery = Delivery::Fifo, first_bug)]`.
 ///
 /// ```
 /// # // A test exists only in a test build: the macro runs the same body here.
@@ -108,7 +108,7 @@ fn expand(settings: Punctuated<Setting, Token![,]>, function: ItemFn) -> syn::Re
             let path = concat!(module_path!(), "::", stringify!(#name));
             // The name that the test runner uses: without the crate.
             let name = path.split_once("::").map_or(path, |(_, name)| name);
-            ::whippet::Whippet::new(name)#(#calls)*.check(body);
+            ::whippet::Checker::new(name)#(#calls)*.check(body);
         }
     }
     .into())

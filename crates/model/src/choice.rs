@@ -23,9 +23,9 @@ pub struct ActorNo(pub u32);
 /// operation in between. To compare operations across branches of the search, use [`crate::Machine::thread`].
 ///
 /// ```
-/// use whippet_actors::{Inbox, Test};
+/// use whippet_actors::{Inbox, ActorProgram};
 /// use whippet_model::{Machine, Program};
-/// let program = Test::new("one message", |sys| {
+/// let program = ActorProgram::new("one message", |sys| {
 ///     let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| { inbox.receive().await; });
 ///     sys.send(sink, 1);
 /// });
@@ -207,9 +207,9 @@ pub fn conflict(a: &[Touch], b: &[Touch]) -> bool {
 /// Summary of one step.
 ///
 /// ```
-/// # use whippet_actors::{Inbox, Test};
+/// # use whippet_actors::{Inbox, ActorProgram};
 /// # use whippet_model::{Machine, Program};
-/// # let program = Test::new("one message", |sys| {
+/// # let program = ActorProgram::new("one message", |sys| {
 /// #     let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| { inbox.receive().await; });
 /// #     sys.send(sink, 1);
 /// # });
@@ -237,9 +237,9 @@ pub struct Step {
 /// Summary of the delivery of one message: see [`crate::Machine::delivered`].
 ///
 /// ```
-/// # use whippet_actors::{Inbox, Test};
+/// # use whippet_actors::{Inbox, ActorProgram};
 /// # use whippet_model::{Machine, Program};
-/// # let program = Test::new("two receivers", |sys| {
+/// # let program = ActorProgram::new("two receivers", |sys| {
 /// #     let (a, b) = (
 /// #         sys.spawn_fn(async |inbox: &mut Inbox<u8>| { inbox.receive().await; }),
 /// #         sys.spawn_fn(async |inbox: &mut Inbox<u8>| { inbox.receive().await; }),

@@ -61,9 +61,9 @@ struct Known {
 /// Happens-before relation of the steps that a machine has taken.
 ///
 /// ```
-/// # use whippet_actors::{Inbox, Test};
+/// # use whippet_actors::{Inbox, ActorProgram};
 /// use whippet_model::{Clocks, Machine, Program};
-/// # let program = Test::new("three messages", |sys| {
+/// # let program = ActorProgram::new("three messages", |sys| {
 /// #     let [a, b] = [(); 2].map(|()| sys.spawn_fn(async |inbox: &mut Inbox<u8>| loop { inbox.receive().await; }));
 /// #     sys.send(a, 1);
 /// #     sys.send(a, 2);

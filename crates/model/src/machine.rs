@@ -11,9 +11,9 @@ use std::ops::Range;
 /// caused it).
 ///
 /// ```
-/// use whippet_actors::Test;
+/// use whippet_actors::ActorProgram;
 /// use whippet_model::{Machine, Program, Relation};
-/// let machine = Test::new("plain actors", |_sys| {}).machine().unwrap();
+/// let machine = ActorProgram::new("plain actors", |_sys| {}).machine().unwrap();
 /// assert_eq!(machine.relation(), Relation::SameActor);
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
@@ -28,9 +28,9 @@ pub enum Relation {
 /// Equality of configurations used by a stateful search.
 ///
 /// ```
-/// use whippet_actors::Test;
+/// use whippet_actors::ActorProgram;
 /// use whippet_model::{Comparison, Machine, Program};
-/// let test = Test::new("nobody", |_sys| {});
+/// let test = ActorProgram::new("nobody", |_sys| {});
 /// let (mut one, mut other) = (test.machine().unwrap(), test.machine().unwrap());
 /// assert_eq!(one.fingerprint(Comparison::Canonical), other.fingerprint(Comparison::Canonical));
 /// ```
@@ -200,9 +200,9 @@ pub trait Machine {
     /// several of that rank the one with the lowest number.
     ///
     /// ```
-    /// # use whippet_actors::{Inbox, Test};
+    /// # use whippet_actors::{Inbox, ActorProgram};
     /// # use whippet_model::{Machine, Program};
-    /// # let program = Test::new("two receivers", |sys| {
+    /// # let program = ActorProgram::new("two receivers", |sys| {
     /// #     let (a, b) = (
     /// #         sys.spawn_fn(async |inbox: &mut Inbox<u8>| { inbox.receive().await; }),
     /// #         sys.spawn_fn(async |inbox: &mut Inbox<u8>| { inbox.receive().await; }),
@@ -248,9 +248,9 @@ pub trait Machine {
     /// step. Machines whose steps never observe independent steps do nothing.
     ///
     /// ```
-    /// use whippet_actors::Test;
+    /// use whippet_actors::ActorProgram;
     /// use whippet_model::{Machine, Program};
-    /// let mut machine = Test::new("plain actors", |_sys| {}).machine().unwrap();
+    /// let mut machine = ActorProgram::new("plain actors", |_sys| {}).machine().unwrap();
     /// machine.reduce(); // Steps of plain actors never observe independent steps.
     /// assert_eq!(machine.depth(), 0);
     /// ```
@@ -260,9 +260,9 @@ pub trait Machine {
     /// if there is no other branch, or if `enabled` listed the branches.
     ///
     /// ```
-    /// # use whippet_actors::{Inbox, Test};
+    /// # use whippet_actors::{Inbox, ActorProgram};
     /// # use whippet_model::{Branch, Choice, Machine, Program};
-    /// # let program = Test::new("coin", |sys| {
+    /// # let program = ActorProgram::new("coin", |sys| {
     /// #     let coin = sys.spawn_fn(async |inbox: &mut Inbox<()>| {
     /// #         inbox.receive().await;
     /// #         let _side = inbox.choose(2);
@@ -288,9 +288,9 @@ pub trait Machine {
     /// representative of all.
     ///
     /// ```
-    /// # use whippet_actors::{Inbox, Test};
+    /// # use whippet_actors::{Inbox, ActorProgram};
     /// use whippet_model::{Machine, Program};
-    /// # let program = Test::new("nothing", |_sys| {});
+    /// # let program = ActorProgram::new("nothing", |_sys| {});
     /// // Without tracked fields, every branch of a step touches only its actor.
     /// assert!(!program.machine().unwrap().ways_differ());
     /// ```
@@ -321,9 +321,9 @@ pub trait Machine {
     /// only the messages that the sending of `what` requires count as sent. Called only with [`Relation::SameActor`].
     ///
     /// ```
-    /// # use whippet_actors::{Inbox, Test};
+    /// # use whippet_actors::{Inbox, ActorProgram};
     /// # use whippet_model::{Machine, Program};
-    /// # let program = Test::new("two messages", |sys| {
+    /// # let program = ActorProgram::new("two messages", |sys| {
     /// #     let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| loop { inbox.receive().await; });
     /// #     sys.send(sink, 1);
     /// #     sys.send(sink, 2);
@@ -348,9 +348,9 @@ pub trait Machine {
     /// Returns, in one call, everything that a search needs to know of step `at` with [`Relation::SameActor`].
     ///
     /// ```
-    /// # use whippet_actors::{Inbox, Test};
+    /// # use whippet_actors::{Inbox, ActorProgram};
     /// # use whippet_model::{Machine, Program};
-    /// # let program = Test::new("two receivers", |sys| {
+    /// # let program = ActorProgram::new("two receivers", |sys| {
     /// #     let (a, b) = (
     /// #         sys.spawn_fn(async |inbox: &mut Inbox<u8>| { inbox.receive().await; }),
     /// #         sys.spawn_fn(async |inbox: &mut Inbox<u8>| { inbox.receive().await; }),
@@ -413,9 +413,9 @@ pub trait Machine {
     /// of `enabled`.
     ///
     /// ```
-    /// # use whippet_actors::{Inbox, Test};
+    /// # use whippet_actors::{Inbox, ActorProgram};
     /// use whippet_model::{Machine, Program};
-    /// # let program = Test::new("nothing", |_sys| {});
+    /// # let program = ActorProgram::new("nothing", |_sys| {});
     /// // A message to a native actor is one choice: the branches of its `choose` are found by delivering it.
     /// assert!(program.machine().unwrap().one_choice_each());
     /// // A process of a mailbox program that waits for either of two sends has two choices.
@@ -507,9 +507,9 @@ pub trait Machine {
     /// Returns the sender and the receiver of each message sent before the explored part of the program began.
     ///
     /// ```
-    /// # use whippet_actors::{Inbox, Test};
+    /// # use whippet_actors::{Inbox, ActorProgram};
     /// use whippet_model::{ActorNo, Machine, Program};
-    /// let program = Test::new("one message", |sys| {
+    /// let program = ActorProgram::new("one message", |sys| {
     ///     let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| { inbox.receive().await; });
     ///     sys.send(sink, 1);
     /// });
@@ -525,9 +525,9 @@ pub trait Machine {
     /// the program a few times, and then returns a note about that for the verdict.
     ///
     /// ```
-    /// # use whippet_actors::{Inbox, Test};
+    /// # use whippet_actors::{Inbox, ActorProgram};
     /// use whippet_model::{ActorNo, Machine, Program};
-    /// let program = Test::new("one message", |sys| {
+    /// let program = ActorProgram::new("one message", |sys| {
     ///     let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| { inbox.receive().await; });
     ///     sys.send(sink, 1);
     /// });
@@ -565,10 +565,10 @@ pub trait Machine {
     /// Returns the possible omissions of the machine's own pruning rule, or `None` if the machine has no such rule.
     ///
     /// ```
-    /// # use whippet_actors::Test;
+    /// # use whippet_actors::ActorProgram;
     /// # use whippet_model::{Machine, Program};
     /// // Most machines do not prune.
-    /// assert_eq!(Test::new("nobody", |_sys| {}).machine().unwrap().leaves_out(), None);
+    /// assert_eq!(ActorProgram::new("nobody", |_sys| {}).machine().unwrap().leaves_out(), None);
     /// ```
     fn leaves_out(&self) -> Option<String> {
         None
@@ -607,9 +607,9 @@ pub trait Machine {
     /// independent even where the relation considers them so.
     ///
     /// ```
-    /// use whippet_actors::Test;
+    /// use whippet_actors::ActorProgram;
     /// use whippet_model::{Machine, Program};
-    /// let machine = Test::new("nothing shared", |_sys| {}).machine().unwrap();
+    /// let machine = ActorProgram::new("nothing shared", |_sys| {}).machine().unwrap();
     /// let mut races = Vec::new();
     /// machine.races(&mut races);
     /// assert!(races.is_empty());
@@ -625,10 +625,10 @@ pub trait Machine {
     /// Notifies the machine that a search has reached the end of an execution, for machines that wrap others.
     ///
     /// ```
-    /// # use whippet_actors::Test;
+    /// # use whippet_actors::ActorProgram;
     /// # use whippet_model::{Machine, Program};
     /// // Most machines ignore it.
-    /// let mut machine = Test::new("nobody", |_sys| {}).machine().unwrap();
+    /// let mut machine = ActorProgram::new("nobody", |_sys| {}).machine().unwrap();
     /// machine.completed();
     /// assert_eq!(machine.depth(), 0);
     /// ```
@@ -657,7 +657,7 @@ pub trait Machine {
     /// Returns a hash of the current configuration, or an error if its configurations cannot be hashed.
     ///
     /// ```
-    /// # use whippet_actors::{Actor, Cx, Hashes, Test};
+    /// # use whippet_actors::{Actor, Cx, Hashes, ActorProgram};
     /// # use whippet_model::{Comparison, Machine, Program};
     /// # #[derive(Clone, Debug, Hash)]
     /// # struct Sum(u32);
@@ -666,7 +666,7 @@ pub trait Machine {
     /// #     const HASHES: Hashes<Self> = Hashes::of();
     /// #     async fn handle(&mut self, n: u32, _cx: &mut Cx<Self>) { self.0 += n; }
     /// # }
-    /// # let program = Test::new("sum", |sys| {
+    /// # let program = ActorProgram::new("sum", |sys| {
     /// #     let sum = sys.spawn(Sum(0));
     /// #     sys.send(sum, 1);
     /// #     sys.send(sum, 2);
@@ -693,13 +693,13 @@ pub trait Machine {
 /// A program under test. It creates machines in their initial configuration; each worker of a search creates its own.
 ///
 /// ```
-/// use whippet_actors::Test;
+/// use whippet_actors::ActorProgram;
 /// use whippet_model::{Machine, Program};
 /// /// Returns the number of actors that a program begins with.
 /// fn size<P: Program>(program: &P) -> usize {
 ///     program.machine().map_or(0, |machine: P::Machine| machine.actors())
 /// }
-/// let test = Test::new("nobody", |_sys| {}).parameter("n", 3);
+/// let test = ActorProgram::new("nobody", |_sys| {}).parameter("n", 3);
 /// assert_eq!((test.name().as_str(), size(&test)), ("nobody", 1), "the test itself counts as one");
 /// assert_eq!(test.parameters()[0], ("n".to_string(), "3".to_string()));
 /// ```

@@ -47,9 +47,9 @@ impl fmt::Display for Kind {
 /// An error in one execution, as reported by the machine.
 ///
 /// ```
-/// # use whippet_actors::{Inbox, Test};
+/// # use whippet_actors::{Inbox, ActorProgram};
 /// # use whippet_model::{Kind, Machine, Program};
-/// # let program = Test::new("wrong", |sys| {
+/// # let program = ActorProgram::new("wrong", |sys| {
 /// #     let picky = sys.spawn_fn(async |inbox: &mut Inbox<u8>| assert_eq!(inbox.receive().await, 1));
 /// #     sys.send(picky, 2);
 /// # });
@@ -123,7 +123,7 @@ impl fmt::Display for StepText {
 /// An error in the program, with a schedule that reproduces it.
 ///
 /// ```
-/// let verdict = whippet::Whippet::new("wrong").explore(|sys| {
+/// let verdict = whippet::Checker::new("wrong").explore(|sys| {
 ///     let picky = sys.spawn_fn(async |inbox: &mut whippet::Inbox<u8>| assert_eq!(inbox.receive().await, 1));
 ///     sys.send(picky, 1);
 ///     sys.send(picky, 2);

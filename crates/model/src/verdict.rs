@@ -156,7 +156,7 @@ impl Counters {
 /// An estimate of the total size of a search that did not finish.
 ///
 /// ```
-/// let verdict = whippet::Whippet::new("sampled")
+/// let verdict = whippet::Checker::new("sampled")
 ///     .reduction(whippet::Reduction::Random)
 ///     .samples(1, 200)
 ///     .explore(|sys| {
@@ -180,7 +180,7 @@ pub struct Estimate {
 /// The result of a whole search.
 ///
 /// ```
-/// let verdict = whippet::Whippet::new("holds").explore(|_sys| {}).unwrap();
+/// let verdict = whippet::Checker::new("holds").explore(|_sys| {}).unwrap();
 /// assert!(verdict.complete && verdict.findings.is_empty());
 /// assert_eq!(verdict.counters.executions, 1);
 /// ```

@@ -6,7 +6,7 @@ use whippet_model::Verdict;
 ///
 /// ```
 /// use whippet_report::Exit;
-/// let verdict = whippet::Whippet::new("holds").explore(|_sys| {}).unwrap();
+/// let verdict = whippet::Checker::new("holds").explore(|_sys| {}).unwrap();
 /// assert_eq!(Exit::of(&verdict), Exit::Holds);
 /// assert_eq!(Exit::NoVerdict.code(), 2);
 /// ```

@@ -10,7 +10,7 @@ use whippet_model::{Estimate, Events, Finding, Kind, LimitHit, Schedule, Schedul
 ///
 /// ```
 /// use whippet_report::{REPORT_VERSION, Run, json};
-/// # let verdict = whippet::Whippet::new("holds").explore(|_sys| {}).unwrap();
+/// # let verdict = whippet::Checker::new("holds").explore(|_sys| {}).unwrap();
 /// let report = json(&Run::new("holds", &whippet_search::Options::default()), &verdict);
 /// assert_eq!(report["version"], REPORT_VERSION);
 /// ```
@@ -20,7 +20,7 @@ pub const REPORT_VERSION: u32 = 1;
 ///
 /// ```
 /// use whippet_report::{FORMAT, Run, json};
-/// # let verdict = whippet::Whippet::new("holds").explore(|_sys| {}).unwrap();
+/// # let verdict = whippet::Checker::new("holds").explore(|_sys| {}).unwrap();
 /// let report = json(&Run::new("holds", &whippet_search::Options::default()), &verdict);
 /// assert_eq!(report["format"], FORMAT);
 /// ```
@@ -129,7 +129,7 @@ impl<'a> Entry<'a> {
 ///
 /// ```
 /// use whippet_report::{Run, json};
-/// let verdict = whippet::Whippet::new("holds").explore(|_sys| {}).unwrap();
+/// let verdict = whippet::Checker::new("holds").explore(|_sys| {}).unwrap();
 /// let run = Run::new("holds", &whippet_search::Options::default()).with_parameter("workers", "4");
 /// let report = json(&run, &verdict);
 /// assert_eq!((&report["executions"], &report["complete"]), (&1.into(), &true.into()));
@@ -144,7 +144,7 @@ pub fn json(run: &Run, verdict: &Verdict) -> Value {
 ///
 /// ```
 /// use whippet_report::{Run, json_text};
-/// let verdict = whippet::Whippet::new("holds").explore(|_sys| {}).unwrap();
+/// let verdict = whippet::Checker::new("holds").explore(|_sys| {}).unwrap();
 /// let text = json_text(&Run::new("holds", &whippet_search::Options::default()), &verdict);
 /// assert!(text.starts_with("{\n  \"format\": \"whippet report\",\n  \"version\": 1,\n  \"subject\": \"holds\""));
 /// ```
@@ -169,7 +169,7 @@ fn typed(text: &str) -> Value {
 ///
 /// ```
 /// use whippet_report::{Run, json_text, schedule_in};
-/// # let verdict = whippet::Whippet::new("picky").explore(|sys| {
+/// # let verdict = whippet::Checker::new("picky").explore(|sys| {
 /// #     let picky = sys.spawn_fn(async |inbox: &mut whippet::Inbox<u8>| assert_eq!(inbox.receive().await, 1));
 /// #     sys.send(picky, 2);
 /// # }).unwrap();

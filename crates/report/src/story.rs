@@ -12,7 +12,7 @@ use whippet_model::{Finding, StepText};
 /// Describes a finding in one line: its kind, message and place.
 ///
 /// ```
-/// # let verdict = whippet::Whippet::new("picky").explore(|sys| {
+/// # let verdict = whippet::Checker::new("picky").explore(|sys| {
 /// #     let picky = sys.spawn_fn(async |inbox: &mut whippet::Inbox<u8>| assert!(inbox.receive().await == 1, "not mine"));
 /// #     sys.send(picky, 2);
 /// # }).unwrap();

@@ -18,7 +18,7 @@ const STORIES: usize = 5;
 ///
 /// ```
 /// use whippet_report::{Run, plain, text};
-/// let verdict = whippet::Whippet::new("holds").explore(|_sys| {}).unwrap();
+/// let verdict = whippet::Checker::new("holds").explore(|_sys| {}).unwrap();
 /// let report = plain(&text(&Run::new("holds", &whippet_search::Options::default()), &verdict, &[]));
 /// assert!(report.starts_with("holds · optimal\n"));
 /// assert!(report.ends_with("Nothing found: every order was covered, in 1 execution.\n"));
@@ -137,7 +137,7 @@ fn conclusion(run: &Run, verdict: &Verdict) -> String {
 ///
 /// ```
 /// use whippet_report::{Run, shortfall};
-/// let verdict = whippet::Whippet::new("cut").limit_executions(1).explore(|sys| {
+/// let verdict = whippet::Checker::new("cut").limit_executions(1).explore(|sys| {
 ///     let sink = sys.spawn_fn(async |inbox: &mut whippet::Inbox<u8>| loop { inbox.receive().await; });
 ///     (0..3).for_each(|n| sys.send(sink, n));
 /// }).unwrap();

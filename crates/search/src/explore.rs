@@ -26,9 +26,9 @@ use whippet_model::{Counters, Estimate, LimitHit, MachineError, Program, Verdict
 ///
 /// ```
 /// use std::sync::Arc;
-/// use whippet_actors::Test;
+/// use whippet_actors::ActorProgram;
 /// use whippet_search::{Options, SearchError, explore};
-/// let broken = Test::new("broken", |_sys| panic!("no configuration"));
+/// let broken = ActorProgram::new("broken", |_sys| panic!("no configuration"));
 /// let error = explore(Arc::new(broken), &Options::default(), &()).unwrap_err();
 /// assert!(matches!(error, SearchError::Program(_)));
 /// ```
@@ -80,7 +80,7 @@ pub struct Progress {
 ///
 /// ```
 /// use std::{cell::Cell, sync::Arc};
-/// use whippet_actors::{Inbox, Test};
+/// use whippet_actors::{Inbox, ActorProgram};
 /// use whippet_model::LimitHit;
 /// use whippet_search::{Observer, Options, Progress, explore};
 ///
@@ -93,7 +93,7 @@ pub struct Progress {
 /// }
 ///
 /// // Twelve messages to one actor: 479,001,600 executions.
-/// let test = Test::new("long", |sys| {
+/// let test = ActorProgram::new("long", |sys| {
 ///     let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| loop { inbox.receive().await; });
 ///     (0..12).for_each(|n| sys.send(sink, n));
 /// });

@@ -138,9 +138,9 @@ pub enum StepSize {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use whippet_actors::{Inbox, Test};
+/// use whippet_actors::{Inbox, ActorProgram};
 /// use whippet_search::{Options, Reduction, explore};
-/// let test = Arc::new(Test::new("two actors", |sys| {
+/// let test = Arc::new(ActorProgram::new("two actors", |sys| {
 ///     for _ in 0..2 {
 ///         let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| { inbox.receive().await; });
 ///         sys.send(sink, 1);

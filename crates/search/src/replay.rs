@@ -14,9 +14,9 @@ use whippet_model::{
 /// The result of replaying a schedule.
 ///
 /// ```
-/// use whippet_actors::Test;
+/// use whippet_actors::ActorProgram;
 /// use whippet_model::{Program, Schedule};
-/// let test = Test::new("nobody", |_sys| {});
+/// let test = ActorProgram::new("nobody", |_sys| {});
 /// let settings = test.parameters().into_iter().collect();
 /// let schedule = Schedule { program: test.name(), settings, decisions: vec![] };
 /// let replayed = whippet_search::replay(&test, &schedule).unwrap();
@@ -33,11 +33,11 @@ pub struct Replayed {
 /// An error that prevents a replay.
 ///
 /// ```
-/// use whippet_actors::Test;
+/// use whippet_actors::ActorProgram;
 /// use whippet_model::{Schedule, ScheduleError};
 /// use whippet_search::{ReplayError, replay};
 /// let other = Schedule { program: "somebody".into(), ..Schedule::default() };
-/// let error = replay(&Test::new("nobody", |_sys| {}), &other).unwrap_err();
+/// let error = replay(&ActorProgram::new("nobody", |_sys| {}), &other).unwrap_err();
 /// assert!(matches!(error, ReplayError::Schedule(ScheduleError::Program { .. })));
 /// assert_eq!(error.to_string(), "the schedule is for `somebody`, not for `nobody with delivery=unordered`");
 /// ```
@@ -58,9 +58,9 @@ pub enum ReplayError {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use whippet_actors::{Inbox, Test};
+/// use whippet_actors::{Inbox, ActorProgram};
 /// use whippet_search::{Options, explore, replay};
-/// let test = Test::new("picky", |sys| {
+/// let test = ActorProgram::new("picky", |sys| {
 ///     let picky = sys.spawn_fn(async |inbox: &mut Inbox<u8>| assert_eq!(inbox.receive().await, 1));
 ///     sys.send(picky, 1);
 ///     sys.send(picky, 2);
@@ -79,10 +79,10 @@ pub fn replay<P: Program>(program: &P, schedule: &Schedule) -> Result<Replayed, 
 ///
 /// ```
 /// use std::{sync::Arc, thread::sleep, time::Duration};
-/// use whippet_actors::{Inbox, Test};
+/// use whippet_actors::{Inbox, ActorProgram};
 /// use whippet_model::{Kind, Limits};
 /// use whippet_search::{Options, explore, replay_within};
-/// let test = Arc::new(Test::new("asleep", |sys| {
+/// let test = Arc::new(ActorProgram::new("asleep", |sys| {
 ///     let slow = sys.spawn_fn(async |inbox: &mut Inbox<()>| {
 ///         inbox.receive().await;
 ///         sleep(Duration::from_secs(5));

@@ -3,7 +3,7 @@
 use crate::programs;
 use crate::settings::{Parameter, Settings, SettingsError};
 use std::sync::Arc;
-use whippet::{System, Test};
+use whippet::{ActorProgram, System};
 
 /// A program of the papers.
 ///
@@ -55,10 +55,13 @@ impl Subject {
     /// let verdict = whippet_search::explore(std::sync::Arc::new(server), &Default::default(), &()).unwrap();
     /// assert_eq!(verdict.findings.len(), 1, "the inconsistent read");
     /// ```
-    pub fn program<'a>(&self, set: impl IntoIterator<Item = (&'a str, &'a str)>) -> Result<Test, SettingsError> {
+    pub fn program<'a>(
+        &self,
+        set: impl IntoIterator<Item = (&'a str, &'a str)>,
+    ) -> Result<ActorProgram, SettingsError> {
         let settings = self.settings(set)?;
         let body = (self.body)(&settings);
-        let test = Test::new(self.name, move |system: &mut System| body(system));
+        let test = ActorProgram::new(self.name, move |system: &mut System| body(system));
         Ok(settings.iter().fold(test, |test, (name, value)| test.parameter(name, value)))
     }
 }

@@ -362,7 +362,7 @@ struct Expectation {
     expected: Option<Figures>,
 }
 
-fn run(program: whippet::Test, options: &Options, watcher: &dyn Watcher) -> Run {
+fn run(program: whippet::ActorProgram, options: &Options, watcher: &dyn Watcher) -> Run {
     let verdict = match explore(Arc::new(program), options, &Watched(watcher)) {
         Ok(verdict) => verdict,
         Err(error) => return Run::Failed(error.to_string()),

@@ -1,7 +1,7 @@
-//! A cache that is refreshed by a future, and an index that a lock protects: two wrong versions and a right one.
+//! A cache that is refreshed by a task, and an index that a lock protects: two wrong versions and a right one.
 //!
-//! The index holds the version of the cached content. To refresh, the cache runs a future, which loads the next version
-//! and writes its number into the index while it holds the lock; the cache waits for the future. A reader compares the
+//! The index holds the version of the cached content. To refresh, the cache runs a task, which loads the next version
+//! and writes its number into the index while it holds the lock; the cache waits for the task. A reader compares the
 //! two: the content of the cache must never be newer than the index says.
 //!
 //! Run it: `cargo run -p whippet --example cache`
@@ -38,7 +38,7 @@ impl Actor for Cache {
             CacheMsg::Get(reply) => cx.reply(reply, self.version),
             CacheMsg::Refresh => {
                 let index = self.index;
-                let loading = cx.spawn_future(async move |task| {
+                let loading = cx.spawn_task(async move |task| {
                     let _guard = task.lock(index.lock).await;
                     let next = task.read(index.newest) + 1;
                     task.write(index.newest, next);
@@ -107,7 +107,7 @@ fn read_while_refreshing(sys: &mut System, how: How) {
 pub(crate) fn report() -> String {
     let mut text = String::new();
     for how in [How::HoldingTheLock, How::WithoutTheLock, How::CacheFirst] {
-        let verdict = Whippet::new(format!("{how:?}"))
+        let verdict = Checker::new(format!("{how:?}"))
             .explore(move |sys| read_while_refreshing(sys, how))
             .expect("the program can be explored");
         text += &format!("== {how:?}: {} executions\n", verdict.counters.executions);

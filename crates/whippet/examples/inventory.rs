@@ -61,7 +61,7 @@ fn never_oversold(sys: &mut System) {
 
 fn main() -> std::process::ExitCode {
     // In a test this is `#[whippet::test] fn never_oversold(sys: &mut System) { … }`.
-    match Whippet::new("never_oversold").try_check(never_oversold) {
+    match Checker::new("never_oversold").try_check(never_oversold) {
         Ok(()) => std::process::ExitCode::SUCCESS,
         Err(story) => {
             println!("{story}");

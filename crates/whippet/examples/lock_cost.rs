@@ -68,7 +68,7 @@ fn main() {
         std::process::exit(2);
     };
     let locks = what == "locks";
-    let verdict = Whippet::new(what).explore(move |sys: &mut System| {
+    let verdict = Checker::new(what).explore(move |sys: &mut System| {
         if locks {
             let lock = sys.new_lock();
             for _ in 0..clients {

@@ -3,14 +3,14 @@
 use crate::replay;
 use std::sync::Arc;
 use std::time::Duration;
-use whippet_actors::{Delivery, Environment, System, Test};
+use whippet_actors::{ActorProgram, Delivery, Environment, System};
 use whippet_model::{Tasks, Verdict};
 use whippet_report::failure;
 use whippet_search::{Options, Order, Reduction, ReplayError, SearchError, explore};
 
 /// Explores every order of the messages of `body`, and panics with a counterexample if a problem is found.
 ///
-/// The test has the name of the running `#[test]`. For settings see [`Whippet`].
+/// The test has the name of the running `#[test]`. For settings see [`Checker`].
 ///
 /// ```
 /// use whippet::prelude::*;
@@ -32,7 +32,7 @@ use whippet_search::{Options, Order, Reduction, ReplayError, SearchError, explor
 /// ```
 #[track_caller]
 pub fn check(body: impl Fn(&mut System) + Send + Sync + 'static) {
-    Whippet::new(test_name()).check(body);
+    Checker::new(test_name()).check(body);
 }
 
 /// Returns the name of the running test, which the test runner gives to the thread.
@@ -44,7 +44,7 @@ fn test_name() -> String {
 ///
 /// ```
 /// use whippet::{CheckError, prelude::*};
-/// let error = Whippet::new("broken").explore(|_sys| panic!("no configuration")).unwrap_err();
+/// let error = Checker::new("broken").explore(|_sys| panic!("no configuration")).unwrap_err();
 /// assert!(matches!(error, CheckError::Search(_)));
 /// assert!(error.to_string().starts_with("the body of the test panicked: no configuration at "));
 /// ```
@@ -70,14 +70,14 @@ pub enum CheckError {
 ///
 /// ```
 /// use whippet::prelude::*;
-/// Whippet::new("quiet")
+/// Checker::new("quiet")
 ///     .delivery(Delivery::Fifo)
 ///     .reduction(Reduction::Exhaustive)
 ///     .limit_executions(1_000)
 ///     .check(|_sys| {});
 /// ```
 #[derive(Clone, Debug)]
-pub struct Whippet {
+pub struct Checker {
     name: String,
     delivery: Delivery,
     tasks: Tasks,
@@ -86,16 +86,16 @@ pub struct Whippet {
     partial: bool,
 }
 
-impl Whippet {
+impl Checker {
     /// Creates the default settings for a test of this name: every trace once, unordered delivery.
     ///
     /// ```
     /// use whippet::prelude::*;
-    /// let verdict = Whippet::new("nobody").explore(|_sys| {}).unwrap();
+    /// let verdict = Checker::new("nobody").explore(|_sys| {}).unwrap();
     /// assert_eq!(verdict.counters.executions, 1);
     /// ```
-    pub fn new(name: impl Into<String>) -> Whippet {
-        Whippet {
+    pub fn new(name: impl Into<String>) -> Checker {
+        Checker {
             name: name.into(),
             delivery: Delivery::default(),
             tasks: Tasks::default(),
@@ -114,11 +114,11 @@ impl Whippet {
     ///     sys.send(reader, 1);
     ///     sys.send(reader, 2);
     /// };
-    /// assert!(Whippet::new("any order").try_check(in_order).is_err());
-    /// assert!(Whippet::new("in order").delivery(Delivery::Fifo).try_check(in_order).is_ok());
+    /// assert!(Checker::new("any order").try_check(in_order).is_err());
+    /// assert!(Checker::new("in order").delivery(Delivery::Fifo).try_check(in_order).is_ok());
     /// ```
     #[must_use]
-    pub fn delivery(mut self, delivery: Delivery) -> Whippet {
+    pub fn delivery(mut self, delivery: Delivery) -> Checker {
         self.delivery = delivery;
         self
     }
@@ -130,12 +130,12 @@ impl Whippet {
     /// let waits = |sys: &mut System| {
     ///     sys.spawn_fn(async |inbox: &mut Inbox<()>| inbox.receive().await);
     /// };
-    /// assert!(Whippet::new("somebody may still send").try_check(waits).is_ok());
-    /// let closed = Whippet::new("nobody will").environment(Environment::Closed);
+    /// assert!(Checker::new("somebody may still send").try_check(waits).is_ok());
+    /// let closed = Checker::new("nobody will").environment(Environment::Closed);
     /// assert!(closed.try_check(waits).unwrap_err().starts_with("environment"));
     /// ```
     #[must_use]
-    pub fn environment(mut self, environment: Environment) -> Whippet {
+    pub fn environment(mut self, environment: Environment) -> Checker {
         self.environment = environment;
         self
     }
@@ -151,12 +151,12 @@ impl Whippet {
     /// #     }
     /// # }
     /// // Two actors with one message each: two orders that no actor can distinguish.
-    /// let all = Whippet::new("all").reduction(Reduction::Exhaustive).explore(two_actors).unwrap();
-    /// let optimal = Whippet::new("optimal").explore(two_actors).unwrap();
+    /// let all = Checker::new("all").reduction(Reduction::Exhaustive).explore(two_actors).unwrap();
+    /// let optimal = Checker::new("optimal").explore(two_actors).unwrap();
     /// assert_eq!((all.counters.executions, optimal.counters.executions), (2, 1));
     /// ```
     #[must_use]
-    pub fn reduction(mut self, reduction: Reduction) -> Whippet {
+    pub fn reduction(mut self, reduction: Reduction) -> Checker {
         self.options.reduction = reduction;
         self
     }
@@ -172,11 +172,11 @@ impl Whippet {
     /// #     }
     /// # }
     /// // The same executions, in another order.
-    /// let verdict = Whippet::new("latest first").order(Order::Lifo).explore(some).unwrap();
+    /// let verdict = Checker::new("latest first").order(Order::Lifo).explore(some).unwrap();
     /// assert_eq!(verdict.counters.executions, 6);
     /// ```
     #[must_use]
-    pub fn order(mut self, order: Order) -> Whippet {
+    pub fn order(mut self, order: Order) -> Checker {
         self.options.order = order;
         self
     }
@@ -204,11 +204,11 @@ impl Whippet {
     /// #     sys.send(desk, None);
     /// # }
     /// // Two messages that touch different fields.
-    /// let executions = |tasks| Whippet::new("desk").tasks(tasks).explore(two).unwrap().counters.executions;
+    /// let executions = |tasks| Checker::new("desk").tasks(tasks).explore(two).unwrap().counters.executions;
     /// assert_eq!((executions(Tasks::Fields), executions(Tasks::Actors)), (1, 2));
     /// ```
     #[must_use]
-    pub fn tasks(mut self, tasks: Tasks) -> Whippet {
+    pub fn tasks(mut self, tasks: Tasks) -> Checker {
         self.tasks = tasks;
         self
     }
@@ -223,11 +223,11 @@ impl Whippet {
     /// #         sys.send(sink, n);
     /// #     }
     /// # }
-    /// let verdict = Whippet::new("two at once").jobs(2).explore(some).unwrap();
+    /// let verdict = Checker::new("two at once").jobs(2).explore(some).unwrap();
     /// assert_eq!(verdict.counters.executions, 24, "shared, none twice");
     /// ```
     #[must_use]
-    pub fn jobs(mut self, jobs: usize) -> Whippet {
+    pub fn jobs(mut self, jobs: usize) -> Checker {
         self.options.jobs = jobs;
         self
     }
@@ -242,11 +242,11 @@ impl Whippet {
     /// #         sys.send(sink, n);
     /// #     }
     /// # }
-    /// let verdict = Whippet::new("a sample").reduction(Reduction::Pos).samples(7, 100).explore(some).unwrap();
+    /// let verdict = Checker::new("a sample").reduction(Reduction::Pos).samples(7, 100).explore(some).unwrap();
     /// assert_eq!(verdict.counters.executions, 100);
     /// ```
     #[must_use]
-    pub fn samples(mut self, seed: u64, samples: u64) -> Whippet {
+    pub fn samples(mut self, seed: u64, samples: u64) -> Checker {
         self.options.seed = seed;
         self.options.samples = samples;
         self
@@ -262,11 +262,11 @@ impl Whippet {
     /// #     sys.send(one, 2);
     /// #     sys.send(two, 1);
     /// # }
-    /// assert_eq!(Whippet::new("all").explore(wrong_twice).unwrap().findings.len(), 2);
-    /// assert_eq!(Whippet::new("first").first_bug().explore(wrong_twice).unwrap().findings.len(), 1);
+    /// assert_eq!(Checker::new("all").explore(wrong_twice).unwrap().findings.len(), 2);
+    /// assert_eq!(Checker::new("first").first_bug().explore(wrong_twice).unwrap().findings.len(), 1);
     /// ```
     #[must_use]
-    pub fn first_bug(mut self) -> Whippet {
+    pub fn first_bug(mut self) -> Checker {
         self.options.first_bug = true;
         self
     }
@@ -281,13 +281,13 @@ impl Whippet {
     /// #     sys.send(once, 2);
     /// # }
     /// // The actor stops after one message but is sent two.
-    /// let verdict = Whippet::new("warns").explore(too_late).unwrap();
+    /// let verdict = Checker::new("warns").explore(too_late).unwrap();
     /// assert!(verdict.findings.is_empty() && !verdict.warnings.is_empty());
-    /// let verdict = Whippet::new("fails").undeliverable_is_error().explore(too_late).unwrap();
+    /// let verdict = Checker::new("fails").undeliverable_is_error().explore(too_late).unwrap();
     /// assert!(!verdict.findings.is_empty());
     /// ```
     #[must_use]
-    pub fn undeliverable_is_error(mut self) -> Whippet {
+    pub fn undeliverable_is_error(mut self) -> Checker {
         self.options.undeliverable_is_error = true;
         self
     }
@@ -302,11 +302,11 @@ impl Whippet {
     /// #         sys.send(sink, n);
     /// #     }
     /// # }
-    /// let verdict = Whippet::new("ten will do").limit_executions(10).explore(some).unwrap();
+    /// let verdict = Checker::new("ten will do").limit_executions(10).explore(some).unwrap();
     /// assert_eq!((verdict.counters.executions, verdict.complete), (10, false));
     /// ```
     #[must_use]
-    pub fn limit_executions(mut self, executions: u64) -> Whippet {
+    pub fn limit_executions(mut self, executions: u64) -> Checker {
         self.options.limits.executions = Some(executions);
         self
     }
@@ -317,7 +317,7 @@ impl Whippet {
     /// use std::time::Duration;
     /// use whippet::prelude::*;
     /// // Twelve messages in any order: 479,001,600 executions.
-    /// let verdict = Whippet::new("too many").limit_time(Duration::from_millis(50)).explore(|sys| {
+    /// let verdict = Checker::new("too many").limit_time(Duration::from_millis(50)).explore(|sys| {
     ///     let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| loop { inbox.receive().await; });
     ///     for n in 1..=12 {
     ///         sys.send(sink, n);
@@ -326,7 +326,7 @@ impl Whippet {
     /// assert!(!verdict.complete);
     /// ```
     #[must_use]
-    pub fn limit_time(mut self, time: Duration) -> Whippet {
+    pub fn limit_time(mut self, time: Duration) -> Checker {
         self.options.limits.time = Some(time);
         self
     }
@@ -335,7 +335,7 @@ impl Whippet {
     ///
     /// ```
     /// use whippet::prelude::*;
-    /// let verdict = Whippet::new("for ever").limit_steps(20).explore(|sys| {
+    /// let verdict = Checker::new("for ever").limit_steps(20).explore(|sys| {
     ///     let echo = sys.spawn_fn(async |inbox: &mut Inbox<()>| loop {
     ///         inbox.receive().await;
     ///         let me = inbox.this();
@@ -346,7 +346,7 @@ impl Whippet {
     /// assert_eq!(verdict.findings[0].kind, whippet::model::Kind::Limit);
     /// ```
     #[must_use]
-    pub fn limit_steps(mut self, steps: usize) -> Whippet {
+    pub fn limit_steps(mut self, steps: usize) -> Checker {
         self.options.limits.steps = steps;
         self
     }
@@ -356,7 +356,7 @@ impl Whippet {
     /// ```
     /// use std::time::Duration;
     /// use whippet::prelude::*;
-    /// let verdict = Whippet::new("asleep").limit_handler(Duration::from_millis(20)).explore(|sys| {
+    /// let verdict = Checker::new("asleep").limit_handler(Duration::from_millis(20)).explore(|sys| {
     ///     let slow = sys.spawn_fn(async |inbox: &mut Inbox<()>| {
     ///         inbox.receive().await;
     ///         std::thread::sleep(Duration::from_secs(1));
@@ -366,7 +366,7 @@ impl Whippet {
     /// assert_eq!(verdict.findings[0].kind, whippet::model::Kind::Limit);
     /// ```
     #[must_use]
-    pub fn limit_handler(mut self, time: Duration) -> Whippet {
+    pub fn limit_handler(mut self, time: Duration) -> Checker {
         self.options.limits.handler = time;
         self
     }
@@ -381,12 +381,12 @@ impl Whippet {
     /// #         sys.send(sink, n);
     /// #     }
     /// # }
-    /// let ten = Whippet::new("ten").limit_executions(10);
+    /// let ten = Checker::new("ten").limit_executions(10);
     /// assert!(ten.try_check(some).is_err());
     /// assert!(ten.partial_is_enough().try_check(some).is_ok());
     /// ```
     #[must_use]
-    pub fn partial_is_enough(mut self) -> Whippet {
+    pub fn partial_is_enough(mut self) -> Checker {
         self.partial = true;
         self
     }
@@ -401,11 +401,11 @@ impl Whippet {
     /// #         sys.send(sink, n);
     /// #     }
     /// # }
-    /// let source = Whippet::new("source").reduction(Reduction::Source).options(|options| options.sleep = true);
+    /// let source = Checker::new("source").reduction(Reduction::Source).options(|options| options.sleep = true);
     /// assert_eq!(source.explore(some).unwrap().counters.executions, 6);
     /// ```
     #[must_use]
-    pub fn options(mut self, change: impl FnOnce(&mut Options)) -> Whippet {
+    pub fn options(mut self, change: impl FnOnce(&mut Options)) -> Checker {
         change(&mut self.options);
         self
     }
@@ -416,7 +416,7 @@ impl Whippet {
     /// use whippet::model::{Machine, Program};
     /// use whippet::prelude::*;
     /// // The program as a search sees it.
-    /// let program = Whippet::new("one message").program(|sys| {
+    /// let program = Checker::new("one message").program(|sys| {
     ///     let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| { inbox.receive().await; });
     ///     sys.send(sink, 1);
     /// });
@@ -424,15 +424,18 @@ impl Whippet {
     /// program.machine().unwrap().enabled(&mut enabled);
     /// assert_eq!(enabled.len(), 1);
     /// ```
-    pub fn program(&self, body: impl Fn(&mut System) + Send + Sync + 'static) -> Test {
-        Test::new(self.name.clone(), body).delivery(self.delivery).environment(self.environment).tasks(self.tasks)
+    pub fn program(&self, body: impl Fn(&mut System) + Send + Sync + 'static) -> ActorProgram {
+        ActorProgram::new(self.name.clone(), body)
+            .delivery(self.delivery)
+            .environment(self.environment)
+            .tasks(self.tasks)
     }
 
     /// Explores the program and returns the verdict.
     ///
     /// ```
     /// use whippet::prelude::*;
-    /// let verdict = Whippet::new("first come").explore(|sys| {
+    /// let verdict = Checker::new("first come").explore(|sys| {
     ///     let reader = sys.spawn_fn(async |inbox: &mut Inbox<u8>| assert_eq!(inbox.receive().await, 1));
     ///     sys.send(reader, 1);
     ///     sys.send(reader, 2);
@@ -450,7 +453,7 @@ impl Whippet {
     ///
     /// ```
     /// use whippet::prelude::*;
-    /// Whippet::new("any sum").check(|sys| {
+    /// Checker::new("any sum").check(|sys| {
     ///     let adder = sys.spawn_fn(async |inbox: &mut Inbox<u8>| {
     ///         let sum = inbox.receive().await + inbox.receive().await;
     ///         assert_eq!(sum, 3);
@@ -466,11 +469,11 @@ impl Whippet {
         }
     }
 
-    /// Like [`check`](Whippet::check), but returns the message of the panic as an error.
+    /// Like [`check`](Checker::check), but returns the message of the panic as an error.
     ///
     /// ```
     /// use whippet::prelude::*;
-    /// let result = Whippet::new("one").limit_executions(1).try_check(|sys| {
+    /// let result = Checker::new("one").limit_executions(1).try_check(|sys| {
     ///     let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| loop { inbox.receive().await; });
     ///     sys.send(sink, 1);
     ///     sys.send(sink, 2);

@@ -23,7 +23,7 @@
 //!     }
 //! }
 //!
-//! let verdict = Whippet::new("never negative").explore(|sys| {
+//! let verdict = Checker::new("never negative").explore(|sys| {
 //!     let account = sys.spawn(Account::default());
 //!     sys.send(account, Msg::Deposit(10));
 //!     sys.send(account, Msg::Withdraw(5));
@@ -46,11 +46,11 @@
 mod check;
 mod replay;
 
-pub use check::{CheckError, Whippet, check};
+pub use check::{CheckError, Checker, check};
 pub use whippet_actors::{
-    Actor, ActorMachine, Acts, Addr, Call, Condvar, Cx, Delivery, Environment, Failure, Future, Guard, Hashes, Inbox,
-    Lock, Lockable, Message, Mutex, Permit, ReadGuard, Receive, Recipient, Reply, RwLock, Semaphore, Shared, States,
-    System, Task, Test, Tracked, Who, WriteGuard, receive,
+    Actor, ActorMachine, ActorOps, ActorProgram, Addr, Call, CheckTarget, Condvar, Cx, Delivery, Environment, Failure,
+    Guard, Hashes, Inbox, Lock, Lockable, Message, Mutex, Permit, Promise, ReadGuard, Receive, Recipient, Reply,
+    RwLock, Semaphore, Shared, States, System, Task, Tracked, WriteGuard, receive,
 };
 pub use whippet_macros::test;
 pub use whippet_model as model;
@@ -69,7 +69,7 @@ pub use whippet_search::{Order, Reduction};
 /// ```
 pub mod prelude {
     pub use crate::{
-        Actor, Addr, Condvar, Cx, Delivery, Environment, Future, Hashes, Inbox, Lock, Mutex, Order, Recipient,
-        Reduction, Reply, RwLock, Semaphore, Shared, System, Task, Tracked, Whippet, check, receive,
+        Actor, Addr, Checker, Condvar, Cx, Delivery, Environment, Hashes, Inbox, Lock, Mutex, Order, Promise,
+        Recipient, Reduction, Reply, RwLock, Semaphore, Shared, System, Task, Tracked, check, receive,
     };
 }

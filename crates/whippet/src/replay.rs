@@ -4,7 +4,7 @@ use crate::CheckError;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use whippet_actors::Test;
+use whippet_actors::ActorProgram;
 use whippet_model::{Schedule, ScheduleError};
 use whippet_report::story;
 use whippet_search::replay_within;
@@ -26,7 +26,7 @@ fn read(path: &Path) -> Result<Schedule, CheckError> {
 }
 
 /// Replays a schedule. The error lists the problems that occur, with the counterexample.
-pub(crate) fn carry_out(test: Test, schedule: &Schedule, limit: Duration) -> Result<(), String> {
+pub(crate) fn carry_out(test: ActorProgram, schedule: &Schedule, limit: Duration) -> Result<(), String> {
     let replayed = replay_within(Arc::new(test), schedule, limit).map_err(|error| error.to_string())?;
     let mut text = String::new();
     for problem in &replayed.problems {

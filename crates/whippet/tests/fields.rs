@@ -52,16 +52,16 @@ fn program<const FIELDS: bool>(report: bool) -> impl Fn(&mut System) + Send + Sy
     }
 }
 
-fn executions(whippet: Whippet, body: impl Fn(&mut System) + Send + Sync + 'static) -> u64 {
-    let verdict = whippet.explore(body).unwrap();
+fn executions(checker: Checker, body: impl Fn(&mut System) + Send + Sync + 'static) -> u64 {
+    let verdict = checker.explore(body).unwrap();
     assert!(verdict.findings.is_empty() && verdict.complete && verdict.counters.blocked == 0);
     verdict.counters.executions
 }
 
 #[test]
 fn different_fields_commute() {
-    assert_eq!(executions(Whippet::new("whole"), program::<false>(false)), 24, "4! orders");
-    assert_eq!(executions(Whippet::new("fields"), program::<true>(false)), 4, "2! orders of each field");
+    assert_eq!(executions(Checker::new("whole"), program::<false>(false)), 24, "4! orders");
+    assert_eq!(executions(Checker::new("fields"), program::<true>(false)), 4, "2! orders of each field");
 }
 
 #[test]
@@ -69,8 +69,8 @@ fn constraints_and_stops_count_too() {
     // The report waits for a visit and may stop the registry: every final state must still be reached.
     for reduction in [Reduction::Optimal, Reduction::Source] {
         let verdicts = [
-            Whippet::new("whole").reduction(Reduction::Exhaustive).explore(program::<false>(true)).unwrap(),
-            Whippet::new("fields").reduction(reduction).explore(program::<true>(true)).unwrap(),
+            Checker::new("whole").reduction(Reduction::Exhaustive).explore(program::<false>(true)).unwrap(),
+            Checker::new("fields").reduction(reduction).explore(program::<true>(true)).unwrap(),
         ];
         let [all, fields] = verdicts.map(|verdict| {
             let mut left: Vec<String> = verdict.warnings.iter().map(|warning| warning.message.clone()).collect();

@@ -1,10 +1,10 @@
-//! Tests of actors with futures, locks and shared variables: exact counts, deadlocks and races of exhaustive search.
+//! Tests of actors with tasks, locks and shared variables: exact counts, deadlocks and races of exhaustive search.
 
 use whippet::model::{Kind, Verdict};
 use whippet::prelude::*;
 
 fn exhaustive(body: impl Fn(&mut System) + Send + Sync + 'static) -> Verdict {
-    Whippet::new("futures").reduction(Reduction::Exhaustive).explore(body).unwrap()
+    Checker::new("futures").reduction(Reduction::Exhaustive).explore(body).unwrap()
 }
 
 /// Returns the numbers of executions, of transitions, and of executions with a problem of this kind.
@@ -13,11 +13,11 @@ fn counts(verdict: &Verdict, kind: Kind) -> (u64, u64, u64) {
     (verdict.counters.executions, verdict.counters.transitions, seen)
 }
 
-/// Spawns a main actor that waits for the futures created by `make`.
-fn main_waits(sys: &mut System, make: impl Fn(&mut Inbox<()>) -> Vec<Future<()>> + 'static) {
+/// Spawns a main actor that waits for the tasks created by `make`.
+fn main_waits(sys: &mut System, make: impl Fn(&mut Inbox<()>) -> Vec<Promise<()>> + 'static) {
     sys.spawn_fn_named("main", async move |main: &mut Inbox<()>| {
-        let futures = make(main);
-        main.join_all(futures).await;
+        let promises = make(main);
+        main.join_all(promises).await;
     });
 }
 
@@ -26,7 +26,7 @@ fn locked_writes(n: usize) -> impl Fn(&mut System) + Send + Sync {
         let (lock, variable) = (sys.new_lock(), sys.new_shared(0));
         main_waits(sys, move |main| {
             let one = move |main: &mut Inbox<()>| {
-                main.spawn_future(async move |task| {
+                main.spawn_task(async move |task| {
                     let _guard = task.lock(lock).await;
                     task.write(variable, 1);
                 })
@@ -52,7 +52,7 @@ fn locks_taken_in_opposite_order() {
         main_waits(sys, move |main| {
             [(a, b), (b, a)]
                 .map(|(first, second)| {
-                    main.spawn_future(async move |task| {
+                    main.spawn_task(async move |task| {
                         let _first = task.lock(first).await;
                         let _second = task.lock(second).await;
                     })
@@ -62,7 +62,7 @@ fn locks_taken_in_opposite_order() {
     });
     assert_eq!(counts(&verdict, Kind::Deadlock), (1734, 5655, 6));
     let [deadlock] = &verdict.findings[..] else { panic!("{:?}", verdict.findings) };
-    assert!(deadlock.message.contains("future 1 waits for lock 2, which future 2 holds"), "{}", deadlock.message);
+    assert!(deadlock.message.contains("task 1 waits for lock 2, which task 2 holds"), "{}", deadlock.message);
     assert!(deadlock.message.contains("tests/futures.rs:"), "{}", deadlock.message);
 }
 
@@ -82,7 +82,7 @@ fn an_actor_and_a_future_deadlock() {
         let taker = sys.spawn(Taker(a, b));
         sys.send(taker, ());
         main_waits(sys, move |main| {
-            vec![main.spawn_future(async move |task| {
+            vec![main.spawn_task(async move |task| {
                 let _first = task.lock(b).await;
                 let _second = task.lock(a).await;
             })]
@@ -91,7 +91,7 @@ fn an_actor_and_a_future_deadlock() {
     assert_eq!(counts(&verdict, Kind::Deadlock), (2598, 9098, 10));
 }
 
-/// Explores two futures for which main waits. Returns the numbers of racy executions and of all executions.
+/// Explores two tasks for which main waits. Returns the numbers of racy executions and of all executions.
 fn pair<A, B>(first: A, second: B) -> (u64, u64)
 where
     A: AsyncFn(&mut Task, [Lock; 2], Shared<i32>) + Clone + Send + Sync + 'static,
@@ -103,8 +103,8 @@ where
         main_waits(sys, move |main| {
             let (first, second) = (first.clone(), second.clone());
             vec![
-                main.spawn_future(async move |task: &mut Task| first(task, locks, variable).await),
-                main.spawn_future(async move |task: &mut Task| second(task, locks, variable).await),
+                main.spawn_task(async move |task: &mut Task| first(task, locks, variable).await),
+                main.spawn_task(async move |task: &mut Task| second(task, locks, variable).await),
             ]
         });
     });
@@ -133,23 +133,23 @@ async fn write_under_the_other(task: &mut Task, [_, lock]: [Lock; 2], variable: 
 #[test]
 fn shares_of_racy_executions() {
     assert_eq!(pair(write_locked, write_locked), (0, 40), "the same lock");
-    let one_future = |before: bool| {
+    let one_task = |before: bool| {
         let verdict = exhaustive(move |sys| {
             let variable = sys.new_shared(0);
             sys.spawn_fn_named("main", async move |main: &mut Inbox<()>| {
-                let future = main.spawn_future(async move |task| task.write(variable, 1));
+                let promise = main.spawn_task(async move |task| task.write(variable, 1));
                 if before {
                     let _ = main.read(variable);
                 }
-                main.wait(future).await;
+                main.wait(promise).await;
                 let _ = main.read(variable);
             });
         });
         let (all, _, racy) = counts(&verdict, Kind::Race);
         (racy, all)
     };
-    assert_eq!(one_future(true), (1, 1), "a read before the future is waited for");
-    assert_eq!(one_future(false), (0, 1), "a read after");
+    assert_eq!(one_task(true), (1, 1), "a read before the promise is waited for");
+    assert_eq!(one_task(false), (0, 1), "a read after");
     let (racy, all) = pair(write, write);
     assert!(racy == all && all > 0, "no lock: {racy} of {all}");
     assert_eq!(pair(write_locked, write_under_the_other), (454, 454), "different locks");
@@ -170,38 +170,38 @@ fn shares_of_racy_executions() {
 }
 
 #[test]
-fn failures_of_futures() {
+fn failures_of_tasks() {
     let verdict = exhaustive(|sys| {
-        sys.spawn_future(async |_task| -> u8 { panic!("lost") });
+        sys.spawn_task(async |_task| -> u8 { panic!("lost") });
     });
     assert!(
-        verdict.findings[0].message.contains("future failed, and nobody waited for it: lost"),
+        verdict.findings[0].message.contains("task failed, and nobody waited for it: lost"),
         "{:?}",
         verdict.findings
     );
     let verdict = exhaustive(|sys| {
         sys.spawn_fn_named("main", async |main: &mut Inbox<()>| {
-            let future = main.spawn_future(async |_task| -> u8 { panic!("lost") });
-            let safe = future.recover(main, |_| 7);
+            let promise = main.spawn_task(async |_task| -> u8 { panic!("lost") });
+            let safe = promise.recover(main, |_| 7);
             assert_eq!(main.wait(safe).await, 7);
         });
     });
     assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
     let verdict = exhaustive(|sys| {
         sys.spawn_fn_named("main", async |main: &mut Inbox<()>| {
-            let future = main.spawn_future(async |_task| -> u8 { panic!("lost") });
-            main.wait(future).await;
+            let promise = main.spawn_task(async |_task| -> u8 { panic!("lost") });
+            main.wait(promise).await;
         });
     });
-    assert!(verdict.findings[0].message.contains("a future failed: lost"), "{:?}", verdict.findings);
+    assert!(verdict.findings[0].message.contains("a task failed: lost"), "{:?}", verdict.findings);
 }
 
 #[test]
 fn the_first_of_several_may_be_any() {
     let verdict = exhaustive(|sys| {
         sys.spawn_fn_named("main", async |main: &mut Inbox<()>| {
-            let futures = vec![main.spawn_future(async |_| 'a'), main.spawn_future(async |_| 'b')];
-            let first = Future::select(main, futures);
+            let promises = vec![main.spawn_task(async |_| 'a'), main.spawn_task(async |_| 'b')];
+            let first = Promise::select(main, promises);
             let (which, value) = main.wait(first).await;
             assert_eq!(value, ['a', 'b'][which]);
             assert!(which == 0, "the second was first");
@@ -214,7 +214,7 @@ fn the_first_of_several_may_be_any() {
 #[test]
 fn reductions_find_the_same() {
     for reduction in [Reduction::Optimal, Reduction::Source, Reduction::Persistent, Reduction::Transdpor] {
-        let verdict = Whippet::new("locks").reduction(reduction).explore(locked_writes(2)).unwrap();
+        let verdict = Checker::new("locks").reduction(reduction).explore(locked_writes(2)).unwrap();
         assert!(verdict.findings.is_empty() && verdict.complete, "{reduction:?}");
         assert!(verdict.counters.executions < 40, "{reduction:?}");
     }
@@ -260,7 +260,7 @@ fn a_race_leads_no_search_astray() {
     let races = |verdict: &Verdict| verdict.findings.iter().filter(|f| f.kind == Kind::Race).count();
     assert_eq!(races(&all), 1, "{:?}", all.findings);
     for reduction in REDUCTIONS {
-        let verdict = Whippet::new("racy").reduction(reduction).explore(racy_decisions).unwrap();
+        let verdict = Checker::new("racy").reduction(reduction).explore(racy_decisions).unwrap();
         assert!(verdict.complete && races(&verdict) > 0, "{reduction:?}: {:?}", verdict.findings);
         // Both racers read 0 only where reads do not see racing writes. With plain reads only one of them ever sends,
         // so the assertion of the sink must not be reported.
@@ -289,21 +289,21 @@ fn a_deadlock_beside_a_race() {
     let body = |sys: &mut System| {
         let (mutex, variable) = (sys.new_mutex(), sys.new_shared(0));
         for _ in 0..2 {
-            sys.spawn_future(async move |task| task.write(variable, 1));
+            sys.spawn_task(async move |task| task.write(variable, 1));
         }
-        sys.spawn_future(async move |task| {
+        sys.spawn_task(async move |task| {
             let _first = task.lock(mutex).await;
             let _again = task.lock(mutex).await;
         });
     };
     for reduction in [Reduction::Exhaustive, Reduction::Optimal] {
-        let verdict = Whippet::new("both").reduction(reduction).explore(body).unwrap();
+        let verdict = Checker::new("both").reduction(reduction).explore(body).unwrap();
         let kinds: Vec<Kind> = verdict.findings.iter().map(|finding| finding.kind).collect();
         assert_eq!(kinds, [Kind::Deadlock, Kind::Race], "{:?}", verdict.findings);
     }
 }
 
-/// Tests variables that an actor and a future create while they run.
+/// Tests variables that an actor and a task create while they run.
 #[test]
 fn variables_made_in_steps() {
     let body = |locked: bool| {
@@ -318,8 +318,8 @@ fn variables_made_in_steps() {
                     task.write(total, sum);
                     drop(guard);
                 };
-                let futures = [1, 2].map(|n| main.spawn_future(async move |task: &mut Task| add(task, n).await));
-                main.join_all(futures.to_vec()).await;
+                let promises = [1, 2].map(|n| main.spawn_task(async move |task: &mut Task| add(task, n).await));
+                main.join_all(promises.to_vec()).await;
                 assert_eq!(main.read(total), 3);
             });
             sys.send(main, ());
@@ -327,7 +327,7 @@ fn variables_made_in_steps() {
     };
     for reduction in [Reduction::Exhaustive].iter().chain(&REDUCTIONS) {
         for locked in [true, false] {
-            let verdict = Whippet::new("made").reduction(*reduction).explore(body(locked)).unwrap();
+            let verdict = Checker::new("made").reduction(*reduction).explore(body(locked)).unwrap();
             assert!(verdict.complete);
             let races = verdict.findings.iter().any(|finding| finding.kind == Kind::Race);
             assert_eq!(races, !locked, "{reduction:?} {locked}: {:?}", verdict.findings);
@@ -335,7 +335,7 @@ fn variables_made_in_steps() {
     }
 }
 
-/// A call, a future, a lock and a receive that wait for each other are reported as one cycle, each with its place.
+/// A call, a task, a lock and a receive that wait for each other are reported as one cycle, each with its place.
 #[test]
 fn a_cycle_through_everything() {
     #[derive(Clone, Debug)]
@@ -355,21 +355,21 @@ fn a_cycle_through_everything() {
         });
         let answerer = sys.spawn_fn_named("answerer", async move |answerer: &mut Inbox<Reply<u8>>| {
             let reply = answerer.receive().await;
-            let future = answerer.spawn_future(async move |task| drop(task.lock(lock).await));
-            answerer.wait(future).await;
+            let promise = answerer.spawn_task(async move |task| drop(task.lock(lock).await));
+            answerer.wait(promise).await;
             answerer.reply(reply, 1);
         });
         let asker = sys.spawn(Asker(answerer, holder));
         sys.send(asker, ());
     };
     for reduction in [Reduction::Exhaustive, Reduction::Optimal] {
-        let verdict = Whippet::new("cycle").reduction(reduction).explore(body).unwrap();
+        let verdict = Checker::new("cycle").reduction(reduction).explore(body).unwrap();
         let [deadlock] = &verdict.findings[..] else { panic!("{:?}", verdict.findings) };
         let told = [
             "a cycle of actors that wait for each other: ",
             "asker waits for answerer",
-            "answerer waits for future (at crates/whippet/tests/futures.rs:",
-            "future waits for lock, which holder holds (at crates/whippet/tests/futures.rs:",
+            "answerer waits for task (at crates/whippet/tests/futures.rs:",
+            "task waits for lock, which holder holds (at crates/whippet/tests/futures.rs:",
             "holder waits for a message (at crates/whippet/tests/futures.rs:",
         ];
         for part in told {
@@ -378,14 +378,14 @@ fn a_cycle_through_everything() {
     }
 }
 
-/// A timeout may expire or not: both cases are explored, and if it expires the actor continues without the future.
+/// A timeout may expire or not: both cases are explored, and if it expires the actor continues without the task.
 #[test]
 fn a_time_that_is_over_or_not() {
     let verdict = exhaustive(|sys| {
         let main = sys.spawn_fn_named("main", async |main: &mut Inbox<()>| {
             main.receive().await;
-            let future = main.spawn_future(async |_| 7);
-            let seen = main.wait_or_timeout(future).await;
+            let promise = main.spawn_task(async |_| 7);
+            let seen = main.wait_or_timeout(promise).await;
             assert!(seen == Some(7), "without it: {seen:?}");
         });
         sys.send(main, ());
@@ -395,14 +395,14 @@ fn a_time_that_is_over_or_not() {
     assert!(over.message.contains("without it: None") && over.executions == 1, "{over:?}");
 }
 
-/// Tests futures derived from futures in the body of a test; the callback sees the failure, and `ready` ignores it.
+/// Tests promises derived from promises in the body of a test; the callback sees the failure, and `ready` ignores it.
 #[test]
 fn futures_of_the_body_of_a_test() {
     let verdict = exhaustive(|sys| {
-        let six = sys.spawn_future(async |_| 6);
+        let six = sys.spawn_task(async |_| 6);
         let seven = six.map(sys, |n| n + 1).and_then(sys, |n| assert_eq!(*n, 7));
-        let both = seven.flat_map(sys, move |n, task| task.spawn_future(async move |_| n * 6));
-        let lost = sys.spawn_future(async |_| -> u8 { panic!("lost") });
+        let both = seven.flat_map(sys, move |n, task| task.spawn_task(async move |_| n * 6));
+        let lost = sys.spawn_task(async |_| -> u8 { panic!("lost") });
         lost.on_complete(sys, async |_task, result| assert_eq!(result.unwrap_err().message, "lost"));
         let main = sys.spawn_fn_named("main", async move |main: &mut Inbox<()>| {
             main.receive().await;

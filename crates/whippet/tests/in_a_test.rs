@@ -49,7 +49,7 @@ fn in_order_it_is_never_overdrawn(sys: &mut System) {
 #[test]
 fn the_bug() {
     let replaying = std::env::var_os("WHIPPET_REPLAY").is_some();
-    let text = Whippet::new("the_bug").try_check(overdrawn).unwrap_err();
+    let text = Checker::new("the_bug").try_check(overdrawn).unwrap_err();
     assert!(text.starts_with("assertion: always: overdrawn: -5 at "), "{text}");
     assert!(text.contains("1. account receives Withdraw(5) from the test"), "{text}");
     assert!(text.contains("[balance: 0 → -5]"), "{text}");
@@ -59,7 +59,7 @@ fn the_bug() {
 
 #[test]
 fn the_printed_command_replays() {
-    let text = Whippet::new("the_bug").try_check(overdrawn).unwrap_err();
+    let text = Checker::new("the_bug").try_check(overdrawn).unwrap_err();
     let file = text.split("WHIPPET_REPLAY=").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
     let run = |file: &str| {
         let this = std::env::current_exe().unwrap();
@@ -93,7 +93,7 @@ fn a_deadlock_names_the_cycle() {
             }
         }
     }
-    let verdict = Whippet::new("friends")
+    let verdict = Checker::new("friends")
         .explore(|sys| {
             let (a, b) = (sys.spawn(Friend), sys.spawn(Friend));
             sys.send(a, Ask::Start(b));
@@ -125,7 +125,7 @@ fn nondeterminism_is_told() {
             }
         }
     }
-    let error = Whippet::new("clock")
+    let error = Checker::new("clock")
         .explore(|sys| {
             let clock = sys.spawn(Clock(0));
             sys.send(clock, 1);
@@ -149,7 +149,7 @@ fn an_endless_handler_meets_its_limit() {
             }
         }
     }
-    let verdict = Whippet::new("loop")
+    let verdict = Checker::new("loop")
         .limit_handler(std::time::Duration::from_millis(200))
         .explore(|sys| {
             let actor = sys.spawn(Loop);
@@ -169,7 +169,7 @@ fn the_attribute_says_what_is_wrong_with_its_use() {
 /// A body runs to its first receive when it is created: a choice made there would not belong to any execution.
 #[test]
 fn a_choice_in_the_set_up_is_no_verdict() {
-    let error = Whippet::new("early").explore(|sys| {
+    let error = Checker::new("early").explore(|sys| {
         sys.spawn_fn(async |inbox: &mut Inbox<()>| assert_eq!(inbox.choose(2), 0));
     });
     let error = error.unwrap_err().to_string();
@@ -185,7 +185,7 @@ mod endless {
     const LIMIT: Duration = Duration::from_millis(200);
 
     fn explore(body: fn(&mut System)) -> Result<Verdict, whippet::CheckError> {
-        Whippet::new("endless").limit_handler(LIMIT).explore(body)
+        Checker::new("endless").limit_handler(LIMIT).explore(body)
     }
 
     fn sleep() -> bool {
@@ -259,7 +259,7 @@ mod endless {
             sys.send(slow, 1);
         }
         let verdict = explore(body).unwrap();
-        let program = Whippet::new("endless").program(body);
+        let program = Checker::new("endless").program(body);
         let schedule = &verdict.findings[0].schedule;
         let replayed = whippet::search::replay_within(program.into(), schedule, LIMIT).unwrap();
         assert_eq!(replayed.problems[0].kind, Kind::Limit);

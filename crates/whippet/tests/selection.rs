@@ -49,7 +49,7 @@ fn workers(sys: &mut System) {
 }
 
 fn explore(reduction: Reduction, order: Order, tasks: Tasks) -> Verdict {
-    Whippet::new("workers").reduction(reduction).order(order).tasks(tasks).explore(workers).unwrap()
+    Checker::new("workers").reduction(reduction).order(order).tasks(tasks).explore(workers).unwrap()
 }
 
 #[test]

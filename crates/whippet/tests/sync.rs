@@ -6,7 +6,7 @@ use whippet::model::{Kind, Verdict};
 use whippet::prelude::*;
 
 fn explore(reduction: Reduction, body: impl Fn(&mut System) + Send + Sync + 'static) -> Verdict {
-    let verdict = Whippet::new("sync").reduction(reduction).explore(body).unwrap();
+    let verdict = Checker::new("sync").reduction(reduction).explore(body).unwrap();
     assert!(verdict.complete);
     verdict
 }
@@ -34,10 +34,10 @@ fn two_readers() {
     let verdict = check(|sys| {
         let lock = sys.new_rwlock();
         for _ in 0..2 {
-            sys.spawn_future(async move |task| drop(task.read_lock(lock).await));
+            sys.spawn_task(async move |task| drop(task.read_lock(lock).await));
         }
     });
-    // Each future takes three steps (request, grant, release); all 20 interleavings of the two are possible.
+    // Each task takes three steps (request, grant, release); all 20 interleavings of the two are possible.
     assert_eq!(counts(&verdict, Kind::Deadlock), (20, 68, 0));
 }
 
@@ -46,7 +46,7 @@ fn two_writers() {
     let verdict = check(|sys| {
         let lock = sys.new_rwlock();
         for _ in 0..2 {
-            sys.spawn_future(async move |task| drop(task.write_lock(lock).await));
+            sys.spawn_task(async move |task| drop(task.write_lock(lock).await));
         }
     });
     // The writers run one after the other.
@@ -57,8 +57,8 @@ fn two_writers() {
 fn a_reader_and_a_writer() {
     let verdict = check(|sys| {
         let lock = sys.new_rwlock();
-        sys.spawn_future(async move |task| drop(task.read_lock(lock).await));
-        sys.spawn_future(async move |task| drop(task.write_lock(lock).await));
+        sys.spawn_task(async move |task| drop(task.read_lock(lock).await));
+        sys.spawn_task(async move |task| drop(task.write_lock(lock).await));
     });
     assert_eq!(counts(&verdict, Kind::Deadlock), (2, 12, 0));
 }
@@ -68,7 +68,7 @@ fn readers_who_want_to_write_wait_for_ever() {
     let verdict = check(|sys| {
         let lock = sys.new_rwlock();
         for _ in 0..2 {
-            sys.spawn_future(async move |task| {
+            sys.spawn_task(async move |task| {
                 let _reading = task.read_lock(lock).await;
                 let _writing = task.write_lock(lock).await;
             });
@@ -76,7 +76,7 @@ fn readers_who_want_to_write_wait_for_ever() {
     });
     assert_eq!(counts(&verdict, Kind::Deadlock), (6, 18, 6));
     let message = &verdict.findings[0].message;
-    assert!(message.contains("waits for rwlock, which future"), "{message}");
+    assert!(message.contains("waits for rwlock, which task"), "{message}");
 }
 
 #[test]
@@ -84,13 +84,13 @@ fn a_write_under_a_lock_for_reading_is_a_race() {
     let verdict = check(|sys| {
         let (lock, variable) = (sys.new_rwlock(), sys.new_shared(0));
         for _ in 0..2 {
-            sys.spawn_future(async move |task| {
+            sys.spawn_task(async move |task| {
                 let _guard = task.read_lock(lock).await;
                 task.write(variable, 1);
             });
         }
     });
-    // A race in all but the two executions in which one future releases the lock before the other begins.
+    // A race in all but the two executions in which one task releases the lock before the other begins.
     assert_eq!(counts(&verdict, Kind::Race), (20, 68, 18));
 }
 
@@ -108,7 +108,7 @@ fn settling_orders_accesses() {
             if settle {
                 sys.settle();
             }
-            sys.spawn_future(async move |task| task.read(variable));
+            sys.spawn_task(async move |task| task.read(variable));
         });
         counts(&verdict, Kind::Race).2
     };
@@ -119,11 +119,11 @@ fn settling_orders_accesses() {
 fn writes_under_a_lock_for_writing_are_ordered() {
     let verdict = check(|sys| {
         let (lock, variable) = (sys.new_rwlock(), sys.new_shared(0));
-        sys.spawn_future(async move |task| {
+        sys.spawn_task(async move |task| {
             let _guard = task.write_lock(lock).await;
             task.write(variable, 1);
         });
-        sys.spawn_future(async move |task| {
+        sys.spawn_task(async move |task| {
             let _guard = task.read_lock(lock).await;
             task.read(variable)
         });
@@ -131,11 +131,11 @@ fn writes_under_a_lock_for_writing_are_ordered() {
     assert_eq!(counts(&verdict, Kind::Race), (2, 12, 0));
 }
 
-/// Spawns `TAKERS` futures that each take `EACH` permits of a semaphore with `PERMITS` permits.
+/// Spawns `TAKERS` tasks that each take `EACH` permits of a semaphore with `PERMITS` permits.
 fn takers<const PERMITS: u32, const TAKERS: usize, const EACH: usize>(sys: &mut System) {
     let semaphore = sys.new_semaphore(PERMITS);
     for _ in 0..TAKERS {
-        sys.spawn_future(async move |task| {
+        sys.spawn_task(async move |task| {
             let mut permits = Vec::new();
             for _ in 0..EACH {
                 permits.push(task.acquire(semaphore).await);
@@ -156,18 +156,18 @@ fn two_who_need_both_permits() {
     let verdict = check(takers::<2, 2, 2>);
     assert_eq!(counts(&verdict, Kind::Deadlock), (30, 130, 6));
     let message = &verdict.findings[0].message;
-    assert!(message.contains("waits for semaphore, which future"), "{message}");
+    assert!(message.contains("waits for semaphore, which task"), "{message}");
 }
 
 #[test]
 fn a_permit_as_a_signal() {
     let verdict = check(|sys| {
         let (ready, variable) = (sys.new_semaphore(0), sys.new_shared(0));
-        sys.spawn_future(async move |task| {
+        sys.spawn_task(async move |task| {
             task.write(variable, 1);
             task.add_permit(ready);
         });
-        sys.spawn_future(async move |task| {
+        sys.spawn_task(async move |task| {
             task.acquire(ready).await.forget();
             assert_eq!(task.read(variable), 1);
         });
@@ -176,12 +176,12 @@ fn a_permit_as_a_signal() {
     assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
 }
 
-/// Spawns futures that wait until a variable is set, and a notifier that sets it. The waiters read the variable before
+/// Spawns tasks that wait until a variable is set, and a notifier that sets it. The waiters read the variable before
 /// their first wait if `ask`; the notifier wakes all of them if `all`, and otherwise one.
 fn meeting(sys: &mut System, waiters: usize, ask: bool, all: bool) {
     let (mutex, changed, full) = (sys.new_mutex(), sys.new_condvar(), sys.new_shared(false));
     for _ in 0..waiters {
-        sys.spawn_future(async move |task| {
+        sys.spawn_task(async move |task| {
             let mut guard = task.lock(mutex).await;
             if !ask {
                 guard = task.wait_on(changed, guard).await;
@@ -215,7 +215,7 @@ fn whoever_does_not_ask_misses_what_came_before() {
     let verdict = check(|sys| meeting(sys, 1, false, false));
     assert_eq!(counts(&verdict, Kind::Deadlock), (7, 54, 1));
     let message = &verdict.findings[0].message;
-    assert!(message.starts_with("future waits for condvar (at "), "{message}");
+    assert!(message.starts_with("task waits for condvar (at "), "{message}");
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::rc::Rc;
 use std::sync::Arc;
-use whippet_actors::{Actor, Cx, Delivery, Hashes, Inbox, Recipient, Reply, System, Test};
+use whippet_actors::{Actor, ActorProgram, Cx, Delivery, Hashes, Inbox, Recipient, Reply, System};
 use whippet_search::toy::{self, Action, Program, STORES, Target};
 
 /// The programming style of the actors.
@@ -49,7 +49,7 @@ impl Style {
 /// assert_eq!(verdict.counters.executions, 6);
 /// ```
 #[must_use]
-pub fn native(program: &Program, style: Style) -> Test {
+pub fn native(program: &Program, style: Style) -> ActorProgram {
     let delivery = match program.delivery {
         toy::Delivery::Unordered => Delivery::Unordered,
         toy::Delivery::Fifo => Delivery::Fifo,
@@ -68,7 +68,7 @@ pub fn native(program: &Program, style: Style) -> Test {
         }
         stage.first.set(first).expect("it is set once");
     };
-    Test::new("toy", body).delivery(delivery)
+    ActorProgram::new("toy", body).delivery(delivery)
 }
 
 /// A message: a tag, its sender, and the reply handle of a call.

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
-use whippet_actors::{Actor, Addr, Cx, Delivery, Inbox, Recipient, System, Test};
+use whippet_actors::{Actor, ActorProgram, Addr, Cx, Delivery, Inbox, Recipient, System};
 use whippet_generate::{Random, Sample, Setting, answer};
 use whippet_search::Reduction;
 
@@ -114,7 +114,7 @@ fn execute(hands: &mut impl Hands, sink: Addr<Sink>, script: &[Act]) {
 fn seen(script: &[Act], reduction: Reduction) -> BTreeSet<Vec<usize>> {
     let (script, orders) = (script.to_vec(), Arc::new(Mutex::new(BTreeSet::new())));
     let result = orders.clone();
-    let test = Test::new("causal", move |system: &mut System| {
+    let test = ActorProgram::new("causal", move |system: &mut System| {
         let sink = system.spawn(Sink::default());
         execute(system, sink, &script);
         let orders = orders.clone();

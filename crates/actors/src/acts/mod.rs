@@ -1,10 +1,10 @@
-//! The operations that every actor has, whether it is a handler, a body or a future: those on messages and actors are
-//! here, those on futures and on shared objects are in files of their own.
+//! The operations that every actor has, whether it is a handler, a body or a task: those on messages and actors are
+//! here, those on promises and on shared objects are in files of their own.
 
-mod futures;
+mod promises;
 mod sharing;
 
-pub(crate) use futures::acts_on_futures;
+pub(crate) use promises::acts_on_promises;
 pub(crate) use sharing::acts_on_shared_things;
 
 /// Defines the methods that [`Cx`](crate::Cx), [`Inbox`](crate::Inbox) and [`Task`](crate::Task) have in common.
@@ -166,7 +166,7 @@ macro_rules! acts {
         ///
         /// ```
         /// # use whippet::prelude::*;
-        /// let verdict = Whippet::new("die").explore(|sys| {
+        /// let verdict = Checker::new("die").explore(|sys| {
         ///     let die = sys.spawn_fn(async |cx: &mut Inbox<()>| {
         ///         cx.receive().await;
         ///         assert!(cx.choose(6) < 5, "a six");
@@ -180,7 +180,7 @@ macro_rules! acts {
             self.hands.engine.borrow_mut().now.choose(n)
         }
 
-        $crate::acts::acts_on_futures!();
+        $crate::acts::acts_on_promises!();
         $crate::acts::acts_on_shared_things!();
     };
 }

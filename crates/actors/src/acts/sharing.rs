@@ -258,7 +258,7 @@ macro_rules! acts_on_shared_things {
             self.hands.notify_all(condvar, ::std::panic::Location::caller())
         }
 
-        /// Creates a variable that several actors and futures may use: see [`Shared`](crate::Shared).
+        /// Creates a variable that several actors and tasks may use: see [`Shared`](crate::Shared).
         pub fn new_shared<T: $crate::Message>(&mut self, value: T) -> $crate::Shared<T> {
             self.hands.new_shared(value)
         }

@@ -1,4 +1,4 @@
-//! Problems of a configuration in which no step is enabled: deadlocks, messages that are never received, failed futures
+//! Problems of a configuration in which no step is enabled: deadlocks, messages that are never received, failed tasks
 //! that no actor waited for, actors that have not stopped, and failed checks.
 
 use super::ActorMachine;
@@ -16,10 +16,10 @@ use crate::words;
 use std::panic::Location;
 use whippet_model::{Kind, Name, Problem};
 
-/// Salt that distinguishes failures of futures from other panics.
+/// Salt that distinguishes failures of tasks from other panics.
 const FAILED: u64 = 0xFA11;
 
-/// An actor that waits for the reply of another actor, a future or a lock.
+/// An actor that waits for the reply of another actor, a task or a lock.
 struct Stuck {
     actor: u32,
     /// The actor that would have to act next: the callee, or the holder if the callee is a lock.
@@ -55,7 +55,7 @@ impl ActorMachine {
                 out.push(self.deadlock(&engine, &labels, &stuck));
             }
             self.undeliverable(&engine, &labels, out);
-            self.failed_futures(&engine, &labels, out);
+            self.failed_tasks(&engine, &labels, out);
             if closed && stuck.is_empty() {
                 self.unstopped(&engine, &labels, out);
             }
@@ -235,8 +235,8 @@ impl ActorMachine {
         }
     }
 
-    /// Appends the futures whose body panicked and for which no actor waited.
-    fn failed_futures(&self, engine: &Engine, labels: &[String], out: &mut Vec<Problem>) {
+    /// Appends the tasks whose body panicked and for which no actor waited.
+    fn failed_tasks(&self, engine: &Engine, labels: &[String], out: &mut Vec<Problem>) {
         for (actor, step, failure) in &engine.failed {
             let awaited = engine.mail.all().iter().any(|sent| sent.to == *actor && sent.delivered != PENDING);
             if !awaited {

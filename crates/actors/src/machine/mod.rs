@@ -43,7 +43,7 @@ use whippet_model::{
 ///
 /// ```
 /// use whippet::{ActorMachine, model::{Machine, Program}, prelude::*};
-/// let program = Whippet::new("one message").program(|sys| {
+/// let program = Checker::new("one message").program(|sys| {
 ///     let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| { inbox.receive().await; });
 ///     sys.send(sink, 1);
 /// });

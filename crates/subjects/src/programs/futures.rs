@@ -1,9 +1,9 @@
 //! The three programs of the paper on actors mixed with futures (Scala), reconstructed from a paragraph of
 //! description. Their sources are not public, and no reconstruction with the published counts is known.
 //!
-//! `dataproc`: several futures write into one array, each while holding its lock. `deadlock`: an actor and a future
-//! acquire two locks in opposite orders. `datarace`: the final array depends on which of two futures acquires the
-//! lock first; in this reconstruction each future reads the array while holding the lock and writes to it after
+//! `dataproc`: several tasks write into one array, each while holding its lock. `deadlock`: an actor and a task
+//! acquire two locks in opposite orders. `datarace`: the final array depends on which of two tasks acquires the
+//! lock first; in this reconstruction each task reads the array while holding the lock and writes to it after
 //! releasing the lock, which is a data race.
 
 use super::prelude::*;
@@ -11,8 +11,8 @@ use whippet::{Lock, Shared};
 
 pub(crate) const DATAPROC: Subject = Subject {
     name: "dataproc",
-    about: "futures that write into an array, each under its lock",
-    parameters: &[Parameter::new("futures", "3", Values::Number(1, 6), "how many futures")],
+    about: "tasks that write into an array, each under its lock",
+    parameters: &[Parameter::new("futures", "3", Values::Number(1, 6), "number of tasks")],
     reconstructed: Some("from the description"),
     body: |settings| {
         let futures = settings.number("futures");
@@ -22,7 +22,7 @@ pub(crate) const DATAPROC: Subject = Subject {
 
 pub(crate) const DEADLOCK: Subject = Subject {
     name: "deadlock",
-    about: "an actor and a future that take two locks in opposite orders",
+    about: "an actor and a task that take two locks in opposite orders",
     parameters: &[],
     reconstructed: Some("from the description"),
     body: |_| body(deadlock),
@@ -30,7 +30,7 @@ pub(crate) const DEADLOCK: Subject = Subject {
 
 pub(crate) const DATARACE: Subject = Subject {
     name: "datarace",
-    about: "futures that look at an array under its lock and write into it without",
+    about: "tasks that look at an array under its lock and write into it without",
     parameters: &[],
     reconstructed: Some("from the description"),
     body: |_| body(datarace),
@@ -41,7 +41,7 @@ fn dataproc(sys: &mut System, futures: usize) {
     sys.spawn_fn_named("main", async move |main: &mut Inbox<()>| {
         let mut all = Vec::new();
         for k in 0..futures {
-            all.push(main.spawn_future(async move |task| {
+            all.push(main.spawn_task(async move |task| {
                 let _guard = task.lock(lock).await;
                 let mut values = task.read(array);
                 values[k] = k + 1;
@@ -73,19 +73,19 @@ fn deadlock(sys: &mut System) {
     let taker = sys.spawn(Taker(a, b));
     sys.send(taker, ());
     sys.spawn_fn_named("main", async move |main: &mut Inbox<()>| {
-        let future = main.spawn_future(async move |task| {
+        let promise = main.spawn_task(async move |task| {
             let _first = task.lock(b).await;
             let _second = task.lock(a).await;
         });
-        main.wait(future).await;
+        main.wait(promise).await;
     });
 }
 
 fn datarace(sys: &mut System) {
     let (lock, array) = (sys.new_lock(), sys.new_shared(Vec::new()));
     sys.spawn_fn_named("main", async move |main: &mut Inbox<()>| {
-        let futures = [1, 2].map(|k| main.spawn_future(async move |task| append(task, lock, array, k).await));
-        main.join_all(futures.to_vec()).await;
+        let promises = [1, 2].map(|k| main.spawn_task(async move |task| append(task, lock, array, k).await));
+        main.join_all(promises.to_vec()).await;
         let values = main.read(array);
         assert_eq!(values, [1, 2], "the array depends on who takes the lock first");
     });

@@ -16,7 +16,7 @@ use whippet_search::{Reduction, explore};
 /// ```
 #[must_use]
 pub fn mixed_settings() -> Vec<Setting> {
-    // Futures do not implement `Hash`, so configurations cannot be compared.
+    // Promises do not implement `Hash`, so configurations cannot be compared.
     let owes = |s: &Setting| s.reduction != Reduction::Stateful && s.promise() != Promise::Some;
     Setting::all().into_iter().filter(owes).collect()
 }

@@ -25,7 +25,7 @@ pub use stage::Results;
 
 use crate::Random;
 use std::fmt;
-use whippet_actors::{System, Test};
+use whippet_actors::{ActorProgram, System};
 
 /// One action of a script.
 ///
@@ -115,9 +115,9 @@ impl Mixed {
 
     /// Returns the program as native actors. The actors' results at the end of each execution are added to `results`.
     #[must_use]
-    pub fn test(&self, results: &Results) -> Test {
+    pub fn test(&self, results: &Results) -> ActorProgram {
         let (program, results) = (self.clone(), results.clone());
-        Test::new("mixed", move |system: &mut System| stage::set_up(system, &program, &results))
+        ActorProgram::new("mixed", move |system: &mut System| stage::set_up(system, &program, &results))
     }
 
     /// Returns a program as small as possible that `fails` as well.

@@ -7,7 +7,7 @@ use std::fmt;
 use std::rc::Rc;
 use std::sync::{Arc, Mutex, PoisonError};
 use whippet_actors::{
-    Actor, Addr, Condvar, Cx, Future, Guard, Lock, Permit, ReadGuard, Recipient, Reply, RwLock, Semaphore, Shared,
+    Actor, Addr, Condvar, Cx, Guard, Lock, Permit, Promise, ReadGuard, Recipient, Reply, RwLock, Semaphore, Shared,
     System, Task, WriteGuard,
 };
 
@@ -141,9 +141,9 @@ trait Hands: Sized {
     fn read(&mut self, variable: Shared<u64>) -> u64;
     fn write(&mut self, variable: Shared<u64>, value: u64);
     fn make(&mut self, value: u64) -> Shared<u64>;
-    fn fork(&mut self, stage: Rc<Stage>, things: Things, script: usize) -> Future<u64>;
-    async fn wait(&mut self, future: Future<u64>) -> u64;
-    async fn wait_or_timeout(&mut self, future: Future<u64>) -> Option<u64>;
+    fn fork(&mut self, stage: Rc<Stage>, things: Things, script: usize) -> Promise<u64>;
+    async fn wait(&mut self, future: Promise<u64>) -> u64;
+    async fn wait_or_timeout(&mut self, future: Promise<u64>) -> Option<u64>;
     fn send(&mut self, to: Recipient<Msg>, n: u64);
     async fn ask(&mut self, to: Recipient<Msg>) -> u64;
 }
@@ -175,15 +175,15 @@ macro_rules! hands {
             fn make(&mut self, value: u64) -> Shared<u64> {
                 self.new_shared(value)
             }
-            fn fork(&mut self, stage: Rc<Stage>, things: Things, script: usize) -> Future<u64> {
-                self.spawn_future(async move |task: &mut Task| {
+            fn fork(&mut self, stage: Rc<Stage>, things: Things, script: usize) -> Promise<u64> {
+                self.spawn_task(async move |task: &mut Task| {
                     Box::pin(carry_out(task, stage.clone(), things, script, None, 0)).await
                 })
             }
-            async fn wait(&mut self, future: Future<u64>) -> u64 {
+            async fn wait(&mut self, future: Promise<u64>) -> u64 {
                 <$type>::wait(self, future).await
             }
-            async fn wait_or_timeout(&mut self, future: Future<u64>) -> Option<u64> {
+            async fn wait_or_timeout(&mut self, future: Promise<u64>) -> Option<u64> {
                 <$type>::wait_or_timeout(self, future).await
             }
             fn send(&mut self, to: Recipient<Msg>, n: u64) {

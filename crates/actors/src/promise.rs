@@ -1,8 +1,9 @@
-//! Futures: bodies that run concurrently with their creator, each as an actor with its own mailbox.
+//! Tasks: code that runs concurrently with its creator, each as an actor with its own mailbox; a [`Promise`] is the handle
+//! to its result.
 //!
-//! A future is an actor that runs its body when it is created, keeps the result, and from then on answers every `Wait`
-//! with it. While the body runs, a `Wait` stays pending. To wait for a future, an actor sends `Wait` and receives
-//! nothing but the reply.
+//! A task runs its body when it is created, keeps the result, and from then on answers every `Wait` with it. While the
+//! body runs, a `Wait` stays pending. To wait for a promise, an actor sends `Wait` to its task and receives nothing but
+//! the reply.
 
 use crate::Message;
 use crate::acts::acts;
@@ -22,36 +23,36 @@ use std::task::{Context, Poll};
 /// use whippet_actors::{Inbox, System};
 /// let mut system = System::scratch();
 /// system.spawn_fn(async |inbox: &mut Inbox<()>| {
-///     let six = inbox.spawn_future(async |_task| 6);
+///     let six = inbox.spawn_task(async |_task| 6);
 ///     let half = six.map(inbox, |n| n / 2);
 ///     let both = inbox.join_all(vec![six, half]).await;
 ///     assert_eq!(both, [6, 3]);
 /// });
 /// ```
-pub struct Future<T> {
+pub struct Promise<T> {
     raw: Raw,
     of: PhantomData<fn() -> T>,
 }
 
-impl<T> Copy for Future<T> {}
-impl<T> Clone for Future<T> {
+impl<T> Copy for Promise<T> {}
+impl<T> Clone for Promise<T> {
     fn clone(&self) -> Self {
         *self
     }
 }
-impl<T> fmt::Debug for Future<T> {
+impl<T> fmt::Debug for Promise<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         Recipient::<()>::new(self.raw).fmt(f)
     }
 }
 
-/// The failure of a future whose body panicked.
+/// The failure of a task whose body panicked.
 ///
 /// ```
 /// use whippet::prelude::*;
-/// let verdict = Whippet::new("fails").explore(|sys| {
+/// let verdict = Checker::new("fails").explore(|sys| {
 ///     sys.spawn_fn(async |inbox: &mut Inbox<()>| {
-///         let broken = inbox.spawn_future(async |_task| -> u32 { panic!("no disk") });
+///         let broken = inbox.spawn_task(async |_task| -> u32 { panic!("no disk") });
 ///         let failure = inbox.try_wait(broken).await.unwrap_err();
 ///         assert_eq!(failure.message, "no disk");
 ///     });
@@ -76,22 +77,22 @@ impl fmt::Display for Failure {
     }
 }
 
-/// The messages that a future receives.
+/// The messages that a task receives.
 #[derive(Clone, Debug)]
 pub(crate) enum Msg<T> {
     /// The sender waits for the result.
     Wait(Reply<Result<T, Failure>>),
-    /// The result of one of the futures of a `select`, sent to the selecting future.
+    /// The result of one of the promises of a `select`, sent to the selecting task.
     First(Result<T, Failure>),
 }
 
-/// The context of the body of a future.
+/// The context of the body of a task.
 ///
 /// ```
 /// use whippet::prelude::*;
 /// whippet::check(|sys| {
-///     let square = sys.spawn_future(async |task: &mut Task| {
-///         let six = task.spawn_future(async |_| 6);
+///     let square = sys.spawn_task(async |task: &mut Task| {
+///         let six = task.spawn_task(async |_| 6);
 ///         let six = task.wait(six).await;
 ///         six * six
 ///     });
@@ -106,24 +107,24 @@ impl Task {
     acts!();
 }
 
-/// A context that can combine futures: [`Cx`](crate::Cx), [`Inbox`], [`Task`], and [`System`](crate::System) in the
+/// A context that can combine promises: [`Cx`](crate::Cx), [`Inbox`], [`Task`], and [`System`](crate::System) in the
 /// body of a test.
 ///
 /// ```
-/// use whippet::{Acts, prelude::*};
-/// /// Works in handlers, bodies and futures.
-/// fn doubled(cx: &mut impl Acts, n: Future<u32>) -> Future<u32> {
+/// use whippet::{ActorOps, prelude::*};
+/// /// Works in handlers, bodies and tasks.
+/// fn doubled(cx: &mut impl ActorOps, n: Promise<u32>) -> Promise<u32> {
 ///     n.map(cx, |n| 2 * n)
 /// }
 /// whippet::check(|sys| {
 ///     sys.spawn_fn(async |inbox: &mut Inbox<()>| {
-///         let three = inbox.spawn_future(async |_task| 3);
+///         let three = inbox.spawn_task(async |_task| 3);
 ///         let six = doubled(inbox, three);
 ///         assert_eq!(inbox.wait(six).await, 6);
 ///     });
 /// });
 /// ```
-pub trait Acts {
+pub trait ActorOps {
     #[doc(hidden)]
     fn hands(&self) -> HandsOf<'_>;
 
@@ -133,7 +134,7 @@ pub trait Acts {
 }
 
 /// Creates something through the hands of `cx`.
-fn make<T>(cx: &mut impl Acts, how: impl FnOnce(&Hands) -> T) -> T {
+fn make<T>(cx: &mut impl ActorOps, how: impl FnOnce(&Hands) -> T) -> T {
     let made = how(cx.hands().0);
     cx.made();
     made
@@ -143,74 +144,74 @@ fn make<T>(cx: &mut impl Acts, how: impl FnOnce(&Hands) -> T) -> T {
 #[doc(hidden)]
 pub struct HandsOf<'a>(pub(crate) &'a Hands);
 
-impl Acts for Task {
+impl ActorOps for Task {
     fn hands(&self) -> HandsOf<'_> {
         HandsOf(&self.hands)
     }
 }
 
-impl<M> Acts for Inbox<M> {
+impl<M> ActorOps for Inbox<M> {
     fn hands(&self) -> HandsOf<'_> {
         HandsOf(&self.hands)
     }
 }
 
-impl<A> Acts for crate::Cx<A> {
+impl<A> ActorOps for crate::Cx<A> {
     fn hands(&self) -> HandsOf<'_> {
         HandsOf(&self.hands)
     }
 }
 
-impl<T: Message> Future<T> {
-    /// Returns a future of `g` applied to the result.
-    pub fn map<U: Message>(self, cx: &mut impl Acts, g: impl Fn(T) -> U + 'static) -> Future<U> {
-        make(cx, |hands| hands.spawn_future("map", async move |task: &mut Task| g(task.wait(self).await)))
+impl<T: Message> Promise<T> {
+    /// Returns a promise of `g` applied to the result.
+    pub fn map<U: Message>(self, cx: &mut impl ActorOps, g: impl Fn(T) -> U + 'static) -> Promise<U> {
+        make(cx, |hands| hands.spawn_task("map", async move |task: &mut Task| g(task.wait(self).await)))
     }
 
-    /// Returns a future of the result of the future that `g` creates from this result.
+    /// Returns a promise of the result of the promise that `g` creates from this result.
     ///
     /// ```
     /// # use whippet::prelude::*;
     /// # whippet::check(|sys| {
     /// #     sys.spawn_fn(async |inbox: &mut Inbox<()>| {
-    /// let user = inbox.spawn_future(async |_task| 7);
-    /// let name = user.flat_map(inbox, |id, task| task.spawn_future(async move |_| format!("user {id}")));
+    /// let user = inbox.spawn_task(async |_task| 7);
+    /// let name = user.flat_map(inbox, |id, task| task.spawn_task(async move |_| format!("user {id}")));
     /// assert_eq!(inbox.wait(name).await, "user 7");
     /// #     });
     /// # });
     /// ```
     pub fn flat_map<U: Message>(
         self,
-        cx: &mut impl Acts,
-        g: impl Fn(T, &mut Task) -> Future<U> + 'static,
-    ) -> Future<U> {
+        cx: &mut impl ActorOps,
+        g: impl Fn(T, &mut Task) -> Promise<U> + 'static,
+    ) -> Promise<U> {
         let body = async move |task: &mut Task| {
             let value = task.wait(self).await;
             let next = g(value, task);
             task.wait(next).await
         };
-        make(cx, |hands| hands.spawn_future("flat map", body))
+        make(cx, |hands| hands.spawn_task("flat map", body))
     }
 
-    /// Returns a future of the same result, which completes after `callback` has run on it.
+    /// Returns a promise of the same result, which completes after `callback` has run on it.
     ///
     /// ```
     /// # use whippet::prelude::*;
     /// # whippet::check(|sys| {
     /// #     sys.spawn_fn(async |inbox: &mut Inbox<()>| {
-    /// let answer = inbox.spawn_future(async |_task| 42);
+    /// let answer = inbox.spawn_task(async |_task| 42);
     /// let same = answer.and_then(inbox, |n| assert!(n % 2 == 0));
     /// assert_eq!(inbox.wait(same).await, 42);
     /// #     });
     /// # });
     /// ```
-    pub fn and_then(self, cx: &mut impl Acts, callback: impl Fn(&T) + 'static) -> Future<T> {
+    pub fn and_then(self, cx: &mut impl ActorOps, callback: impl Fn(&T) + 'static) -> Promise<T> {
         let body = async move |task: &mut Task| {
             let value = task.wait(self).await;
             callback(&value);
             value
         };
-        make(cx, |hands| hands.spawn_future("and then", body))
+        make(cx, |hands| hands.spawn_task("and then", body))
     }
 
     /// Runs `callback` on the result; the order relative to other callbacks is unspecified, and every order is
@@ -221,48 +222,48 @@ impl<T: Message> Future<T> {
     /// whippet::check(|sys| {
     ///     let log = sys.spawn_fn(async |inbox: &mut Inbox<u32>| assert_eq!(inbox.receive().await, 42));
     ///     sys.spawn_fn(async move |inbox: &mut Inbox<()>| {
-    ///         let answer = inbox.spawn_future(async |_task| 42);
+    ///         let answer = inbox.spawn_task(async |_task| 42);
     ///         answer.on_complete(inbox, async move |task, result| task.send(log, result.unwrap()));
     ///     });
     /// });
     /// ```
-    pub fn on_complete(self, cx: &mut impl Acts, callback: impl AsyncFn(&mut Task, Result<T, Failure>) + 'static) {
+    pub fn on_complete(self, cx: &mut impl ActorOps, callback: impl AsyncFn(&mut Task, Result<T, Failure>) + 'static) {
         let body = async move |task: &mut Task| {
             let result = task.try_wait(self).await;
             callback(task, result).await;
         };
-        make(cx, |hands| hands.spawn_future("callback", body));
+        make(cx, |hands| hands.spawn_task("callback", body));
     }
 
-    /// Returns a future of the result, or of `g` applied to the failure if the body panicked.
+    /// Returns a promise of the result, or of `g` applied to the failure if the body panicked.
     ///
     /// ```
     /// # use whippet::prelude::*;
     /// # whippet::check(|sys| {
     /// #     sys.spawn_fn(async |inbox: &mut Inbox<()>| {
-    /// let broken = inbox.spawn_future(async |_task| -> u32 { panic!("no disk") });
+    /// let broken = inbox.spawn_task(async |_task| -> u32 { panic!("no disk") });
     /// let safe = broken.recover(inbox, |failure| failure.message.len() as u32);
     /// assert_eq!(inbox.wait(safe).await, 7);
     /// #     });
     /// # });
     /// ```
-    pub fn recover(self, cx: &mut impl Acts, g: impl Fn(Failure) -> T + 'static) -> Future<T> {
+    pub fn recover(self, cx: &mut impl ActorOps, g: impl Fn(Failure) -> T + 'static) -> Promise<T> {
         let body = async move |task: &mut Task| match task.try_wait(self).await {
             Ok(value) => value,
             Err(failure) => g(failure),
         };
-        make(cx, |hands| hands.spawn_future("recover", body))
+        make(cx, |hands| hands.spawn_task("recover", body))
     }
 
-    /// Returns a future of the result of the first future to complete, with its index. Every one of them may be the
+    /// Returns a promise of the result of the first promise to complete, with its index. Every one of them may be the
     /// first.
     ///
     /// ```
     /// # use whippet::prelude::*;
-    /// let verdict = Whippet::new("race").explore(|sys| {
+    /// let verdict = Checker::new("race").explore(|sys| {
     ///     sys.spawn_fn(async |inbox: &mut Inbox<()>| {
-    ///         let both = [10, 20].map(|n| inbox.spawn_future(async move |_task| n)).to_vec();
-    ///         let first = Future::select(inbox, both);
+    ///         let both = [10, 20].map(|n| inbox.spawn_task(async move |_task| n)).to_vec();
+    ///         let first = Promise::select(inbox, both);
     ///         let (which, n) = inbox.wait(first).await;
     ///         assert_eq!(n, 10 * (which + 1));
     ///         assert_eq!(which, 0, "the second one was first");
@@ -271,23 +272,23 @@ impl<T: Message> Future<T> {
     /// assert_eq!(verdict.findings.len(), 1, "either may be first");
     /// ```
     #[must_use]
-    pub fn select(cx: &mut impl Acts, futures: Vec<Future<T>>) -> Future<(usize, T)> {
-        make(cx, |hands| Future::select_with(hands, futures))
+    pub fn select(cx: &mut impl ActorOps, promises: Vec<Promise<T>>) -> Promise<(usize, T)> {
+        make(cx, |hands| Promise::select_with(hands, promises))
     }
 
-    fn select_with(hands: &Hands, futures: Vec<Future<T>>) -> Future<(usize, T)> {
+    fn select_with(hands: &Hands, promises: Vec<Promise<T>>) -> Promise<(usize, T)> {
         let first = hands.spawn_service_fn("select", async move |inbox: &mut Inbox<Msg<(usize, T)>>| {
             let first = inbox.receive_if(|msg| matches!(msg, Msg::First(_))).await;
             let Msg::First(result) = first else { unreachable!("the filter lets nothing else through") };
             answer(inbox, result).await;
         });
-        for (k, future) in futures.into_iter().enumerate() {
-            hands.spawn_future("select", async move |task: &mut Task| {
-                let result = task.try_wait(future).await;
+        for (k, promise) in promises.into_iter().enumerate() {
+            hands.spawn_task("select", async move |task: &mut Task| {
+                let result = task.try_wait(promise).await;
                 task.send(first, Msg::First(result.map(|value| (k, value))));
             });
         }
-        Future { raw: first.raw, of: PhantomData }
+        Promise { raw: first.raw, of: PhantomData }
     }
 }
 
@@ -301,7 +302,7 @@ async fn answer<T: Message>(inbox: &mut Inbox<Msg<T>>, result: Result<T, Failure
 }
 
 impl Hands {
-    pub(crate) fn spawn_future<T, F>(&self, kind: &str, body: F) -> Future<T>
+    pub(crate) fn spawn_task<T, F>(&self, kind: &str, body: F) -> Promise<T>
     where
         T: Message,
         F: AsyncFn(&mut Task) -> T + 'static,
@@ -310,50 +311,50 @@ impl Hands {
             let mut task = Task { hands: inbox.hands.clone() };
             let result = Caught(Box::pin(body(&mut task))).await.map_err(|panic| {
                 let failure = Failure { message: panic.message, place: panic.place };
-                inbox.hands.engine.borrow_mut().future_failed(inbox.hands.me.slot, failure.clone());
+                inbox.hands.engine.borrow_mut().task_failed(inbox.hands.me.slot, failure.clone());
                 failure
             });
             answer(inbox, result).await;
         });
-        Future { raw: recipient.raw, of: PhantomData }
+        Promise { raw: recipient.raw, of: PhantomData }
     }
 
     pub(crate) async fn try_wait<T: Message>(
         &self,
-        future: Future<T>,
+        promise: Promise<T>,
         site: &'static Location<'static>,
     ) -> Result<T, Failure> {
-        self.call(Recipient::<Msg<T>>::new(future.raw), Msg::Wait, site).await
+        self.call(Recipient::<Msg<T>>::new(promise.raw), Msg::Wait, site).await
     }
 
-    pub(crate) async fn ready<T: Message>(&self, future: Future<T>, site: &'static Location<'static>) {
-        let _ = self.try_wait(future, site).await;
+    pub(crate) async fn ready<T: Message>(&self, promise: Promise<T>, site: &'static Location<'static>) {
+        let _ = self.try_wait(promise, site).await;
     }
 
-    pub(crate) async fn wait<T: Message>(&self, future: Future<T>, site: &'static Location<'static>) -> T {
-        match self.try_wait(future, site).await {
+    pub(crate) async fn wait<T: Message>(&self, promise: Promise<T>, site: &'static Location<'static>) -> T {
+        match self.try_wait(promise, site).await {
             Ok(value) => value,
-            Err(failure) => panic!("a future failed: {failure}"),
+            Err(failure) => panic!("a task failed: {failure}"),
         }
     }
 
     pub(crate) async fn wait_or_timeout<T: Message>(
         &self,
-        future: Future<T>,
+        promise: Promise<T>,
         site: &'static Location<'static>,
     ) -> Option<T> {
         let in_time = self.engine.borrow_mut().now.choose(2) == 0;
-        if in_time { Some(self.wait(future, site).await) } else { None }
+        if in_time { Some(self.wait(promise, site).await) } else { None }
     }
 
     pub(crate) async fn join_all<T: Message>(
         &self,
-        futures: Vec<Future<T>>,
+        promises: Vec<Promise<T>>,
         site: &'static Location<'static>,
     ) -> Vec<T> {
-        let mut values = Vec::with_capacity(futures.len());
-        for future in futures {
-            values.push(self.wait(future, site).await);
+        let mut values = Vec::with_capacity(promises.len());
+        for promise in promises {
+            values.push(self.wait(promise, site).await);
         }
         values
     }

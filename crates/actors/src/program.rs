@@ -14,9 +14,9 @@ type Body = dyn Fn(&mut System) + Send + Sync;
 /// A test as a program: its name, its settings and its body.
 ///
 /// ```
-/// use whippet_actors::{Delivery, System, Test};
+/// use whippet_actors::{Delivery, System, ActorProgram};
 /// use whippet_model::{Machine, Program};
-/// let test = Test::new("quiet", |system: &mut System| {
+/// let test = ActorProgram::new("quiet", |system: &mut System| {
 ///     let _ = system;
 /// })
 /// .delivery(Delivery::Fifo);
@@ -24,7 +24,7 @@ type Body = dyn Fn(&mut System) + Send + Sync;
 /// assert_eq!(test.machine().unwrap().depth(), 0);
 /// ```
 #[derive(Clone)]
-pub struct Test {
+pub struct ActorProgram {
     name: String,
     parameters: Vec<(String, String)>,
     delivery: Delivery,
@@ -37,10 +37,10 @@ pub struct Test {
 /// The default number of bytes that a machine may use to memoize steps of slow and async handlers.
 const REMEMBER: usize = 64 << 20;
 
-impl Test {
+impl ActorProgram {
     /// Creates a test with this name and body.
-    pub fn new(name: impl Into<String>, body: impl Fn(&mut System) + Send + Sync + 'static) -> Test {
-        Test {
+    pub fn new(name: impl Into<String>, body: impl Fn(&mut System) + Send + Sync + 'static) -> ActorProgram {
+        ActorProgram {
             name: name.into(),
             parameters: Vec::new(),
             delivery: Delivery::default(),
@@ -53,7 +53,7 @@ impl Test {
 
     /// Sets the delivery order.
     #[must_use]
-    pub fn delivery(mut self, delivery: Delivery) -> Test {
+    pub fn delivery(mut self, delivery: Delivery) -> ActorProgram {
         self.delivery = delivery;
         self
     }
@@ -61,13 +61,13 @@ impl Test {
     /// Sets the state that the program must have reached at the end. The body can override it.
     ///
     /// ```
-    /// use whippet_actors::{Environment, Test};
-    /// let closed = Test::new("closed", |_sys| {}).environment(Environment::Closed);
+    /// use whippet_actors::{Environment, ActorProgram};
+    /// let closed = ActorProgram::new("closed", |_sys| {}).environment(Environment::Closed);
     /// # let verdict = whippet_search::explore(std::sync::Arc::new(closed), &Default::default(), &()).unwrap();
     /// assert!(verdict.findings.is_empty(), "nobody is there who could still run");
     /// ```
     #[must_use]
-    pub fn environment(mut self, environment: Environment) -> Test {
+    pub fn environment(mut self, environment: Environment) -> ActorProgram {
         self.environment = environment;
         self
     }
@@ -76,7 +76,7 @@ impl Test {
     /// [`Tracked`](crate::Tracked) fields of actors that have them; marks need tracked fields too.
     ///
     /// ```
-    /// use whippet_actors::{Actor, Cx, Test, Tracked};
+    /// use whippet_actors::{Actor, Cx, ActorProgram, Tracked};
     /// use whippet_model::{Machine, Program, Relation, Tasks};
     /// #[derive(Clone, Debug, Default)]
     /// struct Counter { hits: Tracked<u32> }
@@ -85,14 +85,14 @@ impl Test {
     ///     const FIELDS: bool = true;
     ///     async fn handle(&mut self, _msg: (), _cx: &mut Cx<Self>) { *self.hits += 1 }
     /// }
-    /// let test = Test::new("fields", |sys| {
+    /// let test = ActorProgram::new("fields", |sys| {
     ///     sys.spawn(Counter::default());
     /// });
     /// assert_eq!(test.machine().unwrap().relation(), Relation::Footprints);
     /// assert_eq!(test.tasks(Tasks::Actors).machine().unwrap().relation(), Relation::SameActor);
     /// ```
     #[must_use]
-    pub fn tasks(mut self, tasks: Tasks) -> Test {
+    pub fn tasks(mut self, tasks: Tasks) -> ActorProgram {
         self.tasks = tasks;
         self
     }
@@ -100,13 +100,13 @@ impl Test {
     /// Adds a parameter with which the body was created; it appears in schedules and reports.
     ///
     /// ```
-    /// use whippet_actors::Test;
+    /// use whippet_actors::ActorProgram;
     /// use whippet_model::Program;
-    /// let test = Test::new("crowd", |_sys| {}).parameter("n", 4);
+    /// let test = ActorProgram::new("crowd", |_sys| {}).parameter("n", 4);
     /// assert_eq!(test.parameters()[0], ("n".to_string(), "4".to_string()));
     /// ```
     #[must_use]
-    pub fn parameter(mut self, name: impl Into<String>, value: impl ToString) -> Test {
+    pub fn parameter(mut self, name: impl Into<String>, value: impl ToString) -> ActorProgram {
         self.parameters.push((name.into(), value.to_string()));
         self
     }
@@ -115,13 +115,13 @@ impl Test {
     /// run again on the same history: 64 MiB by default, 0 to disable memoization.
     ///
     /// ```
-    /// use whippet_actors::Test;
+    /// use whippet_actors::ActorProgram;
     /// use whippet_model::Program;
-    /// let test = Test::new("frugal", |_sys| {}).remember(0);
+    /// let test = ActorProgram::new("frugal", |_sys| {}).remember(0);
     /// assert!(test.machine().is_ok());
     /// ```
     #[must_use]
-    pub fn remember(mut self, bytes: usize) -> Test {
+    pub fn remember(mut self, bytes: usize) -> ActorProgram {
         self.remember = bytes;
         self
     }
@@ -129,8 +129,8 @@ impl Test {
     /// Returns the delivery order.
     ///
     /// ```
-    /// use whippet_actors::{Delivery, Test};
-    /// assert_eq!(Test::new("plain", |_sys| {}).delivery_set(), Delivery::Unordered);
+    /// use whippet_actors::{Delivery, ActorProgram};
+    /// assert_eq!(ActorProgram::new("plain", |_sys| {}).delivery_set(), Delivery::Unordered);
     /// ```
     #[must_use]
     pub fn delivery_set(&self) -> Delivery {
@@ -138,7 +138,7 @@ impl Test {
     }
 }
 
-impl Program for Test {
+impl Program for ActorProgram {
     type Machine = ActorMachine;
 
     fn machine(&self) -> Result<ActorMachine, MachineError> {

@@ -1,36 +1,36 @@
-//! The operations on futures that every actor has.
+//! The operations on tasks and promises that every actor has.
 //!
 //! See [`acts`](super::acts) for why these are macros.
 
-/// Defines the methods that create futures and wait for them.
-macro_rules! acts_on_futures {
+/// Defines the methods that create tasks and wait for promises.
+macro_rules! acts_on_promises {
     () => {
-        /// Runs a body concurrently with the actor and returns a handle to its result: see [`Future`](crate::Future).
+        /// Runs a body concurrently with the actor and returns a handle to its result: see [`Promise`](crate::Promise).
         ///
         /// ```
         /// # use whippet::prelude::*;
         /// # whippet::check(|sys| {
         /// #     sys.spawn_fn(async |cx: &mut Inbox<u32>| {
-        /// let answer = cx.spawn_future(async |_task| 42);
+        /// let answer = cx.spawn_task(async |_task| 42);
         /// assert_eq!(cx.wait(answer).await, 42);
         /// #     });
         /// # });
         /// ```
-        pub fn spawn_future<T, F>(&mut self, body: F) -> $crate::Future<T>
+        pub fn spawn_task<T, F>(&mut self, body: F) -> $crate::Promise<T>
         where
             T: $crate::Message,
             F: AsyncFn(&mut $crate::Task) -> T + 'static,
         {
-            self.hands.spawn_future("future", body)
+            self.hands.spawn_task("task", body)
         }
 
-        /// Waits for a future. Panics if the body of the future panicked.
+        /// Waits for a promise. Panics if the body of its task panicked.
         ///
         /// ```
         /// # use whippet::prelude::*;
         /// # whippet::check(|sys| {
         /// #     sys.spawn_fn(async |cx: &mut Inbox<u32>| {
-        /// let answer = cx.spawn_future(async |_task| 42);
+        /// let answer = cx.spawn_task(async |_task| 42);
         /// assert_eq!(cx.wait(answer).await, 42);
         /// #     });
         /// # });
@@ -38,18 +38,18 @@ macro_rules! acts_on_futures {
         #[track_caller]
         pub fn wait<T: $crate::Message>(
             &mut self,
-            future: $crate::Future<T>,
+            promise: $crate::Promise<T>,
         ) -> impl ::std::future::Future<Output = T> + '_ {
-            self.hands.wait(future, ::std::panic::Location::caller())
+            self.hands.wait(promise, ::std::panic::Location::caller())
         }
 
-        /// Waits for a future, and returns the failure if its body panicked.
+        /// Waits for a promise, and returns the failure if the body of its task panicked.
         ///
         /// ```
         /// # use whippet::prelude::*;
         /// # whippet::check(|sys| {
         /// #     sys.spawn_fn(async |cx: &mut Inbox<u32>| {
-        /// let broken = cx.spawn_future(async |_task| -> u32 { panic!("no disk") });
+        /// let broken = cx.spawn_task(async |_task| -> u32 { panic!("no disk") });
         /// assert_eq!(cx.try_wait(broken).await.unwrap_err().message, "no disk");
         /// #     });
         /// # });
@@ -57,28 +57,28 @@ macro_rules! acts_on_futures {
         #[track_caller]
         pub fn try_wait<T: $crate::Message>(
             &mut self,
-            future: $crate::Future<T>,
+            promise: $crate::Promise<T>,
         ) -> impl ::std::future::Future<Output = Result<T, $crate::Failure>> + '_ {
-            self.hands.try_wait(future, ::std::panic::Location::caller())
+            self.hands.try_wait(promise, ::std::panic::Location::caller())
         }
 
-        /// Waits until a future has completed, with or without a failure.
+        /// Waits until a promise is complete, with or without a failure.
         #[track_caller]
         pub fn ready<T: $crate::Message>(
             &mut self,
-            future: $crate::Future<T>,
+            promise: $crate::Promise<T>,
         ) -> impl ::std::future::Future<Output = ()> + '_ {
-            self.hands.ready(future, ::std::panic::Location::caller())
+            self.hands.ready(promise, ::std::panic::Location::caller())
         }
 
-        /// Waits for a future with a timeout that may expire at any time: both outcomes are explored.
+        /// Waits for a promise with a timeout that may expire at any time: both outcomes are explored.
         ///
         /// ```
         /// # use whippet::prelude::*;
-        /// let verdict = Whippet::new("in time?").explore(|sys| {
+        /// let verdict = Checker::new("in time?").explore(|sys| {
         ///     let asker = sys.spawn_fn(async |cx: &mut Inbox<()>| {
         ///         cx.receive().await;
-        ///         let answer = cx.spawn_future(async |_task| 42);
+        ///         let answer = cx.spawn_task(async |_task| 42);
         ///         assert_eq!(cx.wait_or_timeout(answer).await, Some(42), "too late");
         ///     });
         ///     sys.send(asker, ());
@@ -88,18 +88,18 @@ macro_rules! acts_on_futures {
         #[track_caller]
         pub fn wait_or_timeout<T: $crate::Message>(
             &mut self,
-            future: $crate::Future<T>,
+            promise: $crate::Promise<T>,
         ) -> impl ::std::future::Future<Output = Option<T>> + '_ {
-            self.hands.wait_or_timeout(future, ::std::panic::Location::caller())
+            self.hands.wait_or_timeout(promise, ::std::panic::Location::caller())
         }
 
-        /// Waits for all of the futures and returns their results.
+        /// Waits for all of the promises and returns their results.
         ///
         /// ```
         /// # use whippet::prelude::*;
         /// # whippet::check(|sys| {
         /// #     sys.spawn_fn(async |cx: &mut Inbox<u32>| {
-        /// let all = [1, 2].map(|n| cx.spawn_future(async move |_task| n)).to_vec();
+        /// let all = [1, 2].map(|n| cx.spawn_task(async move |_task| n)).to_vec();
         /// assert_eq!(cx.join_all(all).await, [1, 2]);
         /// #     });
         /// # });
@@ -107,11 +107,11 @@ macro_rules! acts_on_futures {
         #[track_caller]
         pub fn join_all<T: $crate::Message>(
             &mut self,
-            futures: Vec<$crate::Future<T>>,
+            promises: Vec<$crate::Promise<T>>,
         ) -> impl ::std::future::Future<Output = Vec<T>> + '_ {
-            self.hands.join_all(futures, ::std::panic::Location::caller())
+            self.hands.join_all(promises, ::std::panic::Location::caller())
         }
     };
 }
 
-pub(crate) use acts_on_futures;
+pub(crate) use acts_on_promises;
