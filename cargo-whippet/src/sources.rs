@@ -4,6 +4,7 @@ use std::collections::hash_map::DefaultHasher;
 use std::fs;
 use std::hash::{Hash, Hasher};
 use std::path::{Path, PathBuf};
+use toml_edit::{Array, DocumentMut, value};
 
 include!(concat!(env!("OUT_DIR"), "/sources.rs"));
 
@@ -24,11 +25,11 @@ pub(crate) fn lay_out(directory: &Path) -> Result<Layout, String> {
     let mut hasher = DefaultHasher::new();
     FILES.hash(&mut hasher);
     let key = format!("{:016x}", hasher.finish());
-    let root = directory.join(format!("stand-in-{key}"));
+    let root = directory.join(format!("shim-{key}"));
     let done = root.join(".complete");
     if !done.exists() {
         for (name, text) in FILES {
-            let text = if *name == "Cargo.toml" { manifest(text) } else { (*text).to_string() };
+            let text = if *name == "Cargo.toml" { workspace(text) } else { (*text).to_string() };
             write(&root.join(name), &text)?;
         }
         write(&done, "")?;
@@ -37,14 +38,16 @@ pub(crate) fn lay_out(directory: &Path) -> Result<Layout, String> {
     Ok(Layout { key, tokio: part("tokio"), std: part("std"), core: part("core") })
 }
 
-/// Returns the workspace's manifest with only those members that are written.
-fn manifest(text: &str) -> String {
-    let lines = text.lines().map(|line| match line {
-        _ if line.starts_with("members = ") => format!("members = [{MEMBERS}]"),
-        _ if line.starts_with("exclude = ") => "exclude = [\"shims/tokio\"]".to_string(),
-        _ => line.to_string(),
-    });
-    lines.collect::<Vec<_>>().join("\n") + "\n"
+/// Returns the manifest of the workspace, whose members are the packages that are written.
+fn workspace(text: &str) -> String {
+    let mut manifest: DocumentMut = text.parse().expect("our manifest is correct");
+    let members = FILES.iter().filter_map(|(name, _)| name.strip_suffix("/Cargo.toml"));
+    manifest["workspace"]["members"] = value(members.collect::<Array>());
+    manifest["workspace"].as_table_mut().expect("it is a table").remove("exclude");
+    for other in ["patch", "profile"] {
+        manifest.remove(other);
+    }
+    manifest.to_string()
 }
 
 pub(crate) fn write(file: &Path, text: &str) -> Result<(), String> {
@@ -52,4 +55,26 @@ pub(crate) fn write(file: &Path, text: &str) -> Result<(), String> {
     fs::create_dir_all(parent)
         .and_then(|()| fs::write(file, text))
         .map_err(|error| format!("cannot write {}: {error}", file.display()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_that_the_shim_needs_is_embedded() {
+        let manifests: Vec<(&str, DocumentMut)> = FILES
+            .iter()
+            .filter_map(|(name, text)| Some((name.strip_suffix("/Cargo.toml")?, text.parse().unwrap())))
+            .collect();
+        let names: Vec<&str> =
+            manifests.iter().map(|(_, manifest)| manifest["package"]["name"].as_str().unwrap()).collect();
+        for (place, manifest) in &manifests {
+            let needs = manifest["dependencies"].as_table().unwrap();
+            for (need, _) in needs.iter().filter(|(need, _)| need.starts_with("whippet")) {
+                assert!(names.contains(&need), "{place} needs {need}, which is not in `embedded`");
+            }
+        }
+        assert!(names.contains(&"tokio") && names.contains(&"whippet-std") && names.contains(&"whippet-core"));
+    }
 }
