@@ -4,13 +4,13 @@ use crate::execution::{Execution, NONE};
 use crate::object::place_text;
 use crate::task;
 use crate::waiting::Wait;
-use whippet_model::{Kind, Name, Problem};
+use whippet_model::{FindingKind, Name, Problem};
 
 /// Returns the problem for a panic of a task.
 pub(crate) fn panic_problem(message: String, place: Option<String>, step: u32) -> Problem {
     let key = place.as_deref().unwrap_or(&message).bytes().fold(Name::ROOT, |name, b| name.mixed(u64::from(b)));
     let assertion = message.starts_with("assertion");
-    let kind = if assertion { Kind::Assertion } else { Kind::Panic };
+    let kind = if assertion { FindingKind::Assertion } else { FindingKind::Panic };
     // A panic before the first step happens in every execution.
     let steps = Some(step).filter(|&step| step != NONE).map(|step| step as usize).into_iter().collect();
     Problem { kind, message, place, key, steps, warning: false }
@@ -27,12 +27,12 @@ pub(crate) fn untaken(x: &Execution, out: &mut Vec<Problem>) {
         let object = sent.action.object.map_or_else(String::new, |object| format!(" to {object}"));
         let message = format!("a message sent{object} is never taken");
         let steps = vec![sent.step as usize];
-        out.push(Problem { kind: Kind::Undeliverable, message, place: Some(text), key, steps, warning: false });
+        out.push(Problem { kind: FindingKind::Undeliverable, message, place: Some(text), key, steps, warning: false });
     }
 }
 
 /// Returns the problem for blocked tasks, with their waits and locations.
-pub(crate) fn stuck(x: &Execution, tasks: &[&task::Task], kind: Kind, what: &str) -> Problem {
+pub(crate) fn stuck(x: &Execution, tasks: &[&task::Task], kind: FindingKind, what: &str) -> Problem {
     let mut message = what.to_string();
     let mut key = Name::ROOT;
     for task in tasks {

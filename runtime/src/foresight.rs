@@ -9,7 +9,7 @@
 
 use crate::record::Record;
 use std::ops::Range;
-use whippet_model::{Clocks, Name, Touch, Without};
+use whippet_model::{Clocks, Name, Reversal, Touch};
 
 /// The facts about the steps taken so far.
 #[derive(Default)]
@@ -65,15 +65,15 @@ impl Foresight {
 
     /// Implements [`Machine::without`](whippet_model::Machine::without); `touches` is the footprint of the earlier
     /// step.
-    pub(crate) fn without(&self, clocks: &Clocks, earlier: usize, touches: &[Touch], later: usize) -> Without {
+    pub(crate) fn without(&self, clocks: &Clocks, earlier: usize, touches: &[Touch], later: usize) -> Reversal {
         let step = &self.steps[later];
         if step.appends.is_some() && step.appends == self.steps[earlier].appends {
-            return Without::Same;
+            return Reversal::Unchanged;
         }
         let awaited = &self.names[step.awaited.clone()];
         let enables = |at: usize| &self.names[self.steps[at].enables.clone()];
         if awaited.is_empty() || !self.needs[step.needs.clone()].contains(&(earlier as u32)) {
-            return Without::Unknown;
+            return Reversal::Unknown;
         }
         // The earlier step made the taken item ready; if it touches other awaited objects too, the prediction is not
         // certain.
@@ -82,9 +82,9 @@ impl Foresight {
         let recalled = self.steps[earlier..later].iter().any(|step| step.recalls);
         let mut others = (later + 1..self.steps.len()).filter(|&at| !clocks.before(earlier, at));
         if clear && !recalled && others.all(|at| enables(at).iter().all(|name| !awaited.contains(name))) {
-            Without::Nothing
+            Reversal::Disabled
         } else {
-            Without::Unknown
+            Reversal::Unknown
         }
     }
 }

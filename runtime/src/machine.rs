@@ -21,8 +21,8 @@ use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
 use whippet_model::{
-    ActorNo, Branch, Choice, Clocks, Kind, Machine, MachineError, Name, Pending, Problem, Relation, Step, StepText,
-    Touch, Without,
+    ActorNo, Branch, Choice, Clocks, Dependence, FindingKind, Machine, MachineError, Name, Pending, Problem, Reversal,
+    Step, StepDescription, Touch,
 };
 
 /// The record of a step.
@@ -511,15 +511,15 @@ impl Machine for TaskMachine {
         out.extend(alive.map(|(number, _)| Pending(number as u32)));
     }
 
-    fn relation(&self) -> Relation {
-        Relation::Footprints
+    fn relation(&self) -> Dependence {
+        Dependence::Footprints
     }
 
     fn one_choice_each(&self) -> bool {
         true
     }
 
-    fn without(&self, clocks: &Clocks, earlier: usize, later: usize) -> Without {
+    fn without(&self, clocks: &Clocks, earlier: usize, later: usize) -> Reversal {
         self.foresight.without(clocks, earlier, Machine::touches(self, earlier), later)
     }
 
@@ -563,7 +563,7 @@ impl Machine for TaskMachine {
         self.steps[at].problem.as_deref().cloned()
     }
 
-    fn ending(&mut self, out: &mut Vec<Problem>) {
+    fn final_problems(&mut self, out: &mut Vec<Problem>) {
         if self.catch_up().is_err() {
             return;
         }
@@ -571,9 +571,14 @@ impl Machine for TaskMachine {
         let tasks = x.tasks.iter().map(|task| &**task);
         let waiting: Vec<&task::Task> = tasks.filter(|task| !matches!(task.state, State::Done)).collect();
         if !x.main_done {
-            out.push(stuck(x, &waiting, Kind::Deadlock, "nothing can happen any more, and the test is not over"));
+            out.push(stuck(
+                x,
+                &waiting,
+                FindingKind::Deadlock,
+                "nothing can happen any more, and the test is not over",
+            ));
         } else if self.shared.settings.left_behind && !waiting.is_empty() {
-            out.push(stuck(x, &waiting, Kind::Environment, "the test is over, and tasks are left behind"));
+            out.push(stuck(x, &waiting, FindingKind::Environment, "the test is over, and tasks are left behind"));
         }
         untaken(x, out);
         if !x.panicked {
@@ -586,7 +591,7 @@ impl Machine for TaskMachine {
         }
     }
 
-    fn describe(&mut self, at: usize) -> StepText {
+    fn describe(&mut self, at: usize) -> StepDescription {
         let step = &self.steps[at];
         let task = &self.tasks[step.choice.what.0 as usize];
         let new = &self.tasks[self.part(at, self.tasks.len(), |kept| kept.tasks)];
@@ -601,7 +606,7 @@ impl Machine for TaskMachine {
             let place = origin(action.place).map_or(String::new(), |place| format!(" {place}"));
             format!("{who}{action}{place}")
         });
-        StepText {
+        StepDescription {
             actor: task.label.to_string(),
             action: step.action.to_string(),
             origin: origin(step.action.place),

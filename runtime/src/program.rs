@@ -8,7 +8,7 @@ use crate::task::MAIN;
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use whippet_model::{Kind, Machine, MachineError, Name, Problem, Program, Schedule, Verdict};
+use whippet_model::{FindingKind, Machine, MachineError, Name, Problem, Program, Schedule, Verdict};
 use whippet_search::{Observer, Options, SearchError, explore};
 
 /// Settings for the execution of tasks.
@@ -115,7 +115,8 @@ impl Tasks {
         loop {
             let before = self.learnt();
             let verdict = explore(Arc::new(self.clone()), options, observer);
-            let stuck = |verdict: &Verdict| verdict.findings.iter().any(|finding| finding.kind == Kind::Deadlock);
+            let stuck =
+                |verdict: &Verdict| verdict.findings.iter().any(|finding| finding.kind == FindingKind::Deadlock);
             if let Some(text) = watch.misuse(self.shared.program(), verdict.as_ref().map_or(true, stuck)) {
                 return Err(MachineError::Misuse(text).into());
             }
@@ -146,11 +147,11 @@ impl Tasks {
         }
         let mut problems: Vec<_> = (0..machine.depth()).filter_map(|at| machine.problem(at)).collect();
         if machine.depth() < steps {
-            machine.ending(&mut problems);
+            machine.final_problems(&mut problems);
         } else {
             let message =
                 format!("an execution goes on after {steps} steps: it may be endless, or the limit on steps too low");
-            let (kind, key) = (Kind::Limit, Name::ROOT);
+            let (kind, key) = (FindingKind::Limit, Name::ROOT);
             problems.push(Problem { kind, message, place: None, key, steps: Vec::new(), warning: false });
         }
         Ok(problems)

@@ -3,8 +3,8 @@
 //! # Entry points
 //!
 //! * [`AbsProgram::parse`] turns the text of a file into a program, or returns a [`LangError`] that shows every fault
-//!   at its place in the source. [`AbsProgram::tasks`] chooses the conflict rule ([`Tasks::Fields`], the default, or
-//!   [`Tasks::Actors`]), [`AbsProgram::statements`] the limit on the length of a step.
+//!   at its place in the source. [`AbsProgram::tasks`] chooses the conflict rule ([`ConflictRule::Fields`], the default, or
+//!   [`ConflictRule::Actors`]), [`AbsProgram::statements`] the limit on the length of a step.
 //! * An [`AbsProgram`] is a `whippet_model::Program`: all searches explore it.
 //! * [`selection`] implements the search of the paper on actor and task selection, including stable actors and marks
 //!   (`--tasks marks`); [`selection::reproduce`] returns its table with our numbers beside the published ones.
@@ -34,4 +34,4 @@ mod value;
 
 pub use machine::{AbsMachine, AbsProgram, DEFAULT_STATEMENTS};
 pub use source::{FaultPlace, LangError};
-pub use whippet_model::{Marks, Tasks};
+pub use whippet_model::{ConflictRule, Marks};

@@ -6,7 +6,7 @@ use crate::machine::ActorMachine;
 use crate::panics::catch;
 use crate::system::System;
 use std::sync::Arc;
-use whippet_model::{MachineError, Program, Tasks};
+use whippet_model::{ConflictRule, MachineError, Program};
 
 /// The body of a test.
 type Body = dyn Fn(&mut System) + Send + Sync;
@@ -29,7 +29,7 @@ pub struct ActorProgram {
     parameters: Vec<(String, String)>,
     delivery: Delivery,
     environment: Environment,
-    tasks: Tasks,
+    tasks: ConflictRule,
     remember: usize,
     body: Arc<Body>,
 }
@@ -45,7 +45,7 @@ impl ActorProgram {
             parameters: Vec::new(),
             delivery: Delivery::default(),
             environment: Environment::default(),
-            tasks: Tasks::default(),
+            tasks: ConflictRule::default(),
             remember: REMEMBER,
             body: Arc::new(body),
         }
@@ -77,7 +77,7 @@ impl ActorProgram {
     ///
     /// ```
     /// use whippet_actors::{Actor, Cx, ActorProgram, Tracked};
-    /// use whippet_model::{Machine, Program, Relation, Tasks};
+    /// use whippet_model::{Machine, Program, Dependence, ConflictRule};
     /// #[derive(Clone, Debug, Default)]
     /// struct Counter { hits: Tracked<u32> }
     /// impl Actor for Counter {
@@ -88,11 +88,11 @@ impl ActorProgram {
     /// let test = ActorProgram::new("fields", |sys| {
     ///     sys.spawn(Counter::default());
     /// });
-    /// assert_eq!(test.machine().unwrap().relation(), Relation::Footprints);
-    /// assert_eq!(test.tasks(Tasks::Actors).machine().unwrap().relation(), Relation::SameActor);
+    /// assert_eq!(test.machine().unwrap().relation(), Dependence::Footprints);
+    /// assert_eq!(test.tasks(ConflictRule::Actors).machine().unwrap().relation(), Dependence::PerActor);
     /// ```
     #[must_use]
-    pub fn tasks(mut self, tasks: Tasks) -> ActorProgram {
+    pub fn tasks(mut self, tasks: ConflictRule) -> ActorProgram {
         self.tasks = tasks;
         self
     }

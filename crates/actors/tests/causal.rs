@@ -42,7 +42,7 @@ fn explore<M: Machine>(machine: &mut M) {
     let mut choices = Vec::new();
     machine.enabled(&mut choices);
     if choices.is_empty() {
-        machine.ending(&mut Vec::new());
+        machine.final_problems(&mut Vec::new());
     }
     let depth = machine.depth();
     for choice in choices {

@@ -19,7 +19,7 @@ fn explore<M: Machine>(machine: &mut M, seen: &mut Seen) {
         for at in 0..machine.depth() {
             seen.problems.extend(machine.problem(at));
         }
-        machine.ending(&mut seen.problems);
+        machine.final_problems(&mut seen.problems);
     }
     let depth = machine.depth();
     for mut choice in choices {

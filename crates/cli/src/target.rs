@@ -144,7 +144,7 @@ fn net_file(which: &Which) -> Result<Target, Failure> {
 /// Sets the dependence relation that the user chose.
 fn related(which: &Which, net: whippet_net::Net) -> whippet_net::Net {
     match which.relation {
-        Some(Relation::Paper) => net.with_dependence(whippet_net::Dependence::Paper),
+        Some(Relation::Paper) => net.with_relation(whippet_net::MailboxRelation::Paper),
         Some(Relation::Ranked) | None => net,
     }
 }
@@ -161,12 +161,12 @@ fn abs_file(which: &Which) -> Result<Target, Failure> {
 }
 
 /// Returns the value of `--tasks`, by default `fields`.
-fn tasks(which: &Which) -> whippet_model::Tasks {
+fn tasks(which: &Which) -> whippet_model::ConflictRule {
     match which.tasks.unwrap_or(Tasks::Fields) {
-        Tasks::Fields => whippet_model::Tasks::Fields,
-        Tasks::Actors => whippet_model::Tasks::Actors,
-        Tasks::Marks => whippet_model::Tasks::Marks(Marks::Persisting),
-        Tasks::MarksLiteral => whippet_model::Tasks::Marks(Marks::Literal),
+        Tasks::Fields => whippet_model::ConflictRule::Fields,
+        Tasks::Actors => whippet_model::ConflictRule::Actors,
+        Tasks::Marks => whippet_model::ConflictRule::Marks(Marks::Persisting),
+        Tasks::MarksLiteral => whippet_model::ConflictRule::Marks(Marks::Literal),
     }
 }
 

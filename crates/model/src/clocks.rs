@@ -15,7 +15,7 @@
 //! then. The entries of these lists are `Note`s, which also store the object's previous state, so that a step can
 //! be removed.
 
-use crate::{Access, Machine, Name, Relation, Touch};
+use crate::{Access, Dependence, Machine, Name, Touch};
 use rustc_hash::FxHashMap;
 
 /// Sentinel: no step, or no note.
@@ -33,7 +33,7 @@ struct Touched {
 }
 
 /// Sentinel: never accessed.
-const NOBODY: Touched = Touched { write: NONE, read: NONE, add: NONE };
+const UNTOUCHED: Touched = Touched { write: NONE, read: NONE, add: NONE };
 
 /// An access of a step to an object, with the object's state before it, which is restored when the step is removed.
 #[derive(Copy, Clone, Debug)]
@@ -45,7 +45,7 @@ struct Note {
 
 /// Data of a step besides its past.
 #[derive(Copy, Clone, Debug)]
-struct Known {
+struct StepClock {
     /// The actor, and the previous step of that actor.
     actor: u32,
     before: u32,
@@ -112,7 +112,7 @@ pub struct Clocks {
     rows: Vec<u64>,
     /// The last step of each actor.
     last_of_actor: Vec<u32>,
-    steps: Vec<Known>,
+    steps: Vec<StepClock>,
     /// The direct predecessors by conflict of each step, concatenated.
     conflicts: Vec<u32>,
     /// The conflicts that are races, concatenated.
@@ -185,12 +185,12 @@ impl Clocks {
         let before = self.last_of_actor[actor as usize];
         self.last_of_actor[actor as usize] = at as u32;
         match machine.relation() {
-            Relation::SameActor => {
+            Dependence::PerActor => {
                 if before != NONE {
                     self.conflicts.push(before);
                 }
             }
-            Relation::Footprints => {
+            Dependence::Footprints => {
                 for &touch in machine.touches(at) {
                     self.touch(at as u32, touch);
                 }
@@ -226,7 +226,7 @@ impl Clocks {
         let label = step.event.mixed(sum);
         let key = self.key().wrapping_add(label.0);
         let (conflicts, races) = (from as u32, races as u32);
-        self.steps.push(Known { actor, before, conflicts, races, notes, label: label.0, key });
+        self.steps.push(StepClock { actor, before, conflicts, races, notes, label: label.0, key });
     }
 
     /// Removes all steps from `depth` on.
@@ -358,7 +358,7 @@ impl Clocks {
         match touch.access {
             Access::Read => known.read = note,
             Access::Add => known.add = note,
-            Access::Write => *known = Touched { write: at, ..NOBODY },
+            Access::Write => *known = Touched { write: at, ..UNTOUCHED },
         }
         self.notes.push(Note { step: at, object, was });
     }
@@ -380,7 +380,7 @@ impl Clocks {
         if self.numbers.len() >= self.many {
             let Clocks { numbers, free, objects, .. } = self;
             numbers.retain(|_, &mut number| {
-                let touched = objects[number as usize] != NOBODY;
+                let touched = objects[number as usize] != UNTOUCHED;
                 if !touched {
                     free.push(number);
                 }
@@ -389,7 +389,7 @@ impl Clocks {
             self.many = (2 * self.numbers.len()).max(1 << 10);
         }
         let number = self.free.pop().unwrap_or_else(|| {
-            self.objects.push(NOBODY);
+            self.objects.push(UNTOUCHED);
             self.objects.len() as u32 - 1
         });
         self.numbers.insert(object, number);

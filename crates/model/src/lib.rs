@@ -16,9 +16,9 @@ mod verdict;
 
 pub use choice::{Access, ActorNo, Branch, Choice, Delivered, Pending, Step, Touch, conflict};
 pub use clocks::{Clocks, ones};
-pub use machine::{Comparison, Extension, Machine, MachineError, Program, Relation, Without};
+pub use machine::{Comparison, Dependence, Extension, Machine, MachineError, Program, Reversal};
 pub use name::Name;
-pub use problem::{Finding, Kind, Problem, StepText};
+pub use problem::{Finding, FindingKind, Problem, StepDescription};
 pub use schedule::{Decision, SCHEDULE_VERSION, Schedule, ScheduleError};
-pub use tasks::{Marks, Tasks};
+pub use tasks::{ConflictRule, Marks};
 pub use verdict::{Counters, Estimate, Events, LimitHit, Limits, Verdict};

@@ -4,7 +4,7 @@
 //! a time and can undo steps. Searches are written against these two traits only: they see choices, steps, footprints
 //! and problems, but never user code.
 
-use crate::{ActorNo, Branch, Choice, Clocks, Delivered, Name, Pending, Problem, Step, StepText, Touch};
+use crate::{ActorNo, Branch, Choice, Clocks, Delivered, Name, Pending, Problem, Step, StepDescription, Touch};
 use std::ops::Range;
 
 /// Dependence relation of a machine's events, in addition to causality (an event always depends on the events that
@@ -12,15 +12,15 @@ use std::ops::Range;
 ///
 /// ```
 /// use whippet_actors::ActorProgram;
-/// use whippet_model::{Machine, Program, Relation};
+/// use whippet_model::{Machine, Program, Dependence};
 /// let machine = ActorProgram::new("plain actors", |_sys| {}).machine().unwrap();
-/// assert_eq!(machine.relation(), Relation::SameActor);
+/// assert_eq!(machine.relation(), Dependence::PerActor);
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Relation {
+pub enum Dependence {
     /// Two events are dependent iff they belong to the same actor. Every thread has exactly one event (a message is
     /// delivered once), the machine implements [`Machine::accepted_at`], and searches do not need footprints.
-    SameActor,
+    PerActor,
     /// Two events are dependent iff their footprints conflict: see [`Machine::touches`].
     Footprints,
 }
@@ -93,18 +93,18 @@ pub struct Extension {
 /// The effect on a step of removing an earlier step that it is in a race with: see [`Machine::without`].
 ///
 /// ```
-/// use whippet_model::Without;
-/// assert_ne!(Without::Nothing, Without::Unknown, "that nothing could happen is something to know");
+/// use whippet_model::Reversal;
+/// assert_ne!(Reversal::Disabled, Reversal::Unknown, "that nothing could happen is something to know");
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Without {
+pub enum Reversal {
     /// The machine cannot tell without executing the step.
     Unknown,
     /// The step's thread would not be enabled.
-    Nothing,
+    Disabled,
     /// The step would be enabled with the same footprint, and its thread would have no other choice. This holds
     /// immediately, and also after any further steps that are independent of the step.
-    Same,
+    Unchanged,
 }
 
 /// One program in one configuration, which can be moved forward and back.
@@ -152,7 +152,7 @@ pub enum Without {
 ///     fn pending(&self, out: &mut Vec<Pending>) {
 ///         out.extend((0..self.doors.len() as u32).map(Pending).filter(|what| !self.crossed.contains(what)));
 ///     }
-///     fn relation(&self) -> Relation { Relation::Footprints }
+///     fn relation(&self) -> Dependence { Dependence::Footprints }
 ///     fn step(&self, at: usize) -> Step {
 ///         let choice = Choice::first(self.crossed[at]);
 ///         let thread = self.thread(choice.what);
@@ -164,9 +164,9 @@ pub enum Without {
 ///     fn actors(&self) -> usize { self.doors.len() }
 ///     fn problems(&self) -> usize { 0 }
 ///     fn problem(&self, _at: usize) -> Option<Problem> { None }
-///     fn ending(&mut self, _out: &mut Vec<Problem>) {}
-///     fn describe(&mut self, at: usize) -> StepText {
-///         StepText { actor: format!("{:?}", self.crossed[at]), action: "crosses".into(), ..StepText::default() }
+///     fn final_problems(&mut self, _out: &mut Vec<Problem>) {}
+///     fn describe(&mut self, at: usize) -> StepDescription {
+///         StepDescription { actor: format!("{:?}", self.crossed[at]), action: "crosses".into(), ..StepDescription::default() }
 ///     }
 ///     fn handler_runs(&self) -> u64 { 0 }
 /// }
@@ -251,10 +251,10 @@ pub trait Machine {
     /// use whippet_actors::ActorProgram;
     /// use whippet_model::{Machine, Program};
     /// let mut machine = ActorProgram::new("plain actors", |_sys| {}).machine().unwrap();
-    /// machine.reduce(); // Steps of plain actors never observe independent steps.
+    /// machine.isolate_races(); // Steps of plain actors never observe independent steps.
     /// assert_eq!(machine.depth(), 0);
     /// ```
-    fn reduce(&mut self) {}
+    fn isolate_races(&mut self) {}
 
     /// Returns the next branch of the newest step, to be called after [`execute`](Machine::execute). Returns `None`
     /// if there is no other branch, or if `enabled` listed the branches.
@@ -314,11 +314,11 @@ pub trait Machine {
     fn pending(&self, out: &mut Vec<Pending>);
 
     /// Returns the dependence relation of this program's events.
-    fn relation(&self) -> Relation;
+    fn relation(&self) -> Dependence;
 
     /// Returns `true` if `what` could have been delivered instead of step `at`, a step of the same actor, had `what`
     /// been sent by then: the receiver's state before step `at` accepts it and the order of delivery allows it, where
-    /// only the messages that the sending of `what` requires count as sent. Called only with [`Relation::SameActor`].
+    /// only the messages that the sending of `what` requires count as sent. Called only with [`Dependence::PerActor`].
     ///
     /// ```
     /// # use whippet_actors::{Inbox, ActorProgram};
@@ -337,7 +337,7 @@ pub trait Machine {
     /// ```
     fn accepted_at(&mut self, what: Pending, at: usize) -> bool {
         let _ = (what, at);
-        unreachable!("only asked of machines whose relation is SameActor")
+        unreachable!("only asked of machines whose relation is PerActor")
     }
 
     // ---- steps taken -----------------------------------------------------------------------------
@@ -345,7 +345,7 @@ pub trait Machine {
     /// Returns the step taken at depth `at`.
     fn step(&self, at: usize) -> Step;
 
-    /// Returns, in one call, everything that a search needs to know of step `at` with [`Relation::SameActor`].
+    /// Returns, in one call, everything that a search needs to know of step `at` with [`Dependence::PerActor`].
     ///
     /// ```
     /// # use whippet_actors::{Inbox, ActorProgram};
@@ -378,7 +378,7 @@ pub trait Machine {
     /// Returns the handles that step `at` made pending (its sends), in order.
     fn sent(&self, at: usize) -> Range<u32>;
 
-    /// Returns the footprint of step `at`. May be empty with [`Relation::SameActor`].
+    /// Returns the footprint of step `at`. May be empty with [`Dependence::PerActor`].
     fn touches(&self, at: usize) -> &[Touch] {
         let _ = at;
         &[]
@@ -387,7 +387,7 @@ pub trait Machine {
     /// Appends the later steps that would have enabled another branch of step `at` had they come first, each with
     /// that branch, although they are independent of the branch that `at` took. Such pairs do not appear as races.
     /// Example: a wait for any of several communications completes with one of them, and a later step completes
-    /// another. Used only with [`Relation::Footprints`].
+    /// another. Used only with [`Dependence::Footprints`].
     ///
     /// ```
     /// use whippet_model::{Machine, Program};
@@ -401,10 +401,10 @@ pub trait Machine {
     ///     machine.execute(next).unwrap();
     /// }
     /// let mut missed = Vec::new();
-    /// machine.missed(3, &mut missed);
+    /// machine.late_alternatives(3, &mut missed);
     /// assert_eq!(missed.iter().map(|(step, _)| *step).collect::<Vec<_>>(), [4]);
     /// ```
-    fn missed(&self, at: usize, out: &mut Vec<(usize, Branch)>) {
+    fn late_alternatives(&self, at: usize, out: &mut Vec<(usize, Branch)>) {
         let _ = (at, out);
     }
 
@@ -428,10 +428,10 @@ pub trait Machine {
 
     /// Predicts, without executing anything, what step `later` would do if `earlier` had not happened and, of the
     /// steps after `earlier`, only those independent of it had. The two steps are in a race; `clocks` contains all
-    /// steps taken. Used only with [`Relation::Footprints`].
+    /// steps taken. Used only with [`Dependence::Footprints`].
     ///
     /// ```
-    /// use whippet_model::{Clocks, Machine, Program, Without};
+    /// use whippet_model::{Clocks, Machine, Program, Reversal};
     /// let net = whippet_net::Net::parse("two", "a: Km Um\nb: Km Um").unwrap();
     /// let mut machine = net.machine().unwrap();
     /// for _ in 0..3 {
@@ -442,20 +442,20 @@ pub trait Machine {
     /// let mut clocks = Clocks::new();
     /// clocks.follow(&machine);
     /// // Two requests for one mutex: the machine of mailbox programs predicts nothing.
-    /// assert_eq!(machine.without(&clocks, 0, 2), Without::Unknown);
+    /// assert_eq!(machine.without(&clocks, 0, 2), Reversal::Unknown);
     /// ```
-    fn without(&self, clocks: &Clocks, earlier: usize, later: usize) -> Without {
+    fn without(&self, clocks: &Clocks, earlier: usize, later: usize) -> Reversal {
         let _ = (clocks, earlier, later);
-        Without::Unknown
+        Reversal::Unknown
     }
 
     /// Appends every event whose past consists of steps taken so far and contains the newest step (before the first
     /// step: whose past is empty), and returns `true`. Some of these events are enabled now; the others conflict with
-    /// steps taken. `clocks` contains all steps taken. Used by the unfolding search, with [`Relation::Footprints`].
+    /// steps taken. `clocks` contains all steps taken. Used by the unfolding search, with [`Dependence::Footprints`].
     ///
     /// Returns `false` if the footprint of a step is known only by executing it. The search then finds the extensions
     /// itself: it executes pending steps after subsets of the steps taken, and asks for the objects that disabled
-    /// ones are [waiting for](Machine::awaited).
+    /// ones are [waiting for](Machine::blocked_on).
     ///
     /// ```
     /// use whippet_model::{Clocks, Machine, Program};
@@ -493,10 +493,10 @@ pub trait Machine {
     /// machine.execute(Choice::first(Pending(0))).unwrap(); // the main block
     /// machine.execute(Choice::first(Pending(1))).unwrap(); // m, up to its `await`
     /// let mut awaited = Vec::new();
-    /// machine.awaited(Pending(1), &mut awaited);
+    /// machine.blocked_on(Pending(1), &mut awaited);
     /// assert_eq!(awaited, machine.touches(1), "it looked at the field that it waits for");
     /// ```
-    fn awaited(&mut self, what: Pending, out: &mut Vec<Touch>) {
+    fn blocked_on(&mut self, what: Pending, out: &mut Vec<Touch>) {
         let _ = (what, out);
         unreachable!("only asked of machines that leave extensions to the search")
     }
@@ -521,7 +521,7 @@ pub trait Machine {
 
     // ---- static knowledge of the program ---------------------------------------------------------
 
-    /// Prepares for calls of [`level`](Machine::level). A machine that does not know its program's text may execute
+    /// Prepares for calls of [`level`](Machine::inbound_estimate). A machine that does not know its program's text may execute
     /// the program a few times, and then returns a note about that for the verdict.
     ///
     /// ```
@@ -532,11 +532,11 @@ pub trait Machine {
     ///     sys.send(sink, 1);
     /// });
     /// let mut machine = program.machine().unwrap();
-    /// assert_eq!(machine.level(ActorNo(1)), None);
-    /// assert!(machine.learn().unwrap().contains("sample executions"));
-    /// assert_eq!(machine.level(ActorNo(1)), Some(0), "nobody sends to it any more");
+    /// assert_eq!(machine.inbound_estimate(ActorNo(1)), None);
+    /// assert!(machine.prepare().unwrap().contains("sample executions"));
+    /// assert_eq!(machine.inbound_estimate(ActorNo(1)), Some(0), "nobody sends to it any more");
     /// ```
-    fn learn(&mut self) -> Option<String> {
+    fn prepare(&mut self) -> Option<String> {
         None
     }
 
@@ -554,10 +554,10 @@ pub trait Machine {
     /// ").unwrap();
     /// let mut machine = program.machine().unwrap();
     /// machine.execute(Choice::first(Pending(0))).unwrap(); // the main block, actor 0
-    /// assert_eq!(machine.level(ActorNo(1)), Some(0), "nobody can send to a");
-    /// assert!(machine.level(ActorNo(2)) > Some(0), "a still can send to b");
+    /// assert_eq!(machine.inbound_estimate(ActorNo(1)), Some(0), "nobody can send to a");
+    /// assert!(machine.inbound_estimate(ActorNo(2)) > Some(0), "a still can send to b");
     /// ```
-    fn level(&self, actor: ActorNo) -> Option<u64> {
+    fn inbound_estimate(&self, actor: ActorNo) -> Option<u64> {
         let _ = actor;
         None
     }
@@ -568,28 +568,28 @@ pub trait Machine {
     /// # use whippet_actors::ActorProgram;
     /// # use whippet_model::{Machine, Program};
     /// // Most machines do not prune.
-    /// assert_eq!(ActorProgram::new("nobody", |_sys| {}).machine().unwrap().leaves_out(), None);
+    /// assert_eq!(ActorProgram::new("nobody", |_sys| {}).machine().unwrap().caveat(), None);
     /// ```
-    fn leaves_out(&self) -> Option<String> {
+    fn caveat(&self) -> Option<String> {
         None
     }
 
     /// Returns `true` if the machine's pruning rule skips `what` in this configuration although it is enabled.
     ///
     /// ```
-    /// use whippet_abs::{AbsProgram, Marks, Tasks};
+    /// use whippet_abs::{AbsProgram, Marks, ConflictRule};
     /// use whippet_model::{Choice, Machine, Pending, Program};
     /// let program = AbsProgram::parse("two.abs", "
     ///     interface I { Unit m(); Unit n(); }
     ///     class C implements I { Int x = 0; Int y = 0; Unit m() { x = x + 1; } Unit n() { y = y + 1; } }
     ///     { I a = new C(); a!m(); a!n(); }
-    /// ").unwrap().tasks(Tasks::Marks(Marks::Literal));
+    /// ").unwrap().tasks(ConflictRule::Marks(Marks::Literal));
     /// let mut machine = program.machine().unwrap();
     /// machine.execute(Choice::first(Pending(0))).unwrap(); // the main block
     /// machine.execute(Choice::first(Pending(1))).unwrap(); // m, which is independent of n
-    /// assert!(machine.left_out(Pending(2)));
+    /// assert!(machine.is_pruned(Pending(2)));
     /// ```
-    fn left_out(&self, what: Pending) -> bool {
+    fn is_pruned(&self, what: Pending) -> bool {
         let _ = what;
         false
     }
@@ -611,16 +611,16 @@ pub trait Machine {
     /// use whippet_model::{Machine, Program};
     /// let machine = ActorProgram::new("nothing shared", |_sys| {}).machine().unwrap();
     /// let mut races = Vec::new();
-    /// machine.races(&mut races);
+    /// machine.data_races(&mut races);
     /// assert!(races.is_empty());
     /// ```
-    fn races(&self, out: &mut Vec<Problem>) {
+    fn data_races(&self, out: &mut Vec<Problem>) {
         let _ = out;
     }
 
     /// Appends the problems of the current configuration, in which nothing is enabled, as a final one. Appends
     /// nothing if the execution ended properly. Problems with [`Problem::warning`] set do not count as findings.
-    fn ending(&mut self, out: &mut Vec<Problem>);
+    fn final_problems(&mut self, out: &mut Vec<Problem>);
 
     /// Notifies the machine that a search has reached the end of an execution, for machines that wrap others.
     ///
@@ -652,7 +652,7 @@ pub trait Machine {
     // ---- descriptions ----------------------------------------------------------------------------
 
     /// Returns a description of step `at` for the reader.
-    fn describe(&mut self, at: usize) -> StepText;
+    fn describe(&mut self, at: usize) -> StepDescription;
 
     /// Returns a hash of the current configuration, or an error if its configurations cannot be hashed.
     ///

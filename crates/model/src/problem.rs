@@ -7,13 +7,13 @@ use std::fmt;
 /// The kinds of problems. The names are those used in the JSON report.
 ///
 /// ```
-/// use whippet_model::Kind;
-/// assert_eq!(Kind::Deadlock.to_string(), "deadlock");
-/// assert_eq!(serde_json::to_string(&Kind::Deadlock).unwrap(), "\"deadlock\"");
+/// use whippet_model::FindingKind;
+/// assert_eq!(FindingKind::Deadlock.to_string(), "deadlock");
+/// assert_eq!(serde_json::to_string(&FindingKind::Deadlock).unwrap(), "\"deadlock\"");
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Kind {
+pub enum FindingKind {
     /// User code panicked.
     Panic,
     /// An assertion or a check in user code failed.
@@ -30,16 +30,16 @@ pub enum Kind {
     Limit,
 }
 
-impl fmt::Display for Kind {
+impl fmt::Display for FindingKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            Kind::Panic => "panic",
-            Kind::Assertion => "assertion",
-            Kind::Deadlock => "deadlock",
-            Kind::Undeliverable => "undeliverable",
-            Kind::Race => "race",
-            Kind::Environment => "environment",
-            Kind::Limit => "limit",
+            FindingKind::Panic => "panic",
+            FindingKind::Assertion => "assertion",
+            FindingKind::Deadlock => "deadlock",
+            FindingKind::Undeliverable => "undeliverable",
+            FindingKind::Race => "race",
+            FindingKind::Environment => "environment",
+            FindingKind::Limit => "limit",
         })
     }
 }
@@ -48,7 +48,7 @@ impl fmt::Display for Kind {
 ///
 /// ```
 /// # use whippet_actors::{Inbox, ActorProgram};
-/// # use whippet_model::{Kind, Machine, Program};
+/// # use whippet_model::{FindingKind, Machine, Program};
 /// # let program = ActorProgram::new("wrong", |sys| {
 /// #     let picky = sys.spawn_fn(async |inbox: &mut Inbox<u8>| assert_eq!(inbox.receive().await, 1));
 /// #     sys.send(picky, 2);
@@ -59,12 +59,12 @@ impl fmt::Display for Kind {
 /// // An actor that expected 1 received 2.
 /// machine.execute(enabled[0]).unwrap();
 /// let problem = machine.problem(0).unwrap();
-/// assert_eq!((problem.kind, problem.steps.as_slice()), (Kind::Assertion, &[0][..]));
+/// assert_eq!((problem.kind, problem.steps.as_slice()), (FindingKind::Assertion, &[0][..]));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     /// The kind of problem.
-    pub kind: Kind,
+    pub kind: FindingKind,
     /// A description of the problem, one or a few lines.
     pub message: String,
     /// The source position, as `file:line`.
@@ -81,7 +81,7 @@ pub struct Problem {
 /// A description of one step.
 ///
 /// ```
-/// let step = whippet_model::StepText {
+/// let step = whippet_model::StepDescription {
 ///     actor: "account".into(),
 ///     action: "receives Withdraw(5)".into(),
 ///     origin: Some("from the test".into()),
@@ -91,7 +91,7 @@ pub struct Problem {
 /// assert_eq!(step.to_string(), "account receives Withdraw(5) from the test   [balance: 0 → -5]");
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct StepText {
+pub struct StepDescription {
     /// The actor: "account", "worker 2".
     pub actor: String,
     /// The action: "receives Withdraw(5)".
@@ -107,7 +107,7 @@ pub struct StepText {
     pub changes: Vec<String>,
 }
 
-impl fmt::Display for StepText {
+impl fmt::Display for StepDescription {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.actor, self.action)?;
         if let Some(origin) = &self.origin {
@@ -135,7 +135,7 @@ impl fmt::Display for StepText {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
     /// The kind of error.
-    pub kind: Kind,
+    pub kind: FindingKind,
     /// A description of the error.
     pub message: String,
     /// The source position, as `file:line`.
@@ -145,7 +145,7 @@ pub struct Finding {
     /// The decisions that reproduce the error. No other decisions are needed.
     pub schedule: Schedule,
     /// The counterexample: a description of each step of the schedule.
-    pub story: Vec<StepText>,
+    pub story: Vec<StepDescription>,
     /// Number of executions in which the error was seen.
     pub executions: u64,
 }

@@ -9,16 +9,16 @@
 /// #     class Pair implements Pair { Int l = 0; Int r = 0; Unit left(Int v) { l = v; } Unit right(Int v) { r = v; } }
 /// #     { Pair p = new Pair(); p!left(1); p!right(2); }
 /// # "#).unwrap();
-/// use whippet_model::Tasks;
+/// use whippet_model::ConflictRule;
 /// // Two calls on one object that write different fields.
-/// let [fields, actors] = [Tasks::Fields, Tasks::Actors].map(|tasks| {
+/// let [fields, actors] = [ConflictRule::Fields, ConflictRule::Actors].map(|tasks| {
 ///     let program = program.clone().tasks(tasks);
 ///     whippet_search::explore(program.into(), &Default::default(), &()).unwrap().counters.executions
 /// });
 /// assert_eq!((fields, actors), (1, 2));
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum Tasks {
+pub enum ConflictRule {
     /// Two tasks conflict if they touch the same field of the same object and at least one writes it. Sound, and the
     /// default.
     #[default]
@@ -36,12 +36,12 @@ pub enum Tasks {
 /// native actors.
 ///
 /// Both variants miss executions if other actors may still send to the selected actor, and if tasks block. The
-/// paper's numbers were obtained with marks; [`Tasks::Fields`] prunes more and misses nothing.
+/// paper's numbers were obtained with marks; [`ConflictRule::Fields`] prunes more and misses nothing.
 ///
 /// ```
 /// use std::sync::Arc;
 /// use whippet_abs::AbsProgram;
-/// use whippet_model::{Marks, Tasks};
+/// use whippet_model::{Marks, ConflictRule};
 /// use whippet_search::{Options, explore};
 /// let program = AbsProgram::parse("two.abs", r#"
 ///     interface Cell { Unit left(); Unit right(); }
@@ -51,9 +51,9 @@ pub enum Tasks {
 /// let executions = |tasks| {
 ///     explore(Arc::new(program.clone().tasks(tasks)), &Options::default(), &()).unwrap().counters.executions
 /// };
-/// assert_eq!(executions(Tasks::Actors), 2);
-/// assert_eq!(executions(Tasks::Marks(Marks::Literal)), 1);
-/// assert_eq!(executions(Tasks::Fields), 1);
+/// assert_eq!(executions(ConflictRule::Actors), 2);
+/// assert_eq!(executions(ConflictRule::Marks(Marks::Literal)), 1);
+/// assert_eq!(executions(ConflictRule::Fields), 1);
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Marks {

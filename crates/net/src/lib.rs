@@ -9,7 +9,7 @@
 //! * as async functions that use a [`Mailbox`] and a [`Mutex`]: [`Net::new`];
 //! * as ranks that send and receive in the style of MPI: [`mpi::World::program`].
 //!
-//! [`Net::with_dependence`] sets the dependence relation. [`subjects()`] returns the programs of the paper's Table 1,
+//! [`Net::with_relation`] sets the dependence relation. [`subjects()`] returns the programs of the paper's Table 1,
 //! [`reproduce()`] measures that table again, and [`interleavings`] counts the executions that an exhaustive search
 //! would visit. The unfolding of a program can be inspected with `whippet_search::unfold`.
 //!
@@ -55,7 +55,7 @@ pub use communication::{Communication, Receiving, Sending, test_any, wait_all, w
 pub use machine::NetMachine;
 pub use mailbox::Mailbox;
 pub use mutex::{Mutex, Request, mutex_test_any, mutex_wait_any};
-pub use net::{Dependence, Net, SetUp};
+pub use net::{MailboxRelation, Net, SetUp};
 pub use process::{create, step};
 pub use reproduce::{Row, interleavings, reproduce};
 pub use script::{Action, Script, ScriptError};

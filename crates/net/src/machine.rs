@@ -9,15 +9,15 @@
 //! are described in `words.rs`.
 
 use crate::history::{Body, Histories};
-use crate::net::Dependence;
+use crate::net::MailboxRelation;
 use crate::op::Op;
 use crate::port::{Message, Port};
 use crate::relation::touches;
 use smallvec::SmallVec;
 use std::rc::Rc;
 use whippet_model::{
-    ActorNo, Branch, Choice, Clocks, Comparison, Extension, Kind, Machine, MachineError, Name, Pending, Problem,
-    Relation, Step, StepText, Touch,
+    ActorNo, Branch, Choice, Clocks, Comparison, Dependence, Extension, FindingKind, Machine, MachineError, Name,
+    Pending, Problem, Step, StepDescription, Touch,
 };
 
 /// The effect of a step.
@@ -123,7 +123,7 @@ pub(crate) struct Mutex {
 /// ```
 pub struct NetMachine {
     pub(crate) histories: Histories,
-    pub(crate) dependence: Dependence,
+    pub(crate) relation: MailboxRelation,
     pub(crate) processes: Vec<Process>,
     pub(crate) mailboxes: Vec<Mailbox>,
     pub(crate) mutexes: Vec<Mutex>,
@@ -144,13 +144,13 @@ impl NetMachine {
         mailbox_names: Vec<String>,
         mutex_names: Vec<String>,
         ports: usize,
-        dependence: Dependence,
+        relation: MailboxRelation,
     ) -> Result<NetMachine, MachineError> {
         let meeting = Body::Script([Rc::new(Op::Meet)].into());
         let meeting = histories.add(Name::ROOT.mixed(0x3ee7), "the network".into(), meeting)?;
         let mut machine = NetMachine {
             histories,
-            dependence,
+            relation,
             processes: Vec::new(),
             mailboxes: vec![Mailbox::default(); mailbox_names.len()],
             mutexes: vec![Mutex::default(); mutex_names.len()],
@@ -239,8 +239,8 @@ impl Machine for NetMachine {
         out.extend((0..self.processes.len() as u32).filter(|&p| !self.op(p).is_end()).map(Pending));
     }
 
-    fn relation(&self) -> Relation {
-        Relation::Footprints
+    fn relation(&self) -> Dependence {
+        Dependence::Footprints
     }
 
     fn step(&self, at: usize) -> Step {
@@ -267,7 +267,7 @@ impl Machine for NetMachine {
         &self.touches[from as usize..self.steps[at].touches_to as usize]
     }
 
-    fn missed(&self, at: usize, out: &mut Vec<(usize, Branch)>) {
+    fn late_alternatives(&self, at: usize, out: &mut Vec<(usize, Branch)>) {
         self.missed_ways(at, out);
     }
 
@@ -296,14 +296,14 @@ impl Machine for NetMachine {
         let (messages, places): (Vec<_>, Vec<_>) = nodes.filter_map(|node| self.failure(node)).unzip();
         let (message, place) = (messages.join("; "), places.into_iter().flatten().next());
         let key = Name::ROOT.mixed(0xfa11).mixed(self.event(record.process, record.index, Branch::FIRST).0);
-        Some(Problem { kind: Kind::Panic, message, place, key, steps: vec![at], warning: false })
+        Some(Problem { kind: FindingKind::Panic, message, place, key, steps: vec![at], warning: false })
     }
 
-    fn ending(&mut self, out: &mut Vec<Problem>) {
+    fn final_problems(&mut self, out: &mut Vec<Problem>) {
         self.deadlock(out);
     }
 
-    fn describe(&mut self, at: usize) -> StepText {
+    fn describe(&mut self, at: usize) -> StepDescription {
         self.text(at)
     }
 

@@ -14,12 +14,12 @@ use whippet_model::{MachineError, Name, Program};
 /// The dependence relation between steps.
 ///
 /// ```
-/// use whippet_net::Dependence;
-/// assert_eq!("paper".parse(), Ok(Dependence::Paper));
-/// assert_eq!(Dependence::default().to_string(), "ranked");
+/// use whippet_net::MailboxRelation;
+/// assert_eq!("paper".parse(), Ok(MailboxRelation::Paper));
+/// assert_eq!(MailboxRelation::default().to_string(), "ranked");
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum Dependence {
+pub enum MailboxRelation {
     /// The relation by ranks of sends, receives and locks. Sound, and finer than the paper's.
     #[default]
     Ranked,
@@ -27,22 +27,22 @@ pub enum Dependence {
     Paper,
 }
 
-impl std::fmt::Display for Dependence {
+impl std::fmt::Display for MailboxRelation {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(match self {
-            Dependence::Ranked => "ranked",
-            Dependence::Paper => "paper",
+            MailboxRelation::Ranked => "ranked",
+            MailboxRelation::Paper => "paper",
         })
     }
 }
 
-impl std::str::FromStr for Dependence {
+impl std::str::FromStr for MailboxRelation {
     type Err = String;
 
-    fn from_str(text: &str) -> Result<Dependence, String> {
+    fn from_str(text: &str) -> Result<MailboxRelation, String> {
         match text {
-            "ranked" => Ok(Dependence::Ranked),
-            "paper" => Ok(Dependence::Paper),
+            "ranked" => Ok(MailboxRelation::Ranked),
+            "paper" => Ok(MailboxRelation::Paper),
             other => Err(format!("there is no relation `{other}`: say `ranked` or `paper`")),
         }
     }
@@ -135,7 +135,7 @@ enum Source {
 pub struct Net {
     name: String,
     parameters: Vec<(String, String)>,
-    dependence: Dependence,
+    relation: MailboxRelation,
     source: Arc<Source>,
 }
 
@@ -180,23 +180,23 @@ impl Net {
     }
 
     fn of(name: String, source: Source) -> Net {
-        Net { name, parameters: Vec::new(), dependence: Dependence::default(), source: Arc::new(source) }
+        Net { name, parameters: Vec::new(), relation: MailboxRelation::default(), source: Arc::new(source) }
     }
 
     /// Returns the same program with another dependence relation.
     ///
     /// ```
-    /// use whippet_net::{Dependence, Net};
+    /// use whippet_net::{MailboxRelation, Net};
     /// use whippet_search::explore;
-    /// let net = Net::parse("pair", "S0\nR0 W0").unwrap().with_dependence(Dependence::Paper);
+    /// let net = Net::parse("pair", "S0\nR0 W0").unwrap().with_relation(MailboxRelation::Paper);
     /// let verdict = explore(net.into(), &Default::default(), &()).unwrap();
     /// assert!(!verdict.notes.is_empty() || verdict.complete);
     /// ```
     #[must_use = "this makes another program"]
-    pub fn with_dependence(mut self, dependence: Dependence) -> Net {
-        self.dependence = dependence;
-        if dependence != Dependence::default() {
-            self.parameters.push(("relation".into(), dependence.to_string()));
+    pub fn with_relation(mut self, relation: MailboxRelation) -> Net {
+        self.relation = relation;
+        if relation != MailboxRelation::default() {
+            self.parameters.push(("relation".into(), relation.to_string()));
         }
         self
     }
@@ -239,7 +239,7 @@ impl Program for Net {
             return Err(error);
         }
         let SetUp { histories, bodies, mailboxes, mutexes, ports, .. } = set_up;
-        NetMachine::new(histories, &bodies, mailboxes, mutexes, ports, self.dependence)
+        NetMachine::new(histories, &bodies, mailboxes, mutexes, ports, self.relation)
     }
 
     fn name(&self) -> String {
@@ -251,9 +251,9 @@ impl Program for Net {
     }
 
     fn caveats(&self) -> Vec<String> {
-        match self.dependence {
-            Dependence::Ranked => Vec::new(),
-            Dependence::Paper => vec![
+        match self.relation {
+            MailboxRelation::Ranked => Vec::new(),
+            MailboxRelation::Paper => vec![
                 "relation paper: Theorem 6 does not hold for waits and tests of several communications, so final states and deadlocks may be missed; the relation ranked misses none".into(),
             ],
         }

@@ -18,7 +18,7 @@
 //! theorem covers them. The theorems are not sound; see `tests/all/relation.rs`.
 
 use crate::machine::{Deed, NetMachine};
-use crate::net::Dependence;
+use crate::net::MailboxRelation;
 use crate::op::Op;
 use crate::port::Message;
 use whippet_model::{Name, Touch};
@@ -68,9 +68,9 @@ pub(crate) fn touches(machine: &NetMachine, process: u32, op: &Op, deed: Deed, o
         Deed::Met { port, index, message } => meets(machine, port, index, message, out),
         Deed::Locked { mutex, .. } => out.push(Touch::write(object(Object::LockEnd, mutex, 0))),
         Deed::Completed { .. } | Deed::Incomplete => looks(machine, process, op, deed, out),
-        _ => match machine.dependence {
-            Dependence::Ranked => ranked_mutex(machine, process, op, deed, out),
-            Dependence::Paper => paper_mutex(machine, process, op, deed, out),
+        _ => match machine.relation {
+            MailboxRelation::Ranked => ranked_mutex(machine, process, op, deed, out),
+            MailboxRelation::Paper => paper_mutex(machine, process, op, deed, out),
         },
     }
 }

@@ -5,7 +5,7 @@ use crate::subjects::subjects;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use std::time::Instant;
-use whippet_model::{Comparison, Kind, Machine, MachineError, Program};
+use whippet_model::{Comparison, FindingKind, Machine, MachineError, Program};
 use whippet_search::{Options, Reduction, SearchError, explore};
 
 /// One row as printed in the paper; `None` means that the paper's tool timed out after 30 minutes.
@@ -102,7 +102,7 @@ fn measure(printed: &Printed) -> Result<Row, SearchError> {
     let begin = Instant::now();
     let verdict = explore(Arc::new(program), &options, &())?;
     let seconds = begin.elapsed().as_secs_f64();
-    let deadlock = verdict.findings.iter().any(|finding| finding.kind == Kind::Deadlock);
+    let deadlock = verdict.findings.iter().any(|finding| finding.kind == FindingKind::Deadlock);
     Ok(Row {
         subject: printed.subject,
         n: printed.n,

@@ -1,7 +1,7 @@
 //! The state of a machine, expressed as queries about the steps taken, and the effect of one step on it.
 
 use crate::machine::{Deed, NetMachine, Record};
-use crate::net::Dependence;
+use crate::net::MailboxRelation;
 use crate::op::{Answer, NOWHERE, Op};
 use crate::port::{Asked, Message, Posted};
 use smallvec::SmallVec;
@@ -94,11 +94,11 @@ impl NetMachine {
             _ => return way(0),
         };
         let ready = |&k: &usize| ready(self.own(process, of[k]));
-        let none = match self.dependence {
-            Dependence::Ranked => (0..of.len()).filter(ready).map(&mut way).count() == 0,
+        let none = match self.relation {
+            MailboxRelation::Ranked => (0..of.len()).filter(ready).map(&mut way).count() == 0,
             // In the relation as printed, the result of a wait or test is not part of the event: it is the entry that
             // became ready first.
-            Dependence::Paper => {
+            MailboxRelation::Paper => {
                 let first = (0..of.len()).filter(ready).min_by_key(|&k| self.since(self.own(process, of[k])));
                 first.map(&mut way).is_none()
             }

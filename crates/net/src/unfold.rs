@@ -25,7 +25,7 @@
 //! communications completed one of them, and e completes another.
 
 use crate::machine::{Deed, NetMachine};
-use crate::net::Dependence;
+use crate::net::MailboxRelation;
 use crate::op::Op;
 use crate::relation::touches;
 use whippet_model::{Branch, Clocks, Extension, MachineError};
@@ -54,7 +54,7 @@ struct Extender<'a> {
 impl NetMachine {
     /// Implements [`whippet_model::Machine::extensions`].
     pub(crate) fn extend(&self, clocks: &Clocks, out: &mut Vec<Extension>) -> Result<(), MachineError> {
-        if self.dependence == Dependence::Paper {
+        if self.relation == MailboxRelation::Paper {
             let why = "there is no unfolding with the relation `paper`, under which independent steps need not commute: choose the relation `ranked`, or the reduction `optimal`";
             return Err(MachineError::Unsupported(why.into()));
         }

@@ -3,7 +3,7 @@
 use crate::machine::{Deed, NetMachine};
 use crate::op::Op;
 use crate::port::{Message, Wants};
-use whippet_model::{Kind, Machine, Name, Problem, StepText};
+use whippet_model::{FindingKind, Machine, Name, Problem, StepDescription};
 
 impl NetMachine {
     fn label(&self, process: u32) -> &str {
@@ -55,7 +55,7 @@ impl NetMachine {
     }
 
     /// Describes a step.
-    pub(crate) fn text(&self, at: usize) -> StepText {
+    pub(crate) fn text(&self, at: usize) -> StepDescription {
         let record = &self.steps[at];
         let process = record.process;
         let op = self.histories.op(record.node);
@@ -101,7 +101,7 @@ impl NetMachine {
             }
             (deed, _) => unreachable!("{deed:?} is no deed of this operation"),
         };
-        StepText { actor: self.label(process).to_string(), action, origin, effects, changes: Vec::new() }
+        StepDescription { actor: self.label(process).to_string(), action, origin, effects, changes: Vec::new() }
     }
 
     /// Describes a match, e.g. "hands 1 of rank 2 to rank 0's receive from any source with tag 3 (action 4)".
@@ -130,7 +130,7 @@ impl NetMachine {
         for process in self.processes.iter().filter(|p| p.steps.is_empty() && p.creator.is_none()) {
             if let Some((message, place)) = self.failure(process.node) {
                 let key = process.name.mixed(0xfa11);
-                out.push(Problem { kind: Kind::Panic, message, place, key, steps: Vec::new(), warning: false });
+                out.push(Problem { kind: FindingKind::Panic, message, place, key, steps: Vec::new(), warning: false });
             }
         }
         if self.problems() > 0 || !out.is_empty() {
@@ -151,7 +151,7 @@ impl NetMachine {
         // A deadlock also depends on the absence of further steps of the other processes, so its counterexample
         // includes all processes.
         let steps = (0..self.processes.len() as u32).filter_map(|p| self.before(p)).collect();
-        out.push(Problem { kind: Kind::Deadlock, message, place: None, key, steps, warning: false });
+        out.push(Problem { kind: FindingKind::Deadlock, message, place: None, key, steps, warning: false });
     }
 
     fn why_stuck(&self, process: u32) -> String {

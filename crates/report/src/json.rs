@@ -4,7 +4,9 @@ use crate::Run;
 use serde::Serialize;
 use serde::de::Error;
 use serde_json::{Map, Value};
-use whippet_model::{Estimate, Events, Finding, Kind, LimitHit, Schedule, ScheduleError, StepText, Verdict};
+use whippet_model::{
+    Estimate, Events, Finding, FindingKind, LimitHit, Schedule, ScheduleError, StepDescription, Verdict,
+};
 
 /// The version of the object that this build writes. Fields may be added without a new version.
 ///
@@ -68,11 +70,11 @@ struct Object<'a> {
 /// A finding or a warning.
 #[derive(Serialize)]
 struct Entry<'a> {
-    kind: Kind,
+    kind: FindingKind,
     message: &'a str,
     place: Option<&'a str>,
     executions: u64,
-    story: &'a [StepText],
+    story: &'a [StepDescription],
     schedule: Value,
 }
 

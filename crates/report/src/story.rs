@@ -7,7 +7,7 @@
 
 use crate::style::{CHANGE, FAINT, STRONG, styled};
 use anstyle::Style;
-use whippet_model::{Finding, StepText};
+use whippet_model::{Finding, StepDescription};
 
 /// Describes a finding in one line: its kind, message and place.
 ///
@@ -38,7 +38,7 @@ pub(crate) fn headline_in(style: Style, finding: &Finding, more: &str) -> String
 /// contains colours.
 ///
 /// ```
-/// let step = whippet_model::StepText {
+/// let step = whippet_model::StepDescription {
 ///     actor: "account".into(),
 ///     action: "receives Withdraw(5)".into(),
 ///     changes: vec!["balance: 0 → -5".into()],
@@ -51,7 +51,7 @@ pub(crate) fn headline_in(style: Style, finding: &Finding, more: &str) -> String
 /// );
 /// ```
 #[must_use]
-pub fn story(steps: &[StepText]) -> String {
+pub fn story(steps: &[StepDescription]) -> String {
     let width = steps.len().to_string().len();
     let mut text = String::new();
     for (i, step) in steps.iter().enumerate() {

@@ -41,7 +41,7 @@ pub fn text(run: &Run, verdict: &Verdict, replays: &[String]) -> String {
 /// Describes the search: `transdpor, order eca, with sleep sets, rule table1, delivery fifo`.
 fn method(run: &Run) -> String {
     let mut parts = vec![run.reduction.to_string()];
-    if run.order != Order::Own {
+    if run.order != Order::Default {
         parts.push(format!("order {}", run.order));
     }
     if run.sleep {

@@ -2,7 +2,9 @@
 
 use expect_test::{Expect, expect};
 use std::time::Duration;
-use whippet_model::{Branch, Counters, Decision, Estimate, Finding, Kind, LimitHit, Name, Schedule, StepText, Verdict};
+use whippet_model::{
+    Branch, Counters, Decision, Estimate, Finding, FindingKind, LimitHit, Name, Schedule, StepDescription, Verdict,
+};
 use whippet_report::{Exit, Run, Usage, failure, json_text, plain, schedule_in, text};
 use whippet_search::{Options, Order, Reduction, Rule};
 
@@ -17,7 +19,7 @@ fn overdrawn() -> Finding {
     let decision =
         Decision { thread: Name::ROOT.child(1), branch: Branch::FIRST, text: "account receives Withdraw(5)".into() };
     Finding {
-        kind: Kind::Assertion,
+        kind: FindingKind::Assertion,
         message: "overdrawn: -5".into(),
         place: Some("tests/bank.rs:15".into()),
         key: Name::ROOT,
@@ -27,14 +29,18 @@ fn overdrawn() -> Finding {
             decisions: vec![decision],
         },
         story: vec![
-            StepText {
+            StepDescription {
                 actor: "account".into(),
                 action: "receives Withdraw(5)".into(),
                 origin: Some("from the test (sent tests/bank.rs:14)".into()),
                 effects: vec!["sends Receipt to client 1".into(), "creates auditor".into()],
                 changes: vec!["balance: 0 → -5".into()],
             },
-            StepText { actor: "client 1".into(), action: "receives Receipt".into(), ..StepText::default() },
+            StepDescription {
+                actor: "client 1".into(),
+                action: "receives Receipt".into(),
+                ..StepDescription::default()
+            },
         ],
         executions: 3,
     }
@@ -42,7 +48,7 @@ fn overdrawn() -> Finding {
 
 fn undeliverable() -> Finding {
     Finding {
-        kind: Kind::Undeliverable,
+        kind: FindingKind::Undeliverable,
         message: "Deposit(1) to account, which has stopped".into(),
         place: None,
         ..overdrawn()

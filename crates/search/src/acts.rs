@@ -4,10 +4,10 @@
 //! so they refer to actors by stable names. The footprint of an act is known only after it has been executed; it
 //! stays valid in all configurations that differ only by independent events before the act.
 //!
-//! The [`Record`] of an execution is kept when the machine moves elsewhere to try something.
+//! The [`ExecutionRecord`] of an execution is kept when the machine moves elsewhere to try something.
 
 use smallvec::{SmallVec, smallvec};
-use whippet_model::{ActorNo, Branch, Clocks, Machine, Name, Relation, Touch, conflict};
+use whippet_model::{ActorNo, Branch, Clocks, Dependence, Machine, Name, Touch, conflict};
 
 /// One event: thread, branch and footprint.
 #[derive(Debug)]
@@ -83,7 +83,7 @@ pub(crate) struct ActorNames {
 impl ActorNames {
     fn new<M: Machine>(machine: &M) -> ActorNames {
         let mut names = ActorNames::default();
-        if machine.relation() == Relation::SameActor {
+        if machine.relation() == Dependence::PerActor {
             names.names.extend((0..machine.actors() as u32).map(|k| Name::ROOT.mixed(0xAC70).child(k)));
         }
         names
@@ -92,7 +92,7 @@ impl ActorNames {
     /// Names the actors that the newest step created after that step.
     #[inline]
     pub(crate) fn push<M: Machine>(&mut self, machine: &M) {
-        if machine.relation() == Relation::Footprints {
+        if machine.relation() == Dependence::Footprints {
             return;
         }
         let known = self.names.len();
@@ -120,8 +120,8 @@ impl ActorNames {
         let at = machine.depth() - 1;
         let step = machine.step(at);
         let touches = match machine.relation() {
-            Relation::SameActor => smallvec![Touch::write(self.of(step.actor))],
-            Relation::Footprints => copied(machine.touches(at)),
+            Dependence::PerActor => smallvec![Touch::write(self.of(step.actor))],
+            Dependence::Footprints => copied(machine.touches(at)),
         };
         Act { thread: step.thread, branch: step.choice.branch, next: machine.next_branch(), touches }
     }
@@ -129,7 +129,7 @@ impl ActorNames {
 
 /// The recorded data of one step.
 #[derive(Clone, Debug)]
-pub(crate) struct Recorded {
+pub(crate) struct RecordedAct {
     pub(crate) act: Act,
     /// Set if its thread had several choices.
     pub(crate) several: bool,
@@ -137,15 +137,15 @@ pub(crate) struct Recorded {
 
 /// The current execution, independent of the machine's position.
 #[derive(Debug)]
-pub(crate) struct Record {
-    pub(crate) steps: Vec<Recorded>,
+pub(crate) struct ExecutionRecord {
+    pub(crate) steps: Vec<RecordedAct>,
     pub(crate) clocks: Clocks,
     pub(crate) names: ActorNames,
 }
 
-impl Record {
-    pub(crate) fn new<M: Machine>(machine: &M) -> Record {
-        Record { steps: Vec::new(), clocks: Clocks::new(), names: ActorNames::new(machine) }
+impl ExecutionRecord {
+    pub(crate) fn new<M: Machine>(machine: &M) -> ExecutionRecord {
+        ExecutionRecord { steps: Vec::new(), clocks: Clocks::new(), names: ActorNames::new(machine) }
     }
 
     pub(crate) fn len(&self) -> usize {
@@ -158,7 +158,7 @@ impl Record {
         let act = self.names.act(machine);
         self.clocks.push(machine);
         self.names.push(machine);
-        self.steps.push(Recorded { act, several });
+        self.steps.push(RecordedAct { act, several });
     }
 
     pub(crate) fn truncate(&mut self, depth: usize) {

@@ -9,7 +9,7 @@
 use crate::orders::Orders;
 use crate::run::{Run, Stop};
 use crate::sleep::Sleep;
-use whippet_model::{ActorNo, Choice, Clocks, Machine, Relation};
+use whippet_model::{ActorNo, Choice, Clocks, Dependence, Machine};
 
 /// One configuration of the current execution.
 #[derive(Debug)]
@@ -99,8 +99,8 @@ pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>, rule: impl Backtrack) -> 
 /// Returns an error for machines with races other than those between messages to one actor.
 pub(crate) fn only_same_actor<M: Machine>(run: &Run<'_, M>, name: &str) -> Result<(), Stop> {
     match run.machine.relation() {
-        Relation::SameActor => Ok(()),
-        Relation::Footprints => Err(Stop::unsupported(format!(
+        Dependence::PerActor => Ok(()),
+        Dependence::Footprints => Err(Stop::unsupported(format!(
             "the reduction `{name}` is for programs in which exactly the messages to one actor depend on each other, \
              and this is no such program: choose `optimal`, `source` or `persistent`"
         ))),

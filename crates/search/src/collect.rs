@@ -6,28 +6,28 @@
 //! event names. The steps of a counterexample are put into an order that depends only on happens-before. The result
 //! therefore depends neither on the order of the search nor on the number of workers.
 //!
-//! A counterexample is *doubtful* if it contains a data race other than the one that it reports: the search may have
+//! A counterexample is *race_tainted* if it contains a data race other than the one that it reports: the search may have
 //! treated steps as independent that the race makes dependent, and the problem may not exist. A counterexample
-//! without such a race is always preferred. A problem that has only doubtful counterexamples is reported only if a
-//! replay that assumes no independence shows it again: see `settle.rs`.
+//! without such a race is always preferred. A problem that has only race_tainted counterexamples is reported only if a
+//! replay that assumes no independence shows it again: see `confirm.rs`.
 
-use crate::control::Taken;
+use crate::control::PathStep;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
-use whippet_model::{Clocks, Kind, Machine, Name, Problem};
+use whippet_model::{Clocks, FindingKind, Machine, Name, Problem};
 
 /// The identity of a problem.
-pub(crate) type Key = (Kind, Name);
+pub(crate) type Key = (FindingKind, Name);
 
 /// A problem with its best known counterexample.
 #[derive(Clone, Debug)]
 pub(crate) struct Found {
     pub(crate) problem: Problem,
-    pub(crate) doubtful: bool,
-    pub(crate) story: Vec<Taken>,
+    pub(crate) race_tainted: bool,
+    pub(crate) story: Vec<PathStep>,
     switches: usize,
     /// The whole execution that showed the problem, for the case that the counterexample alone does not reproduce it.
-    pub(crate) whole: Vec<Taken>,
+    pub(crate) whole: Vec<PathStep>,
     pub(crate) executions: u64,
 }
 
@@ -62,31 +62,32 @@ impl Collector {
         }
         let mut steps = story(clocks, &problem, machine.depth());
         let races = races.iter().filter(|race| race.iter().all(|at| steps.contains(at))).count();
-        let doubtful = races > usize::from(problem.kind == Kind::Race);
+        let race_tainted = races > usize::from(problem.kind == FindingKind::Race);
         let known = self.found.get_mut(&key);
         if let Some(known) = &known
-            && (known.doubtful, known.story.len()) < (doubtful, steps.len())
+            && (known.race_tainted, known.story.len()) < (race_tainted, steps.len())
         {
             self.found.get_mut(&key).expect("just seen").executions += u64::from(first);
             return;
         }
-        if problem.kind != Kind::Limit {
+        if problem.kind != FindingKind::Limit {
             tell(machine, clocks, &mut steps);
         }
         let switches = steps.windows(2).filter(|w| machine.step(w[0]).actor != machine.step(w[1]).actor).count();
-        let story: Vec<Taken> = steps.iter().map(|&at| taken(machine, at)).collect();
+        let story: Vec<PathStep> = steps.iter().map(|&at| path_step(machine, at)).collect();
         let seen = match known {
             Some(known) => {
                 known.executions += u64::from(first);
-                let best = (known.doubtful, known.story.len(), known.switches, &known.story);
-                if best <= (doubtful, story.len(), switches, &story) {
+                let best = (known.race_tainted, known.story.len(), known.switches, &known.story);
+                if best <= (race_tainted, story.len(), switches, &story) {
                     return;
                 }
                 known.executions
             }
             None => 1,
         };
-        self.found.insert(key, Found { problem, doubtful, story, switches, whole: path(machine), executions: seen });
+        self.found
+            .insert(key, Found { problem, race_tainted, story, switches, whole: path(machine), executions: seen });
         if self.found.len() > self.most {
             let (last, _) = self.found.pop_last().expect("there are more than `most`");
             self.dropped.insert(last);
@@ -105,18 +106,18 @@ impl Collector {
 }
 
 /// Returns all steps of the current execution.
-pub(crate) fn path<M: Machine>(machine: &M) -> Vec<Taken> {
-    (0..machine.depth()).map(|at| taken(machine, at)).collect()
+pub(crate) fn path<M: Machine>(machine: &M) -> Vec<PathStep> {
+    (0..machine.depth()).map(|at| path_step(machine, at)).collect()
 }
 
-fn taken<M: Machine>(machine: &M, at: usize) -> Taken {
+fn path_step<M: Machine>(machine: &M, at: usize) -> PathStep {
     let step = machine.step(at);
-    Taken { event: step.event, thread: step.thread, branch: step.choice.branch }
+    PathStep { event: step.event, thread: step.thread, branch: step.choice.branch }
 }
 
 /// Returns the steps that a problem depends on. For an execution that is too long these are all steps.
 fn story(clocks: &Clocks, problem: &Problem, depth: usize) -> Vec<usize> {
-    if problem.kind == Kind::Limit {
+    if problem.kind == FindingKind::Limit {
         return (0..depth).collect();
     }
     let mut words = vec![0u64; depth.div_ceil(64)];

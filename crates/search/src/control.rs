@@ -2,7 +2,7 @@
 //!
 //! It costs a search only a few plain loads and stores per step. The waiting thread wakes up a few times a second,
 //! checks the time and sets each worker's poll flag ([`Control::ask`]). The worker then publishes its counters and
-//! learns whether it has to stop. Each worker's [`Watch`] stores what the worker is currently doing, so that a
+//! learns whether it has to stop. Each worker's [`Watchdog`] stores what the worker is currently doing, so that a
 //! handler that never returns can be identified although its thread will never answer.
 
 use crate::collect::Collector;
@@ -14,7 +14,7 @@ use whippet_model::{Branch, Choice, Counters, Estimate, LimitHit, Limits, Machin
 
 /// One step of a path: the name of its event, the thread that acted, and the branch that it took.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Taken {
+pub(crate) struct PathStep {
     pub(crate) event: Name,
     pub(crate) thread: Name,
     pub(crate) branch: Branch,
@@ -32,7 +32,7 @@ pub(crate) struct Control {
     hit: Mutex<Vec<LimitHit>>,
     stopped: AtomicBool,
     pub(crate) collector: Mutex<Collector>,
-    first: Mutex<Option<Vec<Taken>>>,
+    first: Mutex<Option<Vec<PathStep>>>,
     notes: Mutex<Vec<String>>,
     may_miss: AtomicBool,
     estimate: Mutex<Option<Estimate>>,
@@ -142,12 +142,12 @@ impl Control {
         (counters, depth, estimate)
     }
 
-    /// Creates a machine while the watch is active: set-up code is user code, too, and may not return.
+    /// Creates a machine while the watchdog is active: set-up code is user code, too, and may not return.
     pub(crate) fn set_up<P: Program>(&self, program: &P) -> Result<P::Machine, MachineError> {
         let worker = self.worker();
-        worker.watch.enter(Doing::SettingUp, 0);
+        worker.watchdog.enter(Doing::SettingUp, 0);
         let machine = program.machine();
-        worker.watch.leave();
+        worker.watchdog.leave();
         machine
     }
 
@@ -157,11 +157,11 @@ impl Control {
         let workers = lock(&self.workers);
         let now = Instant::now();
         for (i, worker) in workers.iter().enumerate() {
-            let ticks = worker.watch.ticks.load(Ordering::Acquire);
+            let ticks = worker.watchdog.ticks.load(Ordering::Acquire);
             match seen.get_mut(i) {
                 Some(known) if known.0 == ticks => {
                     if ticks % 2 == 1 && now - known.1 > self.limits.handler {
-                        return Some(worker.watch.stuck());
+                        return Some(worker.watchdog.stuck());
                     }
                 }
                 Some(known) => *known = (ticks, now),
@@ -172,14 +172,14 @@ impl Control {
     }
 
     /// Stores the path of the first complete execution, unless it is already stored.
-    pub(crate) fn keep_first(&self, path: impl FnOnce() -> Vec<Taken>) {
+    pub(crate) fn keep_first(&self, path: impl FnOnce() -> Vec<PathStep>) {
         let mut first = lock(&self.first);
         if first.is_none() {
             *first = Some(path());
         }
     }
 
-    pub(crate) fn first(&self) -> Option<Vec<Taken>> {
+    pub(crate) fn first(&self) -> Option<Vec<PathStep>> {
         lock(&self.first).clone()
     }
 
@@ -232,12 +232,12 @@ struct Published {
 pub(crate) struct Worker {
     asked: AtomicBool,
     published: Mutex<Published>,
-    pub(crate) watch: Watch,
+    pub(crate) watchdog: Watchdog,
 }
 
 impl Worker {
     fn new(steps: usize) -> Worker {
-        Worker { asked: AtomicBool::new(false), published: Mutex::default(), watch: Watch::new(steps) }
+        Worker { asked: AtomicBool::new(false), published: Mutex::default(), watchdog: Watchdog::new(steps) }
     }
 
     /// Returns `true` if the poll flag is set. Called before every step.
@@ -280,7 +280,7 @@ pub(crate) struct Stuck {
 
 /// The current operation of a worker. An odd number of ticks means that the worker is inside user code.
 #[derive(Debug)]
-pub(crate) struct Watch {
+pub(crate) struct Watchdog {
     ticks: AtomicU64,
     doing: AtomicU8,
     /// The length of the path to the operation.
@@ -293,11 +293,11 @@ pub(crate) struct Watch {
 const LONGEST_PATH: usize = 1 << 16;
 const PIECE: usize = 256;
 
-impl Watch {
-    fn new(steps: usize) -> Watch {
+impl Watchdog {
+    fn new(steps: usize) -> Watchdog {
         let mut path = Vec::new();
         path.resize_with(steps.min(LONGEST_PATH).div_ceil(PIECE), OnceLock::new);
-        Watch { ticks: AtomicU64::new(0), doing: AtomicU8::new(0), length: AtomicU64::new(0), path }
+        Watchdog { ticks: AtomicU64::new(0), doing: AtomicU8::new(0), length: AtomicU64::new(0), path }
     }
 
     /// Marks the beginning of the step `choice`.

@@ -5,13 +5,13 @@
 //! that is stuck. At the end every finding, and also the first execution, is replayed on a new machine: a program
 //! that behaves differently the second time is not deterministic, and every verdict about it would be unreliable.
 
+use crate::confirm::confirm;
 use crate::control::{Control, Doing, Stuck};
 use crate::optimal;
 use crate::options::{Options, Reduction};
 use crate::parallel;
 use crate::run::{Run, Stop};
 use crate::sampling;
-use crate::settle::settle;
 use crate::source;
 use crate::threads;
 use crate::udpor;
@@ -152,7 +152,7 @@ pub fn explore<P: Program + Send + 'static>(
         let (program, options, control) = (program.clone(), options.clone(), control.clone());
         threads::start(&options.clone(), move || {
             search(&*program, &options, &control)
-                .and_then(|covered| Ok(settle(&*program, &options, &control, covered, None)?))
+                .and_then(|covered| Ok(confirm(&*program, &options, &control, covered, None)?))
         })
     };
     let mut ticks = Vec::new();
@@ -199,7 +199,7 @@ fn give_up<P: Program + Send + 'static>(
     }
     let verdict = {
         let options = options.clone();
-        threads::start(&options.clone(), move || settle(&*program, &options, &control, false, Some(stuck)))
+        threads::start(&options.clone(), move || confirm(&*program, &options, &control, false, Some(stuck)))
     };
     let verdict = verdict.recv().expect("a thread tells what it came to");
     verdict.unwrap_or_else(|panic| resume_unwind(panic)).map_err(SearchError::from)

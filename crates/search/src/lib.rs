@@ -6,6 +6,7 @@
 mod acts;
 mod backtrack;
 mod collect;
+mod confirm;
 mod control;
 mod dcute;
 mod estimate;
@@ -24,7 +25,6 @@ mod revisit;
 mod run;
 mod sampling;
 mod seen;
-mod settle;
 mod sleep;
 mod source;
 mod stack;

@@ -77,7 +77,7 @@ names! { Reduction, "reduction":
 }
 
 names! { Order, "order":
-    Own = "own", "the search's own choice";
+    Default = "own", "the search's own choice";
     Fifo = "fifo", "the actor with the earliest pending message";
     Lifo = "lifo", "the actor with the latest pending message";
     Eca = "eca", "the actor created earliest: good for pipelines";

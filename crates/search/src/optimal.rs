@@ -3,13 +3,13 @@
 use crate::revisit;
 use crate::run::{Run, Stop};
 use crate::wakeup;
-use whippet_model::{Machine, Relation};
+use whippet_model::{Dependence, Machine};
 
 /// Explores each trace once, and adds a note that names the algorithm.
 pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
     match run.machine.relation() {
         // Revisits must not rely on choices that the machine's own rule prunes.
-        Relation::SameActor if !run.leaves_out() => {
+        Dependence::PerActor if !run.caveat() => {
             run.control.note(REVISIT);
             revisit::search(run)
         }

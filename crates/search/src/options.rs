@@ -74,7 +74,7 @@ impl Reduction {
 pub enum Order {
     /// The search's own: for `optimal` an order learnt during the search, otherwise like `Fifo`.
     #[default]
-    Own,
+    Default,
     /// The actor with the earliest pending message.
     Fifo,
     /// The actor with the latest pending message.
@@ -94,7 +94,7 @@ pub enum Order {
     /// Like `Sgr`, but sorting messages with a comparator that is not transitive, as published.
     SgrPublished,
     /// An actor to which no further messages can be sent, otherwise the one with the lowest
-    /// [level](whippet_model::Machine::level), according to the program's text.
+    /// [level](whippet_model::Machine::inbound_estimate), according to the program's text.
     Stable,
 }
 

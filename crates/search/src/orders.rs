@@ -61,7 +61,7 @@ pub(crate) struct Orders {
 impl Orders {
     /// Creates the order for a search of this machine, which has not taken a step yet.
     pub(crate) fn new<M: Machine>(order: Order, machine: &M, control: &Control) -> Result<Orders, Stop> {
-        if order == Order::Stable && machine.level(ActorNo(0)).is_none() {
+        if order == Order::Stable && machine.inbound_estimate(ActorNo(0)).is_none() {
             let others: Vec<&str> = Order::ALL.iter().filter(|o| **o != order).map(|o| o.name()).collect();
             return Err(Stop::unsupported(format!(
                 "the order `stable` needs to know who may still send to whom: that is known of .abs programs and learnt of \
@@ -114,7 +114,7 @@ impl Orders {
     /// Returns `true` if the actor of the first choice that is awake goes first.
     #[inline]
     pub(crate) fn as_they_come(&self) -> bool {
-        matches!(self.order, Order::Own | Order::Fifo)
+        matches!(self.order, Order::Default | Order::Fifo)
     }
 
     /// Returns the first actor that has an enabled message which is `awake`.
@@ -127,7 +127,7 @@ impl Orders {
     ) -> Option<ActorNo> {
         let actor = |choice: &Choice| machine.actor(choice.what);
         match self.order {
-            Order::Own | Order::Fifo if enabled.first().is_none_or(&mut awake) => enabled.first().map(actor),
+            Order::Default | Order::Fifo if enabled.first().is_none_or(&mut awake) => enabled.first().map(actor),
             Order::Lifo if enabled.last().is_none_or(&mut awake) => enabled.last().map(actor),
             Order::Eca => enabled.iter().filter(|choice| awake(choice)).map(actor).min(),
             Order::Lca => enabled.iter().filter(|choice| awake(choice)).map(actor).max(),
@@ -192,7 +192,9 @@ impl Orders {
             } else {
                 *known = (self.question, self.groups.len() as u32);
                 let level = match &self.unstable {
-                    Some(_) => machine.level(ActorNo(actor)).expect("the machine knew the first actor's level"),
+                    Some(_) => {
+                        machine.inbound_estimate(ActorNo(actor)).expect("the machine knew the first actor's level")
+                    }
                     None => 0,
                 };
                 self.groups.push(Group { actor, first: at, last: at, count: 1, awake: awake(choice), level });
@@ -210,7 +212,7 @@ impl Orders {
 /// Returns the sort key of an actor.
 fn key(order: Order, group: &Group, averages: &[(u64, u64)]) -> u64 {
     match order {
-        Order::Own | Order::Fifo => u64::from(group.first),
+        Order::Default | Order::Fifo => u64::from(group.first),
         Order::Lifo => !u64::from(group.last),
         Order::Eca => u64::from(group.actor),
         Order::Lca => !u64::from(group.actor),

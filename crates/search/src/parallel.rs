@@ -14,7 +14,7 @@ use crate::run::{Run, Stop};
 use crate::{optimal, threads};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex};
-use whippet_model::{Choice, LimitHit, Machine, Program, Relation};
+use whippet_model::{Choice, Dependence, LimitHit, Machine, Program};
 
 /// The work to be done at the end of a task's path.
 #[derive(Copy, Clone, Debug)]
@@ -66,13 +66,13 @@ pub(crate) trait Divisible {
 }
 
 /// The queue of tasks that the workers share.
-struct Hub {
-    desk: Mutex<Desk>,
-    bell: Condvar,
+struct WorkQueue {
+    state: Mutex<QueueState>,
+    changed: Condvar,
     wanted: AtomicBool,
 }
 
-struct Desk {
+struct QueueState {
     tasks: Vec<Task>,
     /// The number of workers, and the number of those that are waiting for a task.
     workers: usize,
@@ -82,56 +82,56 @@ struct Desk {
     over: bool,
 }
 
-impl Hub {
-    fn new(workers: usize) -> Hub {
-        let desk = Desk { tasks: Vec::new(), workers, idle: 0, stop: None, over: false };
-        Hub { desk: Mutex::new(desk), bell: Condvar::new(), wanted: AtomicBool::new(false) }
+impl WorkQueue {
+    fn new(workers: usize) -> WorkQueue {
+        let state = QueueState { tasks: Vec::new(), workers, idle: 0, stop: None, over: false };
+        WorkQueue { state: Mutex::new(state), changed: Condvar::new(), wanted: AtomicBool::new(false) }
     }
 
     /// Waits for the next task. Returns `None` if all work is done or the search was stopped.
     fn take(&self) -> Option<Task> {
-        let mut desk = lock(&self.desk);
-        desk.idle += 1;
+        let mut state = lock(&self.state);
+        state.idle += 1;
         loop {
-            if desk.idle == desk.workers && desk.tasks.is_empty() {
-                desk.over = true;
-                self.bell.notify_all();
+            if state.idle == state.workers && state.tasks.is_empty() {
+                state.over = true;
+                self.changed.notify_all();
             }
-            if desk.over {
+            if state.over {
                 return None;
             }
-            if let Some(task) = desk.tasks.pop() {
-                desk.idle -= 1;
-                self.wanted.store(desk.idle > desk.tasks.len(), Ordering::Relaxed);
+            if let Some(task) = state.tasks.pop() {
+                state.idle -= 1;
+                self.wanted.store(state.idle > state.tasks.len(), Ordering::Relaxed);
                 return Some(task);
             }
             self.wanted.store(true, Ordering::Relaxed);
-            desk = self.bell.wait(desk).unwrap_or_else(std::sync::PoisonError::into_inner);
+            state = self.changed.wait(state).unwrap_or_else(std::sync::PoisonError::into_inner);
         }
     }
 
     /// Stops all workers. The first reason is kept, but an error replaces a limit.
     fn stop(&self, why: Option<Stop>) {
-        let mut desk = lock(&self.desk);
-        desk.over = true;
-        if matches!((&desk.stop, &why), (None, _) | (Some(Stop::Limit(_)), Some(Stop::Machine(_)))) {
-            desk.stop = why;
+        let mut state = lock(&self.state);
+        state.over = true;
+        if matches!((&state.stop, &why), (None, _) | (Some(Stop::Limit(_)), Some(Stop::Machine(_)))) {
+            state.stop = why;
         }
-        self.bell.notify_all();
+        self.changed.notify_all();
     }
 }
 
-impl Share for &Hub {
+impl Share for &WorkQueue {
     #[inline]
     fn wanted(&self) -> bool {
         self.wanted.load(Ordering::Relaxed)
     }
 
     fn give(&self, task: Task) {
-        let mut desk = lock(&self.desk);
-        desk.tasks.push(task);
-        self.wanted.store(desk.idle > desk.tasks.len(), Ordering::Relaxed);
-        self.bell.notify_one();
+        let mut state = lock(&self.state);
+        state.tasks.push(task);
+        self.wanted.store(state.idle > state.tasks.len(), Ordering::Relaxed);
+        self.changed.notify_one();
     }
 }
 
@@ -150,7 +150,7 @@ pub(crate) fn applies<M: Machine>(machine: &M, options: &Options, control: &Cont
     }
     let divisible = match options.reduction {
         Reduction::Exhaustive => true,
-        Reduction::Optimal => machine.relation() == Relation::SameActor && machine.leaves_out().is_none(),
+        Reduction::Optimal => machine.relation() == Dependence::PerActor && machine.caveat().is_none(),
         _ => false,
     };
     if !divisible && options.jobs > 1 {
@@ -165,25 +165,25 @@ pub(crate) fn search<P: Program>(program: &P, options: &Options, control: &Contr
         control.note(optimal::REVISIT);
     }
     let workers = workers(options);
-    let hub = Hub::new(workers);
+    let queue = WorkQueue::new(workers);
     std::thread::scope(|scope| {
         for k in 0..workers {
-            let hub = &hub;
+            let queue = &queue;
             let work = move || {
-                let guard = Guard { hub, control };
+                let guard = Guard { queue, control };
                 let done = control.set_up(program).map_err(Stop::from).and_then(|machine| {
                     let mut run = Run::new(machine, options, control);
-                    work(&mut run, hub, k == 0)
+                    work(&mut run, queue, k == 0)
                 });
                 if let Err(stop) = done {
-                    halt(hub, control, Some(stop));
+                    halt(queue, control, Some(stop));
                 }
                 std::mem::forget(guard);
             };
             threads::builder(options).spawn_scoped(scope, work).expect("the system gives us a thread");
         }
     });
-    match hub.desk.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).stop {
+    match queue.state.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).stop {
         Some(stop) => Err(stop),
         None => Ok(()),
     }
@@ -191,43 +191,48 @@ pub(crate) fn search<P: Program>(program: &P, options: &Options, control: &Contr
 
 /// Stops the other workers if its own worker panics.
 struct Guard<'a> {
-    hub: &'a Hub,
+    queue: &'a WorkQueue,
     control: &'a Control,
 }
 
 impl Drop for Guard<'_> {
     fn drop(&mut self) {
-        halt(self.hub, self.control, None);
+        halt(self.queue, self.control, None);
     }
 }
 
 /// Stops all workers, both those that wait for a task and those that are busy.
-fn halt(hub: &Hub, control: &Control, why: Option<Stop>) {
+fn halt(queue: &WorkQueue, control: &Control, why: Option<Stop>) {
     control.stop(match why {
         Some(Stop::Limit(limit)) => limit,
         // A panic or an error leads to no verdict, so this limit is never shown.
         _ => LimitHit::Interrupted,
     });
-    hub.stop(why);
+    queue.stop(why);
 }
 
 /// Runs one worker. The first worker starts with the whole tree.
-fn work<M: Machine>(run: &mut Run<'_, M>, hub: &Hub, first: bool) -> Result<(), Stop> {
+fn work<M: Machine>(run: &mut Run<'_, M>, queue: &WorkQueue, first: bool) -> Result<(), Stop> {
     match run.options.reduction {
-        Reduction::Exhaustive => work_on(run, &mut Levels::default(), hub, first),
+        Reduction::Exhaustive => work_on(run, &mut Levels::default(), queue, first),
         _ => {
             let mut revisits = Revisits::new(run)?;
-            work_on(run, &mut revisits, hub, first)
+            work_on(run, &mut revisits, queue, first)
         }
     }
 }
 
-fn work_on<M: Machine>(run: &mut Run<'_, M>, search: &mut impl Divisible, hub: &Hub, first: bool) -> Result<(), Stop> {
+fn work_on<M: Machine>(
+    run: &mut Run<'_, M>,
+    search: &mut impl Divisible,
+    queue: &WorkQueue,
+    first: bool,
+) -> Result<(), Stop> {
     if first {
-        search.explore(run, &hub)?;
+        search.explore(run, &queue)?;
     }
-    while let Some(task) = hub.take() {
-        search.part(run, task, &hub)?;
+    while let Some(task) = queue.take() {
+        search.part(run, task, &queue)?;
     }
     Ok(())
 }

@@ -17,7 +17,7 @@
 use crate::backtrack::{Backtrack, Level, first_after, search as walk};
 use crate::orders::Orders;
 use crate::run::{Run, Stop};
-use whippet_model::{ActorNo, Branch, Choice, Machine, Pending, Relation};
+use whippet_model::{ActorNo, Branch, Choice, Dependence, Machine, Pending};
 
 /// Explores everything from the current configuration on.
 pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
@@ -43,13 +43,13 @@ impl Backtrack for Persistent {
 
     fn arrived<M: Machine>(&mut self, run: &mut Run<'_, M>, levels: &mut [Level]) {
         match run.machine.relation() {
-            Relation::SameActor => sends(run, levels),
-            Relation::Footprints => self.races(run, levels),
+            Dependence::PerActor => sends(run, levels),
+            Dependence::Footprints => self.races(run, levels),
         }
     }
 
     fn ended<M: Machine>(&mut self, run: &mut Run<'_, M>, levels: &mut [Level]) {
-        if run.machine.relation() == Relation::Footprints {
+        if run.machine.relation() == Dependence::Footprints {
             self.missed(run, levels);
             self.left(run, levels);
         }
@@ -87,7 +87,7 @@ impl Persistent {
     fn missed<M: Machine>(&mut self, run: &Run<'_, M>, levels: &mut [Level]) {
         for (k, level) in levels.iter_mut().enumerate() {
             self.missed.clear();
-            run.machine.missed(k, &mut self.missed);
+            run.machine.late_alternatives(k, &mut self.missed);
             for &(at, _) in &self.missed {
                 let cause = first_after(&run.clocks, k, at).expect("a step is in its own past");
                 let step = run.machine.step(cause);

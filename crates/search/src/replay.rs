@@ -1,14 +1,15 @@
 //! Replay: executes the decisions of a schedule on a new machine and reports what happened.
 
-use crate::control::Taken;
+use crate::confirm::words;
+use crate::control::PathStep;
 use crate::options::Options;
-use crate::settle::words;
 use crate::threads;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 use whippet_model::{
-    Branch, Choice, Clocks, Kind, Machine, MachineError, Name, Problem, Program, Schedule, ScheduleError, StepText,
+    Branch, Choice, Clocks, FindingKind, Machine, MachineError, Name, Problem, Program, Schedule, ScheduleError,
+    StepDescription,
 };
 
 /// The result of replaying a schedule.
@@ -25,7 +26,7 @@ use whippet_model::{
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replayed {
     /// The steps of the execution, in order.
-    pub story: Vec<StepText>,
+    pub story: Vec<StepDescription>,
     /// The problems of the execution: those of its steps or, if these have none, those of its final configuration.
     pub problems: Vec<Problem>,
 }
@@ -80,7 +81,7 @@ pub fn replay<P: Program>(program: &P, schedule: &Schedule) -> Result<Replayed, 
 /// ```
 /// use std::{sync::Arc, thread::sleep, time::Duration};
 /// use whippet_actors::{Inbox, ActorProgram};
-/// use whippet_model::{Kind, Limits};
+/// use whippet_model::{FindingKind, Limits};
 /// use whippet_search::{Options, explore, replay_within};
 /// let test = Arc::new(ActorProgram::new("asleep", |sys| {
 ///     let slow = sys.spawn_fn(async |inbox: &mut Inbox<()>| {
@@ -93,7 +94,7 @@ pub fn replay<P: Program>(program: &P, schedule: &Schedule) -> Result<Replayed, 
 /// let options = Options { limits: Limits { handler: limit, ..Limits::default() }, ..Options::default() };
 /// let verdict = explore(test.clone(), &options, &()).unwrap();
 /// let replayed = replay_within(test, &verdict.findings[0].schedule, limit).unwrap();
-/// assert_eq!(replayed.problems[0].kind, Kind::Limit);
+/// assert_eq!(replayed.problems[0].kind, FindingKind::Limit);
 /// ```
 pub fn replay_within<P: Program + Send + 'static>(
     program: Arc<P>,
@@ -134,13 +135,13 @@ pub fn replay_within<P: Program + Send + 'static>(
         }
     };
     let steps = (0..story.len()).collect();
-    let problem = Problem { kind: Kind::Limit, message, place: None, key: Name::ROOT, steps, warning: false };
+    let problem = Problem { kind: FindingKind::Limit, message, place: None, key: Name::ROOT, steps, warning: false };
     Ok(Replayed { story, problems: vec![problem] })
 }
 
 /// A report from a replay in another thread.
 enum Told {
-    Step(StepText),
+    Step(StepDescription),
     Done(Result<Replayed, ReplayError>),
 }
 
@@ -148,7 +149,7 @@ enum Told {
 fn carry_out<P: Program>(
     program: &P,
     schedule: &Schedule,
-    mut tell: impl FnMut(&StepText),
+    mut tell: impl FnMut(&StepDescription),
 ) -> Result<Replayed, ReplayError> {
     fits(program, schedule)?;
     let mut walk = Walk { machine: program.machine()?, enabled: Vec::new() };
@@ -235,19 +236,19 @@ impl<M: Machine> Walk<M> {
         if self.machine.problems() > 0 {
             problems.extend((0..self.machine.depth()).filter_map(|at| self.machine.problem(at)));
         } else {
-            self.machine.ending(&mut problems);
+            self.machine.final_problems(&mut problems);
         }
         problems
     }
 
-    pub(crate) fn shows(&mut self, kind: Kind, key: Name) -> bool {
+    pub(crate) fn shows(&mut self, kind: FindingKind, key: Name) -> bool {
         self.problems().iter().any(|problem| (problem.kind, problem.key) == (kind, key))
     }
 
     /// Returns the data races so far.
     pub(crate) fn races(&self) -> Vec<Problem> {
         let mut races = Vec::new();
-        self.machine.races(&mut races);
+        self.machine.data_races(&mut races);
         races
     }
 
@@ -263,17 +264,17 @@ impl<M: Machine> Walk<M> {
     /// past of one of the problem's steps.
     fn problems_shown(&mut self) -> Vec<Problem> {
         let (mut problems, mut clocks) = (self.problems(), Clocks::new());
-        if problems.iter().any(|problem| problem.kind == Kind::Race) {
+        if problems.iter().any(|problem| problem.kind == FindingKind::Race) {
             clocks.follow(&self.machine);
             problems.retain(|problem| {
                 let leads = |at| problem.steps.iter().any(|&step| at == step || clocks.before(at, step));
-                problem.kind == Kind::Race || (0..self.machine.depth()).all(leads)
+                problem.kind == FindingKind::Race || (0..self.machine.depth()).all(leads)
             });
         }
         problems
     }
 
-    pub(crate) fn story(&mut self) -> Vec<StepText> {
+    pub(crate) fn story(&mut self) -> Vec<StepDescription> {
         (0..self.machine.depth()).map(|at| self.machine.describe(at)).collect()
     }
 
@@ -285,10 +286,10 @@ impl<M: Machine> Walk<M> {
 
 /// Executes a path again and returns an error unless its events are the same. `reduces` is `true` if the path comes
 /// from a search that relies on independence.
-pub(crate) fn again<P: Program>(program: &P, path: &[Taken], reduces: bool) -> Result<(), MachineError> {
+pub(crate) fn again<P: Program>(program: &P, path: &[PathStep], reduces: bool) -> Result<(), MachineError> {
     let mut walk = Walk { machine: program.machine()?, enabled: Vec::new() };
     if reduces {
-        walk.machine.reduce();
+        walk.machine.isolate_races();
     }
     for (at, taken) in path.iter().enumerate() {
         let number = at + 1;

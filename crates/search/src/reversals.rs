@@ -21,11 +21,11 @@
 //!
 //! The same trial is not made twice: a configuration is identified by the labels of the events that lead to it.
 
-use crate::acts::{Act, ActorNames, Record};
+use crate::acts::{Act, ActorNames, ExecutionRecord};
 use crate::run::{Run, Stop};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use whippet_model::{Branch, Choice, Machine, Name, Pending, Relation, Without};
+use whippet_model::{Branch, Choice, Dependence, Machine, Name, Pending, Reversal};
 
 /// The trials made at one configuration, each with a flag that is `true` if the thread could act.
 pub(crate) type Tried = FxHashMap<u64, bool>;
@@ -92,7 +92,7 @@ impl Reversals {
     pub(crate) fn find<M: Machine>(
         &mut self,
         run: &mut Run<'_, M>,
-        record: &Record,
+        record: &ExecutionRecord,
         sink: &mut impl Sink,
     ) -> Result<(), Stop> {
         self.targets.clear();
@@ -120,7 +120,7 @@ impl Reversals {
     }
 
     /// Adds the threads of events that are in a race.
-    fn want_races<M: Machine>(&mut self, machine: &M, record: &Record) {
+    fn want_races<M: Machine>(&mut self, machine: &M, record: &ExecutionRecord) {
         for at in 0..record.len() {
             let races = record.clocks.races(at);
             if races.is_empty() {
@@ -133,16 +133,16 @@ impl Reversals {
             for &earlier in races {
                 let earlier = earlier as usize;
                 match machine.without(&record.clocks, earlier, at) {
-                    Without::Unknown => self.want(earlier, target),
-                    Without::Nothing => self.want_below(record, earlier, target),
-                    Without::Same => self.wanted[earlier].push(Wanted { target, same: Some(at) }),
+                    Reversal::Unknown => self.want(earlier, target),
+                    Reversal::Disabled => self.want_below(record, earlier, target),
+                    Reversal::Unchanged => self.wanted[earlier].push(Wanted { target, same: Some(at) }),
                 }
             }
         }
     }
 
     /// Adds the threads that are disabled in the end.
-    fn want_left<M: Machine>(&mut self, machine: &M, record: &Record) {
+    fn want_left<M: Machine>(&mut self, machine: &M, record: &ExecutionRecord) {
         let mut pending = std::mem::take(&mut self.pending);
         pending.clear();
         machine.pending(&mut pending);
@@ -152,8 +152,8 @@ impl Reversals {
             let sender = || (0..record.len()).find(|&at| machine.sent(at).contains(&what.0));
             let needs = union(record, last.or_else(sender).as_slice());
             let object = match machine.relation() {
-                Relation::SameActor => Some(record.names.of(machine.actor(what))),
-                Relation::Footprints => None,
+                Dependence::PerActor => Some(record.names.of(machine.actor(what))),
+                Dependence::Footprints => None,
             };
             let target = self.targets.len();
             for (at, step) in record.steps.iter().enumerate() {
@@ -167,10 +167,10 @@ impl Reversals {
     }
 
     /// Adds the threads of steps that could have taken another branch.
-    fn want_own<M: Machine>(&mut self, machine: &M, record: &Record, other_ways: bool) {
+    fn want_own<M: Machine>(&mut self, machine: &M, record: &ExecutionRecord, other_ways: bool) {
         for (at, step) in record.steps.iter().enumerate() {
             self.missed.clear();
-            machine.missed(at, &mut self.missed);
+            machine.late_alternatives(at, &mut self.missed);
             if step.several || other_ways && step.act.next.is_some() || !self.missed.is_empty() {
                 self.targets.push(Target { thread: step.act.thread, needs: Bits::new() });
                 self.want(at, self.targets.len() - 1);
@@ -179,7 +179,7 @@ impl Reversals {
     }
 
     /// Tries a target, which cannot act without step `at`, without the steps that `at` is in conflict with.
-    fn want_below(&mut self, record: &Record, at: usize, target: usize) {
+    fn want_below(&mut self, record: &ExecutionRecord, at: usize, target: usize) {
         if self.targets[target].thread == record.steps[at].act.thread {
             return;
         }
@@ -195,7 +195,7 @@ impl Reversals {
     fn look<M: Machine>(
         &mut self,
         run: &mut Run<'_, M>,
-        record: &Record,
+        record: &ExecutionRecord,
         sink: &mut impl Sink,
         at: usize,
         wanted: Wanted,
@@ -245,7 +245,7 @@ impl Reversals {
 
 impl Rest {
     /// Collects the steps after step `at` that do not depend on it, beginning with those that the target needs.
-    fn fill(&mut self, record: &Record, at: usize, needs: &[u64]) {
+    fn fill(&mut self, record: &ExecutionRecord, at: usize, needs: &[u64]) {
         self.steps.clear();
         self.others.clear();
         for step in apart(record, at) {
@@ -257,13 +257,18 @@ impl Rest {
 }
 
 /// Iterates over the steps after step `at` that do not depend on it.
-fn apart(record: &Record, at: usize) -> impl Iterator<Item = usize> {
+fn apart(record: &ExecutionRecord, at: usize) -> impl Iterator<Item = usize> {
     (at + 1..record.len()).filter(move |&step| !record.clocks.before(at, step))
 }
 
 /// Returns `true` if a target with a single choice is known to be enabled without step `at` and to lead to nothing
 /// new, because all branches of that choice are asleep there and none of the independent steps wakes one up.
-fn sleeps<'a>(asleep: impl Iterator<Item = &'a Act> + Clone, target: &Target, record: &Record, at: usize) -> bool {
+fn sleeps<'a>(
+    asleep: impl Iterator<Item = &'a Act> + Clone,
+    target: &Target,
+    record: &ExecutionRecord,
+    at: usize,
+) -> bool {
     let wakes = |act: &Act| apart(record, at).any(|step| record.steps[step].act.depends_on(act));
     if target.thread == record.steps[at].act.thread {
         return false;
@@ -281,7 +286,7 @@ fn sleeps<'a>(asleep: impl Iterator<Item = &'a Act> + Clone, target: &Target, re
 /// which it is enabled for the last time.
 fn walk<M: Machine>(
     run: &mut Run<'_, M>,
-    record: &Record,
+    record: &ExecutionRecord,
     at: usize,
     target: &Target,
     rest: &Rest,
@@ -328,7 +333,7 @@ fn attempt<M: Machine>(run: &mut Run<'_, M>, names: &ActorNames, thread: Name, b
 }
 
 /// Returns `k` steps of the rest, then `act`, then the remaining steps that do not depend on it.
-fn beginning(record: &Record, rest: &Rest, k: usize, act: Act) -> Vec<Act> {
+fn beginning(record: &ExecutionRecord, rest: &Rest, k: usize, act: Act) -> Vec<Act> {
     let (before, after) = rest.steps.split_at(k);
     let mut out: Vec<usize> = Vec::new();
     let mut acts = Vec::with_capacity(rest.steps.len() + 1);
@@ -346,7 +351,7 @@ fn beginning(record: &Record, rest: &Rest, k: usize, act: Act) -> Vec<Act> {
 }
 
 /// Returns the union of the pasts of some steps.
-fn union(record: &Record, steps: &[usize]) -> Bits {
+fn union(record: &ExecutionRecord, steps: &[usize]) -> Bits {
     let Some((&first, others)) = steps.split_first() else { return Bits::new() };
     let mut words = Bits::from_slice(record.clocks.past(first));
     for &at in others {

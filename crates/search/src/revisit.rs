@@ -31,7 +31,7 @@ use crate::options::Order;
 use crate::orders::Orders;
 use crate::parallel::{Divisible, Share, Task, Work};
 use crate::run::{Run, Stop};
-use crate::stack::{Aside, NONE, Shelf, Stack};
+use crate::stack::{NONE, SavedSuffix, SavedSuffixes, Stack};
 use crate::weights::way;
 use whippet_model::{Branch, Choice, Machine, MachineError, Pending, ones};
 
@@ -80,8 +80,8 @@ pub(crate) struct Revisits {
     choices: Vec<Choice>,
     revisits: Vec<Revisit>,
     /// The parts of the stack that revisits have saved, one per detour.
-    shelf: Shelf,
-    asides: Vec<Aside>,
+    saved: SavedSuffixes,
+    suffixes: Vec<SavedSuffix>,
     /// The number of revisits of each actor.
     visits: Vec<u32>,
     /// The order that picks the actor. If `None`, the actor with the lowest number in `visits` is picked.
@@ -95,7 +95,7 @@ pub(crate) struct Revisits {
 impl Revisits {
     pub(crate) fn new<M: Machine>(run: &Run<'_, M>) -> Result<Revisits, Stop> {
         let orders = match run.options.order {
-            Order::Own => None,
+            Order::Default => None,
             order => Some(Orders::new(order, &run.machine, run.control)?),
         };
         Ok(Revisits {
@@ -103,8 +103,8 @@ impl Revisits {
             levels: Vec::new(),
             choices: Vec::new(),
             revisits: Vec::new(),
-            shelf: Shelf::default(),
-            asides: Vec::new(),
+            saved: SavedSuffixes::default(),
+            suffixes: Vec::new(),
             visits: Vec::new(),
             orders,
             moved: Vec::new(),
@@ -266,9 +266,9 @@ impl Revisits {
         let at = at as usize;
         self.stack.truncate(by as usize + 1);
         reach(run, &self.stack, at)?;
-        let aside = self.stack.put_aside(at, &mut self.shelf);
-        self.asides.push(aside);
-        self.again(run, aside)?;
+        let suffix = self.stack.save_suffix(at, &mut self.saved);
+        self.suffixes.push(suffix);
+        self.again(run, suffix)?;
         let message = Pending(self.now(message));
         let from = self.choices.len();
         self.choices.push(Choice::first(message));
@@ -287,11 +287,11 @@ impl Revisits {
     }
 
     /// Executes again those of the saved steps that are in the past of the newest saved step.
-    fn again<M: Machine>(&mut self, run: &mut Run<'_, M>, aside: Aside) -> Result<(), Stop> {
+    fn again<M: Machine>(&mut self, run: &mut Run<'_, M>, suffix: SavedSuffix) -> Result<(), Stop> {
         self.round += 1;
-        let (entries, past) = self.shelf.newest(aside);
-        for at in ones(past).skip_while(|&at| at < aside.from) {
-            let entry = entries[at - aside.from];
+        let (entries, past) = self.saved.newest(suffix);
+        for at in ones(past).skip_while(|&at| at < suffix.from) {
+            let entry = entries[at - suffix.from];
             let what = now(&self.moved, self.round, entry.choice.what.0);
             run.redo(Choice { what: Pending(what), ..entry.choice })?;
             self.stack.push(&run.machine, false);
@@ -320,9 +320,9 @@ impl Revisits {
         let level = self.levels.pop().expect("a level is open");
         self.choices.truncate(level.from);
         if level.detour {
-            let aside = self.asides.pop().expect("a detour put something aside");
-            run.rewind(aside.from);
-            self.stack.take_back(aside, &mut self.shelf);
+            let suffix = self.suffixes.pop().expect("a detour saved a suffix");
+            run.rewind(suffix.from);
+            self.stack.restore_suffix(suffix, &mut self.saved);
         }
     }
 
@@ -355,10 +355,10 @@ impl Revisits {
         let mut entries = self.stack.entries().to_vec();
         let mut next = None;
         let detours = self.levels[level + 1..].iter().filter(|level| level.detour).count();
-        for &aside in self.asides.iter().rev().take(detours) {
-            entries.truncate(aside.from);
-            entries.extend_from_slice(self.shelf.entries(aside, next));
-            next = Some(aside);
+        for &suffix in self.suffixes.iter().rev().take(detours) {
+            entries.truncate(suffix.from);
+            entries.extend_from_slice(self.saved.entries(suffix, next));
+            next = Some(suffix);
         }
         entries.truncate(depth);
         entries.iter().map(|entry| (entry.choice, entry.canonical)).collect()

@@ -10,7 +10,9 @@ use crate::options::{Options, Order};
 use crate::parallel::workers;
 use crate::weights::Weights;
 use std::sync::Arc;
-use whippet_model::{ActorNo, Choice, Clocks, Counters, Kind, LimitHit, Machine, MachineError, Name, Pending, Problem};
+use whippet_model::{
+    ActorNo, Choice, Clocks, Counters, FindingKind, LimitHit, Machine, MachineError, Name, Pending, Problem,
+};
 
 /// The reason why a search ends before it has covered everything.
 #[derive(Debug)]
@@ -48,7 +50,7 @@ pub(crate) struct Run<'a, M: Machine> {
     follows: bool,
     first: bool,
     /// Two flags: the machine has a pruning rule of its own; that rule has just pruned every enabled choice.
-    leaves_out: bool,
+    caveat: bool,
     cut: bool,
     wrong: Vec<Problem>,
 }
@@ -57,14 +59,14 @@ impl<'a, M: Machine> Run<'a, M> {
     pub(crate) fn new(mut machine: M, options: &'a Options, control: &'a Control) -> Run<'a, M> {
         machine.limit_memory(options.limits.memory / workers(options));
         if options.reduction.needs_independence() {
-            machine.reduce();
+            machine.isolate_races();
         }
-        let leaves_out = machine.leaves_out();
-        if let Some(missed) = &leaves_out {
+        let caveat = machine.caveat();
+        if let Some(missed) = &caveat {
             control.note_missing(missed.as_str());
         }
         let mut run = Run {
-            leaves_out: leaves_out.is_some(),
+            caveat: caveat.is_some(),
             cut: false,
             machine,
             clocks: Clocks::new(),
@@ -78,7 +80,7 @@ impl<'a, M: Machine> Run<'a, M> {
             wrong: Vec::new(),
         };
         if options.order == Order::Stable
-            && let Some(known) = run.watched(Doing::SettingUp, Machine::learn)
+            && let Some(known) = run.watched(Doing::SettingUp, Machine::prepare)
         {
             control.note(known);
         }
@@ -103,7 +105,7 @@ impl<'a, M: Machine> Run<'a, M> {
         if self.machine.depth() < self.options.limits.steps {
             let mark = out.len();
             self.all_enabled(out);
-            if self.leaves_out {
+            if self.caveat {
                 self.leave_out(out, mark);
             }
         }
@@ -115,12 +117,12 @@ impl<'a, M: Machine> Run<'a, M> {
         self.watched(Doing::Asking, |machine| machine.enabled(out));
     }
 
-    /// Calls `work`, which may run user code, while the watch shows what the worker is doing.
+    /// Calls `work`, which may run user code, while the watchdog shows what the worker is doing.
     #[inline]
     fn watched<T>(&mut self, doing: Doing, work: impl FnOnce(&mut M) -> T) -> T {
-        self.worker.watch.enter(doing, self.machine.depth());
+        self.worker.watchdog.enter(doing, self.machine.depth());
         let answer = work(&mut self.machine);
-        self.worker.watch.leave();
+        self.worker.watchdog.leave();
         answer
     }
 
@@ -139,8 +141,8 @@ impl<'a, M: Machine> Run<'a, M> {
     }
 
     /// Returns `true` if the machine has a pruning rule of its own. The theorems about searches then do not hold.
-    pub(crate) fn leaves_out(&self) -> bool {
-        self.leaves_out
+    pub(crate) fn caveat(&self) -> bool {
+        self.caveat
     }
 
     /// Removes the choices that the machine's pruning rule skips. If none remains, the execution is cut, not
@@ -149,7 +151,7 @@ impl<'a, M: Machine> Run<'a, M> {
     fn leave_out(&mut self, out: &mut Vec<Choice>, mark: usize) {
         let all = out.len();
         for k in (mark..all).rev() {
-            if self.machine.left_out(out[k].what) {
+            if self.machine.is_pruned(out[k].what) {
                 out.remove(k);
             }
         }
@@ -189,9 +191,9 @@ impl<'a, M: Machine> Run<'a, M> {
         if self.worker.asked() {
             self.answer()?;
         }
-        self.worker.watch.begin(&self.machine, choice);
+        self.worker.watchdog.begin(&self.machine, choice);
         self.machine.execute(choice)?;
-        self.worker.watch.leave();
+        self.worker.watchdog.leave();
         Ok(())
     }
 
@@ -230,10 +232,10 @@ impl<'a, M: Machine> Run<'a, M> {
             self.control.keep_first(|| collect::path(&self.machine));
         }
         let cut = self.machine.depth() >= self.options.limits.steps && self.is_cut();
-        self.machine.races(&mut self.wrong);
+        self.machine.data_races(&mut self.wrong);
         if self.machine.problems() == 0 && !cut {
             let mut wrong = std::mem::take(&mut self.wrong);
-            self.watched(Doing::Ending, |machine| machine.ending(&mut wrong));
+            self.watched(Doing::Ending, |machine| machine.final_problems(&mut wrong));
             self.wrong = wrong;
             if self.wrong.is_empty() {
                 return Ok(());
@@ -259,12 +261,13 @@ impl<'a, M: Machine> Run<'a, M> {
             self.clocks.truncate(0);
             self.clocks.follow(&self.machine);
         }
-        let races: Vec<Vec<usize>> = wrong.iter().filter(|p| p.kind == Kind::Race).map(|p| p.steps.clone()).collect();
+        let races: Vec<Vec<usize>> =
+            wrong.iter().filter(|p| p.kind == FindingKind::Race).map(|p| p.steps.clone()).collect();
         let mut found = false;
         let mut told = Vec::new();
         let mut collector = lock(&self.control.collector);
         for mut problem in wrong.drain(..) {
-            problem.warning &= !(problem.kind == Kind::Undeliverable && self.options.undeliverable_is_error);
+            problem.warning &= !(problem.kind == FindingKind::Undeliverable && self.options.undeliverable_is_error);
             found |= !problem.warning;
             // An execution counts once per problem, even if several of its steps show the same problem.
             let key = (problem.kind, problem.key);
@@ -315,7 +318,7 @@ impl<M: Machine> Drop for Run<'_, M> {
 
 fn too_long(steps: usize) -> Problem {
     Problem {
-        kind: Kind::Limit,
+        kind: FindingKind::Limit,
         message: format!("an execution goes on after {steps} steps: it may be endless, or the limit on steps too low"),
         place: None,
         key: Name::ROOT.mixed(0x57E9),

@@ -5,7 +5,7 @@
 //! begin with it. It stays asleep as long as only independent steps are taken, because these could as well have come
 //! after it, and that order has been explored. A dependent step wakes it up.
 
-use whippet_model::{ActorNo, Choice, Machine, Relation, Touch, conflict};
+use whippet_model::{ActorNo, Choice, Dependence, Machine, Touch, conflict};
 
 /// A choice that is asleep.
 #[derive(Copy, Clone, Debug)]
@@ -53,11 +53,11 @@ impl Sleep {
         let step = machine.step(at);
         self.clear();
         match machine.relation() {
-            Relation::SameActor => {
+            Dependence::PerActor => {
                 self.sleepers.extend(before.sleepers.iter().filter(|sleeper| sleeper.actor != step.actor));
                 self.bits = self.sleepers.iter().fold(0, |bits, sleeper| bits | bit(sleeper.choice));
             }
-            Relation::Footprints => {
+            Dependence::Footprints => {
                 let touched = machine.touches(at);
                 for sleeper in &before.sleepers {
                     let touches = &before.touches[sleeper.touches.0 as usize..sleeper.touches.1 as usize];

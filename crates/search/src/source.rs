@@ -10,7 +10,7 @@
 //! have been delivered before any earlier step of its receiver that is not in the past of its send, if the receiver
 //! accepts it there.
 
-use crate::acts::{Act, Record};
+use crate::acts::{Act, ExecutionRecord};
 use crate::run::{Run, Stop};
 use crate::wakeup::{Keep, Levels, explore};
 use smallvec::{SmallVec, smallvec};
@@ -23,7 +23,12 @@ pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
 
 /// Ensures that the reversal of each reversible race is explored. The machine has taken all steps of the record; the
 /// races of the first `examined` steps have been handled before.
-pub(crate) fn reverse<M: Machine>(run: &mut Run<'_, M>, record: &Record, levels: &mut Levels, examined: usize) {
+pub(crate) fn reverse<M: Machine>(
+    run: &mut Run<'_, M>,
+    record: &ExecutionRecord,
+    levels: &mut Levels,
+    examined: usize,
+) {
     let mut causes = Vec::new();
     for late in examined..record.len() {
         let Some(before) = record.clocks.previous(late) else { continue };
@@ -55,7 +60,7 @@ pub(crate) fn reverse<M: Machine>(run: &mut Run<'_, M>, record: &Record, levels:
 
 /// Does the same for a message that could not be delivered in the end: any step of its receiver may have prevented
 /// it.
-fn reverse_left<M: Machine>(run: &mut Run<'_, M>, record: &Record, levels: &mut Levels, what: Pending) {
+fn reverse_left<M: Machine>(run: &mut Run<'_, M>, record: &ExecutionRecord, levels: &mut Levels, what: Pending) {
     let actor = run.machine.actor(what);
     let sender = (0..record.len()).find(|&at| run.machine.sent(at).contains(&what.0));
     let touches = smallvec![Touch::write(record.names.of(actor))];
@@ -71,7 +76,7 @@ fn reverse_left<M: Machine>(run: &mut Run<'_, M>, record: &Record, levels: &mut 
 
 /// Ensures that a choice is explored before step `at` that leads to `act`. The act depends on nothing after that
 /// step, and it can follow the steps up to `late` that are independent of step `at`.
-fn explore_before(record: &Record, levels: &mut Levels, at: usize, late: usize, act: &Act) {
+fn explore_before(record: &ExecutionRecord, levels: &mut Levels, at: usize, late: usize, act: &Act) {
     let rest: SmallVec<[u32; 32]> =
         (at + 1..late).filter(|&step| !record.clocks.before(at, step)).map(|step| step as u32).collect();
     let sequence = rest.iter().map(|&step| &record.steps[step as usize].act).chain([act]);

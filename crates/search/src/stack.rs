@@ -39,7 +39,7 @@ pub(crate) struct Stack {
 
 /// A saved part of a [`Stack`].
 #[derive(Copy, Clone, Debug)]
-pub(crate) struct Aside {
+pub(crate) struct SavedSuffix {
     /// The depth of its first step.
     pub(crate) from: usize,
     entries: usize,
@@ -49,7 +49,7 @@ pub(crate) struct Aside {
 
 /// All saved parts of a [`Stack`], the newest last.
 #[derive(Debug, Default)]
-pub(crate) struct Shelf {
+pub(crate) struct SavedSuffixes {
     entries: Vec<Entry>,
     rows: Vec<u64>,
 }
@@ -146,26 +146,26 @@ impl Stack {
     }
 
     /// Saves and removes all steps from `from` on.
-    pub(crate) fn put_aside(&mut self, from: usize, shelf: &mut Shelf) -> Aside {
-        let aside = Aside { from, entries: shelf.entries.len(), rows: shelf.rows.len(), stride: self.stride };
-        shelf.entries.extend_from_slice(&self.entries[from..]);
-        shelf.rows.extend_from_slice(&self.rows[from * self.stride..]);
+    pub(crate) fn save_suffix(&mut self, from: usize, saved: &mut SavedSuffixes) -> SavedSuffix {
+        let suffix = SavedSuffix { from, entries: saved.entries.len(), rows: saved.rows.len(), stride: self.stride };
+        saved.entries.extend_from_slice(&self.entries[from..]);
+        saved.rows.extend_from_slice(&self.rows[from * self.stride..]);
         self.truncate(from);
-        aside
+        suffix
     }
 
     /// Restores the part that was saved last.
-    pub(crate) fn take_back(&mut self, aside: Aside, shelf: &mut Shelf) {
-        self.truncate(aside.from);
-        for row in shelf.rows[aside.rows..].chunks(aside.stride) {
+    pub(crate) fn restore_suffix(&mut self, suffix: SavedSuffix, saved: &mut SavedSuffixes) {
+        self.truncate(suffix.from);
+        for row in saved.rows[suffix.rows..].chunks(suffix.stride) {
             self.rows.extend_from_slice(row);
-            self.rows.resize(self.rows.len() + self.stride - aside.stride, 0);
+            self.rows.resize(self.rows.len() + self.stride - suffix.stride, 0);
         }
-        for &entry in &shelf.entries[aside.entries..] {
+        for &entry in &saved.entries[suffix.entries..] {
             self.enter(entry);
         }
-        shelf.entries.truncate(aside.entries);
-        shelf.rows.truncate(aside.rows);
+        saved.entries.truncate(suffix.entries);
+        saved.rows.truncate(suffix.rows);
     }
 
     #[inline]
@@ -203,15 +203,15 @@ impl Stack {
     }
 }
 
-impl Shelf {
+impl SavedSuffixes {
     /// Returns the steps of one saved part. `next` is the part saved after it.
-    pub(crate) fn entries(&self, aside: Aside, next: Option<Aside>) -> &[Entry] {
-        &self.entries[aside.entries..next.map_or(self.entries.len(), |next| next.entries)]
+    pub(crate) fn entries(&self, suffix: SavedSuffix, next: Option<SavedSuffix>) -> &[Entry] {
+        &self.entries[suffix.entries..next.map_or(self.entries.len(), |next| next.entries)]
     }
 
     /// Returns the steps of the part saved last, and the past of its newest step.
-    pub(crate) fn newest(&self, aside: Aside) -> (&[Entry], &[u64]) {
-        let rows = &self.rows[aside.rows..];
-        (&self.entries[aside.entries..], &rows[rows.len() - aside.stride..])
+    pub(crate) fn newest(&self, suffix: SavedSuffix) -> (&[Entry], &[u64]) {
+        let rows = &self.rows[suffix.rows..];
+        (&self.entries[suffix.entries..], &rows[rows.len() - suffix.stride..])
     }
 }

@@ -28,11 +28,11 @@ use crate::udpor_rows::{Bits, subset};
 use crate::udpor_trials::Trials;
 use crate::udpor_unfolding::{Offer, Unfolding};
 use smallvec::SmallVec;
-use whippet_model::{Choice, Events, Extension, Machine, Relation};
+use whippet_model::{Choice, Dependence, Events, Extension, Machine};
 
 /// Explores every trace once.
 pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
-    if run.leaves_out() {
+    if run.caveat() {
         let why =
             "the unfolding has every event, and this program's rule leaves some out: choose the reduction `optimal`";
         return Err(Stop::unsupported(why));
@@ -164,7 +164,7 @@ impl Search {
         let what = run.machine.find(thread).expect("an event that can follow is pending: our own error if not");
         run.execute(Choice { what, branch })?;
         // A branch that is found only by executing the step has the same past, so it belongs to the level before.
-        if run.machine.relation() == Relation::SameActor
+        if run.machine.relation() == Dependence::PerActor
             && let Some(next) = run.machine.next_branch()
         {
             let (sibling, new) = self.unfolding.sibling(event, next);
@@ -193,7 +193,7 @@ impl Search {
     fn extend<M: Machine>(&mut self, run: &mut Run<'_, M>) -> Result<(), Stop> {
         let from = self.following.len();
         match run.machine.relation() {
-            Relation::Footprints => {
+            Dependence::Footprints => {
                 let mut offers = std::mem::take(&mut self.offers);
                 if !run.machine.extensions(&run.clocks, &mut offers)? {
                     self.trials.extensions(run, &mut offers)?;
@@ -203,7 +203,7 @@ impl Search {
                 }
                 self.offers = offers;
             }
-            Relation::SameActor => {
+            Dependence::PerActor => {
                 let mut possible = std::mem::take(&mut self.possible);
                 self.deliveries.extensions(&mut run.machine, &run.clocks, &mut possible);
                 for Delivery { thread, branch, after, touch } in possible.drain(..) {

@@ -34,7 +34,7 @@ struct Trial {
 }
 
 /// A step of C.
-struct Taken {
+struct ConfigurationStep {
     thread: Name,
     branch: Branch,
     touches: Vec<Touch>,
@@ -43,7 +43,7 @@ struct Taken {
 /// Data of C and of the trials made.
 #[derive(Default)]
 pub(crate) struct Trials {
-    taken: Vec<Taken>,
+    taken: Vec<ConfigurationStep>,
     sites: Vec<Site>,
     trials: Vec<Trial>,
     /// For each depth, the number of sites and trials before the steps from there on.
@@ -112,7 +112,7 @@ impl Trials {
         if let Some(e) = newest {
             let step = run.machine.step(e);
             let touches = run.machine.touches(e).to_vec();
-            self.taken.push(Taken { thread: step.thread, branch: step.choice.branch, touches });
+            self.taken.push(ConfigurationStep { thread: step.thread, branch: step.choice.branch, touches });
             let site = self.sites.iter_mut().rfind(|site| site.thread == step.thread && site.done.is_none());
             site.expect("what is carried out was pending: our own error if not").done = Some(e);
             least = with(run, &[], e);
@@ -155,7 +155,7 @@ impl Trials {
         enabled.retain(|choice| choice.what == what);
         let mut touched = Vec::new();
         if enabled.is_empty() {
-            run.machine.awaited(what, &mut touched);
+            run.machine.blocked_on(what, &mut touched);
         }
         while let Some(choice) = enabled.pop() {
             run.try_out(choice)?;
@@ -185,7 +185,7 @@ impl Trials {
             self.path.truncate(common);
         }
         for &s in &steps[common..] {
-            let Taken { thread, branch, .. } = self.taken[s];
+            let ConfigurationStep { thread, branch, .. } = self.taken[s];
             let what = run.machine.find(thread).expect("a part of C can be run: our own error if not");
             run.try_out(Choice { what, branch })?;
             self.path.push(s);

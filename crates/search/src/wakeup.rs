@@ -15,12 +15,12 @@
 //! If only the first act of each sequence is kept, this is the search with source sets ([`crate::source`]). It is
 //! simpler and also explores each trace once, but some executions are blocked on the way.
 
-use crate::acts::{Act, Record};
+use crate::acts::{Act, ExecutionRecord};
 use crate::orders::Orders;
 use crate::reversals::{Reversals, Sink, Tried};
 use crate::run::{Run, Stop};
 use crate::source;
-use whippet_model::{Branch, Choice, Machine, Name, Relation};
+use whippet_model::{Branch, Choice, Dependence, Machine, Name};
 
 /// Explores each trace once.
 pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
@@ -207,7 +207,7 @@ fn insert(mut branches: &mut Vec<Node>, mut sequence: Vec<Act>, by_running: bool
 /// Explores everything, with wakeup trees or with source sets.
 pub(crate) fn explore<M: Machine>(run: &mut Run<'_, M>, keep: Keep) -> Result<(), Stop> {
     let orders = Orders::new(run.options.order, &run.machine, run.control)?;
-    let record = Record::new(&run.machine);
+    let record = ExecutionRecord::new(&run.machine);
     let levels = Levels { levels: vec![Level::default()], len: 1, sleepers: Vec::new(), keep, by_running: false };
     let reversals = Reversals::default();
     Search { levels, record, orders, reversals, examined: 0, choices: Vec::new() }.explore(run)
@@ -215,7 +215,7 @@ pub(crate) fn explore<M: Machine>(run: &mut Run<'_, M>, keep: Keep) -> Result<()
 
 struct Search {
     levels: Levels,
-    record: Record,
+    record: ExecutionRecord,
     orders: Orders,
     reversals: Reversals,
     /// The number of steps of the record for which reversals have been found.
@@ -269,7 +269,7 @@ impl Search {
         let awake = |choice: &Choice| levels.awake(at, machine.thread(choice.what), choice.branch);
         let first = self.orders.first(machine, &self.choices, |choice| awake(choice).is_some());
         let Some(actor) = first else {
-            let may_block = levels.keep == Keep::First || run.leaves_out() || levels.by_running;
+            let may_block = levels.keep == Keep::First || run.caveat() || levels.by_running;
             assert!(may_block, "our bug: the optimal search is blocked");
             run.blocked();
             self.reverse(run)?;
@@ -285,7 +285,7 @@ impl Search {
 
     /// Finds the reversals of an execution that has ended.
     fn reverse<M: Machine>(&mut self, run: &mut Run<'_, M>) -> Result<(), Stop> {
-        if self.levels.keep == Keep::First && run.machine.relation() == Relation::SameActor {
+        if self.levels.keep == Keep::First && run.machine.relation() == Dependence::PerActor {
             source::reverse(run, &self.record, &mut self.levels, self.examined);
             self.examined = self.record.len();
             return Ok(());
@@ -294,7 +294,7 @@ impl Search {
     }
 
     fn forward<M: Machine>(&mut self, run: &mut Run<'_, M>, choice: Choice) -> Result<(), Stop> {
-        let several = run.machine.relation() == Relation::Footprints && !run.machine.one_choice_each() && {
+        let several = run.machine.relation() == Dependence::Footprints && !run.machine.one_choice_each() && {
             self.choices.clear();
             run.all_enabled(&mut self.choices);
             self.choices.iter().filter(|other| other.what == choice.what).count() > 1

@@ -82,7 +82,7 @@ fn random_programs() {
         let Some(all) = answer(&program, &Setting::of(Reduction::Exhaustive), Some(size)).unwrap() else { continue };
         judged += 1;
         for setting in
-            settings.iter().filter(|setting| setting.promise() == Promise::All && setting.suits(program.level))
+            settings.iter().filter(|setting| setting.promise() == Promise::All && setting.suits(program.granularity))
         {
             let found = answer(&program, setting, None).unwrap_or_else(|f| panic!("{f}\n{program}")).unwrap();
             if let Err(what) = compare(&all, &found, setting) {

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 use whippet_model::{
-    ActorNo, Choice, Kind, LimitHit, Limits, Machine, MachineError, Name, Pending, Problem, Relation, Step, StepText,
-    Verdict,
+    ActorNo, Choice, Dependence, FindingKind, LimitHit, Limits, Machine, MachineError, Name, Pending, Problem, Step,
+    StepDescription, Verdict,
 };
 use whippet_search::toy::{Action, Delivery, Program, Target, Toy};
 use whippet_search::{Options, Reduction, SearchError, explore, replay};
@@ -76,7 +76,7 @@ fn racy() -> Program {
 fn a_story_has_no_step_that_does_not_matter_and_replays() {
     let verdict = check(&racy(), &exhaustive());
     let [finding] = &verdict.findings[..] else { panic!("one finding, not {:?}", verdict.findings) };
-    assert_eq!(finding.kind, Kind::Assertion);
+    assert_eq!(finding.kind, FindingKind::Assertion);
     let story: Vec<String> = finding.story.iter().map(ToString::to_string).collect();
     assert_eq!(story, ["A1 receives Tag(0) from main", "A0 receives Tag(2) from A1"]);
     assert_eq!(finding.executions, 3, "t9 may come anywhere; t1 finds A0 stopped");
@@ -107,7 +107,7 @@ fn a_deadlock_is_found() {
         [Call(Target::Actor(0), 1)],
     );
     let verdict = check(&program, &exhaustive());
-    assert_eq!(verdict.findings.iter().map(|f| f.kind).collect::<Vec<_>>(), [Kind::Deadlock]);
+    assert_eq!(verdict.findings.iter().map(|f| f.kind).collect::<Vec<_>>(), [FindingKind::Deadlock]);
     assert_eq!(verdict.findings[0].story.len(), 2);
 }
 
@@ -139,7 +139,7 @@ fn an_endless_execution_is_a_finding() {
     let limits = Limits { steps: 50, ..Limits::default() };
     let verdict = check(&program, &Options { limits, ..exhaustive() });
     assert_eq!((verdict.counters.executions, verdict.counters.transitions), (1, 50));
-    assert_eq!((verdict.findings[0].kind, verdict.findings[0].story.len()), (Kind::Limit, 50));
+    assert_eq!((verdict.findings[0].kind, verdict.findings[0].story.len()), (FindingKind::Limit, 50));
     assert_eq!((verdict.limits.as_slice(), verdict.complete), (&[LimitHit::Steps][..], false));
 }
 
@@ -203,8 +203,8 @@ impl Machine for OddMachine {
     fn pending(&self, out: &mut Vec<Pending>) {
         self.inner.pending(out);
     }
-    fn relation(&self) -> Relation {
-        Relation::SameActor
+    fn relation(&self) -> Dependence {
+        Dependence::PerActor
     }
     fn step(&self, at: usize) -> Step {
         Step { event: self.events[at], ..self.inner.step(at) }
@@ -224,8 +224,8 @@ impl Machine for OddMachine {
     fn problem(&self, _: usize) -> Option<Problem> {
         None
     }
-    fn ending(&mut self, _: &mut Vec<Problem>) {}
-    fn describe(&mut self, at: usize) -> StepText {
+    fn final_problems(&mut self, _: &mut Vec<Problem>) {}
+    fn describe(&mut self, at: usize) -> StepDescription {
         self.inner.describe(at)
     }
     fn handler_runs(&self) -> u64 {
@@ -245,7 +245,7 @@ fn a_handler_that_does_not_end_is_a_finding() {
     let verdict = explore(Arc::new(Odd { handler }), &Options { limits, ..exhaustive() }, &()).unwrap();
     assert_eq!((verdict.limits.as_slice(), verdict.complete), (&[LimitHit::Handler][..], false));
     let [finding] = &verdict.findings[..] else { panic!("one finding") };
-    assert_eq!(finding.kind, Kind::Limit);
+    assert_eq!(finding.kind, FindingKind::Limit);
     assert_eq!(finding.story[0].actor, "A0");
     assert_eq!(finding.schedule.decisions.len(), 2);
     assert!(finding.message.starts_with("actor 1 has been in step 2"), "{}", finding.message);

@@ -3,7 +3,7 @@
 use whippet_generate::{Random, Setting, Size, answer, compare, draw};
 use whippet_model::{MachineError, Program};
 use whippet_net::{Action, Net, Script};
-use whippet_search::toy::{Delivery, Level};
+use whippet_search::toy::{Delivery, Granularity};
 use whippet_search::{Order, Reduction, SearchError, explore};
 
 use Action::{Lock, MutexTest, MutexWait, Receive, Send, Test, Unlock, Wait};
@@ -84,9 +84,10 @@ fn random_actor_programs_with_footprints() {
     let mut count = 0;
     for seed in 0..300 {
         let mut program = draw(seed);
-        program.level = if program.delivery == Delivery::Unordered { Level::Fields } else { Level::Footprint };
+        program.granularity =
+            if program.delivery == Delivery::Unordered { Granularity::Fields } else { Granularity::Footprint };
         count += usize::from(judged(&program, &program.to_string()).is_some());
-        program.level = Level::Footprint;
+        program.granularity = Granularity::Footprint;
         count += usize::from(judged(&program, &program.to_string()).is_some());
     }
     assert!(count > 100, "only {count} programs were small enough");

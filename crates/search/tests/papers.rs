@@ -165,7 +165,7 @@ fn with(reduction: Reduction, order: Order, sleep: bool, rule: Rule) -> Options 
 
 #[test]
 fn exhaustive_counts() {
-    let exhaustive = || with(Reduction::Exhaustive, Order::Own, false, Rule::Sound);
+    let exhaustive = || with(Reduction::Exhaustive, Order::Default, false, Rule::Sound);
     assert_eq!(count(&server(), exhaustive()), (6, 26));
     assert_eq!(count(&pi(3), exhaustive()), (540, 1621));
 }

@@ -386,15 +386,15 @@ impl Counted {
     /// Returns the figures that the cell has, by the counting rules of its table.
     fn figures(&self, table: &Table, cell: &Cell) -> Figures {
         let transitions = self.transitions + table.program(cell).prefix;
-        let left_out = u64::from(!table.first_state);
-        let states = self.states.unwrap_or(transitions + 1) - left_out;
+        let is_pruned = u64::from(!table.first_state);
+        let states = self.states.unwrap_or(transitions + 1) - is_pruned;
         // Our depth counts deliveries, but a big step contains several of them.
         let single = table.technique(cell).step == StepSize::Little;
         Figures {
             paths: cell.figures.paths.map(|_| self.executions),
             transitions: cell.figures.transitions.map(|_| transitions),
             states: cell.figures.states.map(|_| states),
-            depth: cell.figures.depth.filter(|_| single).map(|_| self.depth as u64 - left_out),
+            depth: cell.figures.depth.filter(|_| single).map(|_| self.depth as u64 - is_pruned),
         }
     }
 }

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 use whippet::Delivery;
-use whippet_model::{Kind, Verdict};
+use whippet_model::{FindingKind, Verdict};
 use whippet_search::{Options, Order, Reduction, explore, replay};
 use whippet_subjects::{find, trace_counts};
 
@@ -78,7 +78,8 @@ fn quicksort_of_four_has_11088_executions() {
 fn twenty_executions_of_two_philosophers_deadlock() {
     let verdict = exhaustive("philosophers", &[]);
     assert_eq!((verdict.counters.executions, verdict.counters.transitions), (732, 4084));
-    let deadlocked: u64 = verdict.findings.iter().filter(|f| f.kind == Kind::Deadlock).map(|f| f.executions).sum();
+    let deadlocked: u64 =
+        verdict.findings.iter().filter(|f| f.kind == FindingKind::Deadlock).map(|f| f.executions).sum();
     assert_eq!(deadlocked, 20);
 }
 
@@ -108,7 +109,7 @@ fn under_fifo_the_inconsistent_read_is_gone() {
 fn the_late_set_is_undeliverable() {
     let verdict = exhaustive("server", &[]);
     assert!(verdict.findings.is_empty());
-    let late = verdict.warnings.iter().find(|w| w.kind == Kind::Undeliverable).unwrap();
+    let late = verdict.warnings.iter().find(|w| w.kind == FindingKind::Undeliverable).unwrap();
     assert!(late.message.contains("Set(5)") && late.message.contains("has stopped"), "{}", late.message);
 }
 
@@ -136,7 +137,7 @@ fn optimal_searches_have_one_execution_per_trace_in_every_order() {
 #[test]
 fn the_minesweepers_cells_deadlock() {
     let verdict = verdict("minesweeper", &[], Delivery::Unordered, &Options { first_bug: true, ..Options::default() });
-    assert_eq!(verdict.findings[0].kind, Kind::Deadlock);
+    assert_eq!(verdict.findings[0].kind, FindingKind::Deadlock);
     assert!(verdict.findings[0].message.contains("cycle"), "{}", verdict.findings[0].message);
 }
 

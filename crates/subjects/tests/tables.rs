@@ -2,7 +2,7 @@
 //! differences. `whippet reproduce` in a release build runs and prints everything.
 
 use std::sync::Arc;
-use whippet_model::Kind;
+use whippet_model::FindingKind;
 use whippet_search::{Options, Rule, explore};
 use whippet_subjects::{Mark, Plan, Reproduced, Reproducer, Reproduction, Standing, Table, find, table};
 
@@ -109,15 +109,15 @@ fn a_canonical_comparison_never_has_more_states_than_the_published_ones() {
 fn programs_with_futures_are_reconstructed() {
     let result = run(&table("futures").unwrap(), None);
     assert_eq!(result.summary(), "0 of 6 cells equal, 6 reconstructed subject");
-    let found = |subject: &str| -> Vec<Kind> {
+    let found = |subject: &str| -> Vec<FindingKind> {
         let program = find(subject).unwrap().program([]).unwrap();
         let verdict = explore(Arc::new(program), &Options::default(), &()).unwrap();
         assert!(verdict.complete);
         verdict.findings.iter().map(|finding| finding.kind).collect()
     };
     assert_eq!(found("dataproc"), []);
-    assert_eq!(found("deadlock"), [Kind::Deadlock]);
-    assert!(found("datarace").contains(&Kind::Race));
+    assert_eq!(found("deadlock"), [FindingKind::Deadlock]);
+    assert!(found("datarace").contains(&FindingKind::Race));
 }
 
 #[test]

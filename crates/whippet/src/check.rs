@@ -4,7 +4,7 @@ use crate::replay;
 use std::sync::Arc;
 use std::time::Duration;
 use whippet_actors::{ActorProgram, Delivery, Environment, System};
-use whippet_model::{Tasks, Verdict};
+use whippet_model::{ConflictRule, Verdict};
 use whippet_report::failure;
 use whippet_search::{Options, Order, Reduction, ReplayError, SearchError, explore};
 
@@ -80,7 +80,7 @@ pub enum CheckError {
 pub struct Checker {
     name: String,
     delivery: Delivery,
-    tasks: Tasks,
+    tasks: ConflictRule,
     environment: Environment,
     options: Options,
     partial: bool,
@@ -98,7 +98,7 @@ impl Checker {
         Checker {
             name: name.into(),
             delivery: Delivery::default(),
-            tasks: Tasks::default(),
+            tasks: ConflictRule::default(),
             environment: Environment::default(),
             options: Options::default(),
             partial: false,
@@ -184,7 +184,7 @@ impl Checker {
     /// Sets the conflict rule: the condition under which two messages to one actor are dependent.
     ///
     /// ```
-    /// use whippet::model::Tasks;
+    /// use whippet::model::ConflictRule;
     /// # use whippet::prelude::*;
     /// # #[derive(Clone, Debug, Default)]
     /// # struct Desk { names: Tracked<u32>, visits: Tracked<u32> }
@@ -205,10 +205,10 @@ impl Checker {
     /// # }
     /// // Two messages that touch different fields.
     /// let executions = |tasks| Checker::new("desk").tasks(tasks).explore(two).unwrap().counters.executions;
-    /// assert_eq!((executions(Tasks::Fields), executions(Tasks::Actors)), (1, 2));
+    /// assert_eq!((executions(ConflictRule::Fields), executions(ConflictRule::Actors)), (1, 2));
     /// ```
     #[must_use]
-    pub fn tasks(mut self, tasks: Tasks) -> Checker {
+    pub fn tasks(mut self, tasks: ConflictRule) -> Checker {
         self.tasks = tasks;
         self
     }
@@ -343,7 +343,7 @@ impl Checker {
     ///     });
     ///     sys.send(echo, ());
     /// }).unwrap();
-    /// assert_eq!(verdict.findings[0].kind, whippet::model::Kind::Limit);
+    /// assert_eq!(verdict.findings[0].kind, whippet::model::FindingKind::Limit);
     /// ```
     #[must_use]
     pub fn limit_steps(mut self, steps: usize) -> Checker {
@@ -363,7 +363,7 @@ impl Checker {
     ///     });
     ///     sys.send(slow, ());
     /// }).unwrap();
-    /// assert_eq!(verdict.findings[0].kind, whippet::model::Kind::Limit);
+    /// assert_eq!(verdict.findings[0].kind, whippet::model::FindingKind::Limit);
     /// ```
     #[must_use]
     pub fn limit_handler(mut self, time: Duration) -> Checker {

@@ -1,6 +1,6 @@
 //! Tests of actors with tasks, locks and shared variables: exact counts, deadlocks and races of exhaustive search.
 
-use whippet::model::{Kind, Verdict};
+use whippet::model::{FindingKind, Verdict};
 use whippet::prelude::*;
 
 fn exhaustive(body: impl Fn(&mut System) + Send + Sync + 'static) -> Verdict {
@@ -8,7 +8,7 @@ fn exhaustive(body: impl Fn(&mut System) + Send + Sync + 'static) -> Verdict {
 }
 
 /// Returns the numbers of executions, of transitions, and of executions with a problem of this kind.
-fn counts(verdict: &Verdict, kind: Kind) -> (u64, u64, u64) {
+fn counts(verdict: &Verdict, kind: FindingKind) -> (u64, u64, u64) {
     let seen = verdict.findings.iter().filter(|f| f.kind == kind).map(|f| f.executions).sum();
     (verdict.counters.executions, verdict.counters.transitions, seen)
 }
@@ -39,10 +39,10 @@ fn locked_writes(n: usize) -> impl Fn(&mut System) + Send + Sync {
 #[test]
 fn futures_that_write_under_one_lock() {
     let verdict = exhaustive(locked_writes(2));
-    assert_eq!(counts(&verdict, Kind::Race), (40, 160, 0));
+    assert_eq!(counts(&verdict, FindingKind::Race), (40, 160, 0));
     assert!(verdict.findings.is_empty());
     let verdict = exhaustive(locked_writes(3));
-    assert_eq!(counts(&verdict, Kind::Race), (932, 3879, 0));
+    assert_eq!(counts(&verdict, FindingKind::Race), (932, 3879, 0));
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn locks_taken_in_opposite_order() {
                 .to_vec()
         });
     });
-    assert_eq!(counts(&verdict, Kind::Deadlock), (1734, 5655, 6));
+    assert_eq!(counts(&verdict, FindingKind::Deadlock), (1734, 5655, 6));
     let [deadlock] = &verdict.findings[..] else { panic!("{:?}", verdict.findings) };
     assert!(deadlock.message.contains("task 1 waits for lock 2, which task 2 holds"), "{}", deadlock.message);
     assert!(deadlock.message.contains("tests/futures.rs:"), "{}", deadlock.message);
@@ -88,7 +88,7 @@ fn an_actor_and_a_future_deadlock() {
             })]
         });
     });
-    assert_eq!(counts(&verdict, Kind::Deadlock), (2598, 9098, 10));
+    assert_eq!(counts(&verdict, FindingKind::Deadlock), (2598, 9098, 10));
 }
 
 /// Explores two tasks for which main waits. Returns the numbers of racy executions and of all executions.
@@ -108,7 +108,7 @@ where
             ]
         });
     });
-    let (all, _, racy) = counts(&verdict, Kind::Race);
+    let (all, _, racy) = counts(&verdict, FindingKind::Race);
     (racy, all)
 }
 
@@ -145,7 +145,7 @@ fn shares_of_racy_executions() {
                 let _ = main.read(variable);
             });
         });
-        let (all, _, racy) = counts(&verdict, Kind::Race);
+        let (all, _, racy) = counts(&verdict, FindingKind::Race);
         (racy, all)
     };
     assert_eq!(one_task(true), (1, 1), "a read before the promise is waited for");
@@ -257,7 +257,7 @@ fn a_race_leads_no_search_astray() {
     let kinds = |verdict: &Verdict| verdict.findings.iter().map(|f| (f.kind, f.key)).collect::<Vec<_>>();
     let all = exhaustive(racy_decisions);
     assert!(all.notes.iter().all(|note| !note.contains("not justified")), "{:?}", all.notes);
-    let races = |verdict: &Verdict| verdict.findings.iter().filter(|f| f.kind == Kind::Race).count();
+    let races = |verdict: &Verdict| verdict.findings.iter().filter(|f| f.kind == FindingKind::Race).count();
     assert_eq!(races(&all), 1, "{:?}", all.findings);
     for reduction in REDUCTIONS {
         let verdict = Checker::new("racy").reduction(reduction).explore(racy_decisions).unwrap();
@@ -298,8 +298,8 @@ fn a_deadlock_beside_a_race() {
     };
     for reduction in [Reduction::Exhaustive, Reduction::Optimal] {
         let verdict = Checker::new("both").reduction(reduction).explore(body).unwrap();
-        let kinds: Vec<Kind> = verdict.findings.iter().map(|finding| finding.kind).collect();
-        assert_eq!(kinds, [Kind::Deadlock, Kind::Race], "{:?}", verdict.findings);
+        let kinds: Vec<FindingKind> = verdict.findings.iter().map(|finding| finding.kind).collect();
+        assert_eq!(kinds, [FindingKind::Deadlock, FindingKind::Race], "{:?}", verdict.findings);
     }
 }
 
@@ -329,7 +329,7 @@ fn variables_made_in_steps() {
         for locked in [true, false] {
             let verdict = Checker::new("made").reduction(*reduction).explore(body(locked)).unwrap();
             assert!(verdict.complete);
-            let races = verdict.findings.iter().any(|finding| finding.kind == Kind::Race);
+            let races = verdict.findings.iter().any(|finding| finding.kind == FindingKind::Race);
             assert_eq!(races, !locked, "{reduction:?} {locked}: {:?}", verdict.findings);
         }
     }

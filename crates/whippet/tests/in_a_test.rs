@@ -101,7 +101,7 @@ fn a_deadlock_names_the_cycle() {
         })
         .unwrap();
     let [finding] = &verdict.findings[..] else { panic!("one deadlock: {:?}", verdict.findings) };
-    assert_eq!(finding.kind, whippet::model::Kind::Deadlock);
+    assert_eq!(finding.kind, whippet::model::FindingKind::Deadlock);
     assert!(
         finding.message.starts_with("a cycle of actors that wait for each other: friend 1 waits for friend 2"),
         "{}",
@@ -157,7 +157,7 @@ fn an_endless_handler_meets_its_limit() {
             sys.send(actor, true);
         })
         .unwrap();
-    assert_eq!(verdict.findings[0].kind, whippet::model::Kind::Limit);
+    assert_eq!(verdict.findings[0].kind, whippet::model::FindingKind::Limit);
     assert!(!verdict.complete);
 }
 
@@ -179,7 +179,7 @@ fn a_choice_in_the_set_up_is_no_verdict() {
 /// Tests of code that does not end, in the set-up, in constraints, in checks and in a replay.
 mod endless {
     use std::time::Duration;
-    use whippet::model::{Kind, Verdict};
+    use whippet::model::{FindingKind, Verdict};
     use whippet::prelude::*;
 
     const LIMIT: Duration = Duration::from_millis(200);
@@ -223,7 +223,7 @@ mod endless {
         })
         .unwrap();
         let finding = &verdict.findings[0];
-        assert_eq!((finding.kind, finding.story.len(), verdict.complete), (Kind::Limit, 1, false));
+        assert_eq!((finding.kind, finding.story.len(), verdict.complete), (FindingKind::Limit, 1, false));
         assert!(finding.message.starts_with("after step 1, what actors accept"), "{}", finding.message);
     }
 
@@ -262,6 +262,6 @@ mod endless {
         let program = Checker::new("endless").program(body);
         let schedule = &verdict.findings[0].schedule;
         let replayed = whippet::search::replay_within(program.into(), schedule, LIMIT).unwrap();
-        assert_eq!(replayed.problems[0].kind, Kind::Limit);
+        assert_eq!(replayed.problems[0].kind, FindingKind::Limit);
     }
 }

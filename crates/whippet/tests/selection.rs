@@ -1,6 +1,6 @@
 //! Tests of the selection of native actors and messages from sample executions: the order `stable`, and marks.
 
-use whippet::model::{Marks, Tasks, Verdict};
+use whippet::model::{ConflictRule, Marks, Verdict};
 use whippet::prelude::*;
 
 /// A registry with a field for workers and one for others; workers register when they are told to.
@@ -48,7 +48,7 @@ fn workers(sys: &mut System) {
     }
 }
 
-fn explore(reduction: Reduction, order: Order, tasks: Tasks) -> Verdict {
+fn explore(reduction: Reduction, order: Order, tasks: ConflictRule) -> Verdict {
     Checker::new("workers").reduction(reduction).order(order).tasks(tasks).explore(workers).unwrap()
 }
 
@@ -56,21 +56,25 @@ fn explore(reduction: Reduction, order: Order, tasks: Tasks) -> Verdict {
 fn stable_actors_go_first_and_marks_leave_out_what_commutes() {
     for reduction in [Reduction::Persistent, Reduction::Transdpor, Reduction::Source, Reduction::Optimal] {
         let count = |order, tasks| explore(reduction, order, tasks).counters.executions;
-        assert_eq!(count(Order::Stable, Tasks::Actors), 24, "4! orders at the registry, by {reduction}");
+        assert_eq!(count(Order::Stable, ConflictRule::Actors), 24, "4! orders at the registry, by {reduction}");
         for marks in [Marks::Literal, Marks::Persisting] {
-            let marked = count(Order::Stable, Tasks::Marks(marks));
+            let marked = count(Order::Stable, ConflictRule::Marks(marks));
             assert!((6..24).contains(&marked), "{marked} executions of {reduction} with {marks:?}");
         }
     }
-    assert_eq!(explore(Reduction::Optimal, Order::Own, Tasks::Fields).counters.executions, 6, "3! orders of one field");
-    assert_eq!(explore(Reduction::Udpor, Order::Own, Tasks::Fields).counters.executions, 6);
+    assert_eq!(
+        explore(Reduction::Optimal, Order::Default, ConflictRule::Fields).counters.executions,
+        6,
+        "3! orders of one field"
+    );
+    assert_eq!(explore(Reduction::Udpor, Order::Default, ConflictRule::Fields).counters.executions, 6);
 }
 
 #[test]
 fn nobody_can_send_to_the_workers_but_they_can_to_the_registry() {
-    let stable = explore(Reduction::Persistent, Order::Stable, Tasks::Actors).counters;
+    let stable = explore(Reduction::Persistent, Order::Stable, ConflictRule::Actors).counters;
     assert_eq!(stable.unstable, Some(0), "a worker, and at the end the registry, is stable");
-    let registry_first = explore(Reduction::Persistent, Order::Fifo, Tasks::Actors).counters;
+    let registry_first = explore(Reduction::Persistent, Order::Fifo, ConflictRule::Actors).counters;
     assert!(
         stable.executions < registry_first.executions,
         "{} against {}",
@@ -81,8 +85,8 @@ fn nobody_can_send_to_the_workers_but_they_can_to_the_registry() {
 
 #[test]
 fn the_reader_is_told_what_this_rests_on() {
-    let notes = explore(Reduction::Persistent, Order::Stable, Tasks::Marks(Marks::Literal)).notes.join("\n");
+    let notes = explore(Reduction::Persistent, Order::Stable, ConflictRule::Marks(Marks::Literal)).notes.join("\n");
     assert!(notes.contains("marks on messages may miss") && notes.contains("it orders the search, no more"), "{notes}");
-    let notes = explore(Reduction::Optimal, Order::Own, Tasks::Fields).notes.join("\n");
+    let notes = explore(Reduction::Optimal, Order::Default, ConflictRule::Fields).notes.join("\n");
     assert!(!notes.contains("sample"), "{notes}");
 }

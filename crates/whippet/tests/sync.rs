@@ -2,7 +2,7 @@
 //! each.
 
 use std::collections::BTreeSet;
-use whippet::model::{Kind, Verdict};
+use whippet::model::{FindingKind, Verdict};
 use whippet::prelude::*;
 
 fn explore(reduction: Reduction, body: impl Fn(&mut System) + Send + Sync + 'static) -> Verdict {
@@ -24,7 +24,7 @@ fn check(body: impl Fn(&mut System) + Send + Sync + Copy + 'static) -> Verdict {
 }
 
 /// Returns the numbers of executions, of transitions, and of executions with a problem of this kind.
-fn counts(verdict: &Verdict, kind: Kind) -> (u64, u64, u64) {
+fn counts(verdict: &Verdict, kind: FindingKind) -> (u64, u64, u64) {
     let seen = verdict.findings.iter().filter(|f| f.kind == kind).map(|f| f.executions).sum();
     (verdict.counters.executions, verdict.counters.transitions, seen)
 }
@@ -38,7 +38,7 @@ fn two_readers() {
         }
     });
     // Each task takes three steps (request, grant, release); all 20 interleavings of the two are possible.
-    assert_eq!(counts(&verdict, Kind::Deadlock), (20, 68, 0));
+    assert_eq!(counts(&verdict, FindingKind::Deadlock), (20, 68, 0));
 }
 
 #[test]
@@ -50,7 +50,7 @@ fn two_writers() {
         }
     });
     // The writers run one after the other.
-    assert_eq!(counts(&verdict, Kind::Deadlock), (2, 12, 0));
+    assert_eq!(counts(&verdict, FindingKind::Deadlock), (2, 12, 0));
 }
 
 #[test]
@@ -60,7 +60,7 @@ fn a_reader_and_a_writer() {
         sys.spawn_task(async move |task| drop(task.read_lock(lock).await));
         sys.spawn_task(async move |task| drop(task.write_lock(lock).await));
     });
-    assert_eq!(counts(&verdict, Kind::Deadlock), (2, 12, 0));
+    assert_eq!(counts(&verdict, FindingKind::Deadlock), (2, 12, 0));
 }
 
 #[test]
@@ -74,7 +74,7 @@ fn readers_who_want_to_write_wait_for_ever() {
             });
         }
     });
-    assert_eq!(counts(&verdict, Kind::Deadlock), (6, 18, 6));
+    assert_eq!(counts(&verdict, FindingKind::Deadlock), (6, 18, 6));
     let message = &verdict.findings[0].message;
     assert!(message.contains("waits for rwlock, which task"), "{message}");
 }
@@ -91,7 +91,7 @@ fn a_write_under_a_lock_for_reading_is_a_race() {
         }
     });
     // A race in all but the two executions in which one task releases the lock before the other begins.
-    assert_eq!(counts(&verdict, Kind::Race), (20, 68, 18));
+    assert_eq!(counts(&verdict, FindingKind::Race), (20, 68, 18));
 }
 
 /// The test continues when everything is quiet, so what was done until then happens before what it does next.
@@ -110,7 +110,7 @@ fn settling_orders_accesses() {
             }
             sys.spawn_task(async move |task| task.read(variable));
         });
-        counts(&verdict, Kind::Race).2
+        counts(&verdict, FindingKind::Race).2
     };
     assert_eq!([false, true].map(races), [1, 0]);
 }
@@ -128,7 +128,7 @@ fn writes_under_a_lock_for_writing_are_ordered() {
             task.read(variable)
         });
     });
-    assert_eq!(counts(&verdict, Kind::Race), (2, 12, 0));
+    assert_eq!(counts(&verdict, FindingKind::Race), (2, 12, 0));
 }
 
 /// Spawns `TAKERS` tasks that each take `EACH` permits of a semaphore with `PERMITS` permits.
@@ -146,15 +146,15 @@ fn takers<const PERMITS: u32, const TAKERS: usize, const EACH: usize>(sys: &mut 
 
 #[test]
 fn permits() {
-    assert_eq!(counts(&check(takers::<1, 2, 1>), Kind::Deadlock), (2, 12, 0));
-    assert_eq!(counts(&check(takers::<2, 2, 1>), Kind::Deadlock), (20, 68, 0));
-    assert_eq!(counts(&check(takers::<2, 3, 1>), Kind::Deadlock), (384, 1371, 0));
+    assert_eq!(counts(&check(takers::<1, 2, 1>), FindingKind::Deadlock), (2, 12, 0));
+    assert_eq!(counts(&check(takers::<2, 2, 1>), FindingKind::Deadlock), (20, 68, 0));
+    assert_eq!(counts(&check(takers::<2, 3, 1>), FindingKind::Deadlock), (384, 1371, 0));
 }
 
 #[test]
 fn two_who_need_both_permits() {
     let verdict = check(takers::<2, 2, 2>);
-    assert_eq!(counts(&verdict, Kind::Deadlock), (30, 130, 6));
+    assert_eq!(counts(&verdict, FindingKind::Deadlock), (30, 130, 6));
     let message = &verdict.findings[0].message;
     assert!(message.contains("waits for semaphore, which task"), "{message}");
 }
@@ -172,7 +172,7 @@ fn a_permit_as_a_signal() {
             assert_eq!(task.read(variable), 1);
         });
     });
-    assert_eq!(counts(&verdict, Kind::Race), (1, 3, 0));
+    assert_eq!(counts(&verdict, FindingKind::Race), (1, 3, 0));
     assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
 }
 
@@ -206,14 +206,14 @@ fn meeting(sys: &mut System, waiters: usize, ask: bool, all: bool) {
 #[test]
 fn whoever_asks_before_waiting_is_woken() {
     let verdict = check(|sys| meeting(sys, 1, true, false));
-    assert_eq!(counts(&verdict, Kind::Deadlock), (7, 52, 0));
+    assert_eq!(counts(&verdict, FindingKind::Deadlock), (7, 52, 0));
     assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
 }
 
 #[test]
 fn whoever_does_not_ask_misses_what_came_before() {
     let verdict = check(|sys| meeting(sys, 1, false, false));
-    assert_eq!(counts(&verdict, Kind::Deadlock), (7, 54, 1));
+    assert_eq!(counts(&verdict, FindingKind::Deadlock), (7, 54, 1));
     let message = &verdict.findings[0].message;
     assert!(message.starts_with("task waits for condvar (at "), "{message}");
 }
@@ -221,9 +221,9 @@ fn whoever_does_not_ask_misses_what_came_before() {
 #[test]
 fn one_notification_is_not_enough_for_two() {
     let verdict = check(|sys| meeting(sys, 2, true, false));
-    assert_eq!(counts(&verdict, Kind::Deadlock), (80, 557, 24));
+    assert_eq!(counts(&verdict, FindingKind::Deadlock), (80, 557, 24));
     let verdict = check(|sys| meeting(sys, 2, true, true));
-    assert_eq!(counts(&verdict, Kind::Deadlock), (920, 6159, 0));
+    assert_eq!(counts(&verdict, FindingKind::Deadlock), (920, 6159, 0));
 }
 
 #[test]

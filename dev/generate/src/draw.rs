@@ -6,7 +6,7 @@
 
 use crate::Random;
 use std::fmt;
-use whippet_search::toy::{Action, Level, Program, Refusal, Rule, STORES, Target};
+use whippet_search::toy::{Action, Granularity, Program, Refusal, Rule, STORES, Target};
 
 /// The features that a generated program may use besides sending.
 ///
@@ -106,7 +106,7 @@ pub fn draw_from(family: Family, random: &mut Random) -> Program {
     let mut pen = Pen { weights: Weights::of(family), tags, actors, kinds: actors + spare, random };
     let mut program = Program::new(actors);
     if family == Family::Fields {
-        program.level = Level::Fields;
+        program.granularity = Granularity::Fields;
     }
     program.main = (0..starts).map(|_| (pen.any(actors), pen.any(2))).collect();
     for actor in 0..pen.kinds {

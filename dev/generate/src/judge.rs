@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use whippet_model::{Finding, Kind, Limits, Verdict};
+use whippet_model::{Finding, FindingKind, Limits, Verdict};
 use whippet_search::toy::{Action, Delivery, Program};
 use whippet_search::{Reduction, SearchError, explore};
 
@@ -170,7 +170,7 @@ fn judge_searches(program: &Program, settings: &[Setting], size: Size) -> Result
     against_reference(program, &all, size).map_err(fail)?;
     let mut judged =
         Judged { traces: all.log.traces.len(), executions: all.verdict.counters.executions, ..Judged::default() };
-    for setting in settings.iter().filter(|setting| setting.suits(program.level)) {
+    for setting in settings.iter().filter(|setting| setting.suits(program.granularity)) {
         let answer = answer(program, setting, None)?.expect("there was no limit");
         judged.searches += 1;
         let more = || match setting.promise() {
@@ -209,11 +209,12 @@ fn against_reference(program: &Program, all: &Answer, size: Size) -> Result<(), 
     }
     let sound: Vec<_> = known.values().filter(|end| end.failed == 0).collect();
     let expected = [
-        (Kind::Assertion, known.values().any(|end| end.failed > 0)),
-        (Kind::Deadlock, sound.iter().any(|end| end.waiting > 0)),
-        (Kind::Undeliverable, sound.iter().any(|end| end.left > 0)),
+        (FindingKind::Assertion, known.values().any(|end| end.failed > 0)),
+        (FindingKind::Deadlock, sound.iter().any(|end| end.waiting > 0)),
+        (FindingKind::Undeliverable, sound.iter().any(|end| end.left > 0)),
     ];
-    let found: BTreeSet<Kind> = all.verdict.findings.iter().chain(&all.verdict.warnings).map(|f| f.kind).collect();
+    let found: BTreeSet<FindingKind> =
+        all.verdict.findings.iter().chain(&all.verdict.warnings).map(|f| f.kind).collect();
     match expected.into_iter().find(|&(kind, expected)| found.contains(&kind) != expected) {
         Some((kind, true)) => Err(format!("a problem of kind {kind} is missing")),
         Some((kind, false)) => Err(format!("a problem of kind {kind} is made up")),

@@ -3,7 +3,7 @@
 use crate::judge::same_states;
 use crate::{Answer, Failure, Judged, Setting, Size, Style, answer, compare, compare_stories, native, steady};
 use std::collections::BTreeMap;
-use whippet_model::{Finding, Kind};
+use whippet_model::{Finding, FindingKind};
 use whippet_search::Reduction;
 use whippet_search::toy::{Action, Delivery, Program};
 
@@ -78,19 +78,19 @@ fn same(toy: &Answer, native: &Answer, plain: bool) -> Result<(), String> {
 
 /// Compares the numbers of problems. Their descriptions differ between the machines.
 fn same_problems(toy: &Answer, native: &Answer) -> Result<(), String> {
-    let count = |findings: &[Finding], kinds: &[Kind]| -> u64 {
+    let count = |findings: &[Finding], kinds: &[FindingKind]| -> u64 {
         findings.iter().filter(|f| kinds.contains(&f.kind)).map(|f| f.executions).sum()
     };
-    let deadlocks = |answer: &Answer| count(&answer.verdict.findings, &[Kind::Deadlock]);
+    let deadlocks = |answer: &Answer| count(&answer.verdict.findings, &[FindingKind::Deadlock]);
     if deadlocks(toy) != deadlocks(native) {
         return Err(format!("{} deadlocks, not {}", deadlocks(native), deadlocks(toy)));
     }
-    let failures = |answer: &Answer| count(&answer.verdict.findings, &[Kind::Assertion, Kind::Panic]) > 0;
+    let failures = |answer: &Answer| count(&answer.verdict.findings, &[FindingKind::Assertion, FindingKind::Panic]) > 0;
     if failures(toy) != failures(native) {
         return Err("only one machine sees a failure".into());
     }
     // If a native actor waits for a reply, only the deadlock is reported, not also the messages left for the actor.
-    let left = |answer: &Answer| count(&answer.verdict.warnings, &[Kind::Undeliverable]) > 0;
+    let left = |answer: &Answer| count(&answer.verdict.warnings, &[FindingKind::Undeliverable]) > 0;
     if left(native) && !left(toy) || left(toy) && !left(native) && deadlocks(toy) == 0 {
         return Err("only one machine sees messages that are never taken".into());
     }

@@ -7,7 +7,7 @@
 use crate::Trace;
 use std::collections::{BTreeMap, BTreeSet};
 use whippet_model::{Branch, Name};
-use whippet_search::toy::{Action, Delivery, Level, Program, STORES, Target};
+use whippet_search::toy::{Action, Delivery, Granularity, Program, STORES, Target};
 
 /// The end of one execution, as text: two ends are equal iff their texts are equal.
 ///
@@ -103,11 +103,12 @@ struct Happened {
 }
 
 impl Happened {
-    fn depends_on(&self, other: &Happened, level: Level) -> bool {
+    fn depends_on(&self, other: &Happened, granularity: Granularity) -> bool {
         let touched = |one: &Happened, other: &Happened| {
             one.written.iter().any(|part| other.written.contains(part) || other.read.contains(part))
         };
-        self.actor == other.actor && (level != Level::Fields || touched(self, other) || touched(other, self))
+        self.actor == other.actor
+            && (granularity != Granularity::Fields || touched(self, other) || touched(other, self))
     }
 }
 
@@ -127,7 +128,7 @@ impl All<'_> {
             self.executions += 1;
             let events: Vec<Name> = happened.iter().filter_map(|h| h.event).collect();
             let ordered = self.program.delivery != Delivery::Unordered;
-            let level = if ordered { Level::Actor } else { self.program.level };
+            let level = if ordered { Granularity::Actor } else { self.program.granularity };
             let trace = Trace::new(&events, |a, b| happened[a].depends_on(&happened[b], level));
             let end = now.end();
             let before = self.traces.insert(trace, end.clone());

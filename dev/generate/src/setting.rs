@@ -1,17 +1,17 @@
 //! The searches that are compared.
 
 use std::fmt;
-use whippet_search::toy::Level;
+use whippet_search::toy::Granularity;
 use whippet_search::{Options, Order, Reduction, Rule};
 
 /// The parameters of one search.
 ///
 /// ```
 /// use whippet_generate::{Promise, Setting};
-/// use whippet_search::{Reduction, toy::Level};
+/// use whippet_search::{Reduction, toy::Granularity};
 /// let optimal = Setting::of(Reduction::Optimal);
 /// assert_eq!(optimal.promise(), Promise::Once);
-/// assert!(optimal.suits(Level::Fields));
+/// assert!(optimal.suits(Granularity::Fields));
 /// assert_eq!(optimal.options().reduction, Reduction::Optimal);
 /// assert!(Setting::all().contains(&optimal));
 /// ```
@@ -86,10 +86,10 @@ impl Setting {
 
     /// Returns `true` if this search supports the given dependence relation.
     #[must_use]
-    pub fn suits(&self, level: Level) -> bool {
+    pub fn suits(&self, granularity: Granularity) -> bool {
         let any =
             matches!(self.reduction, Reduction::Exhaustive | Reduction::Source | Reduction::Optimal | Reduction::Udpor);
-        level == Level::Actor || any || self.reduction == Reduction::Stateful
+        granularity == Granularity::Actor || any || self.reduction == Reduction::Stateful
     }
 
     /// Returns the guarantee of this search.

@@ -3,7 +3,7 @@
 
 use crate::{Size, Trace};
 use whippet_model::{
-    Branch, Choice, Clocks, Comparison, Machine, MachineError, Name, Pending, Program, Step, StepText, Touch,
+    Branch, Choice, Clocks, Comparison, Machine, MachineError, Name, Pending, Program, Step, StepDescription, Touch,
 };
 
 /// The amount of checking done.
@@ -58,7 +58,7 @@ fn view<M: Machine>(machine: &mut M) -> View {
 #[derive(Clone, Debug, PartialEq)]
 struct Newest {
     step: Step,
-    text: StepText,
+    text: StepDescription,
     causes: Vec<usize>,
     sent: std::ops::Range<u32>,
     touches: Vec<Touch>,

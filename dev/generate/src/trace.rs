@@ -1,7 +1,7 @@
 //! An explicit representation of traces: the events, each with the earlier events that it depends on. It is
 //! independent of the clocks that searches use, so that these are checked too.
 
-use whippet_model::{Machine, Name, Relation, conflict};
+use whippet_model::{Dependence, Machine, Name, conflict};
 
 /// An equivalence class of executions that differ only in the order of independent events.
 ///
@@ -43,8 +43,8 @@ impl Trace {
         let steps: Vec<_> = (0..machine.depth()).map(|at| machine.step(at)).collect();
         let events: Vec<Name> = steps.iter().map(|step| step.event).collect();
         match machine.relation() {
-            Relation::SameActor => Trace::new(&events, |a, b| steps[a].actor == steps[b].actor),
-            Relation::Footprints => Trace::new(&events, |a, b| conflict(machine.touches(a), machine.touches(b))),
+            Dependence::PerActor => Trace::new(&events, |a, b| steps[a].actor == steps[b].actor),
+            Dependence::Footprints => Trace::new(&events, |a, b| conflict(machine.touches(a), machine.touches(b))),
         }
     }
 }

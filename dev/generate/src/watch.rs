@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use whippet_model::{
-    ActorNo, Branch, Choice, Clocks, Comparison, Extension, Kind, Machine, MachineError, Name, Pending, Problem,
-    Program, Relation, Step, StepText, Touch, Without,
+    ActorNo, Branch, Choice, Clocks, Comparison, Dependence, Extension, FindingKind, Machine, MachineError, Name,
+    Pending, Problem, Program, Reversal, Step, StepDescription, Touch,
 };
 
 /// The occurrences of one trace.
@@ -49,7 +49,7 @@ pub struct Log {
     /// The traces and their occurrences.
     pub traces: FxHashMap<Trace, Seen>,
     /// The kinds and keys of the problems at the ends of executions without a data race.
-    pub problems: BTreeSet<(Kind, Name)>,
+    pub problems: BTreeSet<(FindingKind, Name)>,
     /// A description of an inconsistency, if one was seen: one trace with two final states or two keys.
     pub contradiction: Option<String>,
 }
@@ -136,9 +136,9 @@ impl<M: Machine> Machine for Watch<M> {
         clocks.follow(&self.machine);
         let state = self.machine.fingerprint(Comparison::Canonical).ok();
         let (mut races, mut problems) = (Vec::new(), Vec::new());
-        self.machine.races(&mut races);
+        self.machine.data_races(&mut races);
         if races.is_empty() && self.machine.problems() == 0 {
-            self.machine.ending(&mut problems);
+            self.machine.final_problems(&mut problems);
         }
         let seen = Seen { times: 1, state, key: clocks.key(), races: !races.is_empty() };
         let trace = Trace::of(&self.machine);
@@ -185,7 +185,7 @@ impl<M: Machine> Machine for Watch<M> {
         self.machine.pending(out);
     }
 
-    fn relation(&self) -> Relation {
+    fn relation(&self) -> Dependence {
         self.machine.relation()
     }
 
@@ -209,15 +209,15 @@ impl<M: Machine> Machine for Watch<M> {
         self.machine.touches(at)
     }
 
-    fn missed(&self, at: usize, out: &mut Vec<(usize, Branch)>) {
-        self.machine.missed(at, out);
+    fn late_alternatives(&self, at: usize, out: &mut Vec<(usize, Branch)>) {
+        self.machine.late_alternatives(at, out);
     }
 
     fn one_choice_each(&self) -> bool {
         self.machine.one_choice_each()
     }
 
-    fn without(&self, clocks: &Clocks, earlier: usize, later: usize) -> Without {
+    fn without(&self, clocks: &Clocks, earlier: usize, later: usize) -> Reversal {
         self.machine.without(clocks, earlier, later)
     }
 
@@ -225,8 +225,8 @@ impl<M: Machine> Machine for Watch<M> {
         self.machine.extensions(clocks, out)
     }
 
-    fn awaited(&mut self, what: Pending, out: &mut Vec<Touch>) {
-        self.machine.awaited(what, out);
+    fn blocked_on(&mut self, what: Pending, out: &mut Vec<Touch>) {
+        self.machine.blocked_on(what, out);
     }
 
     fn actors(&self) -> usize {
@@ -245,19 +245,19 @@ impl<M: Machine> Machine for Watch<M> {
         self.machine.problem(at)
     }
 
-    fn reduce(&mut self) {
-        self.machine.reduce();
+    fn isolate_races(&mut self) {
+        self.machine.isolate_races();
     }
 
-    fn races(&self, out: &mut Vec<Problem>) {
-        self.machine.races(out);
+    fn data_races(&self, out: &mut Vec<Problem>) {
+        self.machine.data_races(out);
     }
 
-    fn ending(&mut self, out: &mut Vec<Problem>) {
-        self.machine.ending(out);
+    fn final_problems(&mut self, out: &mut Vec<Problem>) {
+        self.machine.final_problems(out);
     }
 
-    fn describe(&mut self, at: usize) -> StepText {
+    fn describe(&mut self, at: usize) -> StepDescription {
         self.machine.describe(at)
     }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use whippet_generate::{
     Failure, Judged, Mixed, Promise, Results, Sample, Setting, Size, judge_mixed, mixed_settings, steady,
 };
-use whippet_model::Kind;
+use whippet_model::FindingKind;
 use whippet_search::Reduction;
 
 const SIZE: Size = Size { executions: 1_000, steps: 40 };
@@ -12,7 +12,7 @@ const SIZE: Size = Size { executions: 1_000, steps: 40 };
 /// Compares the searches on a sample and returns a summary. Panics at the first failure, with a program as small as
 /// possible.
 fn check(test: &str, sample: Sample, settings: &[Setting]) -> String {
-    let (mut judged, mut large, mut problems) = (Judged::default(), 0, BTreeMap::<Kind, u64>::new());
+    let (mut judged, mut large, mut problems) = (Judged::default(), 0, BTreeMap::<FindingKind, u64>::new());
     for seed in sample.seed..sample.seed.wrapping_add(sample.programs) {
         let program = Mixed::draw(seed);
         match judge_mixed(&program, settings, SIZE) {

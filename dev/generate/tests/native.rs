@@ -1,13 +1,13 @@
 //! Comparison of random programs executed as native actors with the toy language.
 
 use whippet_generate::{Failure, Judged, Sample, Size, Style, alike, draw};
-use whippet_search::toy::{Delivery, Level, Program};
+use whippet_search::toy::{Delivery, Granularity, Program};
 
 fn judge_all(program: &Program) -> Result<Option<Judged>, Failure> {
     let mut sum = Judged::default();
     for delivery in [Delivery::Unordered, Delivery::Fifo, Delivery::Causal] {
         for style in Style::ALL {
-            let program = program.clone().delivery(delivery).level(Level::Actor);
+            let program = program.clone().delivery(delivery).granularity(Granularity::Actor);
             let Some(judged) = alike(&program, style, Size::default())? else { return Ok(None) };
             sum.add(judged);
         }

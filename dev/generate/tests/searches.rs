@@ -2,16 +2,16 @@
 
 use whippet_generate::{Failure, Judged, Sample, Setting, Size, draw, judge};
 use whippet_search::Rule;
-use whippet_search::toy::{Action, Delivery, Level, Program};
+use whippet_search::toy::{Action, Delivery, Granularity, Program};
 
 /// Compares the searches under every order of delivery and with every dependence relation that the program supports.
 fn judge_all(program: &Program, settings: &[Setting]) -> Result<Option<Judged>, Failure> {
     let mut sum = Judged::default();
-    let mut levels = vec![Level::Actor, Level::Footprint];
-    levels.extend((program.level == Level::Fields).then_some(Level::Fields));
+    let mut levels = vec![Granularity::Actor, Granularity::Footprint];
+    levels.extend((program.granularity == Granularity::Fields).then_some(Granularity::Fields));
     for delivery in [Delivery::Unordered, Delivery::Fifo, Delivery::Causal] {
         for &level in &levels {
-            let program = program.clone().delivery(delivery).level(level);
+            let program = program.clone().delivery(delivery).granularity(level);
             let Some(judged) = judge(&program, settings, Size::default())? else { return Ok(None) };
             plain(&program, &judged)?;
             sum.add(judged);

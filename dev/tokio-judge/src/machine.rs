@@ -6,8 +6,8 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio_reference::Outcome;
 use whippet_model::{
-    ActorNo, Branch, Choice, Clocks, Machine, MachineError, Name, Pending, Problem, Program, Relation, Step, StepText,
-    Touch, Without,
+    ActorNo, Branch, Choice, Clocks, Dependence, Machine, MachineError, Name, Pending, Problem, Program, Reversal,
+    Step, StepDescription, Touch,
 };
 use whippet_runtime::{TaskMachine, Tasks};
 
@@ -92,7 +92,7 @@ impl Machine for Ear {
     fn pending(&self, out: &mut Vec<Pending>) {
         self.machine.pending(out);
     }
-    fn relation(&self) -> Relation {
+    fn relation(&self) -> Dependence {
         self.machine.relation()
     }
     fn step(&self, at: usize) -> Step {
@@ -107,13 +107,13 @@ impl Machine for Ear {
     fn touches(&self, at: usize) -> &[Touch] {
         self.machine.touches(at)
     }
-    fn missed(&self, at: usize, out: &mut Vec<(usize, Branch)>) {
-        self.machine.missed(at, out);
+    fn late_alternatives(&self, at: usize, out: &mut Vec<(usize, Branch)>) {
+        self.machine.late_alternatives(at, out);
     }
     fn one_choice_each(&self) -> bool {
         self.machine.one_choice_each()
     }
-    fn without(&self, clocks: &Clocks, earlier: usize, later: usize) -> Without {
+    fn without(&self, clocks: &Clocks, earlier: usize, later: usize) -> Reversal {
         self.machine.without(clocks, earlier, later)
     }
     fn actors(&self) -> usize {
@@ -125,10 +125,10 @@ impl Machine for Ear {
     fn problem(&self, at: usize) -> Option<Problem> {
         self.machine.problem(at)
     }
-    fn ending(&mut self, out: &mut Vec<Problem>) {
-        self.machine.ending(out);
+    fn final_problems(&mut self, out: &mut Vec<Problem>) {
+        self.machine.final_problems(out);
     }
-    fn describe(&mut self, at: usize) -> StepText {
+    fn describe(&mut self, at: usize) -> StepDescription {
         self.machine.describe(at)
     }
     fn handler_runs(&self) -> u64 {

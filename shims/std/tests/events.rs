@@ -8,7 +8,7 @@ use std::future::Future;
 use std::panic::Location;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use whippet_model::Kind;
+use whippet_model::FindingKind;
 use whippet_runtime::{Action, Ends, Leaf, On};
 use whippet_search::Reduction;
 use whippet_std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
@@ -133,7 +133,7 @@ fn two_mutexes_the_other_way_round() {
         )
     });
     assert!(verdict.complete);
-    assert!(verdict.findings.iter().any(|finding| finding.kind == Kind::Deadlock), "{verdict:?}");
+    assert!(verdict.findings.iter().any(|finding| finding.kind == FindingKind::Deadlock), "{verdict:?}");
 }
 
 #[test]
@@ -177,7 +177,7 @@ fn a_notification_that_comes_too_early_is_lost() {
             |_| String::new(),
         )
     });
-    assert!(verdict.findings.iter().any(|finding| finding.kind == Kind::Deadlock), "{verdict:?}");
+    assert!(verdict.findings.iter().any(|finding| finding.kind == FindingKind::Deadlock), "{verdict:?}");
 }
 
 #[test]

@@ -4,7 +4,7 @@ mod common;
 
 use common::{explore, outcomes};
 use std::sync::Arc;
-use whippet_model::{Kind, Machine, Program};
+use whippet_model::{FindingKind, Machine, Program};
 use whippet_runtime::{Settings, Tasks};
 use whippet_search::{Options, Reduction};
 use whippet_std::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -104,7 +104,7 @@ fn a_scope_that_never_ends_is_found() {
         });
         String::new()
     });
-    assert_eq!(verdict.findings[0].kind, Kind::Deadlock, "{:?}", verdict.findings);
+    assert_eq!(verdict.findings[0].kind, FindingKind::Deadlock, "{:?}", verdict.findings);
 }
 
 #[test]
@@ -133,7 +133,7 @@ fn unparking_twice_may_be_once() {
             "twice".into()
         });
         assert_eq!(seen.iter().collect::<Vec<_>>(), ["twice"]);
-        assert_eq!(verdict.findings.iter().map(|finding| finding.kind).collect::<Vec<_>>(), [Kind::Deadlock]);
+        assert_eq!(verdict.findings.iter().map(|finding| finding.kind).collect::<Vec<_>>(), [FindingKind::Deadlock]);
     }
 }
 
@@ -163,7 +163,7 @@ fn who_is_never_unparked_waits_for_ever() {
         thread::park();
         String::new()
     });
-    assert_eq!(verdict.findings[0].kind, Kind::Deadlock, "{:?}", verdict.findings);
+    assert_eq!(verdict.findings[0].kind, FindingKind::Deadlock, "{:?}", verdict.findings);
 }
 
 /// A value that takes a lock when it is dropped.

@@ -6,7 +6,7 @@ use common::{explore, explore_with, outcomes};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Mutex, MutexGuard, Notify, RwLock, Semaphore, broadcast, mpsc, oneshot, watch};
-use whippet_model::Kind;
+use whippet_model::FindingKind;
 use whippet_runtime::Settings;
 use whippet_search::Reduction;
 
@@ -233,7 +233,7 @@ fn notify_one_is_kept_and_waiters_are_not() {
         String::new()
     });
     assert_eq!(verdict.findings.len(), 1, "the notification may come too early");
-    assert_eq!(verdict.findings[0].kind, Kind::Deadlock);
+    assert_eq!(verdict.findings[0].kind, FindingKind::Deadlock);
 }
 
 #[test]
@@ -312,7 +312,7 @@ fn bounded_channels_that_wait_for_each_other() {
         String::new()
     });
     let finding = &verdict.findings[0];
-    assert_eq!(finding.kind, Kind::Deadlock);
+    assert_eq!(finding.kind, FindingKind::Deadlock);
     assert!(finding.message.contains("main waits: gets room and sends u32 to channel 2"), "{}", finding.message);
 }
 
@@ -504,7 +504,7 @@ fn a_message_that_nobody_takes_is_found_on_request() {
     assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
     let (verdict, _) = explore_with(Reduction::Optimal, Settings { untaken: true, ..Settings::default() }, body);
     assert_eq!(verdict.findings.len(), 1, "{:?}", verdict.findings);
-    assert_eq!(verdict.findings[0].kind, Kind::Undeliverable);
+    assert_eq!(verdict.findings[0].kind, FindingKind::Undeliverable);
     assert_eq!(verdict.findings[0].message, "a message sent to channel 1 is never taken");
 }
 

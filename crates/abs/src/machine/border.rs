@@ -2,13 +2,13 @@
 
 use super::frame::{Status, TaskState};
 use super::run::End;
-use super::{AbsMachine, NONE, Outcome, Record, Tasks, Undo, salt};
+use super::{AbsMachine, ConflictRule, NONE, Outcome, Record, Undo, salt};
 use crate::eval::Thrown;
 use smallvec::SmallVec;
 use std::ops::Range;
 use whippet_model::{
-    ActorNo, Branch, Choice, Clocks, Comparison, Extension, Machine, MachineError, Name, Pending, Problem, Relation,
-    Step, StepText, Touch,
+    ActorNo, Branch, Choice, Clocks, Comparison, Dependence, Extension, Machine, MachineError, Name, Pending, Problem,
+    Step, StepDescription, Touch,
 };
 
 impl AbsMachine {
@@ -115,8 +115,8 @@ impl AbsMachine {
         let state = &self.tasks[record.task as usize].state;
         let blocks = record.holder == record.task || matches!(state.status, Status::Blocked(..));
         match self.tasks_mode {
-            Tasks::Actors | Tasks::Marks(_) => self.touches.push(Touch::write(group)),
-            Tasks::Fields => {
+            ConflictRule::Actors | ConflictRule::Marks(_) => self.touches.push(Touch::write(group)),
+            ConflictRule::Fields => {
                 let lock = group.mixed(salt::LOCK);
                 if self.blocks {
                     self.touches.push(if blocks { Touch::write(lock) } else { Touch::read(lock) });
@@ -233,10 +233,10 @@ impl Machine for AbsMachine {
         out.extend(self.live.iter().map(|&task| Pending(task)));
     }
 
-    fn relation(&self) -> Relation {
+    fn relation(&self) -> Dependence {
         match self.tasks_mode {
-            Tasks::Actors | Tasks::Marks(_) if !self.waits => Relation::SameActor,
-            _ => Relation::Footprints,
+            ConflictRule::Actors | ConflictRule::Marks(_) if !self.waits => Dependence::PerActor,
+            _ => Dependence::Footprints,
         }
     }
 
@@ -245,15 +245,15 @@ impl Machine for AbsMachine {
         true
     }
 
-    fn level(&self, actor: ActorNo) -> Option<u64> {
+    fn inbound_estimate(&self, actor: ActorNo) -> Option<u64> {
         Some(self.knowledge().level(self, actor.0))
     }
 
-    fn leaves_out(&self) -> Option<String> {
+    fn caveat(&self) -> Option<String> {
         self.missed_by_marks()
     }
 
-    fn left_out(&self, what: Pending) -> bool {
+    fn is_pruned(&self, what: Pending) -> bool {
         self.tasks[what.0 as usize].marked
     }
 
@@ -281,7 +281,7 @@ impl Machine for AbsMachine {
         Ok(false)
     }
 
-    fn awaited(&mut self, what: Pending, out: &mut Vec<Touch>) {
+    fn blocked_on(&mut self, what: Pending, out: &mut Vec<Touch>) {
         self.waits_for(what.0, out);
     }
 
@@ -297,11 +297,11 @@ impl Machine for AbsMachine {
         self.steps[at].problem.as_deref().cloned().map(|problem| Problem { steps: vec![at], ..problem })
     }
 
-    fn ending(&mut self, out: &mut Vec<Problem>) {
+    fn final_problems(&mut self, out: &mut Vec<Problem>) {
         self.look_at_end(out);
     }
 
-    fn describe(&mut self, at: usize) -> StepText {
+    fn describe(&mut self, at: usize) -> StepDescription {
         self.step_text(at)
     }
 

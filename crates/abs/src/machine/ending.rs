@@ -4,7 +4,7 @@ use super::frame::Status;
 use super::{AbsMachine, Outcome};
 use crate::code::{LIBRARY, known};
 use crate::eval::{Limit, MOST_NESTED, MOST_WAYS, Thrown};
-use whippet_model::{Branch, Kind, Name, Problem};
+use whippet_model::{Branch, FindingKind, Name, Problem};
 
 impl AbsMachine {
     /// Returns the problem of a task that ends with an exception, or `None` if its future is kept: the exception is
@@ -15,14 +15,14 @@ impl AbsMachine {
         let method = code.method_name(entry.method);
         let (kind, message, place) = match thrown {
             Thrown::Exception(crate::value::Value::Atom(known::ASSERTION_FAILED), place) => {
-                (Kind::Assertion, format!("the assertion fails: {}", self.line(*place)), *place)
+                (FindingKind::Assertion, format!("the assertion fails: {}", self.line(*place)), *place)
             }
             Thrown::Exception(..) if entry.kept => return None,
             Thrown::Exception(exception, place) => {
                 let message = format!("{} is not caught: {}", self.value_text(exception), self.line(*place));
-                (Kind::Panic, message, *place)
+                (FindingKind::Panic, message, *place)
             }
-            Thrown::Limit(limit, place) => (Kind::Limit, self.limit_text(*limit, method), *place),
+            Thrown::Limit(limit, place) => (FindingKind::Limit, self.limit_text(*limit, method), *place),
         };
         let key = Name(u64::from(place)).mixed(kind as u64).mixed(u64::from(entry.method));
         Some(Problem { kind, message, place: self.place(place), key, steps: Vec::new(), warning: false })
@@ -64,9 +64,16 @@ impl AbsMachine {
                 self.value_text(exception),
                 self.line(*place)
             );
-            let key = Name(u64::from(*place)).mixed(Kind::Panic as u64).mixed(u64::from(entry.method));
+            let key = Name(u64::from(*place)).mixed(FindingKind::Panic as u64).mixed(u64::from(entry.method));
             let steps = vec![*step as usize];
-            out.push(Problem { kind: Kind::Panic, message, place: self.place(*place), key, steps, warning: false });
+            out.push(Problem {
+                kind: FindingKind::Panic,
+                message,
+                place: self.place(*place),
+                key,
+                steps,
+                warning: false,
+            });
         }
         self.deadlock(out);
     }
@@ -87,13 +94,14 @@ impl AbsMachine {
         let mut lines: Vec<(u32, u32, String)> = stuck.iter().map(|&task| self.stuck_text(task)).collect();
         lines.sort();
         let mix = |key: Name, place: u32, method: u32| key.mixed(u64::from(place) << 32 | u64::from(method));
-        let key = lines.iter().fold(Name(Kind::Deadlock as u64), |key, &(place, method, _)| mix(key, place, method));
+        let key =
+            lines.iter().fold(Name(FindingKind::Deadlock as u64), |key, &(place, method, _)| mix(key, place, method));
         let head = if warning { "nothing can happen any more, and somebody still waits" } else { "nobody can go on" };
         let texts: Vec<String> = lines.into_iter().map(|(.., text)| text).collect();
         let first = stuck.iter().copied().find(|task| on_future(task)).unwrap_or(stuck[0]);
         let steps = stuck.iter().map(|&task| self.state_of(task).last).filter(|&step| step != super::NONE);
         out.push(Problem {
-            kind: Kind::Deadlock,
+            kind: FindingKind::Deadlock,
             message: format!("{head}: {}", texts.join("; ")),
             place: self.place(self.where_it_waits(first)),
             key,

@@ -1,7 +1,7 @@
 //! The conditions of waiting tasks: kept up to date after each step.
 
 use super::frame::Status;
-use super::{AbsMachine, Tasks, Undo, salt};
+use super::{AbsMachine, ConflictRule, Undo, salt};
 use crate::code::{Guard, Instr};
 use crate::eval::{Eval, Ways, field_bit};
 use crate::value::Value;
@@ -49,7 +49,7 @@ impl AbsMachine {
     pub(super) fn waits_for(&self, task: u32, out: &mut Vec<Touch>) {
         let entry = &self.tasks[task as usize];
         let group = self.groups[entry.group as usize].name;
-        let fields = self.tasks_mode == Tasks::Fields;
+        let fields = self.tasks_mode == ConflictRule::Fields;
         if self.blocks || !fields {
             out.push(Touch::read(if fields { group.mixed(salt::LOCK) } else { group }));
         }

@@ -5,12 +5,12 @@
 //! that is explored with the two tasks swapped, so the search skips it. Independence is decided by the summaries of
 //! the methods.
 
-use super::{AbsMachine, Marks, Tasks, Undo};
+use super::{AbsMachine, ConflictRule, Marks, Undo};
 
 impl AbsMachine {
     /// Updates the marks of the other tasks in the group of a task that is about to run.
     pub(super) fn mark(&mut self, task: u32) {
-        let Tasks::Marks(marks) = self.tasks_mode else { return };
+        let ConflictRule::Marks(marks) = self.tasks_mode else { return };
         let (group, method) = (self.tasks[task as usize].group, self.tasks[task as usize].method);
         let mut changed = Vec::new();
         for &other in self.live.iter().filter(|&&other| other != task) {
@@ -36,7 +36,7 @@ impl AbsMachine {
 
     /// Returns the note on executions that marks may miss, for the reader of the verdict.
     pub(super) fn missed_by_marks(&self) -> Option<String> {
-        let Tasks::Marks(_) = self.tasks_mode else { return None };
+        let ConflictRule::Marks(_) = self.tasks_mode else { return None };
         Some("marks on tasks may miss executions where an actor is taken to which others can still send, and where tasks wait; `--tasks fields` does not".into())
     }
 }

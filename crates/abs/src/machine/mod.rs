@@ -8,13 +8,13 @@
 //! To go back, every step saves the state of its task and logs the old values of the fields it changes; the tasks,
 //! objects and groups that it created are truncated. No code runs a second time.
 //!
-//! With [`Tasks::Fields`], the footprint of a step consists of:
+//! With [`ConflictRule::Fields`], the footprint of a step consists of:
 //! * each field of an object that it reads or writes;
 //! * each future: written by the end of its task, read by every step that tests or reads it;
 //! * the group's lock: written by a step that blocks its group or ends such a block, read by all other steps of the
 //!   group.
 //!
-//! With [`Tasks::Actors`] and [`Tasks::Marks`], the fields and the lock of a group are one object. If no task can stop
+//! With [`ConflictRule::Actors`] and [`ConflictRule::Marks`], the fields and the lock of a group are one object. If no task can stop
 //! before its end, each task is then one message that is delivered once, so the searches for plain actors apply.
 
 mod border;
@@ -35,7 +35,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
-use whippet_model::{Choice, MachineError, Marks, Name, Problem, Program, Tasks, Touch};
+use whippet_model::{Choice, ConflictRule, MachineError, Marks, Name, Problem, Program, Touch};
 
 /// The default limit on the number of statements in one step.
 ///
@@ -66,7 +66,7 @@ pub const DEFAULT_STATEMENTS: u64 = 10_000_000;
 pub struct AbsProgram {
     code: Arc<Code>,
     knowledge: Arc<OnceLock<Knowledge>>,
-    tasks: Tasks,
+    tasks: ConflictRule,
     statements: u64,
 }
 
@@ -128,7 +128,7 @@ impl AbsProgram {
         let file = crate::syntax::parse(&source.text, source.end_of_first() + 1);
         let file = file.map_err(|fault| crate::LangError::new(&source, vec![fault]))?;
         let code = crate::check::check(&source, &file).map_err(|faults| crate::LangError::new(&source, faults))?;
-        let (tasks, statements) = (Tasks::default(), DEFAULT_STATEMENTS);
+        let (tasks, statements) = (ConflictRule::default(), DEFAULT_STATEMENTS);
         Ok(AbsProgram { code: Arc::new(code), knowledge: Arc::default(), tasks, statements })
     }
 
@@ -141,12 +141,12 @@ impl AbsProgram {
     /// #     class Cell implements Cell { Int value = 0; Unit set(Int v) { value = v; } }
     /// #     { Cell c = new Cell(); c!set(1); c!set(2); }
     /// # "#).unwrap();
-    /// use whippet_abs::Tasks;
-    /// let verdict = whippet_search::explore(program.tasks(Tasks::Actors).into(), &Default::default(), &()).unwrap();
+    /// use whippet_abs::ConflictRule;
+    /// let verdict = whippet_search::explore(program.tasks(ConflictRule::Actors).into(), &Default::default(), &()).unwrap();
     /// assert_eq!(verdict.counters.executions, 2);
     /// ```
     #[must_use]
-    pub fn tasks(mut self, tasks: Tasks) -> AbsProgram {
+    pub fn tasks(mut self, tasks: ConflictRule) -> AbsProgram {
         self.tasks = tasks;
         self
     }
@@ -157,7 +157,7 @@ impl AbsProgram {
     /// use whippet_abs::AbsProgram;
     /// let endless = AbsProgram::parse("endless.abs", "{ while (True) { skip; } }").unwrap().statements(1_000);
     /// let verdict = whippet_search::explore(endless.into(), &Default::default(), &()).unwrap();
-    /// assert_eq!(verdict.findings[0].kind, whippet_model::Kind::Limit);
+    /// assert_eq!(verdict.findings[0].kind, whippet_model::FindingKind::Limit);
     /// ```
     #[must_use]
     pub fn statements(mut self, most: u64) -> AbsProgram {
@@ -295,7 +295,7 @@ pub struct AbsMachine {
     /// The static analysis of the program, computed on first use.
     knowledge: Arc<OnceLock<Knowledge>>,
     consts: Vec<Value>,
-    tasks_mode: Tasks,
+    tasks_mode: ConflictRule,
     statements: u64,
     /// `true` if some method can block its group.
     blocks: bool,

@@ -3,7 +3,7 @@
 use super::frame::Status;
 use super::{AbsMachine, Outcome, Undo};
 use crate::value::Value;
-use whippet_model::StepText;
+use whippet_model::StepDescription;
 
 impl AbsMachine {
     /// Returns the class name of an object, followed by a number if the class has several objects.
@@ -34,7 +34,7 @@ impl AbsMachine {
         format!("{}({})", self.code.method_name(entry.method), args.join(", "))
     }
 
-    pub(super) fn step_text(&self, at: usize) -> StepText {
+    pub(super) fn step_text(&self, at: usize) -> StepDescription {
         let record = &self.steps[at];
         let entry = &self.tasks[record.task as usize];
         let main = entry.caller == super::NONE;
@@ -46,7 +46,7 @@ impl AbsMachine {
             let place = self.place(entry.place).unwrap_or_default();
             format!("from {} (sent {place})", self.object_text(caller.object))
         });
-        StepText {
+        StepDescription {
             actor: self.object_text(entry.object),
             action,
             origin,

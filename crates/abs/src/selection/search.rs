@@ -13,7 +13,7 @@
 
 use crate::machine::{AbsMachine, AbsProgram};
 use std::collections::BTreeSet;
-use whippet_model::{Choice, Clocks, Comparison, Machine, MachineError, Marks, Pending, Program, Tasks};
+use whippet_model::{Choice, Clocks, Comparison, ConflictRule, Machine, MachineError, Marks, Pending, Program};
 
 /// The rule that selects an actor.
 ///
@@ -104,7 +104,7 @@ pub struct Count {
 /// assert!(count.complete && count.states > count.executions);
 /// ```
 pub fn search(program: &AbsProgram, selection: &Selection) -> Result<Count, MachineError> {
-    let tasks = selection.marks.map_or(Tasks::Actors, Tasks::Marks);
+    let tasks = selection.marks.map_or(ConflictRule::Actors, ConflictRule::Marks);
     let machine = program.clone().tasks(tasks).machine()?;
     let mut run = Run {
         machine,
@@ -174,7 +174,7 @@ impl Run {
         let depth = self.machine.depth();
         for choice in choices {
             let task = choice.what.0;
-            if self.machine.actor(choice.what).0 != actor || self.machine.left_out(choice.what) {
+            if self.machine.actor(choice.what).0 != actor || self.machine.is_pruned(choice.what) {
                 continue;
             }
             self.execute(task)?;

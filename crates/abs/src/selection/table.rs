@@ -5,7 +5,7 @@
 //! and are marked as such.
 
 use super::search::{Pick, Selection, search};
-use crate::{AbsProgram, Marks, Tasks};
+use crate::{AbsProgram, ConflictRule, Marks};
 use std::collections::BTreeSet;
 use std::fmt;
 use whippet_model::MachineError;
@@ -157,7 +157,7 @@ type Example<'a> = (&'a str, &'a str, &'a str, &'a [(&'a str, &'a str)], Pick, O
 /// ```
 #[must_use]
 pub fn running_example() -> AbsProgram {
-    AbsProgram::parse("running.abs", RUNNING).expect("the running example is well formed").tasks(Tasks::Actors)
+    AbsProgram::parse("running.abs", RUNNING).expect("the running example is well formed").tasks(ConflictRule::Actors)
 }
 
 /// Returns the row of Figure 4: the running example under TransDPOR with the earliest message first, from the

@@ -1,7 +1,7 @@
 //! Checks that Whippet's findings in each example are those its comment announces, with several searches.
 
-use whippet_abs::{AbsProgram, Tasks};
-use whippet_model::{Kind, Verdict};
+use whippet_abs::{AbsProgram, ConflictRule};
+use whippet_model::{FindingKind, Verdict};
 use whippet_search::{Options, Reduction, explore};
 
 fn program(name: &str) -> AbsProgram {
@@ -10,29 +10,30 @@ fn program(name: &str) -> AbsProgram {
     AbsProgram::parse(name, &text).unwrap_or_else(|e| panic!("{e}"))
 }
 
-fn verdict(name: &str, reduction: Reduction, tasks: Tasks) -> Verdict {
+fn verdict(name: &str, reduction: Reduction, tasks: ConflictRule) -> Verdict {
     let options = Options { reduction, ..Options::default() };
     explore(std::sync::Arc::new(program(name).tasks(tasks)), &options, &()).unwrap()
 }
 
 /// Checks the kinds and places of the findings, and the number of executions that the default search needs.
 #[track_caller]
-fn check(name: &str, expected: &[(Kind, &str)], executions: u64) {
-    let optimal = verdict(name, Reduction::Optimal, Tasks::Fields);
+fn check(name: &str, expected: &[(FindingKind, &str)], executions: u64) {
+    let optimal = verdict(name, Reduction::Optimal, ConflictRule::Fields);
     assert!(optimal.complete);
     let found = |verdict: &Verdict| {
-        let mut found: Vec<(Kind, String)> =
+        let mut found: Vec<(FindingKind, String)> =
             verdict.findings.iter().map(|f| (f.kind, f.place.clone().unwrap_or_default())).collect();
         found.sort();
         found
     };
-    let wanted: Vec<(Kind, String)> = expected.iter().map(|(kind, place)| (*kind, (*place).to_string())).collect();
+    let wanted: Vec<(FindingKind, String)> =
+        expected.iter().map(|(kind, place)| (*kind, (*place).to_string())).collect();
     assert_eq!(found(&optimal), wanted, "{:#?}", optimal.findings);
     assert_eq!(optimal.counters.executions, executions);
     assert_eq!(optimal.counters.blocked, 0);
-    let source = verdict(name, Reduction::Source, Tasks::Fields);
+    let source = verdict(name, Reduction::Source, ConflictRule::Fields);
     assert_eq!(found(&source), wanted);
-    let actors = verdict(name, Reduction::Optimal, Tasks::Actors);
+    let actors = verdict(name, Reduction::Optimal, ConflictRule::Actors);
     assert_eq!(found(&actors), wanted);
     assert!(actors.counters.executions >= executions);
 }
@@ -44,7 +45,7 @@ fn bounded_buffer() {
 
 #[test]
 fn philosophers() {
-    check("philosophers.abs", &[(Kind::Deadlock, "philosophers.abs:30")], 9);
+    check("philosophers.abs", &[(FindingKind::Deadlock, "philosophers.abs:30")], 9);
 }
 
 #[test]
@@ -54,17 +55,17 @@ fn mail() {
 
 #[test]
 fn dht() {
-    check("dht.abs", &[(Kind::Assertion, "dht.abs:48")], 2);
+    check("dht.abs", &[(FindingKind::Assertion, "dht.abs:48")], 2);
 }
 
 #[test]
 fn chat() {
-    check("chat.abs", &[(Kind::Assertion, "chat.abs:54")], 36);
+    check("chat.abs", &[(FindingKind::Assertion, "chat.abs:54")], 36);
 }
 
 #[test]
 fn bank() {
-    check("bank.abs", &[(Kind::Assertion, "bank.abs:29")], 4);
+    check("bank.abs", &[(FindingKind::Assertion, "bank.abs:29")], 4);
 }
 
 #[test]

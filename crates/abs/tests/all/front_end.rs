@@ -2,7 +2,7 @@
 
 use crate::modules::TWO;
 use whippet_abs::AbsProgram;
-use whippet_model::{Kind, Machine, Program};
+use whippet_model::{FindingKind, Machine, Program};
 use whippet_search::{Options, explore};
 
 const PROGRAM: &str = r#"
@@ -230,12 +230,12 @@ fn functions_that_fit_are_accepted() {
 #[test]
 fn an_endless_loop_meets_a_limit() {
     let verdict = verdict("{ Int x = 0; while (True) { x = x + 1; } }");
-    assert_eq!(verdict.findings[0].kind, Kind::Limit);
+    assert_eq!(verdict.findings[0].kind, FindingKind::Limit);
     assert!(verdict.findings[0].message.contains("100000 statements"), "{}", verdict.findings[0].message);
     let endless = verdict_of_function("def Int f(Int n) = f(n + 1);", "f(0)");
-    assert_eq!(endless.findings[0].kind, Kind::Limit);
+    assert_eq!(endless.findings[0].kind, FindingKind::Limit);
     let large = verdict_of_function("", "pow(10, 100000000)");
-    assert_eq!(large.findings[0].kind, Kind::Limit);
+    assert_eq!(large.findings[0].kind, FindingKind::Limit);
 }
 
 /// Strings and lists that double again and again meet a limit before memory is exhausted.
@@ -252,7 +252,7 @@ fn doubling_meets_a_limit() {
         let first = "Int k = 0; Int n = 1; String s = \"a\"; List<Int> l = list[1];";
         let verdict = verdict(&format!("{{ {first} while (True) {{ k = k + 1; {twice} }} }}"));
         let [finding] = &verdict.findings[..] else { panic!("{twice}: {:?}", verdict.findings) };
-        assert_eq!(finding.kind, Kind::Limit, "{twice}");
+        assert_eq!(finding.kind, FindingKind::Limit, "{twice}");
         assert!(finding.message.contains(limit), "{twice}: {}", finding.message);
     }
 }
@@ -284,8 +284,8 @@ fn verdict_of_function(function: &str, call: &str) -> whippet_model::Verdict {
 fn exceptions_go_to_whoever_keeps_the_future() {
     let class = "interface I { Int m(); } class C implements I { Int m() { throw NullPointerException; } }";
     let kind = |main: &str| verdict(&format!("{class} {{ I i = new C(); {main} }}")).findings.first().map(|f| f.kind);
-    assert_eq!(kind("i!m();"), Some(Kind::Panic));
-    assert_eq!(kind("Fut<Int> f = i!m();"), Some(Kind::Panic));
+    assert_eq!(kind("i!m();"), Some(FindingKind::Panic));
+    assert_eq!(kind("Fut<Int> f = i!m();"), Some(FindingKind::Panic));
     assert_eq!(kind("Fut<Int> f = i!m(); try { Int x = f.get; } catch { NullPointerException => skip; }"), None);
 }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::sync::Arc;
 use whippet_abs::selection::{Selection, search};
-use whippet_abs::{AbsMachine, AbsProgram, Marks, Tasks};
+use whippet_abs::{AbsMachine, AbsProgram, ConflictRule, Marks};
 use whippet_model::{Choice, Comparison, Machine, Program, Verdict};
 use whippet_search::{Options, Order, Reduction, explore};
 
@@ -129,7 +129,7 @@ macro_rules! delegate {
 }
 
 use whippet_model::{
-    ActorNo, Clocks, Extension, MachineError, Name, Pending, Problem, Relation, Step, StepText, Touch,
+    ActorNo, Clocks, Dependence, Extension, MachineError, Name, Pending, Problem, Step, StepDescription, Touch,
 };
 
 impl Machine for Watch {
@@ -143,22 +143,22 @@ impl Machine for Watch {
         actor(&, what: Pending) -> ActorNo;
         find(&, thread: Name) -> Option<Pending>;
         pending(&, out: &mut Vec<Pending>);
-        relation(&) -> Relation;
+        relation(&) -> Dependence;
         accepted_at(&mut, what: Pending, at: usize) -> bool;
-        level(&, actor: ActorNo) -> Option<u64>;
-        leaves_out(&) -> Option<String>;
-        left_out(&, what: Pending) -> bool;
+        inbound_estimate(&, actor: ActorNo) -> Option<u64>;
+        caveat(&) -> Option<String>;
+        is_pruned(&, what: Pending) -> bool;
         step(&, at: usize) -> Step;
         causes(&, at: usize, out: &mut Vec<usize>);
         sent(&, at: usize) -> std::ops::Range<u32>;
         touches(&, at: usize) -> &[Touch];
         extensions(&mut, clocks: &Clocks, out: &mut Vec<Extension>) -> Result<bool, MachineError>;
-        awaited(&mut, what: Pending, out: &mut Vec<Touch>);
+        blocked_on(&mut, what: Pending, out: &mut Vec<Touch>);
         actors(&) -> usize;
         problems(&) -> usize;
         problem(&, at: usize) -> Option<Problem>;
-        ending(&mut, out: &mut Vec<Problem>);
-        describe(&mut, at: usize) -> StepText;
+        final_problems(&mut, out: &mut Vec<Problem>);
+        describe(&mut, at: usize) -> StepDescription;
         handler_runs(&) -> u64;
     }
 
@@ -168,7 +168,7 @@ impl Machine for Watch {
     }
 }
 
-fn reached(program: &AbsProgram, options: &Options, tasks: Tasks) -> (BTreeSet<u128>, Verdict) {
+fn reached(program: &AbsProgram, options: &Options, tasks: ConflictRule) -> (BTreeSet<u128>, Verdict) {
     let finals = Arc::new(std::sync::Mutex::new(BTreeSet::new()));
     let watched = Watched { program: program.clone().tasks(tasks), finals: finals.clone() };
     let verdict = explore(Arc::new(watched), options, &()).unwrap();
@@ -179,23 +179,23 @@ fn reached(program: &AbsProgram, options: &Options, tasks: Tasks) -> (BTreeSet<u
 }
 
 /// Returns the searches that are tried on some of the programs in addition to the default one.
-fn others(waits: bool) -> Vec<(Options, Tasks)> {
+fn others(waits: bool) -> Vec<(Options, ConflictRule)> {
     let of = |reduction, order| Options { reduction, order, ..Options::default() };
     let asleep = |reduction| Options { sleep: true, ..of(reduction, Order::Stable) };
     let mut all = vec![
-        (of(Reduction::Optimal, Order::Own), Tasks::Actors),
-        (of(Reduction::Optimal, Order::Stable), Tasks::Fields),
-        (of(Reduction::Source, Order::Own), Tasks::Fields),
-        (of(Reduction::Source, Order::Stable), Tasks::Actors),
-        (asleep(Reduction::Persistent), Tasks::Fields),
-        (of(Reduction::Udpor, Order::Own), Tasks::Fields),
-        (of(Reduction::Udpor, Order::Own), Tasks::Actors),
+        (of(Reduction::Optimal, Order::Default), ConflictRule::Actors),
+        (of(Reduction::Optimal, Order::Stable), ConflictRule::Fields),
+        (of(Reduction::Source, Order::Default), ConflictRule::Fields),
+        (of(Reduction::Source, Order::Stable), ConflictRule::Actors),
+        (asleep(Reduction::Persistent), ConflictRule::Fields),
+        (of(Reduction::Udpor, Order::Default), ConflictRule::Fields),
+        (of(Reduction::Udpor, Order::Default), ConflictRule::Actors),
     ];
     if !waits {
         for reduction in [Reduction::Dcute, Reduction::Transdpor] {
-            all.push((of(reduction, Order::Own), Tasks::Actors));
+            all.push((of(reduction, Order::Default), ConflictRule::Actors));
         }
-        all.extend([Reduction::Dcute, Reduction::Transdpor].map(|reduction| (asleep(reduction), Tasks::Actors)));
+        all.extend([Reduction::Dcute, Reduction::Transdpor].map(|reduction| (asleep(reduction), ConflictRule::Actors)));
     }
     all
 }
@@ -216,7 +216,7 @@ fn compare(seeds: std::ops::Range<u64>, waits: bool) -> Tally {
         let program = AbsProgram::parse("generated.abs", &text).unwrap_or_else(|e| panic!("{e}\n{text}"));
         let Some((truth, _)) = every_order(&program, 2_000) else { continue };
         tally.programs += 1;
-        let (fields, verdict) = reached(&program, &Options::default(), Tasks::Fields);
+        let (fields, verdict) = reached(&program, &Options::default(), ConflictRule::Fields);
         assert_eq!(fields, truth, "optimal with fields, seed {seed}\n{text}");
         assert_eq!(verdict.counters.blocked, 0, "seed {seed}\n{text}");
         tally.fields += verdict.counters.executions;
@@ -225,7 +225,7 @@ fn compare(seeds: std::ops::Range<u64>, waits: bool) -> Tally {
                 let name = format!("{}, {}, {tasks:?}, seed {seed}\n{text}", options.reduction, options.order);
                 let (finals, other) = reached(&program, &options, tasks);
                 assert_eq!(finals, truth, "{name}");
-                if options.reduction == Reduction::Udpor && tasks == Tasks::Fields {
+                if options.reduction == Reduction::Udpor && tasks == ConflictRule::Fields {
                     assert_eq!(other.counters.executions, verdict.counters.executions, "{name}");
                 }
             }
@@ -288,7 +288,7 @@ const MARKED_AWAY: &str = "
 fn finals_of(text: &str, selection: Selection) -> (usize, usize, usize) {
     let program = AbsProgram::parse("counterexample.abs", text).unwrap_or_else(|e| panic!("{e}"));
     let truth = every_order(&program, 10_000).unwrap().0;
-    let (fields, _) = reached(&program, &Options::default(), Tasks::Fields);
+    let (fields, _) = reached(&program, &Options::default(), ConflictRule::Fields);
     assert_eq!(fields, truth);
     (search(&program, &selection).unwrap().finals.len(), fields.len(), truth.len())
 }

@@ -1,16 +1,16 @@
 //! Tests that `random(n)` tries every number.
 
-use whippet_abs::{AbsProgram, Tasks};
-use whippet_model::{Kind, Verdict};
+use whippet_abs::{AbsProgram, ConflictRule};
+use whippet_model::{FindingKind, Verdict};
 use whippet_search::{Options, Reduction, explore};
 
-fn with(text: &str, reduction: Reduction, tasks: Tasks) -> Verdict {
+fn with(text: &str, reduction: Reduction, tasks: ConflictRule) -> Verdict {
     let program = AbsProgram::parse("random.abs", text).unwrap_or_else(|e| panic!("{e}")).tasks(tasks);
     explore(program.into(), &Options { reduction, ..Options::default() }, &()).unwrap()
 }
 
 fn verdict(text: &str) -> Verdict {
-    with(text, Reduction::Optimal, Tasks::Fields)
+    with(text, Reduction::Optimal, ConflictRule::Fields)
 }
 
 /// Two players that roll a three-sided die and record the higher number, and one unrelated call.
@@ -30,15 +30,15 @@ fn every_number_is_tried_once() {
     assert_eq!(verdict("{ Int n = random(4); Int m = random(2) + n; }").counters.executions, 8);
     // 3 × 3 numbers, and both orders at the table.
     for reduction in [Reduction::Optimal, Reduction::Udpor, Reduction::Source] {
-        assert_eq!(with(GAME, reduction, Tasks::Fields).counters.executions, 18, "{reduction}");
+        assert_eq!(with(GAME, reduction, ConflictRule::Fields).counters.executions, 18, "{reduction}");
     }
-    assert_eq!(with(GAME, Reduction::Optimal, Tasks::Actors).counters.executions, 54, "3! orders at the table");
+    assert_eq!(with(GAME, Reduction::Optimal, ConflictRule::Actors).counters.executions, 54, "3! orders at the table");
 }
 
 #[test]
 fn a_finding_says_which_number_it_was() {
     let verdict = verdict("{ Int n = random(4); assert n != 2; }");
-    assert_eq!((verdict.findings.len(), verdict.findings[0].kind), (1, Kind::Assertion));
+    assert_eq!((verdict.findings.len(), verdict.findings[0].kind), (1, FindingKind::Assertion));
     let story = format!("{:?}", verdict.findings[0]);
     assert!(story.contains("random gives 2"), "{story}");
 }
@@ -52,7 +52,7 @@ fn too_many_numbers_are_not_supported() {
     ] {
         let found = verdict(text).findings;
         assert!(
-            found.iter().any(|f| f.kind == Kind::Limit && f.message.contains("not supported: `random`")),
+            found.iter().any(|f| f.kind == FindingKind::Limit && f.message.contains("not supported: `random`")),
             "{found:?}"
         );
     }

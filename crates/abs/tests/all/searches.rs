@@ -1,15 +1,15 @@
 //! Compares the findings of every search, order and conflict rule on ABS programs with those of exhaustive search.
 
 use std::sync::Arc;
-use whippet_abs::{AbsProgram, Marks, Tasks};
-use whippet_model::{Kind, Verdict};
+use whippet_abs::{AbsProgram, ConflictRule, Marks};
+use whippet_model::{FindingKind, Verdict};
 use whippet_search::{Options, Order, Reduction, SearchError, explore};
 
 const RUNNING: &str = include_str!("../../subjects/running.abs");
 const EXAMPLES: [&str; 7] =
     ["bank.abs", "bounded_buffer.abs", "chat.abs", "dht.abs", "election.abs", "mail.abs", "philosophers.abs"];
 
-fn program(text: &str, tasks: Tasks) -> Arc<AbsProgram> {
+fn program(text: &str, tasks: ConflictRule) -> Arc<AbsProgram> {
     Arc::new(AbsProgram::parse("test.abs", text).unwrap_or_else(|e| panic!("{e}")).tasks(tasks))
 }
 
@@ -17,7 +17,7 @@ fn example(name: &str) -> String {
     std::fs::read_to_string(format!("{}/../../examples/abs/{name}", env!("CARGO_MANIFEST_DIR"))).unwrap()
 }
 
-fn found(verdict: &Verdict) -> Vec<(Kind, Option<String>)> {
+fn found(verdict: &Verdict) -> Vec<(FindingKind, Option<String>)> {
     assert!(verdict.complete);
     let mut found: Vec<_> = verdict.findings.iter().map(|finding| (finding.kind, finding.place.clone())).collect();
     found.sort();
@@ -33,7 +33,7 @@ fn searches() -> Vec<Options> {
         Options { jobs: 2, ..plain(Reduction::Exhaustive) },
         plain(Reduction::Udpor),
     ];
-    for order in [Order::Own, Order::Stable, Order::Lca] {
+    for order in [Order::Default, Order::Stable, Order::Lca] {
         for reduction in [Reduction::Source, Reduction::Optimal] {
             all.push(Options { order, ..plain(reduction) });
         }
@@ -47,9 +47,9 @@ fn all_searches_find_the_same_in_the_examples() {
     for name in EXAMPLES {
         let text = example(name);
         let exhaustive = Options { reduction: Reduction::Exhaustive, ..Options::default() };
-        let truth = found(&explore(program(&text, Tasks::Fields), &exhaustive, &()).unwrap());
+        let truth = found(&explore(program(&text, ConflictRule::Fields), &exhaustive, &()).unwrap());
         for options in searches() {
-            for tasks in [Tasks::Fields, Tasks::Actors] {
+            for tasks in [ConflictRule::Fields, ConflictRule::Actors] {
                 let verdict = explore(program(&text, tasks), &options, &()).unwrap();
                 let Options { reduction, order, .. } = options;
                 assert_eq!(found(&verdict), truth, "{name}, {reduction}, {order}, {tasks:?}");
@@ -62,31 +62,31 @@ fn all_searches_find_the_same_in_the_examples() {
 
 /// Returns the number of executions of the running example; the paper's numbers are 10, 6 and 2.
 #[track_caller]
-fn executions(reduction: Reduction, order: Order, tasks: Tasks) -> u64 {
+fn executions(reduction: Reduction, order: Order, tasks: ConflictRule) -> u64 {
     let options = Options { reduction, order, ..Options::default() };
     explore(program(RUNNING, tasks), &options, &()).unwrap().counters.executions
 }
 
 #[test]
 fn selection_works_with_the_papers_reductions() {
-    assert_eq!(executions(Reduction::Transdpor, Order::Fifo, Tasks::Actors), 10);
+    assert_eq!(executions(Reduction::Transdpor, Order::Fifo, ConflictRule::Actors), 10);
     let all = [Reduction::Dcute, Reduction::Persistent, Reduction::Transdpor, Reduction::Source, Reduction::Optimal];
     for reduction in all {
-        assert_eq!(executions(reduction, Order::Stable, Tasks::Actors), 6, "{reduction}");
+        assert_eq!(executions(reduction, Order::Stable, ConflictRule::Actors), 6, "{reduction}");
         for marks in [Marks::Literal, Marks::Persisting] {
-            assert_eq!(executions(reduction, Order::Stable, Tasks::Marks(marks)), 2, "{reduction}, {marks:?}");
+            assert_eq!(executions(reduction, Order::Stable, ConflictRule::Marks(marks)), 2, "{reduction}, {marks:?}");
         }
     }
     for reduction in [Reduction::Source, Reduction::Optimal, Reduction::Udpor] {
-        assert_eq!(executions(reduction, Order::Own, Tasks::Fields), 2, "{reduction}");
+        assert_eq!(executions(reduction, Order::Default, ConflictRule::Fields), 2, "{reduction}");
     }
-    assert_eq!(executions(Reduction::Udpor, Order::Own, Tasks::Actors), 6);
+    assert_eq!(executions(Reduction::Udpor, Order::Default, ConflictRule::Actors), 6);
 }
 
 #[test]
 fn marks_say_what_they_may_miss_and_cut_executions_are_not_complete() {
     let options = Options { reduction: Reduction::Persistent, order: Order::Stable, ..Options::default() };
-    let verdict = explore(program(RUNNING, Tasks::Marks(Marks::Literal)), &options, &()).unwrap();
+    let verdict = explore(program(RUNNING, ConflictRule::Marks(Marks::Literal)), &options, &()).unwrap();
     assert!(verdict.notes.iter().any(|note| note.contains("may miss")), "{:?}", verdict.notes);
     assert_eq!((verdict.counters.blocked, verdict.counters.unstable), (3, Some(0)));
 }
@@ -95,9 +95,9 @@ fn marks_say_what_they_may_miss_and_cut_executions_are_not_complete() {
 fn what_does_not_fit_is_refused_with_what_does() {
     let waits = example("bank.abs");
     for (text, tasks, reduction, part) in [
-        (RUNNING, Tasks::Fields, Reduction::Dcute, "choose `optimal`"),
-        (&*waits, Tasks::Actors, Reduction::Transdpor, "choose `optimal`"),
-        (RUNNING, Tasks::Marks(Marks::Literal), Reduction::Udpor, "choose the reduction `optimal`"),
+        (RUNNING, ConflictRule::Fields, Reduction::Dcute, "choose `optimal`"),
+        (&*waits, ConflictRule::Actors, Reduction::Transdpor, "choose `optimal`"),
+        (RUNNING, ConflictRule::Marks(Marks::Literal), Reduction::Udpor, "choose the reduction `optimal`"),
     ] {
         let options = Options { reduction, ..Options::default() };
         match explore(program(text, tasks), &options, &()) {

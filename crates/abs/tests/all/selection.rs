@@ -20,8 +20,8 @@ fn the_table_comes_out() {
     for test in tests.iter().chain(&["Figure 3", "Fib(3)"]) {
         assert_eq!(equal.iter().filter(|name| *name == test).count(), 2, "{test}");
     }
-    let left_out: Vec<&Row> = rows.iter().filter(|row| row.ours.is_none()).collect();
-    assert!(left_out.iter().all(|row| row.test.starts_with("BB(") && row.why.contains("quick")), "{left_out:?}");
+    let is_pruned: Vec<&Row> = rows.iter().filter(|row| row.ours.is_none()).collect();
+    assert!(is_pruned.iter().all(|row| row.test.starts_with("BB(") && row.why.contains("quick")), "{is_pruned:?}");
 }
 
 #[test]

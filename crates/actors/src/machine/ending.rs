@@ -14,7 +14,7 @@ use crate::rwlock::RwLockActor;
 use crate::semaphore::SemaphoreActor;
 use crate::words;
 use std::panic::Location;
-use whippet_model::{Kind, Name, Problem};
+use whippet_model::{FindingKind, Name, Problem};
 
 /// Salt that distinguishes failures of tasks from other panics.
 const FAILED: u64 = 0xFA11;
@@ -65,7 +65,7 @@ impl ActorMachine {
                     let steps = check.slots.iter().flat_map(|&slot| self.steps_of(slot)).collect();
                     let message = format!("at the end: {}", panic.message);
                     let place = panic.place;
-                    out.push(Problem { kind: Kind::Assertion, message, place, key, steps, warning: false });
+                    out.push(Problem { kind: FindingKind::Assertion, message, place, key, steps, warning: false });
                 }
             }
         });
@@ -106,7 +106,7 @@ impl ActorMachine {
         };
         let (told, cycle) = if told.is_empty() { (stuck.iter().collect(), false) } else { (told, true) };
         let mut lines = Vec::new();
-        let mut key = Name::ROOT.mixed(Kind::Deadlock as u64);
+        let mut key = Name::ROOT.mixed(FindingKind::Deadlock as u64);
         let mut sum = 0u64;
         let mut steps = Vec::new();
         for one in &told {
@@ -133,7 +133,7 @@ impl ActorMachine {
         };
         let place = told.first().map(|one| format!("{}:{}", one.site.file(), one.site.line()));
         let message = format!("{head}{}", lines.join("; "));
-        Problem { kind: Kind::Deadlock, message, place, key, steps, warning: false }
+        Problem { kind: FindingKind::Deadlock, message, place, key, steps, warning: false }
     }
 
     /// Returns the longest chain of waiting actors that ends at an actor in a receive. Since no step is enabled, only
@@ -213,7 +213,7 @@ impl ActorMachine {
                 (Status::Waiting(_), Content::Message(_)) => continue,
             };
             let text = self.cells[sent.to as usize].show_message(engine, p);
-            let mut key = Name::ROOT.mixed(Kind::Undeliverable as u64);
+            let mut key = Name::ROOT.mixed(FindingKind::Undeliverable as u64);
             for part in [&*engine.about[sent.to as usize].kind, words::variant(&text), why] {
                 key = part.bytes().fold(key, |key, byte| key.mixed(u64::from(byte)));
             }
@@ -222,7 +222,7 @@ impl ActorMachine {
                 steps.push(sent.by as usize);
             }
             out.push(Problem {
-                kind: Kind::Undeliverable,
+                kind: FindingKind::Undeliverable,
                 message: format!(
                     "{text} from {} is never received: {} {why}",
                     labels[sent.from as usize], labels[sent.to as usize]
@@ -242,7 +242,7 @@ impl ActorMachine {
             if !awaited {
                 let key = failure.place.as_deref().unwrap_or(&failure.message);
                 out.push(Problem {
-                    kind: Kind::Panic,
+                    kind: FindingKind::Panic,
                     message: format!(
                         "{} failed, and nobody waited for it: {}",
                         labels[*actor as usize], failure.message
@@ -267,10 +267,10 @@ impl ActorMachine {
         let sum = running.iter().fold(0u64, |sum, &a| sum.wrapping_add(engine.about[a as usize].name.mixed(1).0));
         let verb = if running.len() == 1 { "has" } else { "have" };
         out.push(Problem {
-            kind: Kind::Environment,
+            kind: FindingKind::Environment,
             message: format!("the environment is closed, but {} {verb} not stopped", names.join(", ")),
             place: None,
-            key: Name::ROOT.mixed(Kind::Environment as u64).mixed(sum),
+            key: Name::ROOT.mixed(FindingKind::Environment as u64).mixed(sum),
             steps: running.iter().flat_map(|&a| self.steps_of(a)).collect(),
             warning: false,
         });

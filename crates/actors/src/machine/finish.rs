@@ -6,7 +6,7 @@ use super::{ActorMachine, Rare};
 use crate::cell::Trouble;
 use crate::delivery::Delivery;
 use crate::panics::Panic;
-use whippet_model::{Kind, MachineError, Name, Problem, Relation, Touch};
+use whippet_model::{Dependence, FindingKind, MachineError, Name, Problem, Touch};
 
 /// Salt that distinguishes the fields of an actor from actors.
 const FIELD: u64 = 0xF1E1;
@@ -44,7 +44,7 @@ impl ActorMachine {
         if problem.is_some() || !arities.is_empty() {
             self.records[at].rare = Some(Box::new(Rare { arities, problem }));
         }
-        if self.relation == Relation::Footprints {
+        if self.relation == Dependence::Footprints {
             self.touch(actor);
         }
         match &self.error {
@@ -105,7 +105,7 @@ impl ActorMachine {
     pub(super) fn run_check(&self, k: usize, steps: Vec<usize>) -> Option<Problem> {
         let panic = self.always[k].run(&self.cells).err()?;
         Some(Problem {
-            kind: Kind::Assertion,
+            kind: FindingKind::Assertion,
             message: format!("always: {}", panic.message),
             key: key_of_panic(&panic).mixed(CHECK + k as u64),
             place: panic.place,
@@ -116,7 +116,7 @@ impl ActorMachine {
 }
 
 fn panicked(panic: Panic, at: usize) -> Problem {
-    let kind = if panic.is_assertion() { Kind::Assertion } else { Kind::Panic };
+    let kind = if panic.is_assertion() { FindingKind::Assertion } else { FindingKind::Panic };
     let key = key_of_panic(&panic);
     Problem { kind, message: panic.message, place: panic.place, key, steps: vec![at], warning: false }
 }
@@ -124,5 +124,5 @@ fn panicked(panic: Panic, at: usize) -> Problem {
 /// Returns the key of a panic: panics at the same location have the same key.
 pub(super) fn key_of_panic(panic: &Panic) -> Name {
     let text = panic.place.as_ref().unwrap_or(&panic.message);
-    text.bytes().fold(Name::ROOT.mixed(Kind::Panic as u64), |key, byte| key.mixed(u64::from(byte)))
+    text.bytes().fold(Name::ROOT.mixed(FindingKind::Panic as u64), |key, byte| key.mixed(u64::from(byte)))
 }

@@ -131,7 +131,7 @@ impl ActorMachine {
     }
 
     /// Estimates how many messages may still be sent to an actor because of messages pending for others: see
-    /// [`Machine::level`].
+    /// [`Machine::inbound_estimate`].
     pub(super) fn level_of(&self, actor: u32) -> Option<u64> {
         let knowledge = self.knowledge.as_ref()?;
         let engine = self.engine.borrow();

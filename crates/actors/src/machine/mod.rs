@@ -35,8 +35,8 @@ use knowledge::Knowledge;
 use record::{Rare, Record};
 use std::ops::Range;
 use whippet_model::{
-    ActorNo, Branch, Choice, Clocks, Comparison, Delivered, Extension, Machine, MachineError, Marks, Name, Pending,
-    Problem, Relation, Step, StepText, Touch,
+    ActorNo, Branch, Choice, Clocks, Comparison, Delivered, Dependence, Extension, Machine, MachineError, Marks, Name,
+    Pending, Problem, Step, StepDescription, Touch,
 };
 
 /// A program of native actors in one configuration.
@@ -70,7 +70,7 @@ pub struct ActorMachine {
     at_start: Option<Problem>,
     /// For each actor, the checks to run after its steps.
     checks_of: Vec<Vec<u32>>,
-    relation: Relation,
+    relation: Dependence,
     /// `true` if steps need neither checks nor footprints.
     plain: bool,
     /// `true` if tracked fields determine which messages to one actor commute.
@@ -107,7 +107,7 @@ impl ActorMachine {
             at_end: Vec::new(),
             at_start: None,
             checks_of: Vec::new(),
-            relation: Relation::SameActor,
+            relation: Dependence::PerActor,
             plain: false,
             fields: true,
             marks: None,
@@ -229,7 +229,7 @@ impl Machine for ActorMachine {
     }
 
     #[inline]
-    fn relation(&self) -> Relation {
+    fn relation(&self) -> Dependence {
         self.relation
     }
 
@@ -287,7 +287,7 @@ impl Machine for ActorMachine {
 
     /// Appends the receiver as a whole: its state decides whether it accepts the message, and each of its steps may change
     /// that state.
-    fn awaited(&mut self, what: Pending, out: &mut Vec<Touch>) {
+    fn blocked_on(&mut self, what: Pending, out: &mut Vec<Touch>) {
         let engine = self.engine.borrow();
         out.push(Touch::write(engine.about[engine.mail[what.0].to as usize].name));
     }
@@ -301,20 +301,20 @@ impl Machine for ActorMachine {
         self.set_up_sends.clone()
     }
 
-    fn learn(&mut self) -> Option<String> {
+    fn prepare(&mut self) -> Option<String> {
         self.find_out();
         Some(ActorMachine::source_of_levels())
     }
 
-    fn level(&self, actor: ActorNo) -> Option<u64> {
+    fn inbound_estimate(&self, actor: ActorNo) -> Option<u64> {
         self.level_of(actor.0)
     }
 
-    fn leaves_out(&self) -> Option<String> {
+    fn caveat(&self) -> Option<String> {
         self.missed_by_marks()
     }
 
-    fn left_out(&self, what: Pending) -> bool {
+    fn is_pruned(&self, what: Pending) -> bool {
         self.is_marked(what.0)
     }
 
@@ -327,19 +327,19 @@ impl Machine for ActorMachine {
         self.records[at].problem().cloned()
     }
 
-    fn reduce(&mut self) {
+    fn isolate_races(&mut self) {
         self.engine.borrow_mut().shared.by_past = true;
     }
 
-    fn races(&self, out: &mut Vec<Problem>) {
+    fn data_races(&self, out: &mut Vec<Problem>) {
         self.find_races(out);
     }
 
-    fn ending(&mut self, out: &mut Vec<Problem>) {
+    fn final_problems(&mut self, out: &mut Vec<Problem>) {
         self.find_ending_problems(out);
     }
 
-    fn describe(&mut self, at: usize) -> StepText {
+    fn describe(&mut self, at: usize) -> StepDescription {
         self.words_of_step(at)
     }
 

@@ -7,7 +7,7 @@ use crate::mail::Content;
 use crate::now::SET_UP;
 use crate::shared::{Access, DataRace};
 use crate::words;
-use whippet_model::{Kind, Name, Problem};
+use whippet_model::{FindingKind, Name, Problem};
 
 impl ActorMachine {
     /// Appends the data races of the current execution.
@@ -32,7 +32,7 @@ impl ActorMachine {
         let [first, second] = both;
         let text = format!("{:?}", both.map(site));
         Problem {
-            kind: Kind::Race,
+            kind: FindingKind::Race,
             // The location of the second access is printed after the message.
             message: format!(
                 "data race on variable {}, as nothing orders the two: {} at {}, and {}",
@@ -42,7 +42,7 @@ impl ActorMachine {
                 self.access(engine, labels, second)
             ),
             place: Some(place(second)),
-            key: text.bytes().fold(Name::ROOT.mixed(Kind::Race as u64), |key, byte| key.mixed(u64::from(byte))),
+            key: text.bytes().fold(Name::ROOT.mixed(FindingKind::Race as u64), |key, byte| key.mixed(u64::from(byte))),
             steps: [first.step, second.step].into_iter().filter(|&step| step != SET_UP).map(|at| at as usize).collect(),
             warning: false,
         }

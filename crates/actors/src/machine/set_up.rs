@@ -6,7 +6,7 @@ use crate::cell::Trouble;
 use crate::checks::Check;
 use crate::environment::Environment;
 use crate::shared::TOO_LATE;
-use whippet_model::{ActorNo, Machine, MachineError, Relation, Tasks};
+use whippet_model::{ActorNo, ConflictRule, Dependence, Machine, MachineError};
 
 impl ActorMachine {
     /// Adds a check that runs after each step of an actor that it inspects.
@@ -66,20 +66,20 @@ impl ActorMachine {
 
     /// Ends the setup: exploration begins here. Messages conflict by the rule `tasks`, and `remember` bytes may be used
     /// to memoize steps.
-    pub(crate) fn start(&mut self, tasks: Tasks, remember: usize) {
+    pub(crate) fn start(&mut self, tasks: ConflictRule, remember: usize) {
         self.forget_steps();
         self.set_up_sends = self.sends_so_far();
         self.assign_checks();
-        self.fields = tasks == Tasks::Fields;
+        self.fields = tasks == ConflictRule::Fields;
         if self.fields && self.cells.iter().any(|cell| cell.has_fields()) {
-            self.relation = Relation::Footprints;
+            self.relation = Dependence::Footprints;
             let shared = &mut self.engine.borrow_mut().shared;
             shared.closed = shared.is_empty().then_some(TOO_LATE);
         }
-        self.plain = self.always.is_empty() && self.relation == Relation::SameActor;
+        self.plain = self.always.is_empty() && self.relation == Dependence::PerActor;
         self.at_start = (0..self.always.len()).find_map(|k| self.run_check(k, Vec::new()));
         self.engine.borrow_mut().remember = remember;
-        if let Tasks::Marks(marks) = tasks {
+        if let ConflictRule::Marks(marks) = tasks {
             self.marks = Some(marks);
             self.find_out();
         }
@@ -100,7 +100,7 @@ impl ActorMachine {
                 self.checks_of[slot as usize].push(k as u32);
             }
             if check.slots.len() > 1 {
-                self.relation = Relation::Footprints;
+                self.relation = Dependence::Footprints;
             }
         }
     }

@@ -7,18 +7,18 @@ use crate::engine::Engine;
 use crate::mail::{Content, Sent};
 use crate::now::{On, SET_UP, TEST};
 use crate::words;
-use whippet_model::StepText;
+use whippet_model::StepDescription;
 
 impl ActorMachine {
     /// Describes step `at`.
-    pub(super) fn words_of_step(&self, at: usize) -> StepText {
+    pub(super) fn words_of_step(&self, at: usize) -> StepDescription {
         let engine = self.engine.borrow();
         let labels = words::labels(&engine);
         with_labels(labels.clone(), || step(self, &engine, &labels, at))
     }
 }
 
-fn step(machine: &ActorMachine, engine: &Engine, labels: &[String], at: usize) -> StepText {
+fn step(machine: &ActorMachine, engine: &Engine, labels: &[String], at: usize) -> StepDescription {
     let record = &machine.records[at];
     let cell = &machine.cells[record.actor as usize];
     let what = record.choice.what.0;
@@ -31,7 +31,7 @@ fn step(machine: &ActorMachine, engine: &Engine, labels: &[String], at: usize) -
     };
     let place = place(&sent).map(|place| format!(" (sent {place})")).unwrap_or_default();
     let (before, after) = (record.position as usize, record.position as usize + 1);
-    StepText {
+    StepDescription {
         actor: labels[record.actor as usize].clone(),
         action,
         origin: Some(format!("from {from}{place}")),

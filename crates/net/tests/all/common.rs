@@ -122,7 +122,7 @@ pub(crate) fn enumerate(net: &Net) -> Enumerated {
 
 pub(crate) fn end<M: Machine>(machine: &mut M) -> (u128, Option<Name>) {
     let mut problems = Vec::new();
-    machine.ending(&mut problems);
+    machine.final_problems(&mut problems);
     (machine.fingerprint(Comparison::Canonical).unwrap(), problems.first().map(|p| p.key))
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 use std::sync::Arc;
-use whippet_model::Kind;
+use whippet_model::FindingKind;
 use whippet_net::Net;
 use whippet_search::{Options, Reduction, explore};
 
@@ -21,7 +21,8 @@ fn every_example_is_read_and_searched() {
         let net = Net::parse(name, &std::fs::read_to_string(file).unwrap()).unwrap_or_else(|e| panic!("{e}"));
         for reduction in [Reduction::Udpor, Reduction::Optimal] {
             let verdict = explore(Arc::new(net.clone()), &Options { reduction, ..Options::default() }, &()).unwrap();
-            let deadlocked = verdict.findings.iter().filter(|f| f.kind == Kind::Deadlock).map(|f| f.executions).sum();
+            let deadlocked =
+                verdict.findings.iter().filter(|f| f.kind == FindingKind::Deadlock).map(|f| f.executions).sum();
             assert_eq!((verdict.counters.executions, deadlocked), (traces, deadlocks), "{name}, {reduction}");
         }
     }

@@ -6,7 +6,7 @@ use crate::relation::violates;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
 use whippet_generate::{Sample, Watched};
-use whippet_model::{Kind, Verdict};
+use whippet_model::{FindingKind, Verdict};
 use whippet_net::mpi::{Buffering, Rank, Source, Tag, World};
 use whippet_net::{Net, create, interleavings};
 use whippet_search::{Options, Reduction, explore};
@@ -24,7 +24,7 @@ fn ring(buffering: Buffering) -> Net {
 fn a_ring_needs_buffers() {
     assert!(check(&ring(Buffering::Eager), 1).findings.is_empty());
     let findings = check(&ring(Buffering::Zero), 1).findings;
-    assert_eq!(findings[0].kind, Kind::Deadlock);
+    assert_eq!(findings[0].kind, FindingKind::Deadlock);
     assert_eq!(
         findings[0].message.lines().nth(1).unwrap(),
         "  rank 0 waits for its send to rank 1 with tag 0 (action 0); rank 1 did not come to a receive"

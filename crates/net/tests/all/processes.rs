@@ -1,7 +1,7 @@
 //! Tests of processes that are async functions.
 
 use std::sync::Arc;
-use whippet_model::{Kind, Verdict};
+use whippet_model::{FindingKind, Verdict};
 use whippet_net::{Net, SetUp, create, step, test_any, wait_all, wait_any};
 use whippet_search::{Options, Reduction, SearchError, explore};
 
@@ -69,7 +69,7 @@ fn what_completed_is_visible() {
     });
     let verdict = check(&net, 2);
     assert_eq!(verdict.findings.len(), 1);
-    assert_eq!(verdict.findings[0].kind, Kind::Panic);
+    assert_eq!(verdict.findings[0].kind, FindingKind::Panic);
     assert!(verdict.findings[0].message.contains("the second came first"), "{}", verdict.findings[0].message);
     assert!(verdict.findings[0].place.as_ref().unwrap().contains("processes.rs"));
 }

@@ -3,7 +3,7 @@
 use crate::common::{FAMILIES, Family, choices, every, script};
 use std::collections::{BTreeMap, BTreeSet};
 use whippet_model::{Choice, Clocks, Comparison, Machine, Name, Program, Touch, conflict};
-use whippet_net::{Dependence, Net, NetMachine, interleavings};
+use whippet_net::{MailboxRelation, Net, NetMachine, interleavings};
 
 type Label = (Name, u64);
 
@@ -123,7 +123,7 @@ fn classes_are_traces() {
 }
 
 fn paper(text: &str) -> Net {
-    Net::parse("violation", text).unwrap().with_dependence(Dependence::Paper)
+    Net::parse("violation", text).unwrap().with_relation(MailboxRelation::Paper)
 }
 
 #[test]
@@ -146,7 +146,7 @@ fn the_paper_holds_where_waits_are_for_one_communication() {
         {
             continue;
         }
-        let net = Net::script("random", script.clone()).with_dependence(Dependence::Paper);
+        let net = Net::script("random", script.clone()).with_relation(MailboxRelation::Paper);
         assert_eq!(violates(&net), None, "{script}");
     }
 }

@@ -15,7 +15,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use whippet_generate::{Sample, Watched};
 use whippet_model::{Counters, Name};
-use whippet_net::{Dependence, Net, Script, interleavings};
+use whippet_net::{MailboxRelation, Net, Script, interleavings};
 use whippet_search::{Options, Reduction, explore, unfold};
 
 /// The maximum number of interleavings of a program to enumerate.
@@ -129,7 +129,7 @@ fn the_printed_relation_shows_nothing_else() {
     let mut missed = 0;
     for seed in 1..200 {
         let script = program(seed);
-        let net = Net::script("random", script.clone()).with_dependence(Dependence::Paper);
+        let net = Net::script("random", script.clone()).with_relation(MailboxRelation::Paper);
         let all = enumerate(&net);
         let states: BTreeSet<u128> = all.ends.iter().map(|end| end.0).collect();
         for reduction in [Reduction::Optimal, Reduction::Source, Reduction::Persistent, Reduction::Exhaustive] {

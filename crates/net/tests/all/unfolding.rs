@@ -2,7 +2,7 @@
 
 use crate::common::{FAMILIES, enumerate, script};
 use std::sync::Arc;
-use whippet_model::{Kind, Verdict};
+use whippet_model::{FindingKind, Verdict};
 use whippet_net::{Net, interleavings, subjects};
 use whippet_search::{Options, Reduction, explore, unfold};
 
@@ -78,7 +78,7 @@ fn partial_alternatives_lose_nothing() {
     assert_eq!(seen[6], 0, "with k = |D| + 1 nothing is given up");
     let deadlock = subjects().iter().find(|s| s.name == "any_src-can-deadlock3").unwrap().program(None).unwrap();
     let verdict = udpor(&deadlock, Some(1));
-    assert_eq!(verdict.findings.iter().filter(|f| f.kind == Kind::Deadlock).count(), 1);
+    assert_eq!(verdict.findings.iter().filter(|f| f.kind == FindingKind::Deadlock).count(), 1);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 //! call.
 
 use super::machine::{ACTOR, Actor, Content, Message, Toy};
-use super::{Action, Delivery, Level, Program, Target};
+use super::{Action, Delivery, Granularity, Program, Target};
 use whippet_model::{Branch, Name, Touch};
 
 /// A handler that has not ended.
@@ -186,13 +186,13 @@ impl<'a> Handler<'a> {
     /// Adds an access to the footprint. An order of delivery concerns whole actors.
     fn touch(&mut self, part: Part, write: bool) {
         let actor = self.me().name;
-        let touch = match (self.program.level, self.program.delivery) {
-            (Level::Actor, _) => return,
-            (Level::Fields, Delivery::Unordered) => {
+        let touch = match (self.program.granularity, self.program.delivery) {
+            (Granularity::Actor, _) => return,
+            (Granularity::Fields, Delivery::Unordered) => {
                 let object = actor.child(part.number());
                 if write { Touch::write(object) } else { Touch::read(object) }
             }
-            (Level::Footprint | Level::Fields, _) => Touch::write(actor),
+            (Granularity::Footprint | Granularity::Fields, _) => Touch::write(actor),
         };
         if self.touches.contains(&touch) || self.touches.contains(&Touch::write(touch.object)) {
             return;

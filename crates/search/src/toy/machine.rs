@@ -1,12 +1,12 @@
 //! The machine of the toy language: each step stores the previous state of its actor, so that it can be undone.
 
 use super::handler::{Handler, Job, Part};
-use super::{Delivery, Level, Program, STORES};
+use super::{Delivery, Granularity, Program, STORES};
 use std::ops::Range;
 use std::sync::Arc;
 use whippet_model::{
-    ActorNo, Branch, Choice, Clocks, Comparison, Extension, Kind, Machine, MachineError, Name, Pending, Problem,
-    Relation, Step, StepText, Touch,
+    ActorNo, Branch, Choice, Clocks, Comparison, Dependence, Extension, FindingKind, Machine, MachineError, Name,
+    Pending, Problem, Step, StepDescription, Touch,
 };
 
 /// The content of a message.
@@ -50,7 +50,7 @@ pub(super) struct Actor {
 
 /// The stored data of a step.
 #[derive(Clone, Debug)]
-struct Taken {
+struct ToyStep {
     step: Step,
     message: u32,
     /// The actor before the step.
@@ -83,7 +83,7 @@ pub struct Toy {
     program: Arc<Program>,
     pub(super) actors: Vec<Actor>,
     pub(super) messages: Vec<Message>,
-    steps: Vec<Taken>,
+    steps: Vec<ToyStep>,
     failures: usize,
     runs: u64,
 }
@@ -179,7 +179,7 @@ impl Toy {
     fn knew(&self, at: usize, m: usize) -> bool {
         let message = &self.messages[m];
         let reached = |step: usize| step == at || self.steps[at].past.get(step).is_some_and(|&past| past);
-        let later = |step: &Taken| Some(step.step.actor.0) == message.from;
+        let later = |step: &ToyStep| Some(step.step.actor.0) == message.from;
         let next = message.sent.and_then(|sent| (sent + 1..=at).find(|&k| later(&self.steps[k])));
         let siblings = self.messages[m..].iter().take_while(|other| other.sent == message.sent);
         next.is_some_and(reached) || siblings.filter_map(|other| other.taken).any(reached)
@@ -219,10 +219,10 @@ impl Toy {
         self.actors[actor as usize].waits.is_some() && !self.messages.iter().any(reply)
     }
 
-    /// Iterates over the steps that led to an actor's state. With [`Level::Fields`] steps of an actor may commute, so
+    /// Iterates over the steps that led to an actor's state. With [`Granularity::Fields`] steps of an actor may commute, so
     /// its last step need not follow all others.
     fn why(&self, actor: &Actor) -> impl Iterator<Item = usize> {
-        let all = self.program.level == Level::Fields;
+        let all = self.program.granularity == Granularity::Fields;
         let from = if all { 0 } else { actor.last.unwrap_or(self.steps.len()) };
         let name = actor.name;
         (from..self.steps.len()).filter(move |&at| self.steps[at].before.name == name)
@@ -264,7 +264,17 @@ impl Machine for Toy {
         let event = if arities.is_empty() { message.name } else { message.name.going(choice.branch) };
         let step = Step { choice, thread: message.name, event, actor: ActorNo(message.to) };
         let next = choice.branch.next(&arities);
-        self.steps.push(Taken { step, message: choice.what.0, before, messages, actors, next, failed, past, touches });
+        self.steps.push(ToyStep {
+            step,
+            message: choice.what.0,
+            before,
+            messages,
+            actors,
+            next,
+            failed,
+            past,
+            touches,
+        });
         self.failures += usize::from(failed);
         self.runs += 1;
         if (0..Branch::DIGITS).any(|k| choice.branch.digit(k) >= arities.get(k).copied().unwrap_or(1)) {
@@ -307,10 +317,10 @@ impl Machine for Toy {
         out.extend(messages.filter(|(_, m)| m.taken.is_none()).map(|(k, _)| Pending(k as u32)));
     }
 
-    fn relation(&self) -> Relation {
-        match self.program.level {
-            Level::Actor => Relation::SameActor,
-            Level::Footprint | Level::Fields => Relation::Footprints,
+    fn relation(&self) -> Dependence {
+        match self.program.granularity {
+            Granularity::Actor => Dependence::PerActor,
+            Granularity::Footprint | Granularity::Fields => Dependence::Footprints,
         }
     }
 
@@ -344,10 +354,10 @@ impl Machine for Toy {
     }
 
     /// Appends the parts of the receiver that decide whether it accepts the message: its control and its state.
-    fn awaited(&mut self, what: Pending, out: &mut Vec<Touch>) {
+    fn blocked_on(&mut self, what: Pending, out: &mut Vec<Touch>) {
         let actor = self.actors[self.messages[what.0 as usize].to as usize].name;
-        match (self.program.level, self.program.delivery) {
-            (Level::Fields, Delivery::Unordered) => {
+        match (self.program.granularity, self.program.delivery) {
+            (Granularity::Fields, Delivery::Unordered) => {
                 out.extend([Part::Control, Part::State].map(|part| Touch::read(actor.child(part.number()))));
             }
             _ => out.push(Touch::read(actor)),
@@ -367,11 +377,11 @@ impl Machine for Toy {
             let actor = self.steps[at].step.actor.0;
             let message = format!("{} fails", self.label(actor));
             let key = self.actors[actor as usize].name;
-            Problem { kind: Kind::Assertion, message, place: None, key, steps: vec![at], warning: false }
+            Problem { kind: FindingKind::Assertion, message, place: None, key, steps: vec![at], warning: false }
         })
     }
 
-    fn ending(&mut self, out: &mut Vec<Problem>) {
+    fn final_problems(&mut self, out: &mut Vec<Problem>) {
         let waiting: Vec<u32> = (0..self.actors.len() as u32).filter(|&a| self.is_stuck(a)).collect();
         if !waiting.is_empty() {
             let mut names: Vec<Name> = waiting.iter().map(|&a| self.actors[a as usize].name).collect();
@@ -380,7 +390,7 @@ impl Machine for Toy {
             let who: Vec<String> = waiting.iter().map(|&a| self.label(a)).collect();
             let message = format!("{} wait for ever", who.join(", "));
             let steps = waiting.iter().flat_map(|&a| self.why(&self.actors[a as usize])).collect();
-            out.push(Problem { kind: Kind::Deadlock, message, place: None, key, steps, warning: false });
+            out.push(Problem { kind: FindingKind::Deadlock, message, place: None, key, steps, warning: false });
         }
         for m in (0..self.messages.len()).filter(|&m| self.messages[m].taken.is_none() && !self.is_enabled(m)) {
             let message = &self.messages[m];
@@ -394,11 +404,18 @@ impl Machine for Toy {
                 Content::Reply => 0,
             };
             let key = self.actors[message.to as usize].name.mixed(content);
-            out.push(Problem { kind: Kind::Undeliverable, message: text, place: None, key, steps, warning: true });
+            out.push(Problem {
+                kind: FindingKind::Undeliverable,
+                message: text,
+                place: None,
+                key,
+                steps,
+                warning: true,
+            });
         }
     }
 
-    fn describe(&mut self, at: usize) -> StepText {
+    fn describe(&mut self, at: usize) -> StepDescription {
         let taken = &self.steps[at];
         let message = &self.messages[taken.message as usize];
         let (before, after) = (taken.before.state, self.after(at).state);
@@ -407,7 +424,7 @@ impl Machine for Toy {
         let sends = sent.map(|m| format!("sends {:?} to {}", m.content, self.label(m.to)));
         let end = self.steps.get(at + 1).map_or(self.actors.len(), |next| next.actors);
         let creates = (taken.actors..end).map(|a| format!("creates {}", self.label(a as u32)));
-        StepText {
+        StepDescription {
             actor: self.label(message.to),
             action: format!("receives {:?}", message.content),
             origin: Some(message.from.map_or("from main".into(), |from| format!("from {}", self.label(from)))),

@@ -60,14 +60,14 @@ pub enum Delivery {
 /// The dependence relation of steps, in addition to causality.
 ///
 /// ```
-/// use whippet_model::{Machine, Program as _, Relation};
-/// use whippet_search::toy::{Level, Program};
-/// assert_eq!(Program::new(1).machine().unwrap().relation(), Relation::SameActor);
-/// assert_eq!(Program::new(1).level(Level::Fields).machine().unwrap().relation(), Relation::Footprints);
+/// use whippet_model::{Machine, Program as _, Dependence};
+/// use whippet_search::toy::{Granularity, Program};
+/// assert_eq!(Program::new(1).machine().unwrap().relation(), Dependence::PerActor);
+/// assert_eq!(Program::new(1).granularity(Granularity::Fields).machine().unwrap().relation(), Dependence::Footprints);
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Default)]
-pub enum Level {
-    /// Steps of the same actor are dependent: [`whippet_model::Relation::SameActor`].
+pub enum Granularity {
+    /// Steps of the same actor are dependent: [`whippet_model::Dependence::PerActor`].
     #[default]
     Actor,
     /// The same relation, expressed by footprints.
@@ -168,10 +168,10 @@ pub struct Refusal {
 ///
 /// ```
 /// use std::sync::Arc;
-/// use whippet_search::{Options, explore, toy::{Action, Delivery, Level, Program}};
+/// use whippet_search::{Options, explore, toy::{Action, Delivery, Granularity, Program}};
 /// let program = Program::new(1)
 ///     .delivery(Delivery::Unordered)
-///     .level(Level::Actor)
+///     .granularity(Granularity::Actor)
 ///     .main(0, 1)
 ///     .main(0, 2)
 ///     .on(0, 1, [Action::Set(1)])
@@ -187,7 +187,7 @@ pub struct Program {
     /// The order of delivery.
     pub delivery: Delivery,
     /// The dependence relation.
-    pub level: Level,
+    pub granularity: Granularity,
     /// The receivers and tags of the messages that `main` sends.
     pub main: Vec<(u32, u32)>,
     /// The reactions of actors.
@@ -212,8 +212,8 @@ impl Program {
 
     /// Sets the dependence relation.
     #[must_use]
-    pub fn level(mut self, level: Level) -> Program {
-        self.level = level;
+    pub fn granularity(mut self, granularity: Granularity) -> Program {
+        self.granularity = granularity;
         self
     }
 
@@ -295,10 +295,10 @@ impl fmt::Display for Program {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let delivery = format!("{:?}", self.delivery).to_lowercase();
         write!(f, "{} actors, {delivery} delivery", self.actors)?;
-        match self.level {
-            Level::Actor => writeln!(f)?,
-            Level::Footprint => writeln!(f, ", dependence told by footprints")?,
-            Level::Fields => writeln!(f, ", dependence by fields")?,
+        match self.granularity {
+            Granularity::Actor => writeln!(f)?,
+            Granularity::Footprint => writeln!(f, ", dependence told by footprints")?,
+            Granularity::Fields => writeln!(f, ", dependence by fields")?,
         }
         f.write_str("main:")?;
         for (actor, tag) in &self.main {

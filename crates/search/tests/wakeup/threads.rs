@@ -4,8 +4,8 @@ use std::fmt;
 use std::ops::Range;
 use whippet_generate::Random;
 use whippet_model::{
-    ActorNo, Branch, Choice, Comparison, Kind, Machine, MachineError, Name, Pending, Problem, Relation, Step, StepText,
-    Touch,
+    ActorNo, Branch, Choice, Comparison, Dependence, FindingKind, Machine, MachineError, Name, Pending, Problem, Step,
+    StepDescription, Touch,
 };
 
 /// One operation of a thread.
@@ -212,8 +212,8 @@ impl Machine for Scheduled {
         out.extend((0..self.threads.len() as u32).filter(|&k| self.op(k).is_some()).map(Pending));
     }
 
-    fn relation(&self) -> Relation {
-        Relation::Footprints
+    fn relation(&self) -> Dependence {
+        Dependence::Footprints
     }
 
     fn step(&self, at: usize) -> Step {
@@ -233,7 +233,7 @@ impl Machine for Scheduled {
         &self.steps[at].touches
     }
 
-    fn missed(&self, at: usize, out: &mut Vec<(usize, Branch)>) {
+    fn late_alternatives(&self, at: usize, out: &mut Vec<(usize, Branch)>) {
         let thread = self.steps[at].step.actor.0 as usize;
         let before = &self.memories[at];
         let (Op::Wait(flags) | Op::Test(flags)) = &self.threads[thread][before.next[thread]] else { return };
@@ -257,19 +257,19 @@ impl Machine for Scheduled {
         None
     }
 
-    fn ending(&mut self, out: &mut Vec<Problem>) {
+    fn final_problems(&mut self, out: &mut Vec<Problem>) {
         let mut stuck = Vec::new();
         self.pending(&mut stuck);
         for what in stuck {
             let message = format!("thread {} waits for ever", what.0);
             let steps = (0..self.depth()).collect();
             let key = self.thread(what);
-            out.push(Problem { kind: Kind::Deadlock, message, place: None, key, steps, warning: false });
+            out.push(Problem { kind: FindingKind::Deadlock, message, place: None, key, steps, warning: false });
         }
     }
 
-    fn describe(&mut self, at: usize) -> StepText {
-        StepText { actor: self.steps[at].step.actor.0.to_string(), ..StepText::default() }
+    fn describe(&mut self, at: usize) -> StepDescription {
+        StepDescription { actor: self.steps[at].step.actor.0.to_string(), ..StepDescription::default() }
     }
 
     fn fingerprint(&mut self, _: Comparison) -> Result<u128, MachineError> {

@@ -2,7 +2,8 @@
 
 use std::ops::Range;
 use whippet_model::{
-    ActorNo, Branch, Choice, Comparison, Machine, MachineError, Name, Pending, Problem, Relation, Step, StepText, Touch,
+    ActorNo, Branch, Choice, Comparison, Dependence, Machine, MachineError, Name, Pending, Problem, Step,
+    StepDescription, Touch,
 };
 use whippet_search::toy::{Program, Toy};
 
@@ -53,8 +54,8 @@ impl Machine for Touched {
         self.toy.rewind(depth);
     }
 
-    fn relation(&self) -> Relation {
-        Relation::Footprints
+    fn relation(&self) -> Dependence {
+        Dependence::Footprints
     }
 
     fn touches(&self, at: usize) -> &[Touch] {
@@ -113,11 +114,11 @@ impl Machine for Touched {
         self.toy.problem(at)
     }
 
-    fn ending(&mut self, out: &mut Vec<Problem>) {
-        self.toy.ending(out);
+    fn final_problems(&mut self, out: &mut Vec<Problem>) {
+        self.toy.final_problems(out);
     }
 
-    fn describe(&mut self, at: usize) -> StepText {
+    fn describe(&mut self, at: usize) -> StepDescription {
         self.toy.describe(at)
     }
 

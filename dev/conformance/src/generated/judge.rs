@@ -6,8 +6,8 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 use whippet_model::{
-    ActorNo, Branch, Choice, Clocks, Kind, Machine, MachineError, Name, Pending, Problem, Program, Relation, Step,
-    StepText, Touch, Without,
+    ActorNo, Branch, Choice, Clocks, Dependence, FindingKind, Machine, MachineError, Name, Pending, Problem, Program,
+    Reversal, Step, StepDescription, Touch,
 };
 use whippet_runtime::{Settings, TaskMachine, Tasks};
 use whippet_search::{Options, Reduction, SearchError, explore};
@@ -16,7 +16,7 @@ use whippet_search::{Options, Reduction, SearchError, explore};
 const MOST: u64 = 1_000;
 
 /// The outcomes of complete executions: the logs of the tasks, and the kinds of problems.
-type Outcomes = BTreeSet<(String, Vec<Kind>)>;
+type Outcomes = BTreeSet<(String, Vec<FindingKind>)>;
 
 /// The tasks of a plan, with a record of the outcome of each execution.
 struct Overheard {
@@ -49,7 +49,7 @@ impl Machine for Ear {
         if self.machine.problems() > 0 {
             problems.extend((0..self.machine.depth()).filter_map(|at| self.machine.problem(at)));
         } else {
-            self.machine.ending(&mut problems);
+            self.machine.final_problems(&mut problems);
         }
         let kinds = problems.into_iter().map(|problem| problem.kind).collect();
         self.seen.lock().unwrap_or_else(PoisonError::into_inner).insert((self.logs.text(), kinds));
@@ -85,7 +85,7 @@ impl Machine for Ear {
     fn pending(&self, out: &mut Vec<Pending>) {
         self.machine.pending(out);
     }
-    fn relation(&self) -> Relation {
+    fn relation(&self) -> Dependence {
         self.machine.relation()
     }
     fn step(&self, at: usize) -> Step {
@@ -100,13 +100,13 @@ impl Machine for Ear {
     fn touches(&self, at: usize) -> &[Touch] {
         self.machine.touches(at)
     }
-    fn missed(&self, at: usize, out: &mut Vec<(usize, Branch)>) {
-        self.machine.missed(at, out);
+    fn late_alternatives(&self, at: usize, out: &mut Vec<(usize, Branch)>) {
+        self.machine.late_alternatives(at, out);
     }
     fn one_choice_each(&self) -> bool {
         self.machine.one_choice_each()
     }
-    fn without(&self, clocks: &Clocks, earlier: usize, later: usize) -> Without {
+    fn without(&self, clocks: &Clocks, earlier: usize, later: usize) -> Reversal {
         self.machine.without(clocks, earlier, later)
     }
     fn actors(&self) -> usize {
@@ -118,10 +118,10 @@ impl Machine for Ear {
     fn problem(&self, at: usize) -> Option<Problem> {
         self.machine.problem(at)
     }
-    fn ending(&mut self, out: &mut Vec<Problem>) {
-        self.machine.ending(out);
+    fn final_problems(&mut self, out: &mut Vec<Problem>) {
+        self.machine.final_problems(out);
     }
-    fn describe(&mut self, at: usize) -> StepText {
+    fn describe(&mut self, at: usize) -> StepDescription {
         self.machine.describe(at)
     }
     fn handler_runs(&self) -> u64 {

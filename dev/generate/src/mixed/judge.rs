@@ -4,7 +4,7 @@ use super::{Mixed, Results};
 use crate::{Answer, Failure, Judged, Promise, Setting, Size, Trace, answer, compare};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
-use whippet_model::Kind;
+use whippet_model::FindingKind;
 use whippet_search::{Reduction, explore};
 
 /// Returns the searches to compare: all that guarantee something for such programs.
@@ -33,7 +33,7 @@ pub fn judge_mixed(
     program: &Mixed,
     settings: &[Setting],
     size: Size,
-) -> Result<Option<(Judged, BTreeSet<Kind>)>, Failure> {
+) -> Result<Option<(Judged, BTreeSet<FindingKind>)>, Failure> {
     let exhaustive = Setting::of(Reduction::Exhaustive);
     let wanted = Results::default();
     if !fits(program, size) {
@@ -103,7 +103,7 @@ fn compare_without_races(all: &Answer, answer: &Answer, setting: &Setting) -> Re
 }
 
 fn has_race(answer: &Answer) -> bool {
-    answer.verdict.findings.iter().any(|finding| finding.kind == Kind::Race)
+    answer.verdict.findings.iter().any(|finding| finding.kind == FindingKind::Race)
 }
 
 fn same_results(wanted: &Results, found: &Results) -> Result<(), String> {

@@ -1,15 +1,15 @@
 //! Turns the problems that a search has collected into a verdict: replays every finding on a new machine.
 //!
-//! That machine does not isolate steps from each other ([`Machine::reduce`](whippet_model::Machine::reduce)). A
+//! That machine does not isolate steps from each other ([`Machine::isolate_races`](whippet_model::Machine::isolate_races)). A
 //! problem that a reduction saw only because of a data race, and that cannot really happen, is therefore not
 //! reproduced and is left out. The race itself is reproduced, and a note in the verdict explains its consequences.
 
 use crate::collect::Found;
-use crate::control::{Control, Doing, Stuck, Taken, lock};
+use crate::control::{Control, Doing, PathStep, Stuck, lock};
 use crate::options::Options;
 use crate::replay::{Walk, again};
 use whippet_model::{
-    Decision, Finding, Kind, LimitHit, MachineError, Name, Problem, Program, Schedule, StepText, Verdict,
+    Decision, Finding, FindingKind, LimitHit, MachineError, Name, Problem, Program, Schedule, StepDescription, Verdict,
 };
 
 /// The note about the effect of a data race on a search that skips executions.
@@ -17,7 +17,7 @@ const UNJUSTIFIED: &str = "there is a data race, so the reduction is not justifi
      in ways that it does not show. Repair the race, or explore with the reduction `exhaustive`, which skips nothing";
 
 /// Produces the verdict of a search that has ended, or that has a worker `stuck` in user code.
-pub(crate) fn settle<P: Program>(
+pub(crate) fn confirm<P: Program>(
     program: &P,
     options: &Options,
     control: &Control,
@@ -34,8 +34,8 @@ pub(crate) fn settle<P: Program>(
     };
     let (mut findings, mut warnings) = (Vec::new(), Vec::new());
     for found in &found {
-        let doubtful = reduces && found.doubtful;
-        let finding = if doubtful { show_doubtful(program, found)? } else { Some(show(program, found)?) };
+        let race_tainted = reduces && found.race_tainted;
+        let finding = if race_tainted { show_race_tainted(program, found)? } else { Some(show(program, found)?) };
         let told = if found.problem.warning { &mut warnings } else { &mut findings };
         let known = |finding: &Finding| {
             told.iter().any(|other: &Finding| (other.kind, other.key) == (finding.kind, finding.key))
@@ -44,7 +44,7 @@ pub(crate) fn settle<P: Program>(
             told.push(finding);
         }
     }
-    if reduces && findings.iter().any(|finding| finding.kind == Kind::Race) {
+    if reduces && findings.iter().any(|finding| finding.kind == FindingKind::Race) {
         control.note_missing(UNJUSTIFIED);
     }
     if let Some(stuck) = stuck {
@@ -80,12 +80,12 @@ fn show<P: Program>(program: &P, found: &Found) -> Result<Finding, MachineError>
     let Found { problem, story, whole, .. } = found;
     for path in [story, whole] {
         if let Some(mut walk) = Walk::of(program, path.iter().map(|t| (t.thread, t.branch)))?
-            && (problem.kind == Kind::Limit || walk.shows(problem.kind, problem.key))
+            && (problem.kind == FindingKind::Limit || walk.shows(problem.kind, problem.key))
         {
             // Several races may have the same key. The message has to describe the one that this replay shows, in
             // which the accesses may be in another order.
             let race = walk.races().into_iter().find(|race| race.key == problem.key);
-            let problem = race.filter(|_| problem.kind == Kind::Race).unwrap_or_else(|| problem.clone());
+            let problem = race.filter(|_| problem.kind == FindingKind::Race).unwrap_or_else(|| problem.clone());
             return Ok(finding(program, problem, path, walk, found.executions));
         }
     }
@@ -96,11 +96,11 @@ fn show<P: Program>(program: &P, found: &Found) -> Result<Finding, MachineError>
 }
 
 /// Like [`show`], for a problem that may be an artefact of a data race. Returns `None` if it is one.
-fn show_doubtful<P: Program>(program: &P, found: &Found) -> Result<Option<Finding>, MachineError> {
+fn show_race_tainted<P: Program>(program: &P, found: &Found) -> Result<Option<Finding>, MachineError> {
     let Found { problem, story, whole, .. } = found;
     for path in [story, whole] {
         let Some(mut walk) = Walk::of(program, path.iter().map(|t| (t.thread, t.branch)))? else { continue };
-        let shown = if problem.kind == Kind::Race {
+        let shown = if problem.kind == FindingKind::Race {
             // Without isolation the steps may be in another race earlier, and may then behave differently.
             let races = walk.races();
             races.iter().find(|race| race.key == problem.key).or(races.first()).cloned()
@@ -118,7 +118,7 @@ fn show_doubtful<P: Program>(program: &P, found: &Found) -> Result<Option<Findin
 fn finding<P: Program>(
     program: &P,
     problem: Problem,
-    path: &[Taken],
+    path: &[PathStep],
     mut walk: Walk<P::Machine>,
     executions: u64,
 ) -> Finding {
@@ -128,7 +128,7 @@ fn finding<P: Program>(
 }
 
 /// Creates the schedule of a path. Its decisions are described like the steps of the counterexample.
-fn schedule<P: Program>(program: &P, path: &[Taken], story: &[StepText]) -> Schedule {
+fn schedule<P: Program>(program: &P, path: &[PathStep], story: &[StepDescription]) -> Schedule {
     let decisions = path.iter().zip(story).map(|(taken, text)| Decision {
         thread: taken.thread,
         branch: taken.branch,
@@ -142,7 +142,7 @@ fn schedule<P: Program>(program: &P, path: &[Taken], story: &[StepText]) -> Sche
 }
 
 /// Returns the text of a step as it appears in a decision.
-pub(crate) fn words(step: &StepText) -> String {
+pub(crate) fn words(step: &StepDescription) -> String {
     format!("{} {}", step.actor, step.action)
 }
 
@@ -166,7 +166,11 @@ fn endless<P: Program>(program: &P, options: &Options, stuck: &Stuck) -> Result<
                 "{actor} has been in step {} for more than {limit:?}: does its handler end, and do the checks?",
                 at + 1
             );
-            story.push(StepText { actor, action: "begins a step that does not end".into(), ..StepText::default() });
+            story.push(StepDescription {
+                actor,
+                action: "begins a step that does not end".into(),
+                ..StepDescription::default()
+            });
             message
         }
         None if stuck.doing == Doing::Ending => {
@@ -178,10 +182,10 @@ fn endless<P: Program>(program: &P, options: &Options, stuck: &Stuck) -> Result<
         ),
     };
     let key = stuck.path.last().map_or(Name::ROOT, |&(thread, branch)| thread.mixed(branch.0));
-    let taken: Vec<Taken> =
-        stuck.path.iter().map(|&(thread, branch)| Taken { event: thread, thread, branch }).collect();
+    let taken: Vec<PathStep> =
+        stuck.path.iter().map(|&(thread, branch)| PathStep { event: thread, thread, branch }).collect();
     Ok(Finding {
-        kind: Kind::Limit,
+        kind: FindingKind::Limit,
         message,
         place: None,
         key: key.mixed(LimitHit::Handler as u64).mixed(stuck.doing as u64),
