@@ -1,8 +1,6 @@
-//! The names of reductions, orders, rules and step sizes, declared once for command line, reports and schedules.
+//! The names of orders, rules and step sizes, and the macro behind them and the table of reductions: names are declared once for command line, reports and schedules.
 
-use crate::options::{Order, Reduction, Rule, StepSize};
-use std::fmt;
-use std::str::FromStr;
+use crate::options::{Order, Rule, StepSize};
 
 /// An error: the name is unknown.
 ///
@@ -17,6 +15,12 @@ pub struct UnknownName {
     what: &'static str,
     name: String,
     known: String,
+}
+
+impl UnknownName {
+    pub(crate) fn new(what: &'static str, name: &str, known: &[&str]) -> UnknownName {
+        UnknownName { what, name: name.into(), known: known.join(", ") }
+    }
 }
 
 macro_rules! names {
@@ -42,39 +46,25 @@ macro_rules! names {
             }
         }
 
-        impl fmt::Display for $type {
-            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        impl std::fmt::Display for $type {
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
                 f.pad(self.name())
             }
         }
 
-        impl FromStr for $type {
-            type Err = UnknownName;
+        impl std::str::FromStr for $type {
+            type Err = $crate::UnknownName;
 
-            fn from_str(text: &str) -> Result<$type, UnknownName> {
-                $type::ALL.iter().copied().find(|known| known.name() == text).ok_or_else(|| UnknownName {
-                    what: $what,
-                    name: text.into(),
-                    known: [$($name),+].join(", "),
+            fn from_str(text: &str) -> Result<$type, $crate::UnknownName> {
+                $type::ALL.iter().copied().find(|known| known.name() == text).ok_or_else(|| {
+                    $crate::UnknownName::new($what, text, &[$($name),+])
                 })
             }
         }
     };
 }
 
-names! { Reduction, "reduction":
-    Exhaustive = "exhaustive", "every order of every message: the baseline";
-    Stateful = "stateful", "do not go on from a configuration seen before; counts states";
-    Dcute = "dcute", "dCUTE's rule: delay an actor only when somebody else may still send to it";
-    Persistent = "persistent", "dynamic persistent sets";
-    Transdpor = "transdpor", "persistent sets that use the transitivity of races between actors";
-    Source = "source", "source sets with sleep sets";
-    Optimal = "optimal", "exactly one execution per meaningfully different order";
-    Udpor = "udpor", "the same number of executions, found through the unfolding's conflicts";
-    Random = "random", "random walks: a sample, never complete";
-    Pct = "pct", "random priorities with a few changes: a sample that favours shallow bugs";
-    Pos = "pos", "partial-order sampling: a sample that is fairer to rare orders";
-}
+pub(crate) use names;
 
 names! { Order, "order":
     Default = "own", "the search's own choice";
@@ -105,6 +95,7 @@ names! { StepSize, "step size":
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Reduction;
 
     #[test]
     fn every_name_reads_back() {

@@ -1,66 +1,7 @@
 //! The options of a search.
 
+use crate::reductions::Reduction;
 use whippet_model::{Comparison, Limits};
-
-/// The executions that a search may skip.
-///
-/// ```
-/// use whippet_search::Reduction;
-/// assert_eq!(Reduction::default(), Reduction::Optimal);
-/// assert_eq!("udpor".parse(), Ok(Reduction::Udpor));
-/// for reduction in Reduction::ALL {
-///     assert_eq!(reduction.name().parse(), Ok(*reduction), "{}", reduction.help());
-/// }
-/// ```
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-pub enum Reduction {
-    /// None: every order of every message.
-    Exhaustive,
-    /// Continuations of a configuration that was visited before.
-    Stateful,
-    /// dCUTE's rule (figure 2.5 of the Basset dissertation).
-    Dcute,
-    /// Dynamic persistent sets (figure 2.4).
-    Persistent,
-    /// Persistent sets that use the transitivity of races between actors.
-    Transdpor,
-    /// Source sets and sleep sets.
-    Source,
-    /// Exactly one execution per trace.
-    #[default]
-    Optimal,
-    /// The unfolding: exactly one execution per trace, found through conflicts between events.
-    Udpor,
-    /// Random walks.
-    Random,
-    /// Random priorities with a few changes (probabilistic concurrency testing).
-    Pct,
-    /// Partial-order sampling.
-    Pos,
-}
-
-impl Reduction {
-    /// Returns `true` if this reduction skips executions because it considers steps independent. A data race
-    /// invalidates this, because it lets such steps observe each other.
-    ///
-    /// ```
-    /// use whippet_search::Reduction;
-    /// assert!(Reduction::Optimal.needs_independence());
-    /// assert!(!Reduction::Exhaustive.needs_independence(), "it skips nothing");
-    /// ```
-    #[must_use]
-    pub fn needs_independence(self) -> bool {
-        match self {
-            Reduction::Dcute
-            | Reduction::Persistent
-            | Reduction::Transdpor
-            | Reduction::Source
-            | Reduction::Optimal
-            | Reduction::Udpor => true,
-            Reduction::Exhaustive | Reduction::Stateful | Reduction::Random | Reduction::Pct | Reduction::Pos => false,
-        }
-    }
-}
 
 /// The actor that a search tries first.
 ///

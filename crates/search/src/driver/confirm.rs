@@ -1,0 +1,196 @@
+//! Turns the problems that a search has collected into a verdict: replays every finding on a new machine.
+//!
+//! That machine does not isolate steps from each other ([`Machine::isolate_races`](whippet_model::Machine::isolate_races)). A
+//! problem that a reduction saw only because of a data race, and that cannot really happen, is therefore not
+//! reproduced and is left out. The race itself is reproduced, and a note in the verdict explains its consequences.
+
+use crate::driver::control::{Control, Doing, PathStep, Stuck, lock};
+use crate::driver::findings::Found;
+use crate::driver::replay::{Walk, again};
+use crate::options::Options;
+use whippet_model::{
+    Decision, Finding, FindingKind, LimitHit, MachineError, Name, Problem, Program, Schedule, StepDescription, Verdict,
+};
+
+/// The note about the effect of a data race on a search that skips executions.
+const UNJUSTIFIED: &str = "there is a data race, so the reduction is not justified for this program: other orders may behave \
+     in ways that it does not show. Repair the race, or explore with the reduction `exhaustive`, which skips nothing";
+
+/// Produces the verdict of a search that has ended, or that has a worker `stuck` in user code.
+pub(crate) fn confirm<P: Program>(
+    program: &P,
+    options: &Options,
+    control: &Control,
+    covered: bool,
+    stuck: Option<Stuck>,
+) -> Result<Verdict, MachineError> {
+    let reduces = options.reduction.needs_independence();
+    if let Some(first) = control.first() {
+        again(program, &first, reduces)?;
+    }
+    let (found, dropped) = {
+        let collector = lock(&control.collector);
+        (collector.found(), collector.dropped())
+    };
+    let (mut findings, mut warnings) = (Vec::new(), Vec::new());
+    for found in &found {
+        let race_tainted = reduces && found.race_tainted;
+        let finding = if race_tainted { show_race_tainted(program, found)? } else { Some(show(program, found)?) };
+        let told = if found.problem.warning { &mut warnings } else { &mut findings };
+        let known = |finding: &Finding| {
+            told.iter().any(|other: &Finding| (other.kind, other.key) == (finding.kind, finding.key))
+        };
+        if let Some(finding) = finding.filter(|finding| !known(finding)) {
+            told.push(finding);
+        }
+    }
+    if reduces && findings.iter().any(|finding| finding.kind == FindingKind::Race) {
+        control.note_missing(UNJUSTIFIED);
+    }
+    if let Some(stuck) = stuck {
+        findings.push(endless(program, options, &stuck)?);
+    }
+    if dropped > 0 {
+        control.note(format!(
+            "{dropped} more problems are not shown: the limit on findings is {}",
+            options.limits.findings
+        ));
+    }
+    program.caveats().into_iter().for_each(|caveat| control.note_missing(caveat));
+    let order = |f: &Finding| (f.kind, f.schedule.decisions.len(), f.message.clone(), f.key);
+    findings.sort_by_cached_key(order);
+    warnings.sort_by_cached_key(order);
+    let (counters, _, estimate) = control.counted();
+    Ok(Verdict {
+        counters,
+        findings,
+        warnings,
+        complete: covered,
+        limits: control.limits_hit(),
+        notes: control.notes(),
+        may_miss: control.may_miss(),
+        estimate: estimate.filter(|_| !covered),
+        time: control.elapsed(),
+    })
+}
+
+/// Turns a problem into a finding: with its counterexample if a replay of that shows the problem, otherwise with the
+/// whole execution.
+fn show<P: Program>(program: &P, found: &Found) -> Result<Finding, MachineError> {
+    let Found { problem, story, whole, .. } = found;
+    for path in [story, whole] {
+        if let Some(mut walk) = Walk::of(program, path.iter().map(|t| (t.thread, t.branch)))?
+            && (problem.kind == FindingKind::Limit || walk.shows(problem.kind, problem.key))
+        {
+            // Several races may have the same key. The message has to describe the one that this replay shows, in
+            // which the accesses may be in another order.
+            let race = walk.races().into_iter().find(|race| race.key == problem.key);
+            let problem = race.filter(|_| problem.kind == FindingKind::Race).unwrap_or_else(|| problem.clone());
+            return Ok(finding(program, problem, path, walk, found.executions));
+        }
+    }
+    Err(MachineError::Nondeterministic(format!(
+        "«{}» was seen once, but not again with the same messages in the same order",
+        problem.message
+    )))
+}
+
+/// Like [`show`], for a problem that may be an artefact of a data race. Returns `None` if it is one.
+fn show_race_tainted<P: Program>(program: &P, found: &Found) -> Result<Option<Finding>, MachineError> {
+    let Found { problem, story, whole, .. } = found;
+    for path in [story, whole] {
+        let Some(mut walk) = Walk::of(program, path.iter().map(|t| (t.thread, t.branch)))? else { continue };
+        let shown = if problem.kind == FindingKind::Race {
+            // Without isolation the steps may be in another race earlier, and may then behave differently.
+            let races = walk.races();
+            races.iter().find(|race| race.key == problem.key).or(races.first()).cloned()
+        } else {
+            (walk.shows(problem.kind, problem.key) && walk.ends()).then(|| problem.clone())
+        };
+        if let Some(problem) = shown {
+            return Ok(Some(finding(program, problem, path, walk, found.executions)));
+        }
+    }
+    Ok(None)
+}
+
+/// Creates the finding that the replay of a path has shown.
+fn finding<P: Program>(
+    program: &P,
+    problem: Problem,
+    path: &[PathStep],
+    mut walk: Walk<P::Machine>,
+    executions: u64,
+) -> Finding {
+    let story = walk.story();
+    let Problem { kind, message, place, key, .. } = problem;
+    Finding { kind, message, place, key, schedule: schedule(program, path, &story), story, executions }
+}
+
+/// Creates the schedule of a path. Its decisions are described like the steps of the counterexample.
+fn schedule<P: Program>(program: &P, path: &[PathStep], story: &[StepDescription]) -> Schedule {
+    let decisions = path.iter().zip(story).map(|(taken, text)| Decision {
+        thread: taken.thread,
+        branch: taken.branch,
+        text: words(text),
+    });
+    Schedule {
+        program: program.name(),
+        settings: program.parameters().into_iter().collect(),
+        decisions: decisions.collect(),
+    }
+}
+
+/// Returns the text of a step as it appears in a decision.
+pub(crate) fn words(step: &StepDescription) -> String {
+    format!("{} {}", step.actor, step.action)
+}
+
+/// Creates the finding for user code that does not return: a step, whose path is known up to the step before it, a
+/// query of what actors accept, or the checks at the end.
+fn endless<P: Program>(program: &P, options: &Options, stuck: &Stuck) -> Result<Finding, MachineError> {
+    let limit = options.limits.handler;
+    let (step, before) = match stuck.path.split_last() {
+        Some((&step, before)) if stuck.doing == Doing::Stepping => (Some(step), before),
+        _ => (None, &stuck.path[..]),
+    };
+    let mut walk = Walk::of(program, before.iter().copied())?.ok_or_else(|| {
+        MachineError::Nondeterministic("the way to a handler that does not end could not be gone again".into())
+    })?;
+    let mut story = walk.story();
+    let at = before.len();
+    let message = match step {
+        Some((thread, _)) => {
+            let actor = walk.actor(thread);
+            let message = format!(
+                "{actor} has been in step {} for more than {limit:?}: does its handler end, and do the checks?",
+                at + 1
+            );
+            story.push(StepDescription {
+                actor,
+                action: "begins a step that does not end".into(),
+                ..StepDescription::default()
+            });
+            message
+        }
+        None if stuck.doing == Doing::Ending => {
+            format!("the checks at the end, after step {at}, have been running for more than {limit:?}: do they end?")
+        }
+        None => format!(
+            "after step {at}, what actors accept has been asked for more than {limit:?}: do `accepts` and the filters of \
+             receives end?"
+        ),
+    };
+    let key = stuck.path.last().map_or(Name::ROOT, |&(thread, branch)| thread.mixed(branch.0));
+    let taken: Vec<PathStep> =
+        stuck.path.iter().map(|&(thread, branch)| PathStep { event: thread, thread, branch }).collect();
+    Ok(Finding {
+        kind: FindingKind::Limit,
+        message,
+        place: None,
+        key: key.mixed(LimitHit::Handler as u64).mixed(stuck.doing as u64),
+        schedule: schedule(program, &taken, &story),
+        story,
+        executions: 1,
+    })
+}

@@ -1,0 +1,228 @@
+//! The complete process that turns a program into a verdict.
+//!
+//! The search runs in a thread of its own (`threads.rs`). The caller's thread waits, reports progress, enforces the
+//! limit on time and detects handlers that do not return; in that case it produces the verdict without the thread
+//! that is stuck. At the end every finding, and also the first execution, is replayed on a new machine: a program
+//! that behaves differently the second time is not deterministic, and every verdict about it would be unreliable.
+
+use crate::driver::confirm::confirm;
+use crate::driver::control::{Control, Doing, Stuck};
+use crate::driver::parallel;
+use crate::driver::run::{Run, Stop};
+use crate::driver::threads;
+use crate::options::Options;
+use crate::reductions;
+use std::panic::resume_unwind;
+use std::sync::Arc;
+use std::sync::mpsc::RecvTimeoutError;
+use std::time::{Duration, Instant};
+use whippet_model::{Counters, Estimate, LimitHit, MachineError, Program, Verdict};
+
+/// An error that prevents a verdict.
+///
+/// ```
+/// use std::sync::Arc;
+/// use whippet_actors::ActorProgram;
+/// use whippet_search::{Options, SearchError, explore};
+/// let broken = ActorProgram::new("broken", |_sys| panic!("no configuration"));
+/// let error = explore(Arc::new(broken), &Options::default(), &()).unwrap_err();
+/// assert!(matches!(error, SearchError::Program(_)));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SearchError {
+    /// The program cannot be executed: it is not deterministic, or it misuses the library.
+    #[error("{0}")]
+    Program(MachineError),
+    /// The chosen search does not support this program.
+    #[error("{0}")]
+    Unsupported(String),
+}
+
+impl From<MachineError> for SearchError {
+    fn from(error: MachineError) -> SearchError {
+        match error {
+            MachineError::Unsupported(why) => SearchError::Unsupported(why),
+            error => SearchError::Program(error),
+        }
+    }
+}
+
+/// Progress of a running search.
+///
+/// ```
+/// use whippet_search::Progress;
+/// /// Returns the executions per second so far.
+/// fn speed(progress: &Progress) -> f64 {
+///     progress.counters.executions as f64 / progress.elapsed.as_secs_f64()
+/// }
+/// # let counters = whippet_model::Counters { executions: 30, ..Default::default() };
+/// # let elapsed = std::time::Duration::from_secs(2);
+/// # let progress = Progress { counters, depth: 7, elapsed, estimate: None };
+/// assert_eq!(speed(&progress), 15.0);
+/// ```
+#[derive(Copy, Clone, Debug, PartialEq)]
+pub struct Progress {
+    /// The counters so far.
+    pub counters: Counters,
+    /// The depth of the current execution.
+    pub depth: usize,
+    /// The time since the search began.
+    pub elapsed: Duration,
+    /// An estimate of the total size, if the search can give one.
+    pub estimate: Option<Estimate>,
+}
+
+/// Observer of a running search. `()` ignores everything.
+///
+/// ```
+/// use std::{cell::Cell, sync::Arc};
+/// use whippet_actors::{Inbox, ActorProgram};
+/// use whippet_model::LimitHit;
+/// use whippet_search::{Observer, Options, Progress, explore};
+///
+/// /// Stops the search at the first report of progress.
+/// #[derive(Default)]
+/// struct Impatient { heard: Cell<u32> }
+/// impl Observer for Impatient {
+///     fn progress(&self, _progress: &Progress) { self.heard.set(self.heard.get() + 1); }
+///     fn interrupted(&self) -> bool { self.heard.get() > 0 }
+/// }
+///
+/// // Twelve messages to one actor: 479,001,600 executions.
+/// let test = ActorProgram::new("long", |sys| {
+///     let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| loop { inbox.receive().await; });
+///     (0..12).for_each(|n| sys.send(sink, n));
+/// });
+/// let verdict = explore(Arc::new(test), &Options::default(), &Impatient::default()).unwrap();
+/// assert_eq!((verdict.complete, verdict.limits), (false, vec![LimitHit::Interrupted]));
+/// ```
+pub trait Observer {
+    /// Reports progress. Called about five times a second.
+    fn progress(&self, progress: &Progress) {
+        let _ = progress;
+    }
+
+    /// Returns `true` if the search is to be stopped. Called a few times a second. The verdict then contains what was
+    /// found so far.
+    fn interrupted(&self) -> bool {
+        false
+    }
+}
+
+impl Observer for () {}
+
+/// Interval between reports to the observer.
+const TICK: Duration = Duration::from_millis(200);
+
+/// Searches a program.
+///
+/// All problems of the program are in the [`Verdict`]. An error means that there is no verdict.
+///
+/// ```
+/// # #[cfg(feature = "toy")] {
+/// use std::sync::Arc;
+/// use whippet_search::{Options, explore, replay, toy::{Action, Program, Target}};
+/// // A0 fails if A1's message arrives before the message from main.
+/// let program = Program::new(2)
+///     .main(0, 1)
+///     .main(1, 0)
+///     .on(0, 1, [Action::Set(1)])
+///     .on(1, 0, [Action::Send(Target::Actor(0), 2)])
+///     .when(0, 2, 0, [Action::Fail]);
+/// let verdict = explore(Arc::new(program.clone()), &Options::default(), &()).unwrap();
+/// assert!(verdict.complete);
+/// assert_eq!(verdict.counters.executions, 2);
+/// assert_eq!(verdict.findings[0].message, "A0 fails");
+/// // The schedule of the finding reproduces it.
+/// let replayed = replay(&program, &verdict.findings[0].schedule).unwrap();
+/// assert_eq!(replayed.problems[0].message, "A0 fails");
+/// # }
+/// ```
+pub fn explore<P: Program + Send + 'static>(
+    program: Arc<P>,
+    options: &Options,
+    observer: &dyn Observer,
+) -> Result<Verdict, SearchError> {
+    let control = Arc::new(Control::new(&options.limits));
+    let answer = {
+        let (program, options, control) = (program.clone(), options.clone(), control.clone());
+        threads::start(&options.clone(), move || {
+            search(&*program, &options, &control)
+                .and_then(|covered| Ok(confirm(&*program, &options, &control, covered, None)?))
+        })
+    };
+    let mut ticks = Vec::new();
+    let mut reported = Instant::now();
+    let tick = TICK.min(options.limits.handler / 4).max(Duration::from_millis(1));
+    loop {
+        let wait = control.time_left().filter(|_| control.stopped().is_none()).map_or(tick, |left| left.min(tick));
+        match answer.recv_timeout(wait) {
+            Ok(verdict) => return verdict.unwrap_or_else(|panic| resume_unwind(panic)),
+            Err(RecvTimeoutError::Disconnected) => unreachable!("a search tells what it came to"),
+            Err(RecvTimeoutError::Timeout) => {}
+        }
+        if control.time_left() == Some(Duration::ZERO) {
+            control.stop(LimitHit::Time);
+        }
+        if observer.interrupted() {
+            control.stop(LimitHit::Interrupted);
+        }
+        if let Some(stuck) = control.stuck(&mut ticks) {
+            control.stop(LimitHit::Handler);
+            return give_up(program, options, control, stuck);
+        }
+        if reported.elapsed() >= TICK {
+            reported = Instant::now();
+            let (counters, depth, estimate) = control.counted();
+            observer.progress(&Progress { counters, depth, elapsed: control.elapsed(), estimate });
+            control.ask();
+        }
+    }
+}
+
+/// Produces the verdict of a search that has a worker stuck in user code.
+fn give_up<P: Program + Send + 'static>(
+    program: Arc<P>,
+    options: &Options,
+    control: Arc<Control>,
+    stuck: Stuck,
+) -> Result<Verdict, SearchError> {
+    if stuck.doing == Doing::SettingUp {
+        // A program that does not reach its initial configuration cannot be replayed.
+        let limit = options.limits.handler;
+        let why = format!("the set-up of the program has been running for more than {limit:?}: does it end?");
+        return Err(SearchError::Program(MachineError::Misuse(why)));
+    }
+    let verdict = {
+        let options = options.clone();
+        threads::start(&options.clone(), move || confirm(&*program, &options, &control, false, Some(stuck)))
+    };
+    let verdict = verdict.recv().expect("a thread tells what it came to");
+    verdict.unwrap_or_else(|panic| resume_unwind(panic)).map_err(SearchError::from)
+}
+
+/// Runs the search. Returns `true` if it covered everything.
+fn search<P: Program>(program: &P, options: &Options, control: &Control) -> Result<bool, SearchError> {
+    match dispatch(program, options, control) {
+        Ok(()) => {
+            control.covered();
+            Ok(!control.limits_hit().contains(&LimitHit::Steps))
+        }
+        Err(Stop::Limit(why)) => {
+            control.stop(why);
+            Ok(false)
+        }
+        Err(Stop::Machine(error)) => Err(error.into()),
+    }
+}
+
+/// Calls the algorithm that the options select. Each algorithm is in a file of its own.
+fn dispatch<P: Program>(program: &P, options: &Options, control: &Control) -> Result<(), Stop> {
+    let machine = control.set_up(program)?;
+    if parallel::applies(&machine, options, control) {
+        drop(machine);
+        return parallel::search(program, options, control);
+    }
+    let mut run = Run::new(machine, options, control);
+    reductions::search(&mut run)
+}

@@ -1,0 +1,240 @@
+//! Parallel search: one search divided among several workers.
+//!
+//! Each worker has its own machine, created in its own thread, and explores a part of the search tree. When a worker
+//! has run out of work, a busy worker gives away its *shallowest* open choice, because the subtree below that choice
+//! is likely to be large; so tasks rarely change hands. A task is the path from the root to its subtree, which every
+//! machine can execute. The explored executions do not depend on the worker that explores them, so the number of
+//! executions and the findings are the same for any number of workers.
+
+use crate::driver::control::{Control, lock};
+use crate::driver::run::{Run, Stop};
+use crate::driver::threads;
+use crate::options::Options;
+use crate::reductions::Reduction;
+use crate::reductions::exhaustive::divisible::Levels;
+use crate::reductions::optimal;
+use crate::reductions::revisit::Revisits;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Condvar, Mutex};
+use whippet_model::{Choice, Dependence, LimitHit, Machine, Program};
+
+/// The work to be done at the end of a task's path.
+#[derive(Copy, Clone, Debug)]
+pub(crate) enum Work {
+    /// Explore the subtree below this choice, which has this weight: see `weights.rs`.
+    Choice(Choice, f64),
+    /// Deliver this message, which the last step of the path sent, in place of an earlier step.
+    Revisit {
+        /// The step that the message replaces.
+        at: u32,
+        /// The handle of the message.
+        message: u32,
+        /// The weight of the subtree.
+        weight: f64,
+    },
+}
+
+/// A subtree of the search tree, to be explored by any worker.
+#[derive(Debug)]
+pub(crate) struct Task {
+    /// The path to the subtree: its choices, each with a flag that is `true` if the choice is canonical.
+    pub(crate) path: Vec<(Choice, bool)>,
+    pub(crate) work: Work,
+}
+
+/// The recipient of tasks that a search gives away. `()` never wants any and costs nothing.
+pub(crate) trait Share {
+    /// Returns `true` if a worker is waiting for a task.
+    fn wanted(&self) -> bool;
+    fn give(&self, task: Task);
+}
+
+impl Share for () {
+    #[inline]
+    fn wanted(&self) -> bool {
+        false
+    }
+
+    fn give(&self, _: Task) {}
+}
+
+/// A search that can give away subtrees as tasks.
+pub(crate) trait Divisible {
+    /// Explores everything from the initial configuration on.
+    fn explore<M: Machine>(&mut self, run: &mut Run<'_, M>, share: &impl Share) -> Result<(), Stop>;
+
+    /// Explores the subtree of one task.
+    fn part<M: Machine>(&mut self, run: &mut Run<'_, M>, task: Task, share: &impl Share) -> Result<(), Stop>;
+}
+
+/// The queue of tasks that the workers share.
+struct WorkQueue {
+    state: Mutex<QueueState>,
+    changed: Condvar,
+    wanted: AtomicBool,
+}
+
+struct QueueState {
+    tasks: Vec<Task>,
+    /// The number of workers, and the number of those that are waiting for a task.
+    workers: usize,
+    idle: usize,
+    /// The reason why all workers have to stop.
+    stop: Option<Stop>,
+    over: bool,
+}
+
+impl WorkQueue {
+    fn new(workers: usize) -> WorkQueue {
+        let state = QueueState { tasks: Vec::new(), workers, idle: 0, stop: None, over: false };
+        WorkQueue { state: Mutex::new(state), changed: Condvar::new(), wanted: AtomicBool::new(false) }
+    }
+
+    /// Waits for the next task. Returns `None` if all work is done or the search was stopped.
+    fn take(&self) -> Option<Task> {
+        let mut state = lock(&self.state);
+        state.idle += 1;
+        loop {
+            if state.idle == state.workers && state.tasks.is_empty() {
+                state.over = true;
+                self.changed.notify_all();
+            }
+            if state.over {
+                return None;
+            }
+            if let Some(task) = state.tasks.pop() {
+                state.idle -= 1;
+                self.wanted.store(state.idle > state.tasks.len(), Ordering::Relaxed);
+                return Some(task);
+            }
+            self.wanted.store(true, Ordering::Relaxed);
+            state = self.changed.wait(state).unwrap_or_else(std::sync::PoisonError::into_inner);
+        }
+    }
+
+    /// Stops all workers. The first reason is kept, but an error replaces a limit.
+    fn stop(&self, why: Option<Stop>) {
+        let mut state = lock(&self.state);
+        state.over = true;
+        if matches!((&state.stop, &why), (None, _) | (Some(Stop::Limit(_)), Some(Stop::Machine(_)))) {
+            state.stop = why;
+        }
+        self.changed.notify_all();
+    }
+}
+
+impl Share for &WorkQueue {
+    #[inline]
+    fn wanted(&self) -> bool {
+        self.wanted.load(Ordering::Relaxed)
+    }
+
+    fn give(&self, task: Task) {
+        let mut state = lock(&self.state);
+        state.tasks.push(task);
+        self.wanted.store(state.idle > state.tasks.len(), Ordering::Relaxed);
+        self.changed.notify_one();
+    }
+}
+
+/// Returns the number of workers that the options ask for.
+pub(crate) fn workers(options: &Options) -> usize {
+    match options.jobs {
+        0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
+        jobs => jobs,
+    }
+}
+
+/// Returns `true` if the options ask for several workers and this search can be divided among them.
+pub(crate) fn applies<M: Machine>(machine: &M, options: &Options, control: &Control) -> bool {
+    if workers(options) == 1 {
+        return false;
+    }
+    let divisible = match options.reduction {
+        Reduction::Exhaustive => true,
+        Reduction::Optimal => machine.relation() == Dependence::PerActor && machine.caveat().is_none(),
+        _ => false,
+    };
+    if !divisible && options.jobs > 1 {
+        control.note("one worker: this search is not shared");
+    }
+    divisible
+}
+
+/// Runs a search in parallel. Requires that [`applies`] returned `true`.
+pub(crate) fn search<P: Program>(program: &P, options: &Options, control: &Control) -> Result<(), Stop> {
+    if options.reduction == Reduction::Optimal {
+        control.note(optimal::REVISIT);
+    }
+    let workers = workers(options);
+    let queue = WorkQueue::new(workers);
+    std::thread::scope(|scope| {
+        for k in 0..workers {
+            let queue = &queue;
+            let work = move || {
+                let guard = Guard { queue, control };
+                let done = control.set_up(program).map_err(Stop::from).and_then(|machine| {
+                    let mut run = Run::new(machine, options, control);
+                    work(&mut run, queue, k == 0)
+                });
+                if let Err(stop) = done {
+                    halt(queue, control, Some(stop));
+                }
+                std::mem::forget(guard);
+            };
+            threads::builder(options).spawn_scoped(scope, work).expect("the system gives us a thread");
+        }
+    });
+    match queue.state.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner).stop {
+        Some(stop) => Err(stop),
+        None => Ok(()),
+    }
+}
+
+/// Stops the other workers if its own worker panics.
+struct Guard<'a> {
+    queue: &'a WorkQueue,
+    control: &'a Control,
+}
+
+impl Drop for Guard<'_> {
+    fn drop(&mut self) {
+        halt(self.queue, self.control, None);
+    }
+}
+
+/// Stops all workers, both those that wait for a task and those that are busy.
+fn halt(queue: &WorkQueue, control: &Control, why: Option<Stop>) {
+    control.stop(match why {
+        Some(Stop::Limit(limit)) => limit,
+        // A panic or an error leads to no verdict, so this limit is never shown.
+        _ => LimitHit::Interrupted,
+    });
+    queue.stop(why);
+}
+
+/// Runs one worker. The first worker starts with the whole tree.
+fn work<M: Machine>(run: &mut Run<'_, M>, queue: &WorkQueue, first: bool) -> Result<(), Stop> {
+    match run.options.reduction {
+        Reduction::Exhaustive => work_on(run, &mut Levels::default(), queue, first),
+        _ => {
+            let mut revisits = Revisits::new(run)?;
+            work_on(run, &mut revisits, queue, first)
+        }
+    }
+}
+
+fn work_on<M: Machine>(
+    run: &mut Run<'_, M>,
+    search: &mut impl Divisible,
+    queue: &WorkQueue,
+    first: bool,
+) -> Result<(), Stop> {
+    if first {
+        search.explore(run, &queue)?;
+    }
+    while let Some(task) = queue.take() {
+        search.part(run, task, &queue)?;
+    }
+    Ok(())
+}

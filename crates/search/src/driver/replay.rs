@@ -1,0 +1,308 @@
+//! Replay: executes the decisions of a schedule on a new machine and reports what happened.
+
+use crate::driver::confirm::words;
+use crate::driver::control::PathStep;
+use crate::driver::threads;
+use crate::options::Options;
+use std::sync::Arc;
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+use whippet_model::{
+    Branch, Choice, Clocks, FindingKind, Machine, MachineError, Name, Problem, Program, Schedule, ScheduleError,
+    StepDescription,
+};
+
+/// The result of replaying a schedule.
+///
+/// ```
+/// use whippet_actors::ActorProgram;
+/// use whippet_model::{Program, Schedule};
+/// let test = ActorProgram::new("nobody", |_sys| {});
+/// let settings = test.parameters().into_iter().collect();
+/// let schedule = Schedule { program: test.name(), settings, decisions: vec![] };
+/// let replayed = whippet_search::replay(&test, &schedule).unwrap();
+/// assert!(replayed.story.is_empty() && replayed.problems.is_empty());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Replayed {
+    /// The steps of the execution, in order.
+    pub story: Vec<StepDescription>,
+    /// The problems of the execution: those of its steps or, if these have none, those of its final configuration.
+    pub problems: Vec<Problem>,
+}
+
+/// An error that prevents a replay.
+///
+/// ```
+/// use whippet_actors::ActorProgram;
+/// use whippet_model::{Schedule, ScheduleError};
+/// use whippet_search::{ReplayError, replay};
+/// let other = Schedule { program: "somebody".into(), ..Schedule::default() };
+/// let error = replay(&ActorProgram::new("nobody", |_sys| {}), &other).unwrap_err();
+/// assert!(matches!(error, ReplayError::Schedule(ScheduleError::Program { .. })));
+/// assert_eq!(error.to_string(), "the schedule is for `somebody`, not for `nobody with delivery=unordered`");
+/// ```
+#[derive(Debug, thiserror::Error)]
+pub enum ReplayError {
+    /// The schedule does not fit the program.
+    #[error(transparent)]
+    Schedule(#[from] ScheduleError),
+    /// The program cannot be executed.
+    #[error(transparent)]
+    Program(#[from] MachineError),
+}
+
+/// Executes the decisions of `schedule`.
+///
+/// The schedule must be for this program, with the same parameters. Each of its decisions must be possible and have
+/// the same meaning as when it was recorded.
+///
+/// ```
+/// use std::sync::Arc;
+/// use whippet_actors::{Inbox, ActorProgram};
+/// use whippet_search::{Options, explore, replay};
+/// let test = ActorProgram::new("picky", |sys| {
+///     let picky = sys.spawn_fn(async |inbox: &mut Inbox<u8>| assert_eq!(inbox.receive().await, 1));
+///     sys.send(picky, 1);
+///     sys.send(picky, 2);
+/// });
+/// let verdict = explore(Arc::new(test.clone()), &Options::default(), &()).unwrap();
+/// let replayed = replay(&test, &verdict.findings[0].schedule).unwrap();
+/// assert_eq!(replayed.problems[0].message, verdict.findings[0].message);
+/// assert_eq!(replayed.story, verdict.findings[0].story);
+/// ```
+pub fn replay<P: Program>(program: &P, schedule: &Schedule) -> Result<Replayed, ReplayError> {
+    carry_out(program, schedule, |_| {})
+}
+
+/// Like [`replay()`], but in a thread of its own, which is abandoned if no step ends within `limit`. This is reported
+/// as a problem of kind `limit`. Time during which a debugger has stopped the process does not count.
+///
+/// ```
+/// use std::{sync::Arc, thread::sleep, time::Duration};
+/// use whippet_actors::{Inbox, ActorProgram};
+/// use whippet_model::{FindingKind, Limits};
+/// use whippet_search::{Options, explore, replay_within};
+/// let test = Arc::new(ActorProgram::new("asleep", |sys| {
+///     let slow = sys.spawn_fn(async |inbox: &mut Inbox<()>| {
+///         inbox.receive().await;
+///         sleep(Duration::from_secs(5));
+///     });
+///     sys.send(slow, ());
+/// }));
+/// let limit = Duration::from_millis(50);
+/// let options = Options { limits: Limits { handler: limit, ..Limits::default() }, ..Options::default() };
+/// let verdict = explore(test.clone(), &options, &()).unwrap();
+/// let replayed = replay_within(test, &verdict.findings[0].schedule, limit).unwrap();
+/// assert_eq!(replayed.problems[0].kind, FindingKind::Limit);
+/// ```
+pub fn replay_within<P: Program + Send + 'static>(
+    program: Arc<P>,
+    schedule: &Schedule,
+    limit: Duration,
+) -> Result<Replayed, ReplayError> {
+    let (tell, told) = channel();
+    let decided = schedule.clone();
+    let work = move || {
+        let step = tell.clone();
+        let replayed = carry_out(&*program, &decided, |text| drop(step.send(Told::Step(text.clone()))));
+        // The receiver is gone if the caller gave up waiting.
+        let _ = tell.send(Told::Done(replayed));
+    };
+    let ended = threads::start(&Options::default(), work);
+    let tick = (limit / 8).max(Duration::from_millis(1));
+    let (mut story, mut waited) = (Vec::new(), Duration::ZERO);
+    while waited < limit {
+        match told.recv_timeout(tick) {
+            Ok(Told::Done(replayed)) => return replayed,
+            Ok(Told::Step(text)) => {
+                story.push(text);
+                waited = Duration::ZERO;
+            }
+            // Ticks are counted instead of reading a clock, which would go on while a debugger has stopped the
+            // process.
+            Err(RecvTimeoutError::Timeout) => waited += tick,
+            Err(RecvTimeoutError::Disconnected) => match ended.recv() {
+                Ok(Err(panic)) => std::panic::resume_unwind(panic),
+                _ => unreachable!("a replay that ends without an answer has panicked"),
+            },
+        }
+    }
+    let message = match (schedule.decisions.get(story.len()), story.len()) {
+        (Some(decision), _) => format!("«{}» has not ended after {limit:?}", decision.text),
+        (None, steps) => {
+            format!("after step {steps}, what actors accept and the checks have not ended after {limit:?}")
+        }
+    };
+    let steps = (0..story.len()).collect();
+    let problem = Problem { kind: FindingKind::Limit, message, place: None, key: Name::ROOT, steps, warning: false };
+    Ok(Replayed { story, problems: vec![problem] })
+}
+
+/// A report from a replay in another thread.
+enum Told {
+    Step(StepDescription),
+    Done(Result<Replayed, ReplayError>),
+}
+
+/// Executes the decisions of `schedule` and reports each step.
+fn carry_out<P: Program>(
+    program: &P,
+    schedule: &Schedule,
+    mut tell: impl FnMut(&StepDescription),
+) -> Result<Replayed, ReplayError> {
+    fits(program, schedule)?;
+    let mut walk = Walk { machine: program.machine()?, enabled: Vec::new() };
+    for (k, decision) in schedule.decisions.iter().enumerate() {
+        let diverges = |why: String| ScheduleError::Diverges { step: k + 1, text: decision.text.clone(), why };
+        walk.step(decision.thread, decision.branch)?.map_err(diverges)?;
+        let text = walk.machine.describe(k);
+        let now = words(&text);
+        if now != decision.text {
+            Err(diverges(format!("it is «{now}» now; the program has changed")))?;
+        }
+        tell(&text);
+    }
+    // Asks for the enabled choices, as a search would do next, so that actors that do not return from `accepts` are
+    // noticed.
+    walk.enabled.clear();
+    walk.machine.enabled(&mut walk.enabled);
+    Ok(Replayed { problems: walk.problems_shown(), story: walk.story() })
+}
+
+fn fits<P: Program>(program: &P, schedule: &Schedule) -> Result<(), ScheduleError> {
+    let with = |name: String, settings: Vec<(String, String)>| {
+        let settings: Vec<String> = settings.into_iter().map(|(k, v)| format!("{k}={v}")).collect();
+        if settings.is_empty() { name } else { format!("{name} with {}", settings.join(" ")) }
+    };
+    let mut wanted: Vec<_> = program.parameters();
+    wanted.sort();
+    let found: Vec<_> = schedule.settings.clone().into_iter().collect();
+    if schedule.program != program.name() || found != wanted {
+        return Err(ScheduleError::Program {
+            found: with(schedule.program.clone(), found),
+            wanted: with(program.name(), wanted),
+        });
+    }
+    Ok(())
+}
+
+/// A machine that is moved along a given path.
+pub(crate) struct Walk<M> {
+    machine: M,
+    enabled: Vec<Choice>,
+}
+
+impl<M: Machine> Walk<M> {
+    /// Creates a machine and executes a path on it. Returns `None` if the path cannot be executed.
+    pub(crate) fn of<P: Program<Machine = M>>(
+        program: &P,
+        path: impl IntoIterator<Item = (Name, Branch)>,
+    ) -> Result<Option<Walk<M>>, MachineError> {
+        let mut walk = Walk { machine: program.machine()?, enabled: Vec::new() };
+        for (thread, branch) in path {
+            if walk.step(thread, branch)?.is_err() {
+                return Ok(None);
+            }
+        }
+        Ok(Some(walk))
+    }
+
+    /// Executes a step, or returns the reason why it is not possible.
+    fn step(&mut self, thread: Name, branch: Branch) -> Result<Result<(), String>, MachineError> {
+        let Some(what) = self.machine.find(thread) else {
+            return Ok(Err("nothing of this name is pending".into()));
+        };
+        self.enabled.clear();
+        self.machine.enabled(&mut self.enabled);
+        let mut ways = self.enabled.iter().filter(|choice| choice.what == what).map(|choice| choice.branch);
+        let Some(first) = ways.next() else {
+            return Ok(Err("it is pending but not enabled".into()));
+        };
+        // If only the first branch is listed, executing the step may reveal others. A list of several branches is
+        // complete.
+        let listed = first == branch || ways.any(|way| way == branch);
+        let alone = self.enabled.iter().filter(|choice| choice.what == what).count() == 1;
+        if !(listed || alone && first == Branch::FIRST) {
+            return Ok(Err("it cannot go this way now".into()));
+        }
+        self.machine.execute(Choice { what, branch }).map(Ok)
+    }
+
+    /// Returns the problems here: data races, and the problems of the steps or, if these have none, those of this
+    /// configuration as the final one.
+    pub(crate) fn problems(&mut self) -> Vec<Problem> {
+        let mut problems = self.races();
+        if self.machine.problems() > 0 {
+            problems.extend((0..self.machine.depth()).filter_map(|at| self.machine.problem(at)));
+        } else {
+            self.machine.final_problems(&mut problems);
+        }
+        problems
+    }
+
+    pub(crate) fn shows(&mut self, kind: FindingKind, key: Name) -> bool {
+        self.problems().iter().any(|problem| (problem.kind, problem.key) == (kind, key))
+    }
+
+    /// Returns the data races so far.
+    pub(crate) fn races(&self) -> Vec<Problem> {
+        let mut races = Vec::new();
+        self.machine.data_races(&mut races);
+        races
+    }
+
+    /// Returns `true` if nothing is enabled.
+    pub(crate) fn ends(&mut self) -> bool {
+        self.enabled.clear();
+        self.machine.enabled(&mut self.enabled);
+        self.enabled.is_empty()
+    }
+
+    /// Like [`problems`](Walk::problems), for the end of a schedule. The schedule of a data race need not end in a
+    /// final configuration. If there is a race, any other problem counts only if every step of the schedule is in the
+    /// past of one of the problem's steps.
+    fn problems_shown(&mut self) -> Vec<Problem> {
+        let (mut problems, mut clocks) = (self.problems(), Clocks::new());
+        if problems.iter().any(|problem| problem.kind == FindingKind::Race) {
+            clocks.follow(&self.machine);
+            problems.retain(|problem| {
+                let leads = |at| problem.steps.iter().any(|&step| at == step || clocks.before(at, step));
+                problem.kind == FindingKind::Race || (0..self.machine.depth()).all(leads)
+            });
+        }
+        problems
+    }
+
+    pub(crate) fn story(&mut self) -> Vec<StepDescription> {
+        (0..self.machine.depth()).map(|at| self.machine.describe(at)).collect()
+    }
+
+    /// Returns a description of the actor that acts if `thread` is chosen.
+    pub(crate) fn actor(&self, thread: Name) -> String {
+        self.machine.find(thread).map_or("somebody".into(), |what| format!("actor {}", self.machine.actor(what).0))
+    }
+}
+
+/// Executes a path again and returns an error unless its events are the same. `reduces` is `true` if the path comes
+/// from a search that relies on independence.
+pub(crate) fn again<P: Program>(program: &P, path: &[PathStep], reduces: bool) -> Result<(), MachineError> {
+    let mut walk = Walk { machine: program.machine()?, enabled: Vec::new() };
+    if reduces {
+        walk.machine.isolate_races();
+    }
+    for (at, taken) in path.iter().enumerate() {
+        let number = at + 1;
+        if let Err(why) = walk.step(taken.thread, taken.branch)? {
+            return Err(MachineError::Nondeterministic(format!(
+                "step {number} of an execution could not be carried out again: {why}"
+            )));
+        }
+        if walk.machine.step(at).event != taken.event {
+            return Err(MachineError::Nondeterministic(format!(
+                "step {number} of an execution differs the second time"
+            )));
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,366 @@
+//! Reversals: finds, for one execution, the beginnings of other traces.
+//!
+//! For an event e of the execution, take the events before e and, of the later ones, all that do not happen after e
+//! (`notdep(e)` in the papers on Optimal-DPOR). If another choice that depends on e is then enabled, it can come
+//! before e, and e and the events that depend on it turn out differently: `notdep(e)` followed by that choice is the
+//! beginning of another trace.
+//!
+//! The threads that are tried for an event e:
+//! * the thread of an event that is in a race with e. If it cannot act without e because a constraint forbids it, it
+//!   is tried without those events that e itself is in conflict with: the nearest configuration that accepts it
+//!   counts;
+//! * a thread that is disabled at the end of the execution: e may have disabled it;
+//! * e's own thread, if it could have taken another branch, possibly after some of the later events.
+//!
+//! Only the machine can decide whether the thread can act, and what it does. Sometimes it can predict this
+//! ([`Machine::without`]); otherwise the steps are executed. Events of `notdep(e)` may themselves disable a choice
+//! (for example, a test that finds no message disables the branches in which one has arrived). So the machine first
+//! executes the steps that the thread needs to be pending at all, then the others one by one. Each choice is recorded
+//! with the longest part after which it is still enabled; behind it follow the remaining steps that do not depend on
+//! the choice.
+//!
+//! The same trial is not made twice: a configuration is identified by the labels of the events that lead to it.
+
+use crate::driver::run::{Run, Stop};
+use crate::reductions::optimal::acts::{Act, ActorNames, ExecutionRecord};
+use rustc_hash::FxHashMap;
+use smallvec::SmallVec;
+use whippet_model::{Branch, Choice, Dependence, Machine, Name, Pending, Reversal};
+
+/// The trials made at one configuration, each with a flag that is `true` if the thread could act.
+pub(crate) type Tried = FxHashMap<u64, bool>;
+
+/// Receiver of reversals.
+pub(crate) trait Sink {
+    /// Returns the trials made at the configuration before step `at`.
+    fn tried(&mut self, at: usize) -> &mut Tried;
+
+    /// Returns `true` if branches that are found by executing a step count as reversals, too.
+    fn other_ways(&self) -> bool;
+
+    /// Iterates over the acts that are asleep at the configuration before step `at`.
+    fn asleep(&self, at: usize) -> impl Iterator<Item = &Act> + Clone;
+
+    /// Reports that the configuration before step `at` has an execution that begins with these acts.
+    fn found(&mut self, at: usize, beginning: Vec<Act>);
+}
+
+/// A thread that might have acted earlier.
+#[derive(Debug)]
+struct Target {
+    thread: Name,
+    /// The steps that it needs to be pending at all, as a bit set.
+    needs: Bits,
+}
+
+/// A target to be tried without some step.
+#[derive(Copy, Clone, Debug)]
+struct Wanted {
+    target: usize,
+    /// A step of the target that is known to be possible there, with the same footprint.
+    same: Option<usize>,
+}
+
+/// A bit set of steps; usually a single word.
+type Bits = SmallVec<[u64; 1]>;
+
+/// Finder of reversals, which keeps its allocations between executions.
+#[derive(Debug, Default)]
+pub(crate) struct Reversals {
+    targets: Vec<Target>,
+    /// The targets to be tried without each step.
+    wanted: Vec<Vec<Wanted>>,
+    rest: Rest,
+    causes: Vec<usize>,
+    pending: Vec<Pending>,
+    choices: Vec<Choice>,
+    missed: Vec<(usize, Branch)>,
+}
+
+/// The steps that do not happen after a given step, in the order in which they are executed without it.
+#[derive(Debug, Default)]
+struct Rest {
+    steps: Vec<usize>,
+    /// The number of steps at the beginning that the target needs.
+    needed: usize,
+    others: Vec<usize>,
+}
+
+impl Reversals {
+    /// Reports to `sink` every reversal of a step of this execution. The machine has taken all steps of the record,
+    /// and is left somewhere along it.
+    pub(crate) fn find<M: Machine>(
+        &mut self,
+        run: &mut Run<'_, M>,
+        record: &ExecutionRecord,
+        sink: &mut impl Sink,
+    ) -> Result<(), Stop> {
+        self.targets.clear();
+        self.wanted.resize_with(record.len().max(self.wanted.len()), Vec::new);
+        self.want_races(&run.machine, record);
+        self.want_left(&run.machine, record);
+        self.want_own(&run.machine, record, sink.other_ways());
+        for at in (0..record.len()).rev() {
+            let mut k = 0;
+            while let Some(&wanted) = self.wanted[at].get(k) {
+                k += 1;
+                if !self.look(run, record, sink, at, wanted)? {
+                    self.want_below(record, at, wanted.target);
+                }
+            }
+            self.wanted[at].clear();
+        }
+        Ok(())
+    }
+
+    fn want(&mut self, at: usize, target: usize) {
+        if !self.wanted[at].iter().any(|wanted| wanted.target == target) {
+            self.wanted[at].push(Wanted { target, same: None });
+        }
+    }
+
+    /// Adds the threads of events that are in a race.
+    fn want_races<M: Machine>(&mut self, machine: &M, record: &ExecutionRecord) {
+        for at in 0..record.len() {
+            let races = record.clocks.races(at);
+            if races.is_empty() {
+                continue;
+            }
+            self.causes.clear();
+            machine.causes(at, &mut self.causes);
+            let (target, needs) = (self.targets.len(), union(record, &self.causes));
+            self.targets.push(Target { thread: record.steps[at].act.thread, needs });
+            for &earlier in races {
+                let earlier = earlier as usize;
+                match machine.without(&record.clocks, earlier, at) {
+                    Reversal::Unknown => self.want(earlier, target),
+                    Reversal::Disabled => self.want_below(record, earlier, target),
+                    Reversal::Unchanged => self.wanted[earlier].push(Wanted { target, same: Some(at) }),
+                }
+            }
+        }
+    }
+
+    /// Adds the threads that are disabled in the end.
+    fn want_left<M: Machine>(&mut self, machine: &M, record: &ExecutionRecord) {
+        let mut pending = std::mem::take(&mut self.pending);
+        pending.clear();
+        machine.pending(&mut pending);
+        for &what in &pending {
+            let thread = machine.thread(what);
+            let last = record.steps.iter().rposition(|step| step.act.thread == thread);
+            let sender = || (0..record.len()).find(|&at| machine.sent(at).contains(&what.0));
+            let needs = union(record, last.or_else(sender).as_slice());
+            let object = match machine.relation() {
+                Dependence::PerActor => Some(record.names.of(machine.actor(what))),
+                Dependence::Footprints => None,
+            };
+            let target = self.targets.len();
+            for (at, step) in record.steps.iter().enumerate() {
+                if !has(&needs, at) && object.is_none_or(|object| step.act.touches[0].object == object) {
+                    self.want(at, target);
+                }
+            }
+            self.targets.push(Target { thread, needs });
+        }
+        self.pending = pending;
+    }
+
+    /// Adds the threads of steps that could have taken another branch.
+    fn want_own<M: Machine>(&mut self, machine: &M, record: &ExecutionRecord, other_ways: bool) {
+        for (at, step) in record.steps.iter().enumerate() {
+            self.missed.clear();
+            machine.late_alternatives(at, &mut self.missed);
+            if step.several || other_ways && step.act.next.is_some() || !self.missed.is_empty() {
+                self.targets.push(Target { thread: step.act.thread, needs: Bits::new() });
+                self.want(at, self.targets.len() - 1);
+            }
+        }
+    }
+
+    /// Tries a target, which cannot act without step `at`, without the steps that `at` is in conflict with.
+    fn want_below(&mut self, record: &ExecutionRecord, at: usize, target: usize) {
+        if self.targets[target].thread == record.steps[at].act.thread {
+            return;
+        }
+        for &below in record.clocks.conflicts(at) {
+            if !has(&self.targets[target].needs, below as usize) {
+                self.want(below as usize, target);
+            }
+        }
+    }
+
+    /// Returns `true` if a target can act without step `at`, and reports this to the sink if it has not been tried
+    /// before.
+    fn look<M: Machine>(
+        &mut self,
+        run: &mut Run<'_, M>,
+        record: &ExecutionRecord,
+        sink: &mut impl Sink,
+        at: usize,
+        wanted: Wanted,
+    ) -> Result<bool, Stop> {
+        let target = &self.targets[wanted.target];
+        if run.machine.one_choice_each() && sleeps(sink.asleep(at), target, record, at) {
+            return Ok(true);
+        }
+        self.rest.fill(record, at, &target.needs);
+        let rest = &self.rest;
+        let labels = rest.steps.iter().map(|&k| record.clocks.label(k));
+        // The label of the step itself is part of the key, because its other branches are tried one by one.
+        let known = Name(labels.fold(0, u64::wrapping_add)).mixed(target.thread.0).mixed(record.clocks.label(at)).0;
+        if let Some(&could) = sink.tried(at).get(&known) {
+            return Ok(could);
+        }
+        if let Some(act) = wanted.same.map(|same| &record.steps[same].act)
+            && !rest.steps[rest.needed..].iter().any(|&step| record.steps[step].act.depends_on(act))
+        {
+            sink.found(at, beginning(record, rest, rest.steps.len(), act.clone()));
+            sink.tried(at).insert(known, true);
+            return Ok(true);
+        }
+        let mut names = record.names.clone();
+        names.truncate(at);
+        let ways = walk(run, record, at, target, rest, &mut names, &mut self.choices)?;
+        // All branches are tried: another one may depend on the step even if the first does not, and may be awake even if the
+        // next one is asleep.
+        let several = run.machine.ways_differ();
+        for &(k, branch) in ways.iter().rev() {
+            let mut branch = Some(branch);
+            while let Some(way) = branch {
+                run.rewind(at + k);
+                names.truncate(at + k);
+                let act = attempt(run, &names, target.thread, way)?;
+                branch = act.next.filter(|_| several);
+                if act.depends_on(&record.steps[at].act) {
+                    sink.found(at, beginning(record, rest, k, act));
+                }
+            }
+        }
+        run.rewind(at);
+        sink.tried(at).insert(known, !ways.is_empty());
+        Ok(!ways.is_empty())
+    }
+}
+
+impl Rest {
+    /// Collects the steps after step `at` that do not depend on it, beginning with those that the target needs.
+    fn fill(&mut self, record: &ExecutionRecord, at: usize, needs: &[u64]) {
+        self.steps.clear();
+        self.others.clear();
+        for step in apart(record, at) {
+            if has(needs, step) { &mut self.steps } else { &mut self.others }.push(step);
+        }
+        self.needed = self.steps.len();
+        self.steps.append(&mut self.others);
+    }
+}
+
+/// Iterates over the steps after step `at` that do not depend on it.
+fn apart(record: &ExecutionRecord, at: usize) -> impl Iterator<Item = usize> {
+    (at + 1..record.len()).filter(move |&step| !record.clocks.before(at, step))
+}
+
+/// Returns `true` if a target with a single choice is known to be enabled without step `at` and to lead to nothing
+/// new, because all branches of that choice are asleep there and none of the independent steps wakes one up.
+fn sleeps<'a>(
+    asleep: impl Iterator<Item = &'a Act> + Clone,
+    target: &Target,
+    record: &ExecutionRecord,
+    at: usize,
+) -> bool {
+    let wakes = |act: &Act| apart(record, at).any(|step| record.steps[step].act.depends_on(act));
+    if target.thread == record.steps[at].act.thread {
+        return false;
+    }
+    let mut branch = Some(Branch::FIRST);
+    while let Some(way) = branch {
+        let is_way = |act: &&Act| act.thread == target.thread && act.branch == way && !wakes(act);
+        let Some(act) = asleep.clone().find(is_way) else { return false };
+        branch = act.next;
+    }
+    true
+}
+
+/// Executes the rest without step `at` and finds the branches of the target, each with the number of steps after
+/// which it is enabled for the last time.
+fn walk<M: Machine>(
+    run: &mut Run<'_, M>,
+    record: &ExecutionRecord,
+    at: usize,
+    target: &Target,
+    rest: &Rest,
+    names: &mut ActorNames,
+    choices: &mut Vec<Choice>,
+) -> Result<Vec<(usize, Branch)>, Stop> {
+    let own = record.steps[at].act.thread == target.thread;
+    let mut ways: Vec<(usize, Branch)> = Vec::new();
+    run.rewind(at);
+    for k in 0..=rest.steps.len() {
+        if k >= rest.needed {
+            choices.clear();
+            run.all_enabled(choices);
+            let what = run.machine.find(target.thread);
+            choices.retain(|choice| Some(choice.what) == what);
+            for choice in choices.iter().filter(|c| !own || c.branch != record.steps[at].act.branch) {
+                // A branch that stays enabled moves to this position; one that is enabled again after an interruption
+                // counts again.
+                match ways.iter_mut().find(|way| way.1 == choice.branch && way.0 + 1 == k) {
+                    Some(way) => way.0 = k,
+                    None => ways.push((k, choice.branch)),
+                }
+            }
+        }
+        if let Some(&step) = rest.steps.get(k) {
+            let act = &record.steps[step].act;
+            let what = run.machine.find(act.thread).expect("our bug: an independent step has vanished");
+            run.redo(Choice { what, branch: act.branch })?;
+            names.push(&run.machine);
+        }
+    }
+    if own && let Some(next) = record.steps[at].act.next {
+        ways.push((rest.steps.len(), next));
+    }
+    ways.sort_unstable();
+    Ok(ways)
+}
+
+/// Executes `thread` and returns the resulting act.
+fn attempt<M: Machine>(run: &mut Run<'_, M>, names: &ActorNames, thread: Name, branch: Branch) -> Result<Act, Stop> {
+    let what = run.machine.find(thread).expect("our bug: a choice has vanished");
+    run.redo(Choice { what, branch })?;
+    Ok(names.act(&run.machine))
+}
+
+/// Returns `k` steps of the rest, then `act`, then the remaining steps that do not depend on it.
+fn beginning(record: &ExecutionRecord, rest: &Rest, k: usize, act: Act) -> Vec<Act> {
+    let (before, after) = rest.steps.split_at(k);
+    let mut out: Vec<usize> = Vec::new();
+    let mut acts = Vec::with_capacity(rest.steps.len() + 1);
+    acts.extend(before.iter().map(|&step| record.steps[step].act.clone()));
+    acts.push(act);
+    for &step in after {
+        let other = &record.steps[step].act;
+        if other.depends_on(&acts[k]) || out.iter().any(|&x| record.clocks.before(x, step)) {
+            out.push(step);
+        } else {
+            acts.push(other.clone());
+        }
+    }
+    acts
+}
+
+/// Returns the union of the pasts of some steps.
+fn union(record: &ExecutionRecord, steps: &[usize]) -> Bits {
+    let Some((&first, others)) = steps.split_first() else { return Bits::new() };
+    let mut words = Bits::from_slice(record.clocks.past(first));
+    for &at in others {
+        words.iter_mut().zip(record.clocks.past(at)).for_each(|(word, more)| *word |= more);
+    }
+    words
+}
+
+#[inline]
+fn has(words: &[u64], at: usize) -> bool {
+    words.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 != 0)
+}

@@ -1,0 +1,145 @@
+//! Stateful search: the continuations of a configuration that was visited before are not explored again.
+//!
+//! Configurations are compared by a 128-bit hash that the machine computes. The open choices are stored in one list,
+//! each with the configuration that it belongs to. The search is depth-first if it takes choices from the end of the
+//! list, and breadth-first if it takes them from the beginning. To get from one configuration to the next, the
+//! machine rewinds to the end of their common path and executes the remaining steps.
+//!
+//! Every configuration is reached once, and with it every final state, deadlock and failing step; but not every
+//! execution, and not every trace. Configurations after a failure are distinguished from equal ones without a
+//! failure, because the problems of a final configuration are not reported for an execution that failed before.
+//!
+//! With big steps (section 3.5.3 of the Basset dissertation), a configuration with a single choice is passed without
+//! checking whether it was visited before.
+
+pub(crate) mod seen;
+
+use crate::driver::run::{Run, Stop};
+use crate::options::StepSize;
+use crate::reductions::stateful::seen::Seen;
+use std::collections::VecDeque;
+use whippet_model::{Choice, LimitHit, Machine};
+
+/// Explores everything from the current configuration on.
+pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
+    let mut search = Stateful::default();
+    search.arrive(run, None)?;
+    while let Some(open) = search.next(run) {
+        search.lead(run, open.at)?;
+        search.explore(run, open)?;
+    }
+    Ok(())
+}
+
+/// A configuration, with the step from another one by which it was first reached.
+#[derive(Copy, Clone, Debug)]
+struct Node {
+    before: Option<u32>,
+    choice: Choice,
+    depth: u32,
+}
+
+/// A choice that is still to be explored.
+#[derive(Copy, Clone, Debug)]
+struct Open {
+    /// The configuration that it belongs to; `None` is the initial one.
+    at: Option<u32>,
+    choice: Choice,
+}
+
+#[derive(Debug, Default)]
+struct Stateful {
+    seen: Seen,
+    nodes: Vec<Node>,
+    open: VecDeque<Open>,
+    /// The nodes along the machine's current path.
+    way: Vec<u32>,
+    enabled: Vec<Choice>,
+}
+
+impl Stateful {
+    fn next<M: Machine>(&mut self, run: &Run<'_, M>) -> Option<Open> {
+        if run.options.breadth_first {
+            return self.open.pop_front();
+        }
+        let open = self.open.pop_back()?;
+        // Depth-first: no choice of a configuration that was reached after this one is still open.
+        self.nodes.truncate(open.at.map_or(0, |node| node as usize + 1));
+        Some(open)
+    }
+
+    /// Moves the machine to a configuration.
+    fn lead<M: Machine>(&mut self, run: &mut Run<'_, M>, to: Option<u32>) -> Result<(), Stop> {
+        let mut missing = Vec::new();
+        let mut node = to;
+        while let Some(at) = node {
+            let depth = self.nodes[at as usize].depth as usize;
+            if self.way.get(depth) == Some(&at) {
+                break;
+            }
+            missing.push(at);
+            node = self.nodes[at as usize].before;
+        }
+        let common = node.map_or(0, |at| self.nodes[at as usize].depth as usize + 1);
+        run.rewind(common);
+        self.way.truncate(common);
+        for at in missing.into_iter().rev() {
+            run.redo(self.nodes[at as usize].choice)?;
+            self.way.push(at);
+        }
+        Ok(())
+    }
+
+    /// Executes one open choice.
+    fn explore<M: Machine>(&mut self, run: &mut Run<'_, M>, Open { at, choice }: Open) -> Result<(), Stop> {
+        let depth = run.depth() as u32;
+        run.execute(choice)?;
+        if let Some(branch) = run.machine.next_branch() {
+            let way = Open { at, choice: Choice { branch, ..choice } };
+            if run.options.breadth_first { self.open.push_front(way) } else { self.open.push_back(way) }
+        }
+        let node = self.nodes.len() as u32;
+        self.nodes.push(Node { before: at, choice, depth });
+        self.way.push(node);
+        self.arrive(run, Some(node))
+    }
+
+    /// Handles the configuration that the machine has reached, which may have been visited before.
+    fn arrive<M: Machine>(&mut self, run: &mut Run<'_, M>, node: Option<u32>) -> Result<(), Stop> {
+        self.enabled.clear();
+        // With little steps, the enabled choices of a visited configuration are not needed.
+        if run.options.step == StepSize::Little && !self.is_new(run)? {
+            return run.given_up();
+        }
+        run.enabled(&mut self.enabled);
+        let passed = self.enabled.len() == 1;
+        if run.options.step == StepSize::Big && !passed && !self.is_new(run)? {
+            return run.given_up();
+        }
+        if self.enabled.is_empty() {
+            return run.complete();
+        }
+        let open = self.enabled.iter().map(|&choice| Open { at: node, choice });
+        if run.options.breadth_first {
+            self.open.extend(open);
+        } else {
+            self.open.extend(open.rev());
+        }
+        self.remember(run)
+    }
+
+    fn is_new<M: Machine>(&mut self, run: &mut Run<'_, M>) -> Result<bool, Stop> {
+        let failed = u128::from(run.machine.problems() > 0);
+        let fingerprint = run.machine.fingerprint(run.options.comparison)?;
+        let new = self.seen.insert(fingerprint ^ failed);
+        run.counters.states = Some(self.seen.len() as u64);
+        Ok(new)
+    }
+
+    /// Returns an error if the limit on memory is exceeded.
+    fn remember<M: Machine>(&self, run: &Run<'_, M>) -> Result<(), Stop> {
+        let bytes =
+            self.seen.bytes() + self.nodes.capacity() * size_of::<Node>() + self.open.capacity() * size_of::<Open>();
+        if bytes > run.options.limits.memory { Err(Stop::Limit(LimitHit::Memory)) } else { Ok(()) }
+    }
+}

@@ -1,0 +1,143 @@
+//! Export of a program's unfolding, for inspection.
+
+use crate::driver::control::Control;
+use crate::driver::explore::SearchError;
+use crate::driver::run::{Run, Stop};
+use crate::options::Options;
+use crate::reductions::udpor;
+use crate::reductions::udpor::rows::has;
+use crate::reductions::udpor::unfolding::Unfolding;
+use std::fmt::Write;
+use whippet_model::{LimitHit, Program, ones};
+
+/// An event of an unfolding: a step together with everything that happens before it.
+///
+/// ```
+/// use whippet_net::Net;
+/// use whippet_search::{Options, unfold};
+/// // Two processes request the same mutex: either is first, and then the other one follows.
+/// let net = Net::parse("two", "a: Km\nb: Km").unwrap();
+/// let unfolded = unfold(&net, &Options::default()).unwrap();
+/// let first: Vec<_> = unfolded.events.iter().filter(|event| event.causes.is_empty()).collect();
+/// assert_eq!((unfolded.events.len(), first.len()), (4, 2));
+/// assert!(first.iter().all(|event| event.conflicts.len() == 1));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnfoldedEvent {
+    /// A description of the step.
+    pub text: String,
+    /// The events directly before it.
+    pub causes: Vec<usize>,
+    /// The events with which it is in immediate conflict, that is, not through an event before it.
+    pub conflicts: Vec<usize>,
+}
+
+/// All events of a program, each after its causes: see [`unfold`].
+///
+/// ```
+/// use whippet_search::{Unfolded, UnfoldedEvent};
+/// let event = |text: &str, causes| UnfoldedEvent { text: text.into(), causes, conflicts: vec![] };
+/// let unfolded = Unfolded { program: "ping".into(), events: vec![event("ping", vec![]), event("pong", vec![0])] };
+/// assert!(unfolded.to_dot().contains("e0 -> e1;"));
+/// assert!(unfolded.to_json().contains("{\"text\": \"pong\", \"causes\": [0], \"conflicts\": []}"));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unfolded {
+    /// The program's name.
+    pub program: String,
+    /// The events.
+    pub events: Vec<UnfoldedEvent>,
+}
+
+/// Unfolds a program: returns all its events, with causality and conflict. All events are kept in memory, so this is
+/// for small programs. The `limits` of the options apply.
+///
+/// ```
+/// use whippet_net::Net;
+/// use whippet_search::{Options, unfold};
+/// let net = Net::parse("independent", "a: L\nb: L").unwrap();
+/// let unfolded = unfold(&net, &Options::default()).unwrap();
+/// assert_eq!(unfolded.events.len(), 2, "one event each: nothing makes their order matter");
+/// ```
+pub fn unfold<P: Program>(program: &P, options: &Options) -> Result<Unfolded, SearchError> {
+    let control = Control::new(&options.limits);
+    let mut run = Run::new(program.machine()?, options, &control);
+    match udpor::unfold(&mut run) {
+        Ok(unfolding) => Ok(Unfolded { program: program.name(), events: events(&unfolding) }),
+        Err(Stop::Machine(error)) => Err(error.into()),
+        Err(Stop::Limit(why)) => Err(SearchError::Unsupported(match why {
+            LimitHit::FirstBug => "a whole unfolding does not stop at the first finding: leave that out".into(),
+            why => format!("the unfolding is larger than {why} allows: raise it, or unfold a smaller program"),
+        })),
+    }
+}
+
+fn events(unfolding: &Unfolding) -> Vec<UnfoldedEvent> {
+    // No event was removed, so the numbers are in the order of creation.
+    let ids = 0..unfolding.len() as u32;
+    ids.map(|id| {
+        let past = || ones(unfolding.past(id));
+        let direct = |&cause: &usize| past().all(|other| !has(unfolding.past(other as u32), cause as u32));
+        UnfoldedEvent {
+            text: unfolding.text(id).unwrap_or_default().to_string(),
+            causes: past().filter(direct).collect(),
+            conflicts: unfolding.direct(id).map(|other| other as usize).collect(),
+        }
+    })
+    .collect()
+}
+
+impl Unfolded {
+    /// Returns a graph for Graphviz: arrows are causes, dashed lines are conflicts.
+    #[must_use]
+    pub fn to_dot(&self) -> String {
+        let mut out = format!("digraph {} {{\n  node [shape=box];\n", quoted(&self.program));
+        for (id, event) in self.events.iter().enumerate() {
+            let _ = writeln!(out, "  e{id} [label={}];", quoted(&event.text));
+        }
+        for (id, event) in self.events.iter().enumerate() {
+            for cause in &event.causes {
+                let _ = writeln!(out, "  e{cause} -> e{id};");
+            }
+            for other in event.conflicts.iter().filter(|&&other| other < id) {
+                let _ = writeln!(out, "  e{other} -> e{id} [dir=none, style=dashed, constraint=false];");
+            }
+        }
+        out.push_str("}\n");
+        out
+    }
+
+    /// Returns JSON: `{"format": "whippet unfolding", "version": 1, "program", "events": [{"text", "causes",
+    /// "conflicts"}]}`.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let list = |ids: &[usize]| ids.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
+        let events = self.events.iter().map(|event| {
+            let (causes, conflicts) = (list(&event.causes), list(&event.conflicts));
+            format!("    {{\"text\": {}, \"causes\": [{causes}], \"conflicts\": [{conflicts}]}}", quoted(&event.text))
+        });
+        let events = events.collect::<Vec<_>>().join(",\n");
+        let program = quoted(&self.program);
+        format!(
+            "{{\n  \"format\": \"whippet unfolding\",\n  \"version\": 1,\n  \"program\": {program},\n  \"events\": [\n{events}\n  ]\n}}\n"
+        )
+    }
+}
+
+/// Returns a text in quotation marks, escaped so that both Graphviz and JSON accept it.
+fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            '\n' => out.push_str("\\n"),
+            c if c.is_control() => {
+                let _ = write!(out, "\\u{:04x}", c as u32);
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+    out
+}
