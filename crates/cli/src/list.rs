@@ -52,10 +52,10 @@ fn actors() -> impl Iterator<Item = Entry> {
 
 /// Lists the programs of processes and mailboxes.
 fn nets() -> impl Iterator<Item = Entry> {
-    let parameter = |p: whippet_net::Processes| Parameter {
+    let parameter = |p: whippet_net::ProcessCount| Parameter {
         name: "n",
-        default: p.usual.to_string(),
-        values: format!("{} or more", p.least),
+        default: p.default.to_string(),
+        values: format!("{} or more", p.min),
         help: "how many processes",
     };
     whippet_net::subjects().into_iter().map(move |subject| Entry {

@@ -53,7 +53,7 @@ fn unfoldings(subject: Option<&str>) -> Result<Printed, Failure> {
     let equal = rows.iter().filter(|row| row.agrees()).count();
     let all = rows.len();
     let text = format!("Table udpor · {TITLE}\n\n{shown}\npublished / here\nudpor: {equal} of {all} rows equal\n\n");
-    let row = |row: &whippet_net::Row| {
+    let row = |row: &whippet_net::UdporRow| {
         let counts = |deadlock, interleavings: Option<u128>, traces, seconds| {
             // Some exceed the range of JSON numbers.
             let interleavings = interleavings.map(|number| number.to_string());

@@ -116,7 +116,7 @@ fn subject(which: &Which) -> Result<Target, Failure> {
 }
 
 /// Creates a mailbox program from a subject.
-fn net_subject(which: &Which, subject: &whippet_net::Subject) -> Result<Target, Failure> {
+fn net_subject(which: &Which, subject: &whippet_net::NetSubject) -> Result<Target, Failure> {
     fixed_delivery(which)?;
     no_tasks(which)?;
     let mut n = None;

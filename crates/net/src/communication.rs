@@ -1,7 +1,7 @@
 //! Communications: sends and receives in progress, and the operations that wait for them.
 
 use crate::op::{Answer, Op};
-use crate::process::{Asked, ask};
+use crate::process::{ProcessCall, call};
 use std::any::Any;
 use std::cell::RefCell;
 use std::fmt::Debug;
@@ -32,7 +32,7 @@ pub trait Communication {
     #[doc(hidden)]
     fn id(&self) -> (Name, u32);
     #[doc(hidden)]
-    fn bring(&self, value: Option<Rc<dyn Any>>);
+    fn set_value(&self, value: Option<Rc<dyn Any>>);
 }
 
 /// A send that may not have been matched with its receive yet.
@@ -61,7 +61,7 @@ impl Communication for Sending {
         (self.of, self.index)
     }
 
-    fn bring(&self, _: Option<Rc<dyn Any>>) {}
+    fn set_value(&self, _: Option<Rc<dyn Any>>) {}
 }
 
 impl Sending {
@@ -136,9 +136,9 @@ impl<T: Clone + 'static> Communication for Receiving<T> {
         (self.of, self.index)
     }
 
-    fn bring(&self, value: Option<Rc<dyn Any>>) {
-        let value = value.expect("a receive brings a value");
-        let value = value.downcast_ref::<T>().expect("mailboxes are typed: our own error if not");
+    fn set_value(&self, value: Option<Rc<dyn Any>>) {
+        let value = value.expect("a completed receive has a value");
+        let value = value.downcast_ref::<T>().expect("internal error: a mailbox holds values of one type");
         self.value.replace(Some(value.clone()));
     }
 }
@@ -216,27 +216,30 @@ impl<T: Clone + 'static> Receiving<T> {
     /// ```
     #[must_use]
     pub fn value(&self) -> T {
-        self.value.borrow().clone().expect("wait for a communication, or test it, before you take its value")
+        self.value
+            .borrow()
+            .clone()
+            .expect("the communication is not complete: wait for it or test it before calling `value`")
     }
 }
 
 /// Waits for one of the communications, or tests them, and stores the value that it brought.
 async fn complete(all: &[&dyn Communication], test: bool) -> Option<usize> {
-    let reply = ask(|link| {
+    let reply = call(|link| {
         if all.iter().any(|c| c.id().0 != link.process()) {
-            link.blame(
-                "a process waits for a communication of another process: only the one that sent or received may wait for it",
+            link.report_misuse(
+                "a process waits for a communication of another process: only the process that started it may wait for it",
             );
         }
         if all.is_empty() {
-            link.blame("a process waits for no communication at all: that would never end");
+            link.report_misuse("the list of communications to wait for is empty: pass at least one");
         }
-        Asked::Op(Op::Wait { of: all.iter().map(|c| c.id().1).collect(), test })
+        ProcessCall::Op(Op::Wait { of: all.iter().map(|c| c.id().1).collect(), test })
     })
     .await;
     match reply.answer {
         Answer::Ready { k, .. } => {
-            all[k as usize].bring(reply.value.map(|value| value.any));
+            all[k as usize].set_value(reply.value.map(|value| value.any));
             Some(k as usize)
         }
         _ => None,
@@ -262,7 +265,7 @@ async fn complete(all: &[&dyn Communication], test: bool) -> Option<usize> {
 /// assert!(verdict.counters.executions > 1, "either may be first");
 /// ```
 pub async fn wait_any(all: &[&dyn Communication]) -> usize {
-    complete(all, false).await.expect("a wait ends with something")
+    complete(all, false).await.expect("a wait returns an index")
 }
 
 /// Returns the index of a complete communication, if there is one (TestAny).

@@ -9,12 +9,12 @@
 //! with those in the tree.
 //!
 //! The memory of the trees is limited. When the limit is exceeded, all nodes are discarded except those that belong to
-//! the current execution (`forget.rs`); they are computed again when needed.
+//! the current execution (`memory.rs`); they are computed again when needed.
 
-use crate::forget::Budget;
-use crate::op::{Answer, NOWHERE, Op};
+use crate::memory::Budget;
+use crate::op::{Answer, NO_NODE, Op};
 use crate::panics;
-use crate::process::{Asked, Link, Reply, Start};
+use crate::process::{BodyFactory, CallReply, ProcessCall, ProcessLink};
 use rustc_hash::FxHashMap;
 use std::pin::Pin;
 use std::rc::Rc;
@@ -22,22 +22,22 @@ use std::task::{Context, Poll, Waker};
 use whippet_model::{MachineError, Name};
 
 /// The code of one process.
-pub(crate) enum Body {
+pub(crate) enum ProcessBody {
     /// A list of operations.
     Script(Rc<[Rc<Op>]>),
     /// An async function, and its suspended future with the node at which it stopped.
-    Async { start: Start, live: Option<(u32, Live)> },
+    Async { factory: BodyFactory, suspended: Option<(u32, Suspended)> },
 }
 
 /// A suspended process.
-pub(crate) struct Live {
+pub(crate) struct Suspended {
     future: Pin<Box<dyn Future<Output = ()>>>,
-    link: Rc<Link>,
+    link: Rc<ProcessLink>,
 }
 
-pub(crate) struct Node {
+pub(crate) struct HistoryNode {
     pub(crate) op: Rc<Op>,
-    /// The process, or [`NOWHERE`] if the node was discarded.
+    /// The process, or [`NO_NODE`] if the node was discarded.
     pub(crate) body: u32,
     pub(crate) parent: u32,
     /// The number of operations that the process has executed.
@@ -49,18 +49,18 @@ pub(crate) struct Node {
 }
 
 /// A process: its stable name, its label in reports, and its code.
-pub(crate) struct Described {
+pub(crate) struct LabelledBody {
     name: Name,
     label: String,
-    pub(crate) body: Body,
+    pub(crate) body: ProcessBody,
 }
 
 /// The trees of all processes.
 #[derive(Default)]
 pub(crate) struct Histories {
-    pub(crate) nodes: Vec<Node>,
+    pub(crate) nodes: Vec<HistoryNode>,
     pub(crate) children: FxHashMap<(u32, u64), u32>,
-    pub(crate) bodies: Vec<Described>,
+    pub(crate) bodies: Vec<LabelledBody>,
     pub(crate) roots: Vec<u32>,
     /// The number of times that user code was run.
     pub(crate) runs: u64,
@@ -69,13 +69,13 @@ pub(crate) struct Histories {
 
 impl Histories {
     /// Adds a process and creates its root node, which holds its first operation.
-    pub(crate) fn add(&mut self, name: Name, label: String, body: Body) -> Result<u32, MachineError> {
-        let no = self.new_body(Described { name, label, body });
-        let op = self.first(no)?;
+    pub(crate) fn add(&mut self, name: Name, label: String, body: ProcessBody) -> Result<u32, MachineError> {
+        let no = self.new_body(LabelledBody { name, label, body });
+        let op = self.first_op(no)?;
         let hash = Name::ROOT.mixed(77);
         self.roots[no as usize] =
-            self.new_node(Node { op, body: no, parent: NOWHERE, index: 0, answer: Answer::Done, hash });
-        if let Body::Async { live: Some((at, _)), .. } = &mut self.bodies[no as usize].body {
+            self.new_node(HistoryNode { op, body: no, parent: NO_NODE, index: 0, answer: Answer::Done, hash });
+        if let ProcessBody::Async { suspended: Some((at, _)), .. } = &mut self.bodies[no as usize].body {
             *at = self.roots[no as usize];
         }
         Ok(no)
@@ -108,155 +108,160 @@ impl Histories {
     }
 
     /// Returns the remaining operations of a process given as a list, the current one first.
-    pub(crate) fn ahead(&self, node: u32) -> Option<&[Rc<Op>]> {
+    pub(crate) fn remaining_ops(&self, node: u32) -> Option<&[Rc<Op>]> {
         let node = &self.nodes[node as usize];
         match &self.bodies[node.body as usize].body {
-            Body::Script(ops) => Some(&ops[(node.index as usize).min(ops.len())..]),
-            Body::Async { .. } => None,
+            ProcessBody::Script(ops) => Some(&ops[(node.index as usize).min(ops.len())..]),
+            ProcessBody::Async { .. } => None,
         }
     }
 
-    /// Returns the node of a process after its operation at `node` was answered. `brought` identifies the value that
+    /// Returns the node of a process after its operation at `node` was answered. `payload_id` identifies the value that
     /// the answer brings.
-    pub(crate) fn advance(&mut self, node: u32, answer: Answer, brought: Name) -> Result<u32, MachineError> {
+    pub(crate) fn advance(&mut self, node: u32, answer: Answer, payload_id: Name) -> Result<u32, MachineError> {
         if let Some(&next) = self.children.get(&(node, answer.key())) {
             return Ok(next);
         }
         let (body, index) = (self.nodes[node as usize].body, self.nodes[node as usize].index);
-        let op = self.after(node, answer)?;
+        let op = self.next_op(node, answer)?;
         let k = match answer {
             Answer::Done => 0,
             Answer::NotYet => 1,
             Answer::Ready { k, .. } => 2 + u64::from(k),
         };
-        let hash = self.nodes[node as usize].hash.mixed(k).mixed(brought.0);
-        let next = self.new_node(Node { op, body, parent: node, index: index + 1, answer, hash });
+        let hash = self.nodes[node as usize].hash.mixed(k).mixed(payload_id.0);
+        let next = self.new_node(HistoryNode { op, body, parent: node, index: index + 1, answer, hash });
         self.children.insert((node, answer.key()), next);
-        if let Body::Async { live: Some((at, _)), .. } = &mut self.bodies[body as usize].body {
+        if let ProcessBody::Async { suspended: Some((at, _)), .. } = &mut self.bodies[body as usize].body {
             *at = next;
         }
         Ok(next)
     }
 
-    fn first(&mut self, body: u32) -> Result<Rc<Op>, MachineError> {
+    fn first_op(&mut self, body: u32) -> Result<Rc<Op>, MachineError> {
         match &self.bodies[body as usize].body {
-            Body::Script(ops) => Ok(ops.first().cloned().unwrap_or_else(|| Rc::new(Op::Done))),
-            Body::Async { .. } => {
-                let (asked, live) = self.begin(body)?;
-                self.park(body, live.map(|live| (NOWHERE, live)));
-                self.settle(asked)
+            ProcessBody::Script(ops) => Ok(ops.first().cloned().unwrap_or_else(|| Rc::new(Op::Done))),
+            ProcessBody::Async { .. } => {
+                let (call, suspended) = self.start_future(body)?;
+                self.set_suspended(body, suspended.map(|suspended| (NO_NODE, suspended)));
+                self.register(call)
             }
         }
     }
 
     /// Runs a process from `node` to its next operation.
-    fn after(&mut self, node: u32, answer: Answer) -> Result<Rc<Op>, MachineError> {
+    fn next_op(&mut self, node: u32, answer: Answer) -> Result<Rc<Op>, MachineError> {
         let body = self.nodes[node as usize].body;
-        let live = match &mut self.bodies[body as usize].body {
-            Body::Script(ops) => {
+        let suspended = match &mut self.bodies[body as usize].body {
+            ProcessBody::Script(ops) => {
                 let next = self.nodes[node as usize].index as usize + 1;
                 return Ok(ops.get(next).cloned().unwrap_or_else(|| Rc::new(Op::Done)));
             }
-            Body::Async { live, .. } => live.take(),
+            ProcessBody::Async { suspended, .. } => suspended.take(),
         };
-        let live = match live {
-            Some((at, live)) if at == node => live,
+        let suspended = match suspended {
+            Some((at, suspended)) if at == node => suspended,
             _ => self.rebuild(body, node)?,
         };
-        let (asked, live) = self.feed(live, node, answer)?;
-        self.park(body, live.map(|live| (node, live)));
-        self.settle(asked)
+        let (call, suspended) = self.resume(suspended, node, answer)?;
+        self.set_suspended(body, suspended.map(|suspended| (node, suspended)));
+        self.register(call)
     }
 
     /// Recreates the future of a process at `node`.
-    fn rebuild(&mut self, body: u32, node: u32) -> Result<Live, MachineError> {
-        let mut way = Vec::new();
+    fn rebuild(&mut self, body: u32, node: u32) -> Result<Suspended, MachineError> {
+        let mut path = Vec::new();
         let mut at = node;
-        while at != NOWHERE {
-            way.push(at);
+        while at != NO_NODE {
+            path.push(at);
             at = self.nodes[at as usize].parent;
         }
-        way.reverse();
-        let (asked, mut live) = self.begin(body)?;
-        self.compare(body, way[0], &asked)?;
-        for pair in way.windows(2) {
+        path.reverse();
+        let (call, mut suspended) = self.start_future(body)?;
+        self.check_same(body, path[0], &call)?;
+        for pair in path.windows(2) {
             let answer = self.nodes[pair[1] as usize].answer;
-            let current = live.take().expect("a process that went on has not ended");
-            let (asked, next) = self.feed(current, pair[0], answer)?;
-            self.compare(body, pair[1], &asked)?;
-            live = next;
+            let current = suspended.take().expect("a process that went on has not ended");
+            let (call, next) = self.resume(current, pair[0], answer)?;
+            self.check_same(body, pair[1], &call)?;
+            suspended = next;
         }
-        Ok(live.expect("a process that is asked to go on has not ended"))
+        Ok(suspended.expect("a process that receives an answer has not ended"))
     }
 
-    fn compare(&self, body: u32, node: u32, asked: &Asked) -> Result<(), MachineError> {
-        let same = match (&*self.nodes[node as usize].op, asked) {
-            (Op::Create { .. }, Asked::Create(..)) => true,
-            (before, Asked::Op(now)) => before.is_like(now),
+    fn check_same(&self, body: u32, node: u32, call: &ProcessCall) -> Result<(), MachineError> {
+        let same = match (&*self.nodes[node as usize].op, call) {
+            (Op::Create { .. }, ProcessCall::Create(..)) => true,
+            (before, ProcessCall::Op(now)) => before.is_like(now),
             _ => false,
         };
         if same {
             return Ok(());
         }
         Err(MachineError::Nondeterministic(format!(
-            "{} did something else at its action {} than before, after the same answers",
+            "{} executed a different operation as its action {} than before, although all earlier results were the same",
             self.bodies[body as usize].label, self.nodes[node as usize].index
         )))
     }
 
-    fn begin(&mut self, body: u32) -> Result<(Asked, Option<Live>), MachineError> {
-        let Described { name, body: Body::Async { start, .. }, .. } = &self.bodies[body as usize] else {
+    fn start_future(&mut self, body: u32) -> Result<(ProcessCall, Option<Suspended>), MachineError> {
+        let LabelledBody { name, body: ProcessBody::Async { factory, .. }, .. } = &self.bodies[body as usize] else {
             unreachable!("only async functions begin");
         };
-        let (link, start) = (Rc::new(Link::new(*name)), start.clone());
+        let (link, factory) = (Rc::new(ProcessLink::new(*name)), factory.clone());
         self.runs += 1;
-        match panics::caught(|| link.during(|| start())) {
-            Ok(future) => poll(Live { future, link }),
-            Err(failed) => Ok((Asked::Op(failed), None)),
+        match panics::caught(|| link.during(|| factory())) {
+            Ok(future) => poll(Suspended { future, link }),
+            Err(failed) => Ok((ProcessCall::Op(failed), None)),
         }
     }
 
-    fn feed(&mut self, live: Live, node: u32, answer: Answer) -> Result<(Asked, Option<Live>), MachineError> {
+    fn resume(
+        &mut self,
+        suspended: Suspended,
+        node: u32,
+        answer: Answer,
+    ) -> Result<(ProcessCall, Option<Suspended>), MachineError> {
         let value = match answer {
-            Answer::Ready { from, .. } if from != NOWHERE => self.nodes[from as usize].op.value().cloned(),
+            Answer::Ready { from, .. } if from != NO_NODE => self.nodes[from as usize].op.value().cloned(),
             _ => None,
         };
-        live.link.answer(Reply { index: self.nodes[node as usize].index, answer, value });
+        suspended.link.set_reply(CallReply { index: self.nodes[node as usize].index, answer, value });
         self.runs += 1;
-        poll(live)
+        poll(suspended)
     }
 
     /// Converts a request of a process into an operation. If it creates a process, that process is added here.
-    fn settle(&mut self, asked: Asked) -> Result<Rc<Op>, MachineError> {
-        Ok(Rc::new(match asked {
-            Asked::Op(op) => op,
-            Asked::Create(label, name, start) => {
-                Op::Create { body: self.add(name, label, Body::Async { start, live: None })? }
+    fn register(&mut self, call: ProcessCall) -> Result<Rc<Op>, MachineError> {
+        Ok(Rc::new(match call {
+            ProcessCall::Op(op) => op,
+            ProcessCall::Create(label, name, factory) => {
+                Op::Create { body: self.add(name, label, ProcessBody::Async { factory, suspended: None })? }
             }
         }))
     }
 
-    fn park(&mut self, body: u32, suspended: Option<(u32, Live)>) {
-        if let Body::Async { live, .. } = &mut self.bodies[body as usize].body {
-            *live = suspended;
+    fn set_suspended(&mut self, body: u32, new: Option<(u32, Suspended)>) {
+        if let ProcessBody::Async { suspended, .. } = &mut self.bodies[body as usize].body {
+            *suspended = new;
         }
     }
 }
 
 /// Runs a process to its next operation.
-fn poll(mut live: Live) -> Result<(Asked, Option<Live>), MachineError> {
+fn poll(mut suspended: Suspended) -> Result<(ProcessCall, Option<Suspended>), MachineError> {
     let mut context = Context::from_waker(Waker::noop());
-    let polled = panics::caught(|| live.link.during(|| live.future.as_mut().poll(&mut context)));
-    if let Some(why) = live.link.misuse() {
+    let polled = panics::caught(|| suspended.link.during(|| suspended.future.as_mut().poll(&mut context)));
+    if let Some(why) = suspended.link.take_misuse() {
         return Err(MachineError::Misuse(why));
     }
     match polled {
-        Err(failed) => Ok((Asked::Op(failed), None)),
-        Ok(Poll::Ready(())) => Ok((Asked::Op(Op::Done), None)),
-        Ok(Poll::Pending) => match live.link.asked() {
-            Some(asked) => Ok((asked, Some(live))),
+        Err(failed) => Ok((ProcessCall::Op(failed), None)),
+        Ok(Poll::Ready(())) => Ok((ProcessCall::Op(Op::Done), None)),
+        Ok(Poll::Pending) => match suspended.link.take_call() {
+            Some(call) => Ok((call, Some(suspended))),
             None => Err(MachineError::Misuse(
-                "a process awaits something that is none of its operations: only mailboxes, mutexes, communications and steps can be awaited".into(),
+                "a process awaits a future that is not an operation of Whippet: only mailboxes, mutexes, communications and steps can be awaited".into(),
             )),
         },
     }

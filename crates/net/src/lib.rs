@@ -24,23 +24,24 @@
 //! let options = Options { reduction: Reduction::Udpor, ..Options::default() };
 //! let verdict = explore(net.into(), &options, &()).unwrap();
 //! assert_eq!(verdict.counters.executions, 3);
-//! assert_eq!(verdict.findings[0].message, "no process can go on\n  \
-//!     plato waits for mutex right, which socrates has and did not unlock\n  \
-//!     socrates waits for mutex left, which plato has and did not unlock");
+//! assert_eq!(verdict.findings[0].message, "no process can continue\n  \
+//!     plato waits for mutex right, which socrates holds\n  \
+//!     socrates waits for mutex left, which plato holds");
 //! ```
 
 mod communication;
-mod forget;
+mod describe;
 mod history;
 mod machine;
 mod mailbox;
+mod memory;
 pub mod mpi;
 mod mutex;
 mod net;
 mod op;
 mod panics;
 mod port;
-mod port_end;
+mod port_handle;
 mod process;
 mod relation;
 mod reproduce;
@@ -49,15 +50,14 @@ mod state;
 mod subjects;
 mod text;
 mod unfold;
-mod words;
 
 pub use communication::{Communication, Receiving, Sending, test_any, wait_all, wait_any};
 pub use machine::NetMachine;
 pub use mailbox::Mailbox;
-pub use mutex::{Mutex, Request, mutex_test_any, mutex_wait_any};
-pub use net::{MailboxRelation, Net, SetUp};
+pub use mutex::{LockRequest, Mutex, mutex_test_any, mutex_wait_any};
+pub use net::{MailboxRelation, Net, NetBuilder};
 pub use process::{create, step};
-pub use reproduce::{Row, interleavings, reproduce};
+pub use reproduce::{UdporRow, interleavings, reproduce};
 pub use script::{Action, Script, ScriptError};
-pub use subjects::{Processes, Subject, subjects};
+pub use subjects::{NetSubject, ProcessCount, subjects};
 pub use text::TextError;

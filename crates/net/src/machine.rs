@@ -6,9 +6,9 @@
 //!
 //! The effects of a step on these lists are in `state.rs`, and the ports of MPI programs in `port.rs`. The dependence
 //! relation is defined in `relation.rs`, the extensions for the unfolding search are computed in `unfold.rs`, and steps
-//! are described in `words.rs`.
+//! are described in `describe.rs`.
 
-use crate::history::{Body, Histories};
+use crate::history::{Histories, ProcessBody};
 use crate::net::MailboxRelation;
 use crate::op::Op;
 use crate::port::{Message, Port};
@@ -22,14 +22,14 @@ use whippet_model::{
 
 /// The effect of a step.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Deed {
+pub(crate) enum Effect {
     /// A local computation, or the creation of a process.
     Local,
-    Sent {
+    SendStarted {
         mailbox: u32,
         rank: u32,
     },
-    Received {
+    ReceiveStarted {
         mailbox: u32,
         rank: u32,
     },
@@ -39,7 +39,7 @@ pub(crate) enum Deed {
     },
     /// A test found no communication complete.
     Incomplete,
-    Locked {
+    LockRequested {
         mutex: u32,
         rank: u32,
     },
@@ -54,17 +54,17 @@ pub(crate) enum Deed {
     /// A test found that the process owns none of the mutexes.
     NotOwned,
     /// A message was sent to a port.
-    Posted {
+    PortSendStarted {
         port: u32,
         message: Message,
     },
     /// The `index`-th receive at a port was started.
-    Asked {
+    PortReceiveStarted {
         port: u32,
         index: u32,
     },
     /// That receive was matched with that message.
-    Met {
+    Matched {
         port: u32,
         index: u32,
         message: Message,
@@ -72,14 +72,14 @@ pub(crate) enum Deed {
 }
 
 /// The record of a step.
-pub(crate) struct Record {
+pub(crate) struct StepRecord {
     pub(crate) process: u32,
     /// The index of the step among those of its process.
     pub(crate) index: u32,
     /// The node of the process before the step.
     pub(crate) node: u32,
     pub(crate) branch: Branch,
-    pub(crate) deed: Deed,
+    pub(crate) effect: Effect,
     /// Earlier steps without which this step would be impossible.
     pub(crate) causes: SmallVec<[u32; 4]>,
     pub(crate) touches_to: u32,
@@ -87,7 +87,7 @@ pub(crate) struct Record {
 }
 
 /// A process of the current execution.
-pub(crate) struct Process {
+pub(crate) struct ProcessState {
     pub(crate) name: Name,
     pub(crate) body: u32,
     pub(crate) node: u32,
@@ -98,14 +98,14 @@ pub(crate) struct Process {
 
 /// The sends and receives of a mailbox, as steps indexed by rank.
 #[derive(Clone, Default)]
-pub(crate) struct Mailbox {
+pub(crate) struct MailboxState {
     pub(crate) sends: Vec<u32>,
     pub(crate) receives: Vec<u32>,
 }
 
 /// The requests for a mutex, as steps indexed by rank, and the step that released each.
 #[derive(Clone, Default)]
-pub(crate) struct Mutex {
+pub(crate) struct MutexState {
     pub(crate) locks: Vec<u32>,
     pub(crate) unlocks: Vec<Option<u32>>,
 }
@@ -124,15 +124,15 @@ pub(crate) struct Mutex {
 pub struct NetMachine {
     pub(crate) histories: Histories,
     pub(crate) relation: MailboxRelation,
-    pub(crate) processes: Vec<Process>,
-    pub(crate) mailboxes: Vec<Mailbox>,
-    pub(crate) mutexes: Vec<Mutex>,
+    pub(crate) processes: Vec<ProcessState>,
+    pub(crate) mailboxes: Vec<MailboxState>,
+    pub(crate) mutexes: Vec<MutexState>,
     pub(crate) ports: Vec<Port>,
     /// The body of the auxiliary processes that match receives at ports.
-    pub(crate) meeting: u32,
+    pub(crate) matcher_body: u32,
     pub(crate) mailbox_names: Vec<String>,
     pub(crate) mutex_names: Vec<String>,
-    pub(crate) steps: Vec<Record>,
+    pub(crate) steps: Vec<StepRecord>,
     touches: Vec<Touch>,
     pub(crate) problems: usize,
 }
@@ -146,16 +146,16 @@ impl NetMachine {
         ports: usize,
         relation: MailboxRelation,
     ) -> Result<NetMachine, MachineError> {
-        let meeting = Body::Script([Rc::new(Op::Meet)].into());
-        let meeting = histories.add(Name::ROOT.mixed(0x3ee7), "the network".into(), meeting)?;
+        let matcher = ProcessBody::Script([Rc::new(Op::Match)].into());
+        let matcher_body = histories.add(Name::ROOT.mixed(0x3ee7), "the network".into(), matcher)?;
         let mut machine = NetMachine {
             histories,
             relation,
             processes: Vec::new(),
-            mailboxes: vec![Mailbox::default(); mailbox_names.len()],
-            mutexes: vec![Mutex::default(); mutex_names.len()],
+            mailboxes: vec![MailboxState::default(); mailbox_names.len()],
+            mutexes: vec![MutexState::default(); mutex_names.len()],
             ports: vec![Port::default(); ports],
-            meeting,
+            matcher_body,
             mailbox_names,
             mutex_names,
             steps: Vec::new(),
@@ -163,18 +163,18 @@ impl NetMachine {
             problems: 0,
         };
         for &body in bodies {
-            machine.begin(body, None);
+            machine.start_process(body, None);
         }
         Ok(machine)
     }
 
-    pub(crate) fn begin(&mut self, body: u32, creator: Option<u32>) {
-        self.begin_as(self.histories.name(body), body, creator);
+    pub(crate) fn start_process(&mut self, body: u32, creator: Option<u32>) {
+        self.start_process_as(self.histories.name(body), body, creator);
     }
 
-    pub(crate) fn begin_as(&mut self, name: Name, body: u32, creator: Option<u32>) {
+    pub(crate) fn start_process_as(&mut self, name: Name, body: u32, creator: Option<u32>) {
         let node = self.histories.root(body);
-        self.processes.push(Process { name, body, node, steps: Vec::new(), creator });
+        self.processes.push(ProcessState { name, body, node, steps: Vec::new(), creator });
     }
 }
 
@@ -185,7 +185,7 @@ impl Machine for NetMachine {
 
     fn enabled(&mut self, out: &mut Vec<Choice>) {
         for process in 0..self.processes.len() as u32 {
-            self.ways(process, out);
+            self.branches(process, out);
         }
     }
 
@@ -193,23 +193,24 @@ impl Machine for NetMachine {
         let process = choice.what.0;
         let node = self.processes[process as usize].node;
         let op = self.histories.op(node).clone();
-        let deed = self.deed(process, &op, choice.branch);
-        let (answer, brought) = self.answer(process, &op, deed);
+        let effect = self.effect(process, &op, choice.branch);
+        let (answer, brought) = self.answer(process, &op, effect);
         let next = self.histories.advance(node, answer, brought)?;
-        let causes = self.needed(process, &op, deed);
+        let causes = self.causes_of(process, &op, effect);
         let mut touched = std::mem::take(&mut self.touches);
-        touches(self, process, &op, deed, &mut touched);
+        touches(self, process, &op, effect, &mut touched);
         self.touches = touched;
         let index = self.processes[process as usize].steps.len() as u32;
-        let fails = self.fails(next) || matches!(&*op, Op::Create { body } if self.fails(self.histories.root(*body)));
-        self.enter(process, &op, deed);
+        let fails =
+            self.has_failed(next) || matches!(&*op, Op::Create { body } if self.has_failed(self.histories.root(*body)));
+        self.apply(process, &op, effect);
         self.processes[process as usize].node = next;
         self.problems += usize::from(fails);
         let touches_to = self.touches.len() as u32;
-        self.steps.push(Record { process, index, node, branch: choice.branch, deed, causes, touches_to, fails });
+        self.steps.push(StepRecord { process, index, node, branch: choice.branch, effect, causes, touches_to, fails });
         if self.histories.is_full() {
             let nodes = self.steps.iter().map(|step| step.node).chain(self.processes.iter().map(|p| p.node));
-            self.histories.forget(nodes, [self.meeting].into_iter());
+            self.histories.discard_except(nodes, [self.matcher_body].into_iter());
         }
         Ok(())
     }
@@ -217,7 +218,7 @@ impl Machine for NetMachine {
     fn rewind(&mut self, depth: usize) {
         while self.steps.len() > depth {
             let record = self.steps.pop().expect("the loop checked");
-            self.leave(&record);
+            self.undo(&record);
         }
         self.touches.truncate(self.steps.last().map_or(0, |s| s.touches_to as usize));
     }
@@ -268,7 +269,7 @@ impl Machine for NetMachine {
     }
 
     fn late_alternatives(&self, at: usize, out: &mut Vec<(usize, Branch)>) {
-        self.missed_ways(at, out);
+        self.later_branches(at, out);
     }
 
     fn extensions(&mut self, clocks: &Clocks, out: &mut Vec<Extension>) -> Result<bool, MachineError> {
@@ -304,7 +305,7 @@ impl Machine for NetMachine {
     }
 
     fn describe(&mut self, at: usize) -> StepDescription {
-        self.text(at)
+        self.step_text(at)
     }
 
     fn fingerprint(&mut self, _: Comparison) -> Result<u128, MachineError> {
@@ -320,15 +321,15 @@ impl Machine for NetMachine {
             add(process.name.mixed(index).mixed(self.histories.hash(process.node).0));
         }
         for (step, record) in self.steps.iter().enumerate() {
-            let (place, rank) = match record.deed {
-                Deed::Sent { mailbox, rank } => (u64::from(mailbox) << 2, rank),
-                Deed::Received { mailbox, rank } => (u64::from(mailbox) << 2 | 1, rank),
-                Deed::Locked { mutex, rank } => (u64::from(mutex) << 2 | 2, rank),
+            let (place, rank) = match record.effect {
+                Effect::SendStarted { mailbox, rank } => (u64::from(mailbox) << 2, rank),
+                Effect::ReceiveStarted { mailbox, rank } => (u64::from(mailbox) << 2 | 1, rank),
+                Effect::LockRequested { mutex, rank } => (u64::from(mutex) << 2 | 2, rank),
                 // The event includes which receive was matched with which message.
-                Deed::Met { port, index, .. } => (u64::from(port) << 2 | 3, index),
+                Effect::Matched { port, index, .. } => (u64::from(port) << 2 | 3, index),
                 _ => continue,
             };
-            let released = matches!(record.deed, Deed::Locked { mutex, rank }
+            let released = matches!(record.effect, Effect::LockRequested { mutex, rank }
                 if self.mutexes[mutex as usize].unlocks[rank as usize].is_some());
             let name = self.step(step).event.mixed(place).mixed(u64::from(rank) << 1 | u64::from(released));
             add(name);

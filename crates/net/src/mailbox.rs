@@ -1,8 +1,8 @@
 //! Handles through which processes use mailboxes.
 
 use crate::communication::{Receiving, Sending};
-use crate::op::{Op, Value};
-use crate::process::begin;
+use crate::op::{Op, Payload};
+use crate::process::start_operation;
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
@@ -60,8 +60,8 @@ impl<T: Clone + Debug + 'static> Mailbox<T> {
     /// ```
     pub async fn send_async(self, value: T) -> Sending {
         let text = format!("{value:?}");
-        let value = Some(Value::new(value, text));
-        Sending::new(begin(Op::Send { mailbox: self.no, value }).await)
+        let value = Some(Payload::new(value, text));
+        Sending::new(start_operation(Op::Send { mailbox: self.no, value }).await)
     }
 
     /// Starts a receive (AsyncReceive) and returns the communication to wait for.
@@ -80,7 +80,7 @@ impl<T: Clone + Debug + 'static> Mailbox<T> {
     /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
     /// ```
     pub async fn receive_async(self) -> Receiving<T> {
-        Receiving::new(begin(Op::Receive { mailbox: self.no }).await)
+        Receiving::new(start_operation(Op::Receive { mailbox: self.no }).await)
     }
 
     /// Sends a value and waits until it has been received (rendez-vous).

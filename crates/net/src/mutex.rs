@@ -1,7 +1,7 @@
 //! Handles through which processes use mutexes: requests in a queue, and the operations that wait for ownership.
 
 use crate::op::{Answer, Op};
-use crate::process::{Asked, Link, ask, begin};
+use crate::process::{ProcessCall, ProcessLink, call, start_operation};
 use std::cell::Cell;
 use std::rc::Rc;
 use whippet_model::Name;
@@ -14,8 +14,8 @@ use whippet_model::Name;
 ///     let pen = net.mutex("pen");
 ///     for who in ["plato", "socrates"] {
 ///         net.process(who, async move || {
-///             let mine = pen.lock().await;
-///             mine.unlock().await;
+///             let held = pen.lock().await;
+///             held.unlock().await;
 ///         });
 ///     }
 /// });
@@ -41,18 +41,18 @@ impl Mutex {
     ///     let pen = net.mutex("pen");
     ///     for who in ["plato", "socrates"] {
     ///         net.process(who, async move || {
-    ///             let asked = pen.lock_async().await;
-    ///             asked.wait().await;
-    ///             asked.unlock().await;
+    ///             let request = pen.lock_async().await;
+    ///             request.wait().await;
+    ///             request.unlock().await;
     ///         });
     ///     }
     /// });
     /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
     /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
     /// ```
-    pub async fn lock_async(self) -> Request {
-        let (of, index) = begin(Op::Lock { mutex: self.no }).await;
-        Request { of, index, released: Rc::default() }
+    pub async fn lock_async(self) -> LockRequest {
+        let (of, index) = start_operation(Op::Lock { mutex: self.no }).await;
+        LockRequest { of, index, released: Rc::default() }
     }
 
     /// Joins the queue and waits to own the mutex.
@@ -63,15 +63,15 @@ impl Mutex {
     ///     let pen = net.mutex("pen");
     ///     for who in ["plato", "socrates"] {
     ///         net.process(who, async move || {
-    ///             let mine = pen.lock().await;
-    ///             mine.unlock().await;
+    ///             let held = pen.lock().await;
+    ///             held.unlock().await;
     ///         });
     ///     }
     /// });
     /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
     /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
     /// ```
-    pub async fn lock(self) -> Request {
+    pub async fn lock(self) -> LockRequest {
         let request = self.lock_async().await;
         request.wait().await;
         request
@@ -81,14 +81,14 @@ impl Mutex {
 /// A request in the queue of a mutex.
 ///
 /// ```
-/// use whippet_net::{Net, Request};
+/// use whippet_net::{Net, LockRequest};
 /// let net = Net::new("turns", |net| {
 ///     let pen = net.mutex("pen");
 ///     for who in ["plato", "socrates"] {
 ///         net.process(who, async move || {
-///             let place: Request = pen.lock_async().await;
-///             place.wait().await;
-///             place.unlock().await;
+///             let request: LockRequest = pen.lock_async().await;
+///             request.wait().await;
+///             request.unlock().await;
 ///         });
 ///     }
 /// });
@@ -96,13 +96,13 @@ impl Mutex {
 /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
 /// ```
 #[derive(Clone, Debug)]
-pub struct Request {
+pub struct LockRequest {
     of: Name,
     index: u32,
     released: Rc<Cell<bool>>,
 }
 
-impl Request {
+impl LockRequest {
     /// Waits to own the mutex (MutexWait).
     ///
     /// ```
@@ -111,9 +111,9 @@ impl Request {
     ///     let pen = net.mutex("pen");
     ///     for who in ["plato", "socrates"] {
     ///         net.process(who, async move || {
-    ///             let asked = pen.lock_async().await;
-    ///             asked.wait().await;
-    ///             asked.unlock().await;
+    ///             let request = pen.lock_async().await;
+    ///             request.wait().await;
+    ///             request.unlock().await;
     ///         });
     ///     }
     /// });
@@ -132,11 +132,11 @@ impl Request {
     ///     let pen = net.mutex("pen");
     ///     for who in ["plato", "socrates"] {
     ///         net.process(who, async move || {
-    ///             let asked = pen.lock_async().await;
-    ///             if !asked.test().await {
-    ///                 asked.wait().await;
+    ///             let request = pen.lock_async().await;
+    ///             if !request.test().await {
+    ///                 request.wait().await;
     ///             }
-    ///             asked.unlock().await;
+    ///             request.unlock().await;
     ///         });
     ///     }
     /// });
@@ -155,8 +155,8 @@ impl Request {
     ///     let pen = net.mutex("pen");
     ///     for who in ["plato", "socrates"] {
     ///         net.process(who, async move || {
-    ///             let asked = pen.lock_async().await;
-    ///             asked.unlock().await; // withdraws the request
+    ///             let request = pen.lock_async().await;
+    ///             request.unlock().await; // withdraws the request
     ///         });
     ///     }
     /// });
@@ -164,34 +164,38 @@ impl Request {
     /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
     /// ```
     pub async fn unlock(&self) {
-        ask(|link| {
-            self.must_be_usable(link, "unlocks");
+        call(|link| {
+            self.check_usable(link, "unlocks");
             self.released.set(true);
-            Asked::Op(Op::Unlock { of: self.index })
+            ProcessCall::Op(Op::Unlock { of: self.index })
         })
         .await;
     }
 
     /// Records a misuse if the process may not use the request.
-    fn must_be_usable(&self, link: &Link, what: &str) {
+    fn check_usable(&self, link: &ProcessLink, what: &str) {
         if self.of != link.process() {
-            link.blame(format!("a process {what} a mutex that it never asked for: another process did"));
+            link.report_misuse(format!(
+                "a process {what} a mutex that another process requested: call `lock` in this process first"
+            ));
         } else if self.released.get() {
-            link.blame(format!("a process {what} a mutex that it has unlocked already: ask for it again"));
+            link.report_misuse(format!(
+                "a process {what} a mutex that it has already unlocked: call `lock` again first"
+            ));
         }
     }
 }
 
 /// Waits to own one of the mutexes, or tests for ownership.
-async fn own(all: &[&Request], test: bool) -> Option<usize> {
-    let reply = ask(|link| {
+async fn acquire_any(all: &[&LockRequest], test: bool) -> Option<usize> {
+    let reply = call(|link| {
         for request in all {
-            request.must_be_usable(link, "waits for");
+            request.check_usable(link, "waits for");
         }
         if all.is_empty() {
-            link.blame("a process waits for no mutex at all: that would never end");
+            link.report_misuse("the list of mutexes to wait for is empty: pass at least one");
         }
-        Asked::Op(Op::MutexWait { of: all.iter().map(|r| r.index).collect(), test })
+        ProcessCall::Op(Op::MutexWait { of: all.iter().map(|r| r.index).collect(), test })
     })
     .await;
     match reply.answer {
@@ -216,8 +220,8 @@ async fn own(all: &[&Request], test: bool) -> Option<usize> {
 /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
 /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
 /// ```
-pub async fn mutex_wait_any(all: &[&Request]) -> usize {
-    own(all, false).await.expect("a wait ends with something")
+pub async fn mutex_wait_any(all: &[&LockRequest]) -> usize {
+    acquire_any(all, false).await.expect("a wait returns an index")
 }
 
 /// Returns the index of a mutex that this process owns, if there is one (MutexTest on several).
@@ -228,7 +232,7 @@ pub async fn mutex_wait_any(all: &[&Request]) -> usize {
 ///     let (left, right) = (net.mutex("left"), net.mutex("right"));
 ///     net.process("plato", async move || {
 ///         let (l, r) = (left.lock_async().await, right.lock_async().await);
-///         assert!(mutex_test_any(&[&l, &r]).await.is_some(), "nobody else wants them");
+///         assert!(mutex_test_any(&[&l, &r]).await.is_some(), "no other process requests them");
 ///         l.unlock().await;
 ///         r.unlock().await;
 ///     });
@@ -236,6 +240,6 @@ pub async fn mutex_wait_any(all: &[&Request]) -> usize {
 /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
 /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
 /// ```
-pub async fn mutex_test_any(all: &[&Request]) -> Option<usize> {
-    own(all, true).await
+pub async fn mutex_test_any(all: &[&LockRequest]) -> Option<usize> {
+    acquire_any(all, true).await
 }

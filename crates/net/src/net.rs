@@ -1,11 +1,11 @@
 //! Programs of processes, mailboxes and mutexes.
 
-use crate::history::{Body, Histories};
+use crate::history::{Histories, ProcessBody};
 use crate::machine::NetMachine;
 use crate::mailbox::Mailbox;
 use crate::mutex::Mutex;
-use crate::port_end::PortEnd;
-use crate::process::{Start, start};
+use crate::port_handle::PortHandle;
+use crate::process::{BodyFactory, body_factory};
 use crate::script::Script;
 use crate::text::{self, TextError};
 use std::sync::Arc;
@@ -43,7 +43,7 @@ impl std::str::FromStr for MailboxRelation {
         match text {
             "ranked" => Ok(MailboxRelation::Ranked),
             "paper" => Ok(MailboxRelation::Paper),
-            other => Err(format!("there is no relation `{other}`: say `ranked` or `paper`")),
+            other => Err(format!("unknown relation `{other}`: expected `ranked` or `paper`")),
         }
     }
 }
@@ -51,8 +51,8 @@ impl std::str::FromStr for MailboxRelation {
 /// The setup of a program, which declares its mailboxes, mutexes and processes.
 ///
 /// ```
-/// use whippet_net::{Net, SetUp};
-/// fn set_up(net: &mut SetUp) {
+/// use whippet_net::{Net, NetBuilder};
+/// fn set_up(net: &mut NetBuilder) {
 ///     let (door, pen) = (net.mailbox::<u32>("door"), net.mutex("pen"));
 ///     net.process("guest", async move || {
 ///         pen.lock().await.unlock().await;
@@ -63,7 +63,7 @@ impl std::str::FromStr for MailboxRelation {
 /// let verdict = whippet_search::explore(Net::new("visit", set_up).into(), &Default::default(), &()).unwrap();
 /// assert!(verdict.findings.is_empty());
 /// ```
-pub struct SetUp {
+pub struct NetBuilder {
     histories: Histories,
     bodies: Vec<u32>,
     mailboxes: Vec<String>,
@@ -72,7 +72,7 @@ pub struct SetUp {
     failed: Option<MachineError>,
 }
 
-impl SetUp {
+impl NetBuilder {
     /// Adds a mailbox with this label in reports.
     pub fn mailbox<T>(&mut self, label: impl Into<String>) -> Mailbox<T> {
         self.mailboxes.push(label.into());
@@ -88,21 +88,21 @@ impl SetUp {
     /// Adds a process. To restore an earlier state, its function may be called again and given the same answers: it
     /// must behave the same each time.
     pub fn process(&mut self, label: impl Into<String>, body: impl AsyncFn() + 'static) {
-        self.body(label.into(), Body::Async { start: start(body), live: None });
+        self.body(label.into(), ProcessBody::Async { factory: body_factory(body), suspended: None });
     }
 
     /// Adds a process that has a port.
-    pub(crate) fn rank(&mut self, label: String, body: impl FnOnce(PortEnd) -> Start) {
-        let end = PortEnd::new(self.ports as u32, self.next_name());
+    pub(crate) fn rank(&mut self, label: String, body: impl FnOnce(PortHandle) -> BodyFactory) {
+        let end = PortHandle::new(self.ports as u32, self.next_name());
         self.ports += 1;
-        self.body(label, Body::Async { start: body(end), live: None });
+        self.body(label, ProcessBody::Async { factory: body(end), suspended: None });
     }
 
     fn next_name(&self) -> Name {
         Name::ROOT.child(self.bodies.len() as u32)
     }
 
-    fn body(&mut self, label: String, body: Body) {
+    fn body(&mut self, label: String, body: ProcessBody) {
         let name = self.next_name();
         match self.histories.add(name, label, body) {
             Ok(body) => self.bodies.push(body),
@@ -111,9 +111,9 @@ impl SetUp {
     }
 }
 
-enum Source {
+enum NetSource {
     Script(Script),
-    SetUp(Box<dyn Fn(&mut SetUp) + Send + Sync>),
+    NetBuilder(Box<dyn Fn(&mut NetBuilder) + Send + Sync>),
 }
 
 /// A program of processes that communicate through mailboxes and queue for mutexes.
@@ -136,7 +136,7 @@ pub struct Net {
     name: String,
     parameters: Vec<(String, String)>,
     relation: MailboxRelation,
-    source: Arc<Source>,
+    source: Arc<NetSource>,
 }
 
 impl Net {
@@ -152,8 +152,8 @@ impl Net {
     /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
     /// assert!(verdict.findings.is_empty());
     /// ```
-    pub fn new(name: impl Into<String>, set_up: impl Fn(&mut SetUp) + Send + Sync + 'static) -> Net {
-        Net::of(name.into(), Source::SetUp(Box::new(set_up)))
+    pub fn new(name: impl Into<String>, set_up: impl Fn(&mut NetBuilder) + Send + Sync + 'static) -> Net {
+        Net::of(name.into(), NetSource::NetBuilder(Box::new(set_up)))
     }
 
     /// Creates a program whose processes are lists of actions.
@@ -164,7 +164,7 @@ impl Net {
     /// assert_eq!(whippet_net::interleavings(&Net::script("pair", script)).unwrap(), 2);
     /// ```
     pub fn script(name: impl Into<String>, script: Script) -> Net {
-        Net::of(name.into(), Source::Script(script))
+        Net::of(name.into(), NetSource::Script(script))
     }
 
     /// Parses the text form. See [`crate::TextError`] for the errors.
@@ -179,7 +179,7 @@ impl Net {
         Ok(Net::script(name, text::parse(source)?))
     }
 
-    fn of(name: String, source: Source) -> Net {
+    fn of(name: String, source: NetSource) -> Net {
         Net { name, parameters: Vec::new(), relation: MailboxRelation::default(), source: Arc::new(source) }
     }
 
@@ -217,7 +217,7 @@ impl Program for Net {
     type Machine = NetMachine;
 
     fn machine(&self) -> Result<NetMachine, MachineError> {
-        let mut set_up = SetUp {
+        let mut set_up = NetBuilder {
             histories: Histories::default(),
             bodies: Vec::new(),
             mailboxes: Vec::new(),
@@ -226,19 +226,19 @@ impl Program for Net {
             failed: None,
         };
         match &*self.source {
-            Source::SetUp(run) => run(&mut set_up),
-            Source::Script(script) => {
+            NetSource::NetBuilder(run) => run(&mut set_up),
+            NetSource::Script(script) => {
                 set_up.mailboxes.clone_from(&script.mailboxes);
                 set_up.mutexes.clone_from(&script.mutexes);
                 for (p, label) in script.names.iter().enumerate() {
-                    set_up.body(label.clone(), Body::Script(script.ops(p).into()));
+                    set_up.body(label.clone(), ProcessBody::Script(script.ops(p).into()));
                 }
             }
         }
         if let Some(error) = set_up.failed {
             return Err(error);
         }
-        let SetUp { histories, bodies, mailboxes, mutexes, ports, .. } = set_up;
+        let NetBuilder { histories, bodies, mailboxes, mutexes, ports, .. } = set_up;
         NetMachine::new(histories, &bodies, mailboxes, mutexes, ports, self.relation)
     }
 

@@ -1,19 +1,19 @@
 //! Operations that processes request from the machine, and the answers to them.
 
-use crate::port::Wants;
+use crate::port::ReceiveFilter;
 use std::any::Any;
 use std::rc::Rc;
 
 /// A payload, captured when it was sent.
 #[derive(Clone)]
-pub(crate) struct Value {
+pub(crate) struct Payload {
     pub(crate) any: Rc<dyn Any>,
     pub(crate) text: Rc<str>,
 }
 
-impl Value {
-    pub(crate) fn new<T: Any>(value: T, text: String) -> Value {
-        Value { any: Rc::new(value), text: text.into() }
+impl Payload {
+    pub(crate) fn new<T: Any>(value: T, text: String) -> Payload {
+        Payload { any: Rc::new(value), text: text.into() }
     }
 
     /// Returns the memory used by the value, without memory that it points to.
@@ -29,25 +29,25 @@ pub(crate) enum Op {
     Local(Option<String>),
     Send {
         mailbox: u32,
-        value: Option<Value>,
+        value: Option<Payload>,
     },
     Receive {
         mailbox: u32,
     },
     /// Sends to a port, as rank `from`.
-    Post {
+    PortSend {
         port: u32,
         from: u32,
         tag: u32,
-        value: Value,
+        value: Payload,
     },
-    /// Receives a message that satisfies `wants` at a port.
-    Ask {
+    /// Receives a message that satisfies `filter` at a port.
+    PortReceive {
         port: u32,
-        wants: Wants,
+        filter: ReceiveFilter,
     },
     /// Matches a message with the receive that created this auxiliary process.
-    Meet,
+    Match,
     /// WaitAny, or TestAny, on communications.
     Wait {
         of: Vec<u32>,
@@ -85,10 +85,10 @@ impl Op {
                 a == b && x.as_ref().map(|v| &v.text) == y.as_ref().map(|v| &v.text)
             }
             (Op::Receive { mailbox: a }, Op::Receive { mailbox: b }) => a == b,
-            (Op::Post { port: a, tag: s, value: x, .. }, Op::Post { port: b, tag: t, value: y, .. }) => {
+            (Op::PortSend { port: a, tag: s, value: x, .. }, Op::PortSend { port: b, tag: t, value: y, .. }) => {
                 a == b && s == t && x.text == y.text
             }
-            (Op::Ask { port: a, wants: x }, Op::Ask { port: b, wants: y }) => a == b && x == y,
+            (Op::PortReceive { port: a, filter: x }, Op::PortReceive { port: b, filter: y }) => a == b && x == y,
             (Op::Wait { of: a, test: s }, Op::Wait { of: b, test: t }) => a == b && s == t,
             (Op::MutexWait { of: a, test: s }, Op::MutexWait { of: b, test: t }) => a == b && s == t,
             (Op::Lock { mutex: a }, Op::Lock { mutex: b }) => a == b,
@@ -99,10 +99,10 @@ impl Op {
     }
 
     /// Returns the payload of a send.
-    pub(crate) fn value(&self) -> Option<&Value> {
+    pub(crate) fn value(&self) -> Option<&Payload> {
         match self {
             Op::Send { value, .. } => value.as_ref(),
-            Op::Post { value, .. } => Some(value),
+            Op::PortSend { value, .. } => Some(value),
             _ => unreachable!("payloads come from sends"),
         }
     }
@@ -126,7 +126,7 @@ pub(crate) enum Answer {
 }
 
 /// Sentinel: no history node.
-pub(crate) const NOWHERE: u32 = u32::MAX;
+pub(crate) const NO_NODE: u32 = u32::MAX;
 
 impl Answer {
     /// Returns a number that distinguishes the answers to one operation.

@@ -32,7 +32,7 @@ pub(crate) fn caught<T>(work: impl FnOnce() -> T) -> Result<T, Op> {
             .downcast_ref::<String>()
             .cloned()
             .or_else(|| panic.downcast_ref::<&str>().map(|s| (*s).to_string()))
-            .unwrap_or_else(|| "a panic without a message".into());
+            .unwrap_or_else(|| "panic without a message".into());
         Op::Failed { message, place: PLACE.take() }
     })
 }

@@ -11,31 +11,31 @@ use smallvec::{SmallVec, smallvec};
 
 /// A message that was sent to a port.
 #[derive(Copy, Clone, Debug)]
-pub(crate) struct Posted {
+pub(crate) struct PortSend {
     pub(crate) step: u32,
     pub(crate) tag: u32,
     /// The step that matched the message with a receive.
-    pub(crate) met: Option<u32>,
+    pub(crate) matched_by: Option<u32>,
 }
 
 /// A receive at a port.
 #[derive(Copy, Clone, Debug)]
-pub(crate) struct Asked {
+pub(crate) struct PortReceive {
     pub(crate) step: u32,
-    pub(crate) wants: Wants,
+    pub(crate) filter: ReceiveFilter,
     /// The step that matched the receive with a message.
-    pub(crate) met: Option<u32>,
+    pub(crate) matched_by: Option<u32>,
 }
 
 /// The messages that a receive accepts: those from one source or any, with one tag or any.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Wants {
+pub(crate) struct ReceiveFilter {
     pub(crate) source: Option<u32>,
     pub(crate) tag: Option<u32>,
 }
 
-impl Wants {
-    pub(crate) fn take(self, from: u32, tag: u32) -> bool {
+impl ReceiveFilter {
+    pub(crate) fn accepts(self, from: u32, tag: u32) -> bool {
         self.source.is_none_or(|source| source == from) && self.tag.is_none_or(|wanted| wanted == tag)
     }
 }
@@ -49,25 +49,25 @@ pub(crate) struct Message {
 
 impl Message {
     /// Returns the branch number of the step in which this message is matched.
-    pub(crate) fn way(self) -> u64 {
+    pub(crate) fn branch(self) -> u64 {
         u64::from(self.from) << 32 | u64::from(self.number)
     }
 
-    pub(crate) fn of_way(way: u64) -> Message {
-        Message { from: (way >> 32) as u32, number: way as u32 }
+    pub(crate) fn from_branch(branch: u64) -> Message {
+        Message { from: (branch >> 32) as u32, number: branch as u32 }
     }
 }
 
 /// The port of one rank. All its receives are by one process, and all sends of one source are by one process.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Port {
-    pub(crate) receives: Vec<Asked>,
+    pub(crate) receives: Vec<PortReceive>,
     /// The messages of each source.
-    pub(crate) sends: Vec<Vec<Posted>>,
+    pub(crate) sends: Vec<Vec<PortSend>>,
 }
 
 impl Port {
-    pub(crate) fn sent(&self, message: Message) -> &Posted {
+    pub(crate) fn sent(&self, message: Message) -> &PortSend {
         &self.sends[message.from as usize][message.number as usize]
     }
 
@@ -81,23 +81,25 @@ impl Port {
     /// possible yet. The message must have been sent, each earlier receive that accepts it must be matched with another
     /// message, and all earlier messages of the same source that this receive accepts must be matched with earlier
     /// receives.
-    pub(crate) fn needs(&self, index: u32, message: Message) -> Option<SmallVec<[u32; 4]>> {
+    pub(crate) fn required_steps(&self, index: u32, message: Message) -> Option<SmallVec<[u32; 4]>> {
         let (earlier, receive) = (&self.receives[..index as usize], &self.receives[index as usize]);
         let posted = self.sent(message);
-        if !receive.wants.take(message.from, posted.tag) {
+        if !receive.filter.accepts(message.from, posted.tag) {
             return None;
         }
-        let mut needs: SmallVec<[u32; 4]> = smallvec![posted.step];
-        for other in earlier.iter().filter(|other| other.wants.take(message.from, posted.tag)) {
-            needs.push(other.met.filter(|_| other.met != posted.met)?);
+        let mut required: SmallVec<[u32; 4]> = smallvec![posted.step];
+        for other in earlier.iter().filter(|other| other.filter.accepts(message.from, posted.tag)) {
+            required.push(other.matched_by.filter(|_| other.matched_by != posted.matched_by)?);
         }
         let before = &self.sends[message.from as usize][..message.number as usize];
-        for other in before.iter().filter(|other| receive.wants.take(message.from, other.tag)) {
-            needs.push(other.met.filter(|_| earlier.iter().any(|receive| receive.met == other.met))?);
+        for other in before.iter().filter(|other| receive.filter.accepts(message.from, other.tag)) {
+            required.push(
+                other.matched_by.filter(|_| earlier.iter().any(|receive| receive.matched_by == other.matched_by))?,
+            );
         }
-        needs.sort_unstable();
-        needs.dedup();
-        Some(needs)
+        required.sort_unstable();
+        required.dedup();
+        Some(required)
     }
 }
 
@@ -105,39 +107,42 @@ impl Port {
 mod tests {
     use super::*;
 
-    const ANY: Wants = Wants { source: None, tag: None };
+    const ANY: ReceiveFilter = ReceiveFilter { source: None, tag: None };
 
-    fn receive(step: u32, wants: Wants, met: Option<u32>) -> Asked {
-        Asked { step, wants, met }
+    fn receive(step: u32, filter: ReceiveFilter, matched_by: Option<u32>) -> PortReceive {
+        PortReceive { step, filter, matched_by }
     }
 
-    fn ways(port: &Port, index: u32) -> Vec<(u32, u32)> {
-        let ways = port.messages().filter(|&message| port.needs(index, message).is_some());
-        ways.map(|message| (message.from, message.number)).collect()
+    fn takeable(port: &Port, index: u32) -> Vec<(u32, u32)> {
+        let takeable = port.messages().filter(|&message| port.required_steps(index, message).is_some());
+        takeable.map(|message| (message.from, message.number)).collect()
     }
 
     #[test]
-    fn a_receive_takes_the_first_of_each_source() {
-        let sent = |step, tag| Posted { step, tag, met: None };
+    fn receive_takes_first_message_of_each_source() {
+        let sent = |step, tag| PortSend { step, tag, matched_by: None };
         let sends = vec![vec![sent(0, 7), sent(1, 8)], vec![sent(2, 8)]];
         let mut port = Port { receives: vec![receive(3, ANY, None)], sends };
-        assert_eq!(ways(&port, 0), [(0, 0), (1, 0)]);
-        port.receives[0].wants.tag = Some(8);
-        assert_eq!(ways(&port, 0), [(0, 1), (1, 0)]);
-        port.receives[0].wants.source = Some(0);
-        assert_eq!(ways(&port, 0), [(0, 1)]);
+        assert_eq!(takeable(&port, 0), [(0, 0), (1, 0)]);
+        port.receives[0].filter.tag = Some(8);
+        assert_eq!(takeable(&port, 0), [(0, 1), (1, 0)]);
+        port.receives[0].filter.source = Some(0);
+        assert_eq!(takeable(&port, 0), [(0, 1)]);
     }
 
     #[test]
-    fn a_message_goes_to_the_first_receive_that_takes_it() {
-        let first = Wants { source: Some(0), tag: None };
-        let sends = vec![vec![Posted { step: 0, tag: 0, met: None }], vec![Posted { step: 1, tag: 0, met: None }]];
+    fn message_goes_to_first_accepting_receive() {
+        let first = ReceiveFilter { source: Some(0), tag: None };
+        let sends = vec![
+            vec![PortSend { step: 0, tag: 0, matched_by: None }],
+            vec![PortSend { step: 1, tag: 0, matched_by: None }],
+        ];
         let mut port = Port { receives: vec![receive(2, first, None), receive(3, ANY, None)], sends };
-        assert_eq!(ways(&port, 1), [(1, 0)], "the message of source 0 is for the first receive");
-        port.receives[0].wants = ANY;
-        assert_eq!(ways(&port, 1), []);
-        (port.receives[0].met, port.sends[1][0].met) = (Some(4), Some(4));
-        assert_eq!(ways(&port, 1), [(0, 0)]);
-        assert_eq!(port.needs(1, Message { from: 0, number: 0 }).unwrap().as_slice(), [0, 4]);
+        assert_eq!(takeable(&port, 1), [(1, 0)], "the message of source 0 is for the first receive");
+        port.receives[0].filter = ANY;
+        assert_eq!(takeable(&port, 1), []);
+        (port.receives[0].matched_by, port.sends[1][0].matched_by) = (Some(4), Some(4));
+        assert_eq!(takeable(&port, 1), [(0, 0)]);
+        assert_eq!(port.required_steps(1, Message { from: 0, number: 0 }).unwrap().as_slice(), [0, 4]);
     }
 }

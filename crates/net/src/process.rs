@@ -1,11 +1,11 @@
 //! Processes as async functions, and their communication with the machine.
 //!
-//! Every operation is a separate step and is awaited. Each process has a [`Link`] to the machine, which carries the
-//! requested operation out and the answer back. While a process runs, its link is the current one of the thread. The
-//! handles that it uses ([`Mailbox`](crate::Mailbox), [`Mutex`](crate::Mutex)) are therefore plain numbers that can be
-//! copied freely.
+//! Every operation is a separate step and is awaited. Each process has a [`ProcessLink`] to the machine, which carries
+//! the requested operation out and the answer back. While a process runs, its link is the current one of the thread.
+//! The handles that it uses ([`Mailbox`](crate::Mailbox), [`Mutex`](crate::Mutex)) are therefore plain numbers that can
+//! be copied freely.
 
-use crate::op::{Answer, Op, Value};
+use crate::op::{Answer, Op, Payload};
 use std::cell::{Cell, RefCell};
 use std::pin::Pin;
 use std::rc::Rc;
@@ -13,10 +13,10 @@ use std::task::Poll;
 use whippet_model::Name;
 
 /// A function that creates the future of a process; it may be called repeatedly.
-pub(crate) type Start = Rc<dyn Fn() -> Pin<Box<dyn Future<Output = ()>>>>;
+pub(crate) type BodyFactory = Rc<dyn Fn() -> Pin<Box<dyn Future<Output = ()>>>>;
 
-/// Converts an async function to a [`Start`].
-pub(crate) fn start(body: impl AsyncFn() + 'static) -> Start {
+/// Converts an async function to a [`BodyFactory`].
+pub(crate) fn body_factory(body: impl AsyncFn() + 'static) -> BodyFactory {
     let body = Rc::new(body);
     Rc::new(move || {
         let body = body.clone();
@@ -24,49 +24,49 @@ pub(crate) fn start(body: impl AsyncFn() + 'static) -> Start {
     })
 }
 
-/// A request of a process.
-pub(crate) enum Asked {
+/// An operation or a process creation that a process requests.
+pub(crate) enum ProcessCall {
     Op(Op),
     /// The creation of a process: its label in reports, its name, and its code.
-    Create(String, Name, Start),
+    Create(String, Name, BodyFactory),
 }
 
-/// The reply to a request.
-pub(crate) struct Reply {
+/// The reply to a [`ProcessCall`].
+pub(crate) struct CallReply {
     /// The index of the operation among those of the process.
     pub(crate) index: u32,
     pub(crate) answer: Answer,
-    pub(crate) value: Option<Value>,
+    pub(crate) value: Option<Payload>,
 }
 
 /// The connection between a process and the machine.
-pub(crate) struct Link {
+pub(crate) struct ProcessLink {
     process: Name,
     created: Cell<u32>,
-    asked: RefCell<Option<Asked>>,
-    reply: RefCell<Option<Reply>>,
+    call: RefCell<Option<ProcessCall>>,
+    reply: RefCell<Option<CallReply>>,
     misuse: RefCell<Option<String>>,
 }
 
 thread_local! {
-    static CURRENT: RefCell<Vec<Rc<Link>>> = const { RefCell::new(Vec::new()) };
+    static CURRENT: RefCell<Vec<Rc<ProcessLink>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// Restores the previous link when dropped, even if user code panics.
-struct Leave;
+struct RestoreLink;
 
-impl Drop for Leave {
+impl Drop for RestoreLink {
     fn drop(&mut self) {
         CURRENT.with(|current| current.borrow_mut().pop());
     }
 }
 
-impl Link {
-    pub(crate) fn new(process: Name) -> Link {
-        Link {
+impl ProcessLink {
+    pub(crate) fn new(process: Name) -> ProcessLink {
+        ProcessLink {
             process,
             created: Cell::new(0),
-            asked: RefCell::default(),
+            call: RefCell::default(),
             reply: RefCell::default(),
             misuse: RefCell::default(),
         }
@@ -80,44 +80,44 @@ impl Link {
     /// Runs user code as this process.
     pub(crate) fn during<T>(self: &Rc<Self>, work: impl FnOnce() -> T) -> T {
         CURRENT.with(|current| current.borrow_mut().push(self.clone()));
-        let _leave = Leave;
+        let _restore = RestoreLink;
         work()
     }
 
-    pub(crate) fn asked(&self) -> Option<Asked> {
-        self.asked.take()
+    pub(crate) fn take_call(&self) -> Option<ProcessCall> {
+        self.call.take()
     }
 
-    pub(crate) fn answer(&self, reply: Reply) {
+    pub(crate) fn set_reply(&self, reply: CallReply) {
         self.reply.replace(Some(reply));
     }
 
     /// Records a misuse of the API by the process.
-    pub(crate) fn blame(&self, why: impl Into<String>) {
+    pub(crate) fn report_misuse(&self, why: impl Into<String>) {
         self.misuse.replace(Some(why.into()));
     }
 
-    pub(crate) fn misuse(&self) -> Option<String> {
+    pub(crate) fn take_misuse(&self) -> Option<String> {
         self.misuse.take()
     }
 }
 
-fn current() -> Rc<Link> {
+fn current() -> Rc<ProcessLink> {
     CURRENT.with(|current| current.borrow().last().cloned()).expect(
         "mailboxes, mutexes and communications are for processes: use them inside an async function given to `process`",
     )
 }
 
-/// Sends a request to the machine and waits for the reply.
-pub(crate) async fn ask(what: impl FnOnce(&Link) -> Asked) -> Reply {
+/// Sends a call to the machine and waits for the reply.
+pub(crate) async fn call(what: impl FnOnce(&ProcessLink) -> ProcessCall) -> CallReply {
     let mut what = Some(what);
     std::future::poll_fn(move |_| {
         let link = current();
         if let Some(what) = what.take() {
-            let asked = what(&link);
-            let before = link.asked.replace(Some(asked));
+            let request = what(&link);
+            let before = link.call.replace(Some(request));
             if before.is_some() {
-                link.blame("a process has two operations in flight at once: await each before the next");
+                link.report_misuse("a process started an operation while another one was pending: await each operation before starting the next");
             }
             return Poll::Pending;
         }
@@ -126,14 +126,14 @@ pub(crate) async fn ask(what: impl FnOnce(&Link) -> Asked) -> Reply {
     .await
 }
 
-pub(crate) async fn operate(op: Op) -> Reply {
-    ask(|_| Asked::Op(op)).await
+pub(crate) async fn perform(op: Op) -> CallReply {
+    call(|_| ProcessCall::Op(op)).await
 }
 
 /// Executes an operation that can be waited for later. Returns the process and the index of the operation, which
 /// identify it.
-pub(crate) async fn begin(op: Op) -> (Name, u32) {
-    let reply = operate(op).await;
+pub(crate) async fn start_operation(op: Op) -> (Name, u32) {
+    let reply = perform(op).await;
     (current().process, reply.index)
 }
 
@@ -148,7 +148,7 @@ pub(crate) async fn begin(op: Op) -> (Name, u32) {
 /// assert_eq!(verdict.counters.transitions, 1);
 /// ```
 pub async fn step(what: impl Into<String>) {
-    operate(Op::Local(Some(what.into()))).await;
+    perform(Op::Local(Some(what.into()))).await;
 }
 
 /// Creates a process.
@@ -166,11 +166,11 @@ pub async fn step(what: impl Into<String>) {
 /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
 /// ```
 pub async fn create(label: impl Into<String>, body: impl AsyncFn() + 'static) {
-    let (label, start) = (label.into(), start(body));
-    ask(move |link| {
+    let (label, factory) = (label.into(), body_factory(body));
+    call(move |link| {
         let k = link.created.get();
         link.created.set(k + 1);
-        Asked::Create(label, link.process.child(k), start)
+        ProcessCall::Create(label, link.process.child(k), factory)
     })
     .await;
 }

@@ -13,11 +13,11 @@
 //! matches of earlier receives that had to come first, and on the waits and tests of either side.
 //!
 //! `Paper`: the eleven independence theorems of Pham, Jéron and Quinson (FORTE 2019) as printed. They differ in two
-//! respects. The result of a wait or test is not part of the event (see `NetMachine::ways`). For mutexes, an unlock and
-//! a wait or test are dependent if one of the two processes owns the mutex, and two unlocks are dependent because no
-//! theorem covers them. The theorems are not sound; see `tests/all/relation.rs`.
+//! respects. The result of a wait or test is not part of the event (see `NetMachine::branches`). For mutexes, an unlock
+//! and a wait or test are dependent if one of the two processes owns the mutex, and two unlocks are dependent because
+//! no theorem covers them. The theorems are not sound; see `tests/all/relation.rs`.
 
-use crate::machine::{Deed, NetMachine};
+use crate::machine::{Effect, NetMachine};
 use crate::net::MailboxRelation;
 use crate::op::Op;
 use crate::port::Message;
@@ -25,7 +25,7 @@ use whippet_model::{Name, Touch};
 
 /// The kinds of objects in footprints.
 #[derive(Copy, Clone)]
-enum Object {
+enum ObjectKind {
     SendEnd = 1,
     SendSlot,
     ReceiveEnd,
@@ -33,115 +33,119 @@ enum Object {
     LockEnd,
     Unlock,
     /// For ports: a message sent, a receive, a matched message, a matched receive.
-    Posted,
-    Asked,
-    Taken,
-    Met,
+    PortSend,
+    PortReceive,
+    MessageMatch,
+    ReceiveMatch,
     /// For the paper's relation: written by unlocks of owners.
     Release,
     /// For the paper's relation: written by all unlocks.
     Unlocks,
 }
 
-fn object(kind: Object, of: u32, rank: u32) -> Name {
+fn object(kind: ObjectKind, of: u32, rank: u32) -> Name {
     Name::ROOT.mixed(kind as u64).mixed(u64::from(of)).mixed(u64::from(rank))
 }
 
-fn message_object(kind: Object, port: u32, message: Message) -> Name {
+fn message_object(kind: ObjectKind, port: u32, message: Message) -> Name {
     object(kind, port, message.from).mixed(u64::from(message.number))
 }
 
-/// Appends the footprint of a deed, in the current configuration or one that is equivalent for this deed.
-pub(crate) fn touches(machine: &NetMachine, process: u32, op: &Op, deed: Deed, out: &mut Vec<Touch>) {
-    match deed {
-        Deed::Local => {}
-        Deed::Sent { mailbox, rank } => {
-            out.push(Touch::write(object(Object::SendEnd, mailbox, 0)));
-            out.push(Touch::write(object(Object::SendSlot, mailbox, rank)));
+/// Appends the footprint of an effect, in the current configuration or one that is equivalent for this effect.
+pub(crate) fn touches(machine: &NetMachine, process: u32, op: &Op, effect: Effect, out: &mut Vec<Touch>) {
+    match effect {
+        Effect::Local => {}
+        Effect::SendStarted { mailbox, rank } => {
+            out.push(Touch::write(object(ObjectKind::SendEnd, mailbox, 0)));
+            out.push(Touch::write(object(ObjectKind::SendSlot, mailbox, rank)));
         }
-        Deed::Received { mailbox, rank } => {
-            out.push(Touch::write(object(Object::ReceiveEnd, mailbox, 0)));
-            out.push(Touch::write(object(Object::ReceiveSlot, mailbox, rank)));
+        Effect::ReceiveStarted { mailbox, rank } => {
+            out.push(Touch::write(object(ObjectKind::ReceiveEnd, mailbox, 0)));
+            out.push(Touch::write(object(ObjectKind::ReceiveSlot, mailbox, rank)));
         }
-        Deed::Posted { port, message } => out.push(Touch::write(message_object(Object::Posted, port, message))),
-        Deed::Asked { port, index } => out.push(Touch::write(object(Object::Asked, port, index))),
-        Deed::Met { port, index, message } => meets(machine, port, index, message, out),
-        Deed::Locked { mutex, .. } => out.push(Touch::write(object(Object::LockEnd, mutex, 0))),
-        Deed::Completed { .. } | Deed::Incomplete => looks(machine, process, op, deed, out),
+        Effect::PortSendStarted { port, message } => {
+            out.push(Touch::write(message_object(ObjectKind::PortSend, port, message)))
+        }
+        Effect::PortReceiveStarted { port, index } => {
+            out.push(Touch::write(object(ObjectKind::PortReceive, port, index)))
+        }
+        Effect::Matched { port, index, message } => match_touches(machine, port, index, message, out),
+        Effect::LockRequested { mutex, .. } => out.push(Touch::write(object(ObjectKind::LockEnd, mutex, 0))),
+        Effect::Completed { .. } | Effect::Incomplete => wait_touches(machine, process, op, effect, out),
         _ => match machine.relation {
-            MailboxRelation::Ranked => ranked_mutex(machine, process, op, deed, out),
-            MailboxRelation::Paper => paper_mutex(machine, process, op, deed, out),
+            MailboxRelation::Ranked => ranked_mutex(machine, process, op, effect, out),
+            MailboxRelation::Paper => paper_mutex(machine, process, op, effect, out),
         },
     }
 }
 
 /// Returns the entries of `of` that a wait or test read.
-fn looked_at(of: &[u32], deed: Deed) -> &[u32] {
-    match deed {
-        Deed::Completed { k } | Deed::Owned { k } => &of[k as usize..=k as usize],
+fn inspected(of: &[u32], effect: Effect) -> &[u32] {
+    match effect {
+        Effect::Completed { k } | Effect::Owned { k } => &of[k as usize..=k as usize],
         _ => of,
     }
 }
 
 /// Appends the footprint of a match: it reads the message, the receive and the earlier matches that had to come first;
 /// it writes the objects that waits and tests of both sides read.
-fn meets(machine: &NetMachine, port: u32, index: u32, message: Message, out: &mut Vec<Touch>) {
-    let needs = machine.ports[port as usize].needs(index, message).expect("it can be taken");
-    for &step in &needs {
-        if let Deed::Met { index, .. } = machine.steps[step as usize].deed {
-            out.push(Touch::read(object(Object::Met, port, index)));
+fn match_touches(machine: &NetMachine, port: u32, index: u32, message: Message, out: &mut Vec<Touch>) {
+    let required = machine.ports[port as usize].required_steps(index, message).expect("it can be taken");
+    for &step in &required {
+        if let Effect::Matched { index, .. } = machine.steps[step as usize].effect {
+            out.push(Touch::read(object(ObjectKind::ReceiveMatch, port, index)));
         }
     }
-    out.push(Touch::read(message_object(Object::Posted, port, message)));
-    out.push(Touch::read(object(Object::Asked, port, index)));
-    out.push(Touch::write(message_object(Object::Taken, port, message)));
-    out.push(Touch::write(object(Object::Met, port, index)));
+    out.push(Touch::read(message_object(ObjectKind::PortSend, port, message)));
+    out.push(Touch::read(object(ObjectKind::PortReceive, port, index)));
+    out.push(Touch::write(message_object(ObjectKind::MessageMatch, port, message)));
+    out.push(Touch::write(object(ObjectKind::ReceiveMatch, port, index)));
 }
 
-fn looks(machine: &NetMachine, process: u32, op: &Op, deed: Deed, out: &mut Vec<Touch>) {
+fn wait_touches(machine: &NetMachine, process: u32, op: &Op, effect: Effect, out: &mut Vec<Touch>) {
     let Op::Wait { of, .. } = op else { unreachable!("only waits and tests complete") };
-    for &index in looked_at(of, deed) {
-        out.push(Touch::read(match machine.steps[machine.own(process, index)].deed {
-            Deed::Sent { mailbox, rank } => object(Object::ReceiveSlot, mailbox, rank),
-            Deed::Received { mailbox, rank } => object(Object::SendSlot, mailbox, rank),
-            Deed::Posted { port, message } => message_object(Object::Taken, port, message),
-            Deed::Asked { port, index } => object(Object::Met, port, index),
+    for &index in inspected(of, effect) {
+        out.push(Touch::read(match machine.steps[machine.own_step(process, index)].effect {
+            Effect::SendStarted { mailbox, rank } => object(ObjectKind::ReceiveSlot, mailbox, rank),
+            Effect::ReceiveStarted { mailbox, rank } => object(ObjectKind::SendSlot, mailbox, rank),
+            Effect::PortSendStarted { port, message } => message_object(ObjectKind::MessageMatch, port, message),
+            Effect::PortReceiveStarted { port, index } => object(ObjectKind::ReceiveMatch, port, index),
             other => unreachable!("a process waits for communications only, not for {other:?}"),
         }));
     }
 }
 
-fn ranked_mutex(machine: &NetMachine, process: u32, op: &Op, deed: Deed, out: &mut Vec<Touch>) {
-    match (deed, op) {
-        (Deed::Unlocked { mutex, rank }, _) => out.push(Touch::write(object(Object::Unlock, mutex, rank))),
+fn ranked_mutex(machine: &NetMachine, process: u32, op: &Op, effect: Effect, out: &mut Vec<Touch>) {
+    match (effect, op) {
+        (Effect::Unlocked { mutex, rank }, _) => out.push(Touch::write(object(ObjectKind::Unlock, mutex, rank))),
         (_, Op::MutexWait { of, .. }) => {
-            for &index in looked_at(of, deed) {
-                let (mutex, rank) = machine.request(machine.own(process, index));
-                out.extend((0..rank).map(|i| Touch::read(object(Object::Unlock, mutex, i))));
+            for &index in inspected(of, effect) {
+                let (mutex, rank) = machine.request(machine.own_step(process, index));
+                out.extend((0..rank).map(|i| Touch::read(object(ObjectKind::Unlock, mutex, i))));
             }
         }
-        _ => unreachable!("the deeds of mutexes"),
+        _ => unreachable!("effects of mutex operations"),
     }
 }
 
-fn paper_mutex(machine: &NetMachine, process: u32, op: &Op, deed: Deed, out: &mut Vec<Touch>) {
-    match (deed, op) {
-        (Deed::Unlocked { mutex, .. }, Op::Unlock { of }) => {
-            out.push(Touch::write(object(Object::Unlocks, mutex, 0)));
-            if machine.owns(machine.own(process, *of)) {
-                out.push(Touch::write(object(Object::Release, mutex, 0)));
+fn paper_mutex(machine: &NetMachine, process: u32, op: &Op, effect: Effect, out: &mut Vec<Touch>) {
+    match (effect, op) {
+        (Effect::Unlocked { mutex, .. }, Op::Unlock { of }) => {
+            out.push(Touch::write(object(ObjectKind::Unlocks, mutex, 0)));
+            if machine.owns(machine.own_step(process, *of)) {
+                out.push(Touch::write(object(ObjectKind::Release, mutex, 0)));
             }
         }
         (_, Op::MutexWait { of, .. }) => {
             for &index in of {
-                let request = machine.own(process, index);
+                let request = machine.own_step(process, index);
                 let (mutex, _) = machine.request(request);
-                out.push(Touch::read(object(Object::Release, mutex, 0)));
+                out.push(Touch::read(object(ObjectKind::Release, mutex, 0)));
                 if machine.owns(request) {
-                    out.push(Touch::read(object(Object::Unlocks, mutex, 0)));
+                    out.push(Touch::read(object(ObjectKind::Unlocks, mutex, 0)));
                 }
             }
         }
-        _ => unreachable!("the deeds of mutexes"),
+        _ => unreachable!("effects of mutex operations"),
     }
 }

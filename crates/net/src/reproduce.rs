@@ -9,7 +9,7 @@ use whippet_model::{Comparison, FindingKind, Machine, MachineError, Program};
 use whippet_search::{Options, Reduction, SearchError, explore};
 
 /// One row as printed in the paper; `None` means that the paper's tool timed out after 30 minutes.
-struct Printed {
+struct PublishedRow {
     subject: &'static str,
     n: Option<usize>,
     deadlock: bool,
@@ -25,12 +25,12 @@ const fn row(
     interleavings: Option<u128>,
     traces: u64,
     seconds: f64,
-) -> Printed {
-    Printed { subject, n, deadlock, interleavings, traces, seconds }
+) -> PublishedRow {
+    PublishedRow { subject, n, deadlock, interleavings, traces, seconds }
 }
 
 /// The rows of Table 1. "<0.01" is given as 0.01.
-const TABLE: [Printed; 10] = [
+const TABLE: [PublishedRow; 10] = [
     row("wait-deadlock", None, true, Some(2), 1, 0.01),
     row("complex-deadlock", None, true, Some(36), 1, 0.01),
     row("waitall-deadlock", None, true, Some(1_458), 1, 0.01),
@@ -46,15 +46,15 @@ const TABLE: [Printed; 10] = [
 /// One row of Table 1: the printed values and the measured ones.
 ///
 /// ```
-/// use whippet_net::Row;
-/// let row = Row {
+/// use whippet_net::UdporRow;
+/// let row = UdporRow {
 ///     subject: "dtg", n: None, deadlock: (false, false), interleavings: (None, 7), traces: (2, 2), blocked: 0,
 ///     seconds: (0.1, 0.0),
 /// };
 /// assert!(row.agrees(), "the paper could not count the interleavings");
 /// ```
 #[derive(Clone, Debug, PartialEq)]
-pub struct Row {
+pub struct UdporRow {
     /// The subject's name.
     pub subject: &'static str,
     /// The number of processes, if the subject has that parameter.
@@ -71,7 +71,7 @@ pub struct Row {
     pub seconds: (f64, f64),
 }
 
-impl Row {
+impl UdporRow {
     /// Returns `true` if all printed values, except times, agree with the measured ones.
     #[must_use]
     pub fn agrees(&self) -> bool {
@@ -87,13 +87,13 @@ impl Row {
 ///
 /// ```no_run
 /// let rows = whippet_net::reproduce().unwrap();
-/// assert!(rows.iter().all(whippet_net::Row::agrees));
+/// assert!(rows.iter().all(whippet_net::UdporRow::agrees));
 /// ```
-pub fn reproduce() -> Result<Vec<Row>, SearchError> {
+pub fn reproduce() -> Result<Vec<UdporRow>, SearchError> {
     TABLE.iter().map(measure).collect()
 }
 
-fn measure(printed: &Printed) -> Result<Row, SearchError> {
+fn measure(printed: &PublishedRow) -> Result<UdporRow, SearchError> {
     let all = subjects();
     let subject = all.iter().find(|s| s.name == printed.subject).expect("the table is about our subjects");
     let program = subject.program(printed.n).expect("the table's parameters are allowed");
@@ -103,7 +103,7 @@ fn measure(printed: &Printed) -> Result<Row, SearchError> {
     let verdict = explore(Arc::new(program), &options, &())?;
     let seconds = begin.elapsed().as_secs_f64();
     let deadlock = verdict.findings.iter().any(|finding| finding.kind == FindingKind::Deadlock);
-    Ok(Row {
+    Ok(UdporRow {
         subject: printed.subject,
         n: printed.n,
         deadlock: (printed.deadlock, deadlock),

@@ -61,7 +61,7 @@ pub struct ScriptError {
 /// let script = Script::new(vec![vec![Receive(0), Wait(vec![0])], vec![Send(0), Wait(vec![0])]]).unwrap();
 /// assert_eq!(script.to_string(), "R0 W0\nS0 W0\n");
 /// let error = Script::new(vec![vec![Unlock(0)]]).unwrap_err();
-/// assert!(error.message.contains("never asked"));
+/// assert!(error.message.contains("not requested"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Script {
@@ -74,14 +74,14 @@ pub struct Script {
 impl Script {
     /// Creates a program of these processes. Fails if an action is invalid.
     pub fn new(processes: Vec<Vec<Action>>) -> Result<Script, ScriptError> {
-        let most = |pick: fn(&Action) -> Option<usize>| {
+        let count = |pick: fn(&Action) -> Option<usize>| {
             processes.iter().flatten().filter_map(pick).map(|n| n + 1).max().unwrap_or(0)
         };
-        let mailboxes = most(|a| match a {
+        let mailboxes = count(|a| match a {
             Action::Send(m) | Action::Receive(m) => Some(*m),
             _ => None,
         });
-        let mutexes = most(|a| match a {
+        let mutexes = count(|a| match a {
             Action::Lock(x) => Some(*x),
             _ => None,
         });
@@ -133,26 +133,29 @@ fn resolve(actions: &[Action]) -> Result<Vec<Op>, (usize, String)> {
                 match actions[..at].get(k) {
                     Some(Action::Send(_) | Action::Receive(_)) => {}
                     Some(_) => {
-                        return Err((at, format!("action {k} of this process is no communication: name an S or an R")));
+                        return Err((
+                            at,
+                            format!("action {k} of this process is not a communication: refer to an S or an R"),
+                        ));
                     }
                     None => {
                         let why = format!(
-                            "a process waits for communications of its own, earlier actions; {k} is none of 0 to {}",
+                            "a process can only wait for its own earlier actions: {k} is not among 0 to {}",
                             at.saturating_sub(1)
                         );
                         return Err((at, if at == 0 { "there is no earlier action to wait for".into() } else { why }));
                     }
                 }
             }
-            some(at, of)?;
+            check_list(at, of)?;
             Ok(of.iter().map(|&k| k as u32).collect())
         };
         let held = |requests: &BTreeMap<usize, Vec<u32>>, of: &[usize]| -> Result<Vec<u32>, (usize, String)> {
-            some(at, of)?;
+            check_list(at, of)?;
             of.iter()
                 .map(|x| {
                     let newest = requests.get(x).and_then(|all| all.last()).copied();
-                    newest.ok_or_else(|| (at, "this process has not asked for the mutex: put a K before".to_string()))
+                    newest.ok_or_else(|| (at, "this process has not requested the mutex: add a K before".to_string()))
                 })
                 .collect()
         };
@@ -170,16 +173,21 @@ fn resolve(actions: &[Action]) -> Result<Vec<Op>, (usize, String)> {
             Action::MutexTest(of) => Op::MutexWait { of: held(&requests, of)?, test: true },
             Action::Unlock(x) => match requests.get_mut(x) {
                 Some(all) if !all.is_empty() => Op::Unlock { of: all.remove(0) },
-                _ => return Err((at, "this process never asked for the mutex that it unlocks: put a K before".into())),
+                _ => {
+                    return Err((
+                        at,
+                        "this process has not requested the mutex that it unlocks: add a K before".into(),
+                    ));
+                }
             },
         });
     }
     Ok(ops)
 }
 
-fn some(at: usize, of: &[usize]) -> Result<(), (usize, String)> {
+fn check_list(at: usize, of: &[usize]) -> Result<(), (usize, String)> {
     if of.is_empty() {
-        return Err((at, "say what to wait for".into()));
+        return Err((at, "specify what to wait for".into()));
     }
     if let Some(k) = (1..of.len()).find(|&k| of[..k].contains(&of[k])) {
         return Err((at, format!("{} is listed twice", of[k])));

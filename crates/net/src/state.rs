@@ -1,9 +1,9 @@
 //! The state of a machine, expressed as queries about the steps taken, and the effect of one step on it.
 
-use crate::machine::{Deed, NetMachine, Record};
+use crate::machine::{Effect, NetMachine, StepRecord};
 use crate::net::MailboxRelation;
-use crate::op::{Answer, NOWHERE, Op};
-use crate::port::{Asked, Message, Posted};
+use crate::op::{Answer, NO_NODE, Op};
+use crate::port::{Message, PortReceive, PortSend};
 use smallvec::SmallVec;
 use std::rc::Rc;
 use whippet_model::{Branch, Choice, Name, Pending};
@@ -17,35 +17,35 @@ impl NetMachine {
     }
 
     /// Returns the `index`-th step of a process.
-    pub(crate) fn own(&self, process: u32, index: u32) -> usize {
+    pub(crate) fn own_step(&self, process: u32, index: u32) -> usize {
         self.processes[process as usize].steps[index as usize] as usize
     }
 
     /// Returns the send or receive that was matched with the communication started by a step, if any.
     pub(crate) fn partner(&self, communication: usize) -> Option<usize> {
-        let meeting = self.completed_by(communication)?;
-        Some(match (self.steps[communication].deed, self.steps[meeting].deed) {
-            (Deed::Posted { port, .. }, Deed::Met { index, .. }) => {
+        let by = self.completed_by(communication)?;
+        Some(match (self.steps[communication].effect, self.steps[by].effect) {
+            (Effect::PortSendStarted { port, .. }, Effect::Matched { index, .. }) => {
                 self.ports[port as usize].receives[index as usize].step as usize
             }
-            (Deed::Asked { port, .. }, Deed::Met { message, .. }) => {
+            (Effect::PortReceiveStarted { port, .. }, Effect::Matched { message, .. }) => {
                 self.ports[port as usize].sent(message).step as usize
             }
-            _ => meeting,
+            _ => by,
         })
     }
 
     /// Returns the step that completed the communication started by a step, if it is complete. At a mailbox this is the
     /// partner; at a port it is the match.
     pub(crate) fn completed_by(&self, communication: usize) -> Option<usize> {
-        let (list, rank) = match self.steps[communication].deed {
-            Deed::Sent { mailbox, rank } => (&self.mailboxes[mailbox as usize].receives, rank),
-            Deed::Received { mailbox, rank } => (&self.mailboxes[mailbox as usize].sends, rank),
-            Deed::Posted { port, message } => {
-                return self.ports[port as usize].sent(message).met.map(|step| step as usize);
+        let (list, rank) = match self.steps[communication].effect {
+            Effect::SendStarted { mailbox, rank } => (&self.mailboxes[mailbox as usize].receives, rank),
+            Effect::ReceiveStarted { mailbox, rank } => (&self.mailboxes[mailbox as usize].sends, rank),
+            Effect::PortSendStarted { port, message } => {
+                return self.ports[port as usize].sent(message).matched_by.map(|step| step as usize);
             }
-            Deed::Asked { port, index } => {
-                return self.ports[port as usize].receives[index as usize].met.map(|step| step as usize);
+            Effect::PortReceiveStarted { port, index } => {
+                return self.ports[port as usize].receives[index as usize].matched_by.map(|step| step as usize);
             }
             other => unreachable!("a process waits for communications only, not for {other:?}"),
         };
@@ -54,8 +54,8 @@ impl NetMachine {
 
     /// Returns the mutex and the rank of the request made by a step.
     pub(crate) fn request(&self, step: usize) -> (u32, u32) {
-        match self.steps[step].deed {
-            Deed::Locked { mutex, rank } => (mutex, rank),
+        match self.steps[step].effect {
+            Effect::LockRequested { mutex, rank } => (mutex, rank),
             other => unreachable!("a process waits for requests only, not for {other:?}"),
         }
     }
@@ -67,7 +67,7 @@ impl NetMachine {
     }
 
     /// Returns the step that precedes the next step of a process: its newest step, or the one that created it.
-    pub(crate) fn before(&self, process: u32) -> Option<usize> {
+    pub(crate) fn preceding_step(&self, process: u32) -> Option<usize> {
         let process = &self.processes[process as usize];
         process.steps.last().or(process.creator.as_ref()).map(|&step| step as usize)
     }
@@ -79,39 +79,40 @@ impl NetMachine {
     // ---- one step ---------------------------------------------------------------------------------
 
     /// Appends the choices that a process has now.
-    pub(crate) fn ways(&self, process: u32, out: &mut Vec<Choice>) {
-        let mut way = |k: usize| out.push(Choice { what: Pending(process), branch: Branch(k as u64) });
+    pub(crate) fn branches(&self, process: u32, out: &mut Vec<Choice>) {
+        let mut add = |k: usize| out.push(Choice { what: Pending(process), branch: Branch(k as u64) });
         let (of, test, ready): (_, _, &dyn Fn(usize) -> bool) = match &**self.op(process) {
             Op::Done | Op::Failed { .. } => return,
-            Op::Meet => {
-                let (port, index) = self.meets_at(process);
+            Op::Match => {
+                let (port, index) = self.receive_of_matcher(process);
                 let port = &self.ports[port as usize];
-                let taken = port.messages().filter(|&message| port.needs(index, message).is_some());
-                return taken.for_each(|message| way(message.way() as usize));
+                let takeable = port.messages().filter(|&message| port.required_steps(index, message).is_some());
+                return takeable.for_each(|message| add(message.branch() as usize));
             }
             Op::Wait { of, test } => (of, *test, &|step| self.partner(step).is_some()),
             Op::MutexWait { of, test } => (of, *test, &|step| self.owns(step)),
-            _ => return way(0),
+            _ => return add(0),
         };
-        let ready = |&k: &usize| ready(self.own(process, of[k]));
+        let ready = |&k: &usize| ready(self.own_step(process, of[k]));
         let none = match self.relation {
-            MailboxRelation::Ranked => (0..of.len()).filter(ready).map(&mut way).count() == 0,
+            MailboxRelation::Ranked => (0..of.len()).filter(ready).map(&mut add).count() == 0,
             // In the relation as printed, the result of a wait or test is not part of the event: it is the entry that
             // became ready first.
             MailboxRelation::Paper => {
-                let first = (0..of.len()).filter(ready).min_by_key(|&k| self.since(self.own(process, of[k])));
-                first.map(&mut way).is_none()
+                let first =
+                    (0..of.len()).filter(ready).min_by_key(|&k| self.ready_since(self.own_step(process, of[k])));
+                first.map(&mut add).is_none()
             }
         };
         if none && test {
-            way(of.len());
+            add(of.len());
         }
     }
 
     /// Returns the step at which the communication of a step became complete, or at which its request became the first.
-    fn since(&self, step: usize) -> usize {
-        match self.steps[step].deed {
-            Deed::Locked { mutex, rank } => {
+    fn ready_since(&self, step: usize) -> usize {
+        match self.steps[step].effect {
+            Effect::LockRequested { mutex, rank } => {
                 let before = self.mutexes[mutex as usize].unlocks[..rank as usize].iter().flatten();
                 before.max().map_or(step, |&u| step.max(u as usize))
             }
@@ -120,90 +121,91 @@ impl NetMachine {
     }
 
     /// Returns the port and index of the receive for which an auxiliary process matches a message.
-    pub(crate) fn meets_at(&self, process: u32) -> (u32, u32) {
+    pub(crate) fn receive_of_matcher(&self, process: u32) -> (u32, u32) {
         let creator = self.processes[process as usize].creator.expect("a receive created it");
-        match self.steps[creator as usize].deed {
-            Deed::Asked { port, index } => (port, index),
+        match self.steps[creator as usize].effect {
+            Effect::PortReceiveStarted { port, index } => (port, index),
             other => unreachable!("receives create such processes, not {other:?}"),
         }
     }
 
     /// Returns the effect of a process's operation along a branch.
-    pub(crate) fn deed(&self, process: u32, op: &Op, branch: Branch) -> Deed {
+    pub(crate) fn effect(&self, process: u32, op: &Op, branch: Branch) -> Effect {
         let k = branch.0 as u32;
         match op {
-            Op::Local(_) | Op::Create { .. } => Deed::Local,
+            Op::Local(_) | Op::Create { .. } => Effect::Local,
             Op::Send { mailbox, .. } => {
-                Deed::Sent { mailbox: *mailbox, rank: self.mailboxes[*mailbox as usize].sends.len() as u32 }
+                Effect::SendStarted { mailbox: *mailbox, rank: self.mailboxes[*mailbox as usize].sends.len() as u32 }
             }
-            Op::Receive { mailbox } => {
-                Deed::Received { mailbox: *mailbox, rank: self.mailboxes[*mailbox as usize].receives.len() as u32 }
-            }
+            Op::Receive { mailbox } => Effect::ReceiveStarted {
+                mailbox: *mailbox,
+                rank: self.mailboxes[*mailbox as usize].receives.len() as u32,
+            },
             Op::Lock { mutex } => {
-                Deed::Locked { mutex: *mutex, rank: self.mutexes[*mutex as usize].locks.len() as u32 }
+                Effect::LockRequested { mutex: *mutex, rank: self.mutexes[*mutex as usize].locks.len() as u32 }
             }
             Op::Unlock { of } => {
-                let (mutex, rank) = self.request(self.own(process, *of));
-                Deed::Unlocked { mutex, rank }
+                let (mutex, rank) = self.request(self.own_step(process, *of));
+                Effect::Unlocked { mutex, rank }
             }
-            Op::Post { port, from, .. } => {
+            Op::PortSend { port, from, .. } => {
                 let row = self.ports[*port as usize].sends.get(*from as usize);
                 let number = row.map_or(0, |row| row.len() as u32);
-                Deed::Posted { port: *port, message: Message { from: *from, number } }
+                Effect::PortSendStarted { port: *port, message: Message { from: *from, number } }
             }
-            Op::Ask { port, .. } => {
-                Deed::Asked { port: *port, index: self.ports[*port as usize].receives.len() as u32 }
+            Op::PortReceive { port, .. } => {
+                Effect::PortReceiveStarted { port: *port, index: self.ports[*port as usize].receives.len() as u32 }
             }
-            Op::Meet => {
-                let (port, index) = self.meets_at(process);
-                Deed::Met { port, index, message: Message::of_way(branch.0) }
+            Op::Match => {
+                let (port, index) = self.receive_of_matcher(process);
+                Effect::Matched { port, index, message: Message::from_branch(branch.0) }
             }
-            Op::Wait { of, .. } if (k as usize) < of.len() => Deed::Completed { k },
-            Op::Wait { .. } => Deed::Incomplete,
-            Op::MutexWait { of, .. } if (k as usize) < of.len() => Deed::Owned { k },
-            Op::MutexWait { .. } => Deed::NotOwned,
+            Op::Wait { of, .. } if (k as usize) < of.len() => Effect::Completed { k },
+            Op::Wait { .. } => Effect::Incomplete,
+            Op::MutexWait { of, .. } if (k as usize) < of.len() => Effect::Owned { k },
+            Op::MutexWait { .. } => Effect::NotOwned,
             Op::Done | Op::Failed { .. } => unreachable!("a process that has ended takes no step"),
         }
     }
 
     /// Returns the answer to a process's operation, and a name that identifies the value that the answer brings.
-    pub(crate) fn answer(&self, process: u32, op: &Op, deed: Deed) -> (Answer, Name) {
-        match (deed, op) {
-            (Deed::Completed { k }, Op::Wait { of, .. }) => {
-                let partner = self.partner(self.own(process, of[k as usize])).expect("it is complete");
+    pub(crate) fn answer(&self, process: u32, op: &Op, effect: Effect) -> (Answer, Name) {
+        match (effect, op) {
+            (Effect::Completed { k }, Op::Wait { of, .. }) => {
+                let partner = self.partner(self.own_step(process, of[k as usize])).expect("it is complete");
                 let record = &self.steps[partner];
                 let sender = &self.processes[record.process as usize];
                 let identity = sender.name.child(record.index);
-                match record.deed {
+                match record.effect {
                     // Payloads of lists of operations are never inspected; only the identity of the send can matter.
-                    Deed::Sent { .. } if self.histories.ahead(record.node).is_some() => {
+                    Effect::SendStarted { .. } if self.histories.remaining_ops(record.node).is_some() => {
                         (Answer::Ready { k, from: record.node }, identity)
                     }
-                    Deed::Sent { .. } | Deed::Posted { .. } => {
+                    Effect::SendStarted { .. } | Effect::PortSendStarted { .. } => {
                         (Answer::Ready { k, from: record.node }, identity.mixed(self.histories.hash(record.node).0))
                     }
-                    _ => (Answer::Ready { k, from: NOWHERE }, Name::ROOT),
+                    _ => (Answer::Ready { k, from: NO_NODE }, Name::ROOT),
                 }
             }
-            (Deed::Owned { k }, _) => (Answer::Ready { k, from: NOWHERE }, Name::ROOT),
-            (Deed::Incomplete | Deed::NotOwned, _) => (Answer::NotYet, Name::ROOT),
+            (Effect::Owned { k }, _) => (Answer::Ready { k, from: NO_NODE }, Name::ROOT),
+            (Effect::Incomplete | Effect::NotOwned, _) => (Answer::NotYet, Name::ROOT),
             _ => (Answer::Done, Name::ROOT),
         }
     }
 
-    /// Returns the steps that a deed requires: the preceding step of the process, and the steps that a wait waits for.
+    /// Returns the steps that an effect requires: the preceding step of the process, and the steps that a wait waits for.
     /// (A test can be executed earlier with another result, so the steps it observes are conflicts instead.)
-    pub(crate) fn needed(&self, process: u32, op: &Op, deed: Deed) -> SmallVec<[u32; 4]> {
-        let mut causes: SmallVec<[u32; 4]> = self.before(process).map(|step| step as u32).into_iter().collect();
-        match (op, deed) {
-            (Op::Wait { of, test: false }, Deed::Completed { k }) => {
-                causes.extend(self.completed_by(self.own(process, of[k as usize])).map(|step| step as u32));
+    pub(crate) fn causes_of(&self, process: u32, op: &Op, effect: Effect) -> SmallVec<[u32; 4]> {
+        let mut causes: SmallVec<[u32; 4]> = self.preceding_step(process).map(|step| step as u32).into_iter().collect();
+        match (op, effect) {
+            (Op::Wait { of, test: false }, Effect::Completed { k }) => {
+                causes.extend(self.completed_by(self.own_step(process, of[k as usize])).map(|step| step as u32));
             }
-            (Op::Meet, Deed::Met { port, index, message }) => {
-                causes.extend(self.ports[port as usize].needs(index, message).expect("it can be taken"));
+            (Op::Match, Effect::Matched { port, index, message }) => {
+                causes.extend(self.ports[port as usize].required_steps(index, message).expect("it can be taken"));
             }
-            (Op::MutexWait { of, test: false }, Deed::Owned { k }) => {
-                let (mutex, rank) = self.request(self.own(process, of[k as usize]));
+            (Op::MutexWait { of, test: false }, Effect::Owned { k }) => {
+                let (mutex, rank) = self.request(self.own_step(process, of[k as usize]));
                 causes.extend(self.mutexes[mutex as usize].unlocks[..rank as usize].iter().flatten().copied());
             }
             _ => {}
@@ -219,54 +221,54 @@ impl NetMachine {
         }
     }
 
-    pub(crate) fn fails(&self, node: u32) -> bool {
+    pub(crate) fn has_failed(&self, node: u32) -> bool {
         matches!(&**self.histories.op(node), Op::Failed { .. })
     }
 
-    pub(crate) fn enter(&mut self, process: u32, op: &Op, deed: Deed) {
+    pub(crate) fn apply(&mut self, process: u32, op: &Op, effect: Effect) {
         let at = self.steps.len() as u32;
-        match deed {
-            Deed::Sent { mailbox, .. } => self.mailboxes[mailbox as usize].sends.push(at),
-            Deed::Received { mailbox, .. } => self.mailboxes[mailbox as usize].receives.push(at),
-            Deed::Locked { mutex, .. } => {
+        match effect {
+            Effect::SendStarted { mailbox, .. } => self.mailboxes[mailbox as usize].sends.push(at),
+            Effect::ReceiveStarted { mailbox, .. } => self.mailboxes[mailbox as usize].receives.push(at),
+            Effect::LockRequested { mutex, .. } => {
                 self.mutexes[mutex as usize].locks.push(at);
                 self.mutexes[mutex as usize].unlocks.push(None);
             }
-            Deed::Unlocked { mutex, rank } => self.mutexes[mutex as usize].unlocks[rank as usize] = Some(at),
-            Deed::Met { port, index, message } => self.meet(port, index, message, Some(at)),
+            Effect::Unlocked { mutex, rank } => self.mutexes[mutex as usize].unlocks[rank as usize] = Some(at),
+            Effect::Matched { port, index, message } => self.set_match(port, index, message, Some(at)),
             _ => {}
         }
         match op {
-            Op::Create { body } => self.begin(*body, Some(at)),
-            Op::Post { port, from, tag, .. } => {
+            Op::Create { body } => self.start_process(*body, Some(at)),
+            Op::PortSend { port, from, tag, .. } => {
                 let rows = &mut self.ports[*port as usize].sends;
                 rows.resize_with(rows.len().max(*from as usize + 1), Vec::new);
-                rows[*from as usize].push(Posted { step: at, tag: *tag, met: None });
+                rows[*from as usize].push(PortSend { step: at, tag: *tag, matched_by: None });
             }
-            Op::Ask { port, wants } => {
-                self.ports[*port as usize].receives.push(Asked { step: at, wants: *wants, met: None });
+            Op::PortReceive { port, filter } => {
+                self.ports[*port as usize].receives.push(PortReceive { step: at, filter: *filter, matched_by: None });
                 let name = self.event(process, self.processes[process as usize].steps.len() as u32, Branch::FIRST);
-                self.begin_as(name.mixed(0x3ee7), self.meeting, Some(at));
+                self.start_process_as(name.mixed(0x3ee7), self.matcher_body, Some(at));
             }
             _ => {}
         }
         self.processes[process as usize].steps.push(at);
     }
 
-    pub(crate) fn leave(&mut self, record: &Record) {
-        match record.deed {
-            Deed::Sent { mailbox, .. } => drop(self.mailboxes[mailbox as usize].sends.pop()),
-            Deed::Received { mailbox, .. } => drop(self.mailboxes[mailbox as usize].receives.pop()),
-            Deed::Locked { mutex, .. } => {
+    pub(crate) fn undo(&mut self, record: &StepRecord) {
+        match record.effect {
+            Effect::SendStarted { mailbox, .. } => drop(self.mailboxes[mailbox as usize].sends.pop()),
+            Effect::ReceiveStarted { mailbox, .. } => drop(self.mailboxes[mailbox as usize].receives.pop()),
+            Effect::LockRequested { mutex, .. } => {
                 self.mutexes[mutex as usize].locks.pop();
                 self.mutexes[mutex as usize].unlocks.pop();
             }
-            Deed::Unlocked { mutex, rank } => self.mutexes[mutex as usize].unlocks[rank as usize] = None,
-            Deed::Met { port, index, message } => self.meet(port, index, message, None),
-            Deed::Posted { port, message } => {
+            Effect::Unlocked { mutex, rank } => self.mutexes[mutex as usize].unlocks[rank as usize] = None,
+            Effect::Matched { port, index, message } => self.set_match(port, index, message, None),
+            Effect::PortSendStarted { port, message } => {
                 self.ports[port as usize].sends[message.from as usize].pop();
             }
-            Deed::Asked { port, .. } => {
+            Effect::PortReceiveStarted { port, .. } => {
                 self.ports[port as usize].receives.pop();
                 self.processes.pop();
             }
@@ -281,9 +283,9 @@ impl NetMachine {
         self.problems -= usize::from(record.fails);
     }
 
-    fn meet(&mut self, port: u32, index: u32, message: Message, met: Option<u32>) {
+    fn set_match(&mut self, port: u32, index: u32, message: Message, matched_by: Option<u32>) {
         let port = &mut self.ports[port as usize];
-        port.receives[index as usize].met = met;
-        port.sends[message.from as usize][message.number as usize].met = met;
+        port.receives[index as usize].matched_by = matched_by;
+        port.sends[message.from as usize][message.number as usize].matched_by = matched_by;
     }
 }

@@ -16,13 +16,13 @@ use crate::text;
 /// }
 /// ```
 #[derive(Copy, Clone, Debug)]
-pub struct Subject {
+pub struct NetSubject {
     /// The name, as used on the command line.
     pub name: &'static str,
     /// A description in one line.
     pub description: &'static str,
     /// The range of the parameter `n`, the number of processes, if the program has that parameter.
-    pub processes: Option<Processes>,
+    pub processes: Option<ProcessCount>,
     make: fn(usize) -> Script,
 }
 
@@ -32,36 +32,34 @@ pub struct Subject {
 /// let subjects = whippet_net::subjects();
 /// let rmq = subjects.iter().find(|subject| subject.name == "rmq-receiving").unwrap();
 /// let processes = rmq.processes.as_ref().unwrap();
-/// assert!(processes.least <= processes.usual);
+/// assert!(processes.min <= processes.default);
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub struct Processes {
+pub struct ProcessCount {
     /// The smallest sensible number of processes.
-    pub least: usize,
+    pub min: usize,
     /// The default, which is the smallest number of processes in the paper's table.
-    pub usual: usize,
+    pub default: usize,
 }
 
-impl Subject {
+impl NetSubject {
     /// Returns the program, with `n` processes if it has that parameter.
     ///
     /// ```
     /// let subjects = whippet_net::subjects();
     /// let rmq = subjects.iter().find(|s| s.name == "rmq-receiving").unwrap();
     /// assert!(rmq.program(Some(4)).is_ok());
-    /// assert!(rmq.program(Some(1)).unwrap_err().contains("at least 2"));
+    /// assert!(rmq.program(Some(1)).unwrap_err().contains("between 2 and 64"));
     /// ```
     pub fn program(&self, n: Option<usize>) -> Result<Net, String> {
         match (self.processes, n) {
             (None, None) => Ok(Net::script(self.name, (self.make)(0))),
-            (None, Some(_)) => Err(format!("`{}` has no parameter `n`: leave it out", self.name)),
+            (None, Some(_)) => Err(format!("`{}` takes no parameter `n`", self.name)),
             (Some(processes), n) => {
-                let n = n.unwrap_or(processes.usual);
-                if n < processes.least || n > MOST {
-                    return Err(format!(
-                        "`{}` takes n = at least {} and at most {MOST} processes",
-                        self.name, processes.least
-                    ));
+                let n = n.unwrap_or(processes.default);
+                if n < processes.min || n > MAX_PROCESSES {
+                    let min = processes.min;
+                    return Err(format!("`{}`: n must be between {min} and {MAX_PROCESSES}", self.name));
                 }
                 Ok(Net::script(self.name, (self.make)(n)).with_parameter("n", n))
             }
@@ -70,15 +68,15 @@ impl Subject {
 }
 
 /// The maximum number of processes; larger programs take too long to explore.
-const MOST: usize = 64;
+const MAX_PROCESSES: usize = 64;
 
 macro_rules! fixed {
     ($name:literal, $description:literal, $text:literal) => {
-        Subject {
+        NetSubject {
             name: $name,
             description: $description,
             processes: None,
-            make: |_| text::parse($text).expect("our own text"),
+            make: |_| text::parse($text).expect("a built-in program is valid"),
         }
     };
 }
@@ -90,7 +88,7 @@ macro_rules! fixed {
 /// assert!(names.contains(&"rmq-receiving"), "{names:?}");
 /// ```
 #[must_use]
-pub fn subjects() -> Vec<Subject> {
+pub fn subjects() -> Vec<NetSubject> {
     vec![
         fixed!("wait-deadlock", "two processes that both receive before they send", "R0 W0 S1 W2\nR1 W0 S0 W2"),
         fixed!(
@@ -118,16 +116,16 @@ pub fn subjects() -> Vec<Subject> {
             "a dependence between sends that only some order shows",
             "R0 W0 S4 W2 R0 W4\nS0 W0 S3 W2\nR2 W0 S0 W2\nR3 W0 R4 W2\nS2 W0"
         ),
-        Subject {
+        NetSubject {
             name: "rmq-receiving",
             description: "one process receives a message from each of n - 1 others, from any source",
-            processes: Some(Processes { least: 2, usual: 4 }),
+            processes: Some(ProcessCount { min: 2, default: 4 }),
             make: rmq,
         },
-        Subject {
+        NetSubject {
             name: "master-worker",
             description: "a master gives a job to each of n - 1 workers and takes the results from any source",
-            processes: Some(Processes { least: 2, usual: 3 }),
+            processes: Some(ProcessCount { min: 2, default: 3 }),
             make: master_worker,
         },
     ]
@@ -136,7 +134,7 @@ pub fn subjects() -> Vec<Subject> {
 fn rmq(n: usize) -> Script {
     let receiver = (0..n - 1).flat_map(|k| [Action::Receive(0), Action::Wait(vec![2 * k])]).collect();
     let senders = (1..n).map(|_| vec![Action::Send(0), Action::Wait(vec![0])]);
-    Script::new([receiver].into_iter().chain(senders).collect()).expect("our own script")
+    Script::new([receiver].into_iter().chain(senders).collect()).expect("a built-in program is valid")
 }
 
 fn master_worker(n: usize) -> Script {
@@ -149,5 +147,5 @@ fn master_worker(n: usize) -> Script {
     }
     let worker =
         |j| vec![Action::Receive(j), Action::Wait(vec![0]), Action::Local, Action::Send(0), Action::Wait(vec![3])];
-    Script::new([master].into_iter().chain((1..=workers).map(worker)).collect()).expect("our own script")
+    Script::new([master].into_iter().chain((1..=workers).map(worker)).collect()).expect("a built-in program is valid")
 }

@@ -41,13 +41,13 @@ const ACTIONS: &str =
     "S0 send, R0 receive, W2 or W2,5 wait, T2 test, K0 lock, MW0 wait for a mutex, MT0 test one, U0 unlock, L compute";
 
 /// A word and the column at which it begins.
-type Word<'a> = (usize, &'a str);
+type PlacedWord<'a> = (usize, &'a str);
 
 /// Names in the order of their first occurrence.
 #[derive(Default)]
-struct Names(Vec<String>);
+struct NameTable(Vec<String>);
 
-impl Names {
+impl NameTable {
     fn number(&mut self, name: &str) -> usize {
         self.0.iter().position(|n| n == name).unwrap_or_else(|| {
             self.0.push(name.to_string());
@@ -58,13 +58,13 @@ impl Names {
 
 /// A line of the text, counted from 0.
 #[derive(Copy, Clone)]
-struct Line<'a> {
+struct SourceLine<'a> {
     at: usize,
     text: &'a str,
 }
 
-impl Line<'_> {
-    fn error(self, (column, word): Word<'_>, message: impl Into<String>) -> TextError {
+impl SourceLine<'_> {
+    fn error(self, (column, word): PlacedWord<'_>, message: impl Into<String>) -> TextError {
         TextError {
             line: self.at + 1,
             column: column + 1,
@@ -77,11 +77,11 @@ impl Line<'_> {
 
 /// Parses a text.
 pub(crate) fn parse(source: &str) -> Result<Script, TextError> {
-    let (mut mailboxes, mut mutexes) = (Names::default(), Names::default());
+    let (mut mailboxes, mut mutexes) = (NameTable::default(), NameTable::default());
     let (mut names, mut processes, mut places) = (Vec::new(), Vec::new(), Vec::new());
     for (at, text) in source.lines().enumerate() {
-        let line = Line { at, text };
-        let mut words = words(text);
+        let line = SourceLine { at, text };
+        let mut words = split_words(text);
         if words.is_empty() {
             continue;
         }
@@ -90,8 +90,8 @@ pub(crate) fn parse(source: &str) -> Result<Script, TextError> {
         places.push((line, words));
     }
     if processes.is_empty() {
-        let first = Line { at: 0, text: source.lines().next().unwrap_or("") };
-        return Err(first.error((0, ""), "there is no process here: write one per line, such as `R0 W0`"));
+        let first = SourceLine { at: 0, text: source.lines().next().unwrap_or("") };
+        return Err(first.error((0, ""), "the program has no processes: write one per line, e.g. `R0 W0`"));
     }
     let script = Script { names, processes, mailboxes: mailboxes.0, mutexes: mutexes.0 };
     script.checked().map_err(|ScriptError { process, action, message }| {
@@ -101,10 +101,10 @@ pub(crate) fn parse(source: &str) -> Result<Script, TextError> {
 }
 
 /// Removes the label of a process from its words and returns it, if there is one.
-fn label(line: Line<'_>, words: &mut Vec<Word<'_>>) -> Result<Option<String>, TextError> {
+fn label(line: SourceLine<'_>, words: &mut Vec<PlacedWord<'_>>) -> Result<Option<String>, TextError> {
     let Some(label) = words[0].1.strip_suffix(':') else { return Ok(None) };
     if label.is_empty() {
-        return Err(line.error(words[0], "put the process's label before the colon"));
+        return Err(line.error(words[0], "the label before the colon is missing"));
     }
     words.remove(0);
     Ok(Some(label.to_string()))
@@ -112,10 +112,10 @@ fn label(line: Line<'_>, words: &mut Vec<Word<'_>>) -> Result<Option<String>, Te
 
 /// Parses the actions of a process, each optionally with a name.
 fn actions(
-    line: Line<'_>,
-    words: &[Word<'_>],
-    mailboxes: &mut Names,
-    mutexes: &mut Names,
+    line: SourceLine<'_>,
+    words: &[PlacedWord<'_>],
+    mailboxes: &mut NameTable,
+    mutexes: &mut NameTable,
 ) -> Result<Vec<Action>, TextError> {
     let mut named: Vec<(String, usize)> = Vec::new();
     let mut actions = Vec::new();
@@ -124,8 +124,8 @@ fn actions(
         if let Some((name, rest)) = text.split_once('=') {
             let known = named.iter().any(|(known, _)| known == name);
             if known || !is_name(name) || name.starts_with(|c: char| c.is_ascii_digit()) {
-                let why = "a name is new in its line and begins with a letter";
-                return Err(line.error(word, format!("`{name}` cannot name this action: {why}")));
+                let why = "a name must be unique in its line and begin with a letter";
+                return Err(line.error(word, format!("`{name}` cannot be the name of this action: {why}")));
             }
             named.push((name.to_string(), actions.len()));
             text = rest;
@@ -136,7 +136,7 @@ fn actions(
 }
 
 /// Splits a line into words, up to a comment, each with the character column at which it begins.
-fn words(line: &str) -> Vec<Word<'_>> {
+fn split_words(line: &str) -> Vec<PlacedWord<'_>> {
     let line = line.split('#').next().unwrap_or("");
     let mut words = Vec::new();
     let mut from = None;
@@ -158,49 +158,61 @@ fn is_name(text: &str) -> bool {
 }
 
 /// Parses one action. `named` holds the named actions of the process and their numbers.
-fn action(text: &str, named: &[(String, usize)], mailboxes: &mut Names, mutexes: &mut Names) -> Result<Action, String> {
+fn action(
+    text: &str,
+    named: &[(String, usize)],
+    mailboxes: &mut NameTable,
+    mutexes: &mut NameTable,
+) -> Result<Action, String> {
     const KINDS: [&str; 9] = ["MW", "MT", "S", "R", "W", "T", "K", "U", "L"];
     let Some(kind) = KINDS.into_iter().find(|kind| text.starts_with(kind)) else {
-        return Err(format!("`{text}` is no action; there are: {ACTIONS}"));
+        return Err(format!("`{text}` is not an action; expected one of: {ACTIONS}"));
     };
     let rest = &text[kind.len()..];
     let list: Vec<&str> = if rest.is_empty() { Vec::new() } else { rest.split(',').collect() };
     if let Some(bad) = list.iter().find(|name| !is_name(name)) {
-        return Err(format!("`{bad}` in `{text}` is no number and no name: use letters, digits, `_` and `-`"));
+        return Err(format!("`{bad}` in `{text}` is not a number or name: use letters, digits, `_` and `-`"));
     }
     let one = || match list[..] {
         [name] => Ok(name),
-        [] => Err(format!("`{text}` does not say where: write `{kind}0` or `{kind}name`")),
+        [] => Err(format!("`{text}` needs a number or name: write `{kind}0` or `{kind}name`")),
         _ => Err(format!("`{kind}` takes one number or name, not a list")),
     };
-    let own = || {
+    let own_actions = || {
         let number = |name: &&str| {
             let at = named.iter().find(|(known, _)| known == name).map(|&(_, at)| at);
-            at.or_else(|| name.parse().ok()).ok_or_else(|| {
-                format!("no action of this process is called `{name}`: write `{name}=` before the one that is meant, or count from 0")
-            })
+            at.or_else(|| name.parse().ok()).ok_or_else(|| unknown_action(name, named))
         };
         list.iter().map(number).collect::<Result<Vec<usize>, String>>()
     };
     match kind {
         "S" => Ok(Action::Send(mailboxes.number(one()?))),
         "R" => Ok(Action::Receive(mailboxes.number(one()?))),
-        "W" => Ok(Action::Wait(own()?)),
-        "T" => Ok(Action::Test(own()?)),
+        "W" => Ok(Action::Wait(own_actions()?)),
+        "T" => Ok(Action::Test(own_actions()?)),
         "K" => Ok(Action::Lock(mutexes.number(one()?))),
         "U" => Ok(Action::Unlock(mutexes.number(one()?))),
         "MW" => Ok(Action::MutexWait(list.iter().map(|name| mutexes.number(name)).collect())),
         "MT" => Ok(Action::MutexTest(list.iter().map(|name| mutexes.number(name)).collect())),
         _ if list.is_empty() => Ok(Action::Local),
-        _ => Err("`L` stands alone: a local computation has no number".into()),
+        _ => Err("`L` takes no number: it is a local computation".into()),
     }
+}
+
+/// Returns the error text for a reference to an action that does not exist.
+fn unknown_action(name: &str, named: &[(String, usize)]) -> String {
+    let known: Vec<String> = named.iter().map(|(known, _)| format!("`{known}`")).collect();
+    let known = if known.is_empty() { String::new() } else { format!(" (it has {})", known.join(", ")) };
+    format!(
+        "this process has no earlier action named `{name}`{known}: put `{name}=` before the action, or use its number, counted from 0"
+    )
 }
 
 impl fmt::Display for Script {
     /// Writes the text form.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (p, actions) in self.processes.iter().enumerate() {
-            let mut words: Vec<String> = actions.iter().map(|action| self.word(action)).collect();
+            let mut words: Vec<String> = actions.iter().map(|action| self.action_text(action)).collect();
             if actions.is_empty() || self.names[p] != format!("process {p}") {
                 words.insert(0, format!("{}:", self.names[p].replace(' ', "-")));
             }
@@ -211,7 +223,7 @@ impl fmt::Display for Script {
 }
 
 impl Script {
-    fn word(&self, action: &Action) -> String {
+    fn action_text(&self, action: &Action) -> String {
         let numbers = |of: &[usize]| of.iter().map(usize::to_string).collect::<Vec<_>>().join(",");
         let names = |of: &[usize]| of.iter().map(|&x| self.mutexes[x].clone()).collect::<Vec<_>>().join(",");
         match action {

@@ -24,14 +24,14 @@
 //! Operations that have already been executed can have further events too: for example, a wait for any of several
 //! communications completed one of them, and e completes another.
 
-use crate::machine::{Deed, NetMachine};
+use crate::machine::{Effect, NetMachine};
 use crate::net::MailboxRelation;
 use crate::op::Op;
 use crate::relation::touches;
 use whippet_model::{Branch, Clocks, Extension, MachineError};
 
 /// An operation, at the place in the execution where its events are computed.
-struct Site<'a> {
+struct OpSite<'a> {
     process: u32,
     /// The index of the operation among those of its process.
     index: u32,
@@ -40,7 +40,7 @@ struct Site<'a> {
     base: Option<usize>,
     /// The step that executed the operation, if any. The past of the new event must contain neither this step nor any
     /// step that depends on it.
-    without: Option<usize>,
+    excluded: Option<usize>,
     /// The step that the past must contain, unless `base` implies it.
     newest: Option<usize>,
 }
@@ -55,35 +55,35 @@ impl NetMachine {
     /// Implements [`whippet_model::Machine::extensions`].
     pub(crate) fn extend(&self, clocks: &Clocks, out: &mut Vec<Extension>) -> Result<(), MachineError> {
         if self.relation == MailboxRelation::Paper {
-            let why = "there is no unfolding with the relation `paper`, under which independent steps need not commute: choose the relation `ranked`, or the reduction `optimal`";
+            let why = "the relation `paper` has no unfolding, because its independent steps need not commute: use the relation `ranked`, or the reduction `optimal`";
             return Err(MachineError::Unsupported(why.into()));
         }
         let newest = self.steps.len().checked_sub(1);
         let actor = newest.map(|e| self.steps[e].process);
         let mut extender = Extender { machine: self, clocks, out };
         for process in 0..self.processes.len() as u32 {
-            let base = self.before(process);
+            let base = self.preceding_step(process);
             let own = actor == Some(process) || base == newest;
-            let site = Site {
+            let site = OpSite {
                 process,
                 index: self.processes[process as usize].steps.len() as u32,
                 op: self.op(process),
                 base,
-                without: None,
+                excluded: None,
                 newest: newest.filter(|_| !own),
             };
-            if own || extender.concerns(&site) {
+            if own || extender.may_depend_on_newest(&site) {
                 extender.events(&site);
             }
             if !own {
-                extender.further(process);
+                extender.events_of_executed(process);
             }
         }
         Ok(())
     }
 
-    /// Implements [`whippet_model::Machine::missed`].
-    pub(crate) fn missed_ways(&self, at: usize, out: &mut Vec<(usize, Branch)>) {
+    /// Implements [`whippet_model::Machine::late_alternatives`].
+    pub(crate) fn later_branches(&self, at: usize, out: &mut Vec<(usize, Branch)>) {
         let record = &self.steps[at];
         let op = self.histories.op(record.node);
         let completed = |step: usize| match &**op {
@@ -94,20 +94,20 @@ impl NetMachine {
                 unlocks.iter().flatten().max().map_or(step, |&u| u as usize)
             }),
         };
-        if let (Op::Wait { of, .. } | Op::MutexWait { of, .. }, Deed::Completed { .. } | Deed::Owned { .. }) =
-            (&**op, record.deed)
+        if let (Op::Wait { of, .. } | Op::MutexWait { of, .. }, Effect::Completed { .. } | Effect::Owned { .. }) =
+            (&**op, record.effect)
         {
             let later = of.iter().enumerate().filter_map(|(k, &index)| {
-                let since = completed(self.own(record.process, index)).filter(|&since| since > at)?;
+                let since = completed(self.own_step(record.process, index)).filter(|&since| since > at)?;
                 Some((since, Branch(k as u64)))
             });
             out.extend(later);
         }
-        if let Deed::Met { port, index, message: taken } = record.deed {
+        if let Effect::Matched { port, index, message: taken } = record.effect {
             let port = &self.ports[port as usize];
             let later = port.messages().filter(|&message| message != taken).filter_map(|message| {
-                let since = *port.needs(index, message)?.last()? as usize;
-                (since > at).then_some((since, Branch(message.way())))
+                let since = *port.required_steps(index, message)?.last()? as usize;
+                (since > at).then_some((since, Branch(message.branch())))
             });
             out.extend(later);
         }
@@ -116,75 +116,88 @@ impl NetMachine {
 
 impl Extender<'_> {
     /// Returns `true` if the newest step is of a kind on which the operation can depend.
-    fn concerns(&self, site: &Site<'_>) -> bool {
+    fn may_depend_on_newest(&self, site: &OpSite<'_>) -> bool {
         let newest = site.newest.expect("asked of other processes' steps only");
-        match (self.machine.steps[newest].deed, site.op) {
-            (Deed::Sent { mailbox, .. }, Op::Send { mailbox: m, .. })
-            | (Deed::Received { mailbox, .. }, Op::Receive { mailbox: m }) => mailbox == *m,
-            (Deed::Locked { mutex, .. }, Op::Lock { mutex: x }) => mutex == *x,
-            (Deed::Sent { .. } | Deed::Received { .. } | Deed::Met { .. }, Op::Wait { .. }) => true,
-            (Deed::Posted { port, .. } | Deed::Met { port, .. }, Op::Meet) => {
-                port == self.machine.meets_at(site.process).0
+        match (self.machine.steps[newest].effect, site.op) {
+            (Effect::SendStarted { mailbox, .. }, Op::Send { mailbox: m, .. })
+            | (Effect::ReceiveStarted { mailbox, .. }, Op::Receive { mailbox: m }) => mailbox == *m,
+            (Effect::LockRequested { mutex, .. }, Op::Lock { mutex: x }) => mutex == *x,
+            (Effect::SendStarted { .. } | Effect::ReceiveStarted { .. } | Effect::Matched { .. }, Op::Wait { .. }) => {
+                true
             }
-            (Deed::Incomplete, Op::Meet) => true,
-            (Deed::Incomplete, Op::Send { .. } | Op::Receive { .. }) => true,
-            (Deed::Unlocked { .. }, Op::MutexWait { .. }) | (Deed::NotOwned, Op::Unlock { .. }) => true,
+            (Effect::PortSendStarted { port, .. } | Effect::Matched { port, .. }, Op::Match) => {
+                port == self.machine.receive_of_matcher(site.process).0
+            }
+            (Effect::Incomplete, Op::Match) => true,
+            (Effect::Incomplete, Op::Send { .. } | Op::Receive { .. }) => true,
+            (Effect::Unlocked { .. }, Op::MutexWait { .. }) | (Effect::NotOwned, Op::Unlock { .. }) => true,
             _ => false,
         }
     }
 
     /// Adds the events of operations that a process has already executed but could have executed differently.
-    fn further(&mut self, process: u32) {
+    fn events_of_executed(&mut self, process: u32) {
         let machine = self.machine;
         let newest = machine.steps.len() - 1;
-        let related = |op: &Op| match (machine.steps[newest].deed, op) {
-            (Deed::Posted { .. } | Deed::Met { .. } | Deed::Incomplete, Op::Meet) => true,
-            (Deed::Sent { .. } | Deed::Received { .. } | Deed::Met { .. }, Op::Wait { of, .. })
-            | (Deed::Unlocked { .. }, Op::MutexWait { of, .. }) => of.len() > 1,
+        let related = |op: &Op| match (machine.steps[newest].effect, op) {
+            (Effect::PortSendStarted { .. } | Effect::Matched { .. } | Effect::Incomplete, Op::Match) => true,
+            (
+                Effect::SendStarted { .. } | Effect::ReceiveStarted { .. } | Effect::Matched { .. },
+                Op::Wait { of, .. },
+            )
+            | (Effect::Unlocked { .. }, Op::MutexWait { of, .. }) => of.len() > 1,
             _ => false,
         };
         for &step in &machine.processes[process as usize].steps {
             let record = &machine.steps[step as usize];
             let op = machine.histories.op(record.node);
             if related(op) && !self.clocks.before(step as usize, newest) {
-                let before = record.index.checked_sub(1).map(|i| machine.own(process, i));
+                let before = record.index.checked_sub(1).map(|i| machine.own_step(process, i));
                 let base = before.or(machine.processes[process as usize].creator.map(|c| c as usize));
-                let without = Some(step as usize);
-                self.events(&Site { process, index: record.index, op, base, without, newest: Some(newest) });
+                let excluded = Some(step as usize);
+                self.events(&OpSite { process, index: record.index, op, base, excluded, newest: Some(newest) });
             }
         }
     }
 
-    fn events(&mut self, site: &Site<'_>) {
+    fn events(&mut self, site: &OpSite<'_>) {
         let machine = self.machine;
         match site.op {
-            Op::Local(_) | Op::Create { .. } => self.add(site, Deed::Local, 0, &[]),
-            Op::Post { .. } | Op::Ask { .. } => {
-                self.add(site, machine.deed(site.process, site.op, Branch::FIRST), 0, &[]);
+            Op::Local(_) | Op::Create { .. } => self.add(site, Effect::Local, 0, &[]),
+            Op::PortSend { .. } | Op::PortReceive { .. } => {
+                self.add(site, machine.effect(site.process, site.op, Branch::FIRST), 0, &[]);
             }
-            Op::Meet => self.meet(site),
+            Op::Match => self.match_events(site),
             Op::Send { mailbox, .. } => {
                 let mailbox = *mailbox;
                 let (row, other) =
                     (&machine.mailboxes[mailbox as usize].sends, &machine.mailboxes[mailbox as usize].receives);
-                self.in_row(site, row, |rank| (Deed::Sent { mailbox, rank }, other.get(rank as usize).copied()));
+                self.queue_events(site, row, |rank| {
+                    (Effect::SendStarted { mailbox, rank }, other.get(rank as usize).copied())
+                });
             }
             Op::Receive { mailbox } => {
                 let mailbox = *mailbox;
                 let (row, other) =
                     (&machine.mailboxes[mailbox as usize].receives, &machine.mailboxes[mailbox as usize].sends);
-                self.in_row(site, row, |rank| (Deed::Received { mailbox, rank }, other.get(rank as usize).copied()));
+                self.queue_events(site, row, |rank| {
+                    (Effect::ReceiveStarted { mailbox, rank }, other.get(rank as usize).copied())
+                });
             }
             Op::Lock { mutex } => {
                 let mutex = *mutex;
-                self.in_row(site, &machine.mutexes[mutex as usize].locks, |rank| (Deed::Locked { mutex, rank }, None));
+                self.queue_events(site, &machine.mutexes[mutex as usize].locks, |rank| {
+                    (Effect::LockRequested { mutex, rank }, None)
+                });
             }
-            Op::Wait { of, test } => self.wait(site, of, *test),
-            Op::MutexWait { of, test } => self.mutex_wait(site, of, *test),
+            Op::Wait { of, test } => self.wait_events(site, of, *test),
+            Op::MutexWait { of, test } => self.mutex_wait_events(site, of, *test),
             Op::Unlock { of } => {
-                let (mutex, rank) = machine.request(machine.own(site.process, *of));
-                let saw = self.saw_queued(mutex, rank);
-                self.subsets(site, &saw, &mut |this, chosen| this.add(site, Deed::Unlocked { mutex, rank }, 0, chosen));
+                let (mutex, rank) = machine.request(machine.own_step(site.process, *of));
+                let tests = self.failed_tests_behind(mutex, rank);
+                self.subsets(site, &tests, &mut |this, chosen| {
+                    this.add(site, Effect::Unlocked { mutex, rank }, 0, chosen)
+                });
             }
             Op::Done | Op::Failed { .. } => {}
         }
@@ -192,59 +205,60 @@ impl Extender<'_> {
 
     /// Adds the events of an operation that joins a row, one for each place it can take. `at` returns the effect at a
     /// place, and the opposite communication at that place, if it exists.
-    fn in_row(&mut self, site: &Site<'_>, row: &[u32], at: impl Fn(u32) -> (Deed, Option<u32>)) {
+    fn queue_events(&mut self, site: &OpSite<'_>, row: &[u32], at: impl Fn(u32) -> (Effect, Option<u32>)) {
         let from = row.iter().take_while(|&&step| self.in_past(site, step as usize)).count();
         for place in from..=row.len() {
-            let (deed, meets) = at(place as u32);
+            let (effect, opposite) = at(place as u32);
             let before = place.checked_sub(1).map(|i| row[i] as usize);
-            let tests = meets.map_or(Vec::new(), |step| self.saw_incomplete(step as usize));
+            let tests = opposite.map_or(Vec::new(), |step| self.failed_tests_of(step as usize));
             self.subsets(site, &tests, &mut |this, chosen| {
                 let mut after = chosen.to_vec();
                 after.extend(before);
-                this.add(site, deed, 0, &after);
+                this.add(site, effect, 0, &after);
             });
         }
     }
 
     /// Adds the events that match a receive with a message, after any of the tests that found either of them unmatched.
-    fn meet(&mut self, site: &Site<'_>) {
-        let (port, index) = self.machine.meets_at(site.process);
+    fn match_events(&mut self, site: &OpSite<'_>) {
+        let (port, index) = self.machine.receive_of_matcher(site.process);
         let state = &self.machine.ports[port as usize];
         let receive = state.receives[index as usize].step as usize;
         for message in state.messages() {
-            let Some(needs) = state.needs(index, message) else { continue };
-            let mut tests = self.saw_incomplete(receive);
-            tests.extend(self.saw_incomplete(state.sent(message).step as usize));
+            let Some(required) = state.required_steps(index, message) else { continue };
+            let mut tests = self.failed_tests_of(receive);
+            tests.extend(self.failed_tests_of(state.sent(message).step as usize));
             tests.sort_unstable();
             self.subsets(site, &tests, &mut |this, chosen| {
-                let after: Vec<usize> = needs.iter().map(|&step| step as usize).chain(chosen.iter().copied()).collect();
-                this.add(site, Deed::Met { port, index, message }, message.way() as usize, &after);
+                let after: Vec<usize> =
+                    required.iter().map(|&step| step as usize).chain(chosen.iter().copied()).collect();
+                this.add(site, Effect::Matched { port, index, message }, message.branch() as usize, &after);
             });
         }
     }
 
-    fn wait(&mut self, site: &Site<'_>, of: &[u32], test: bool) {
+    fn wait_events(&mut self, site: &OpSite<'_>, of: &[u32], test: bool) {
         let mut none = true;
         for (k, &index) in of.iter().enumerate() {
-            if let Some(by) = self.machine.completed_by(self.machine.own(site.process, index)) {
+            if let Some(by) = self.machine.completed_by(self.machine.own_step(site.process, index)) {
                 none &= !self.in_past(site, by);
-                self.add(site, Deed::Completed { k: k as u32 }, k, &[by]);
+                self.add(site, Effect::Completed { k: k as u32 }, k, &[by]);
             }
         }
         if test && none {
-            self.add(site, Deed::Incomplete, of.len(), &[]);
+            self.add(site, Effect::Incomplete, of.len(), &[]);
         }
     }
 
-    fn mutex_wait(&mut self, site: &Site<'_>, of: &[u32], test: bool) {
+    fn mutex_wait_events(&mut self, site: &OpSite<'_>, of: &[u32], test: bool) {
         let machine = self.machine;
         let mut needed = Vec::new();
         for (k, &index) in of.iter().enumerate() {
-            let (mutex, rank) = machine.request(machine.own(site.process, index));
+            let (mutex, rank) = machine.request(machine.own_step(site.process, index));
             let unlocks = &machine.mutexes[mutex as usize].unlocks[..rank as usize];
             if unlocks.iter().all(Option::is_some) {
                 let all: Vec<usize> = unlocks.iter().flatten().map(|&u| u as usize).collect();
-                self.add(site, Deed::Owned { k: k as u32 }, k, &all);
+                self.add(site, Effect::Owned { k: k as u32 }, k, &all);
             }
             needed.push(unlocks);
         }
@@ -257,46 +271,47 @@ impl Extender<'_> {
                     u.is_some_and(|u| this.in_past(site, u as usize) || chosen.contains(&(u as usize)))
                 };
                 if needed.iter().all(|unlocks| !unlocks.iter().all(there)) {
-                    this.add(site, Deed::NotOwned, of.len(), chosen);
+                    this.add(site, Effect::NotOwned, of.len(), chosen);
                 }
             });
         }
     }
 
     /// Returns the tests that found the communication started by a step incomplete.
-    fn saw_incomplete(&self, communication: usize) -> Vec<usize> {
+    fn failed_tests_of(&self, communication: usize) -> Vec<usize> {
         let record = &self.machine.steps[communication];
         let steps = self.machine.processes[record.process as usize].steps[record.index as usize + 1..].iter();
-        let saw = |&step: &usize| {
+        let is_failed_test = |&step: &usize| {
             let test = &self.machine.steps[step];
-            test.deed == Deed::Incomplete
+            test.effect == Effect::Incomplete
                 && matches!(&**self.machine.histories.op(test.node), Op::Wait { of, .. } if of.contains(&record.index))
         };
-        steps.map(|&step| step as usize).filter(saw).collect()
+        steps.map(|&step| step as usize).filter(is_failed_test).collect()
     }
 
     /// Returns the failed tests of requests behind this one, which found it still in the queue.
-    fn saw_queued(&self, mutex: u32, rank: u32) -> Vec<usize> {
-        let saw = |&step: &usize| {
+    fn failed_tests_behind(&self, mutex: u32, rank: u32) -> Vec<usize> {
+        let is_failed_test = |&step: &usize| {
             let test = &self.machine.steps[step];
-            test.deed == Deed::NotOwned
+            test.effect == Effect::NotOwned
                 && matches!(&**self.machine.histories.op(test.node), Op::MutexWait { of, .. } if of.iter().any(|&index| {
-                    let (x, j) = self.machine.request(self.machine.own(test.process, index));
+                    let (x, j) = self.machine.request(self.machine.own_step(test.process, index));
                     x == mutex && j > rank
                 }))
         };
-        (0..self.machine.steps.len()).filter(saw).collect()
+        (0..self.machine.steps.len()).filter(is_failed_test).collect()
     }
 
-    fn in_past(&self, site: &Site<'_>, step: usize) -> bool {
+    fn in_past(&self, site: &OpSite<'_>, step: usize) -> bool {
         site.base.is_some_and(|base| self.clocks.before(step, base))
     }
 
     /// Calls `each` for all sets of candidates that are closed under happens-before, leaving out candidates in the past
-    /// of the site and those that depend on `site.without`.
-    fn subsets(&mut self, site: &Site<'_>, candidates: &[usize], each: &mut dyn FnMut(&mut Self, &[usize])) {
-        let free =
-            |&&c: &&usize| !self.in_past(site, c) && site.without.is_none_or(|without| !self.clocks.before(without, c));
+    /// of the site and those that depend on `site.excluded`.
+    fn subsets(&mut self, site: &OpSite<'_>, candidates: &[usize], each: &mut dyn FnMut(&mut Self, &[usize])) {
+        let free = |&&c: &&usize| {
+            !self.in_past(site, c) && site.excluded.is_none_or(|excluded| !self.clocks.before(excluded, c))
+        };
         let free: Vec<usize> = candidates.iter().filter(free).copied().collect();
         self.choose(&free, &mut Vec::new(), each);
     }
@@ -313,14 +328,14 @@ impl Extender<'_> {
     }
 
     /// Adds an event, if its past contains the newest step and none of the excluded steps.
-    fn add(&mut self, site: &Site<'_>, deed: Deed, branch: usize, after: &[usize]) {
+    fn add(&mut self, site: &OpSite<'_>, effect: Effect, branch: usize, after: &[usize]) {
         let reaches = |step: usize| after.iter().any(|&a| self.clocks.before(step, a));
-        if site.newest.is_some_and(|newest| !reaches(newest)) || site.without.is_some_and(reaches) {
+        if site.newest.is_some_and(|newest| !reaches(newest)) || site.excluded.is_some_and(reaches) {
             return;
         }
         let branch = Branch(branch as u64);
         let mut touched = Vec::new();
-        touches(self.machine, site.process, site.op, deed, &mut touched);
+        touches(self.machine, site.process, site.op, effect, &mut touched);
         self.out.push(Extension {
             thread: self.machine.processes[site.process as usize].name,
             branch,

@@ -5,11 +5,11 @@
 
 use super::Rank;
 use crate::mailbox::Mailbox;
-use crate::net::SetUp;
+use crate::net::NetBuilder;
 use std::fmt::Debug;
 
 /// Adds the mailboxes for collective operations to a program that has no others.
-pub(super) fn set_up(net: &mut SetUp, ranks: usize) {
+pub(super) fn set_up(net: &mut NetBuilder, ranks: usize) {
     for dst in 0..ranks {
         for src in 0..ranks {
             net.mailbox::<()>(format!("rank {src} → rank {dst}, collectives"));
@@ -80,7 +80,7 @@ impl<T: Clone + Debug + 'static> Rank<T> {
 
     /// Sends a value from the root to all other ranks.
     async fn spread<V: Clone + Debug + 'static>(&self, root: usize, value: V) -> V {
-        self.known(root);
+        self.checked_rank(root);
         if self.rank() != root {
             return between(root, self.rank(), self.size()).receive().await;
         }
@@ -97,7 +97,7 @@ impl<T: Clone + Debug + 'static> Rank<T> {
         value: V,
         combine: impl Fn(V, V) -> V,
     ) -> Option<V> {
-        self.known(root);
+        self.checked_rank(root);
         if self.rank() != root {
             between(self.rank(), root, self.size()).send(value).await;
             return None;

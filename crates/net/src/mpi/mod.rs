@@ -17,8 +17,8 @@ pub use message::{Received, Source, Tag};
 pub use rank::Rank;
 pub use request::Request;
 
-use crate::net::{Net, SetUp};
-use crate::process::start;
+use crate::net::{Net, NetBuilder};
+use crate::process::body_factory;
 use std::fmt::Debug;
 use std::sync::Arc;
 
@@ -129,11 +129,11 @@ impl World {
         F: AsyncFn(Rank<T>) + Send + Sync + 'static,
     {
         let body = Arc::new(body);
-        Net::new(name, move |net: &mut SetUp| {
+        Net::new(name, move |net: &mut NetBuilder| {
             collective::set_up(net, self.ranks);
             for rank in 0..self.ranks {
                 let body = body.clone();
-                net.rank(format!("rank {rank}"), |end| start(async move || body(Rank::new(end, self)).await));
+                net.rank(format!("rank {rank}"), |end| body_factory(async move || body(Rank::new(end, self)).await));
             }
         })
     }

@@ -3,8 +3,8 @@
 //! The operations that wait for requests are in `request.rs`, the collective operations in `collective.rs`.
 
 use super::{Buffering, Received, Request, Source, Tag, World};
-use crate::port::Wants;
-use crate::port_end::PortEnd;
+use crate::port::ReceiveFilter;
+use crate::port_handle::PortHandle;
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
@@ -25,14 +25,14 @@ use std::marker::PhantomData;
 /// ```
 #[derive(Clone, Debug)]
 pub struct Rank<T> {
-    end: PortEnd,
+    port: PortHandle,
     world: World,
     of: PhantomData<fn(T) -> T>,
 }
 
 impl<T: Clone + Debug + 'static> Rank<T> {
-    pub(super) fn new(end: PortEnd, world: World) -> Rank<T> {
-        Rank { end, world, of: PhantomData }
+    pub(super) fn new(port: PortHandle, world: World) -> Rank<T> {
+        Rank { port, world, of: PhantomData }
     }
 
     /// Returns the number of this rank.
@@ -48,7 +48,7 @@ impl<T: Clone + Debug + 'static> Rank<T> {
     /// ```
     #[must_use]
     pub fn rank(&self) -> usize {
-        self.end.no() as usize
+        self.port.no() as usize
     }
 
     /// Returns the number of ranks.
@@ -68,8 +68,8 @@ impl<T: Clone + Debug + 'static> Rank<T> {
     }
 
     /// Checks that a rank exists and returns its number.
-    pub(super) fn known(&self, rank: usize) -> u32 {
-        assert!(rank < self.size(), "there is no rank {rank}: the world has {} ranks", self.size());
+    pub(super) fn checked_rank(&self, rank: usize) -> u32 {
+        assert!(rank < self.size(), "unknown rank {rank}: the world has {} ranks, numbered from 0", self.size());
         rank as u32
     }
 
@@ -96,7 +96,7 @@ impl<T: Clone + Debug + 'static> Rank<T> {
     pub async fn isend(&self, to: usize, tag: u32, value: T) -> Request<T> {
         let text = format!("{value:?}");
         let message = Received { source: self.rank(), tag, value };
-        let sending = self.end.post(self.known(to), tag, message, text).await;
+        let sending = self.port.send(self.checked_rank(to), tag, message, text).await;
         match self.world.buffering {
             Buffering::Zero => Request::send(sending),
             Buffering::Eager => Request::buffered(),
@@ -128,9 +128,9 @@ impl<T: Clone + Debug + 'static> Rank<T> {
     ///
     /// Panics if the rank `from` does not exist.
     pub async fn irecv(&self, from: impl Into<Source>, tag: impl Into<Tag>) -> Request<T> {
-        let wants = Wants {
+        let filter = ReceiveFilter {
             source: match from.into() {
-                Source::Rank(rank) => Some(self.known(rank)),
+                Source::Rank(rank) => Some(self.checked_rank(rank)),
                 Source::Any => None,
             },
             tag: match tag.into() {
@@ -138,7 +138,7 @@ impl<T: Clone + Debug + 'static> Rank<T> {
                 Tag::Any => None,
             },
         };
-        Request::receive(self.end.ask(wants).await)
+        Request::receive(self.port.receive(filter).await)
     }
 
     /// Sends a value, and waits until the send is complete according to the buffering.
@@ -176,6 +176,6 @@ impl<T: Clone + Debug + 'static> Rank<T> {
     /// ```
     pub async fn recv(&self, from: impl Into<Source>, tag: impl Into<Tag>) -> Received<T> {
         let request = self.irecv(from, tag).await;
-        self.wait(&request).await.expect("a receive brings a message")
+        self.wait(&request).await.expect("a completed receive has a message")
     }
 }

@@ -21,11 +21,11 @@ use std::fmt::Debug;
 /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
 /// ```
 #[derive(Clone, Debug)]
-pub struct Request<T>(Begun<T>);
+pub struct Request<T>(InProgress<T>);
 
 /// The operation in progress.
 #[derive(Clone, Debug)]
-enum Begun<T> {
+enum InProgress<T> {
     Send(Sending),
     /// An eager send, which is complete from the beginning.
     Buffered,
@@ -35,32 +35,32 @@ enum Begun<T> {
 impl<T: Clone + 'static> Request<T> {
     /// Creates the request of a send to wait for.
     pub(super) fn send(sending: Sending) -> Request<T> {
-        Request(Begun::Send(sending))
+        Request(InProgress::Send(sending))
     }
 
     /// Creates the request of a send that is already complete.
     pub(super) fn buffered() -> Request<T> {
-        Request(Begun::Buffered)
+        Request(InProgress::Buffered)
     }
 
     /// Creates the request of a receive to wait for.
     pub(super) fn receive(receiving: Receiving<Received<T>>) -> Request<T> {
-        Request(Begun::Receive(receiving))
+        Request(InProgress::Receive(receiving))
     }
 
     /// Returns the communication to wait for, or `None` if the request is complete from the beginning.
     fn communication(&self) -> Option<&dyn Communication> {
         match &self.0 {
-            Begun::Send(sending) => Some(sending),
-            Begun::Receive(receiving) => Some(receiving),
-            Begun::Buffered => None,
+            InProgress::Send(sending) => Some(sending),
+            InProgress::Receive(receiving) => Some(receiving),
+            InProgress::Buffered => None,
         }
     }
 
     /// Returns the message of a completed receive.
     fn result(&self) -> Option<Received<T>> {
         match &self.0 {
-            Begun::Receive(receiving) => Some(receiving.value()),
+            InProgress::Receive(receiving) => Some(receiving.value()),
             _ => None,
         }
     }

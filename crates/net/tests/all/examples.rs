@@ -11,7 +11,7 @@ const KNOWN: [(&str, u64, u64); 4] =
     [("master-worker-deadlock", 2, 1), ("philosophers", 3, 1), ("polling", 14, 0), ("wait-deadlock", 1, 1)];
 
 #[test]
-fn every_example_is_read_and_searched() {
+fn example_files_have_known_traces() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/net");
     let mut files: Vec<_> = std::fs::read_dir(folder).unwrap().map(|file| file.unwrap().path()).collect();
     files.sort();
@@ -29,34 +29,35 @@ fn every_example_is_read_and_searched() {
 }
 
 #[test]
-fn errors_name_line_and_column() {
+fn parse_errors_have_line_and_column() {
     let check = |text: &str, place: (usize, usize), message: &str| {
         let error = Net::parse("wrong", text).unwrap_err();
         assert_eq!((error.line, error.column), place, "{error}");
         assert!(error.message.contains(message), "{error}");
     };
-    check("", (1, 1), "no process");
-    check("# only a comment", (1, 1), "no process");
-    check("S0 W0\n\n  R0 Q", (3, 6), "there are: S0 send");
-    check("S0 W1", (1, 4), "earlier actions");
+    check("", (1, 1), "no processes");
+    check("# only a comment", (1, 1), "no processes");
+    check("S0 W0\n\n  R0 Q", (3, 6), "expected one of: S0 send");
+    check("S0 W1", (1, 4), "own earlier actions");
     check("S0 W7", (1, 4), "0 to 0");
     check("W0", (1, 1), "no earlier action");
-    check("S0 L W1", (1, 6), "no communication");
+    check("S0 L W1", (1, 6), "is not a communication");
     check("S0 W0,0", (1, 4), "listed twice");
-    check("S0 Wx", (1, 4), "write `x=`");
-    check("K0 U1", (1, 4), "never asked");
-    check("K0 U0 U0", (1, 7), "never asked");
-    check("MW0", (1, 1), "has not asked");
+    check("S0 Wx", (1, 4), "put `x=` before");
+    check("a=S0 b=S0 Wc", (1, 11), "(it has `a`, `b`)");
+    check("K0 U1", (1, 4), "has not requested the mutex that it unlocks");
+    check("K0 U0 U0", (1, 7), "has not requested the mutex that it unlocks");
+    check("MW0", (1, 1), "has not requested the mutex");
     check("S", (1, 1), "write `S0`");
     check("S0,1", (1, 1), "not a list");
-    check("L1", (1, 1), "stands alone");
-    check("S0 W", (1, 4), "say what to wait for");
-    check("S0 W?", (1, 4), "no number and no name");
-    check("ä: S0 W1", (1, 7), "earlier actions");
+    check("L1", (1, 1), "takes no number");
+    check("S0 W", (1, 4), "specify what to wait for");
+    check("S0 W?", (1, 4), "not a number or name");
+    check("ä: S0 W1", (1, 7), "own earlier actions");
 }
 
 #[test]
-fn the_master_that_believes_to_know_who_is_first() {
+fn master_worker_deadlock_message() {
     let text = include_str!("../../../../examples/net/master-worker-deadlock.net");
     let net = Net::parse("master-worker-deadlock", text).unwrap();
     assert!(whippet_net::interleavings(&net).unwrap() > 10_000);
@@ -64,9 +65,9 @@ fn the_master_that_believes_to_know_who_is_first() {
     let verdict = explore(Arc::new(net), &options, &()).unwrap();
     assert_eq!(
         verdict.findings[0].message,
-        "no process can go on\n  \
+        "no process can continue\n  \
          master waits for its send on mailbox go (action 6); worker1 would receive there later (action 4)\n  \
          worker1 waits for its send on mailbox result (action 2); master would receive there later (action 8), \
-         master did receive, and met the send of worker2 (action 3)"
+         master's receive was matched with the send of worker2 (action 3)"
     );
 }

@@ -21,13 +21,13 @@ fn ring(buffering: Buffering) -> Net {
 }
 
 #[test]
-fn a_ring_needs_buffers() {
+fn ring_deadlocks_without_buffers() {
     assert!(check(&ring(Buffering::Eager), 1).findings.is_empty());
     let findings = check(&ring(Buffering::Zero), 1).findings;
     assert_eq!(findings[0].kind, FindingKind::Deadlock);
     assert_eq!(
         findings[0].message.lines().nth(1).unwrap(),
-        "  rank 0 waits for its send to rank 1 with tag 0 (action 0); rank 1 did not come to a receive"
+        "  rank 0 waits for its send to rank 1 with tag 0 (action 0); rank 1 did not reach a receive"
     );
 }
 
@@ -53,7 +53,7 @@ fn collectives_add_no_traces() {
 }
 
 #[test]
-fn a_barrier_holds_everybody() {
+fn barrier_waits_for_all_ranks() {
     let net = World::new(2).program("barrier", async |mpi| {
         if mpi.rank() == 0 {
             let receive = mpi.irecv(1, 0).await;
@@ -71,7 +71,7 @@ fn a_barrier_holds_everybody() {
 }
 
 #[test]
-fn tests_and_waitany_of_requests() {
+fn testany_and_waitany() {
     let net = World::new(3).program("any", async |mpi| {
         if mpi.rank() > 0 {
             return mpi.send(0, 0, mpi.rank()).await;
@@ -90,13 +90,13 @@ fn tests_and_waitany_of_requests() {
 }
 
 /// Returns the sequences of values that rank 0 can receive with these receives, given the sends of ranks 1 and 2.
-fn received(wants: &[(Source, Tag)], sends: [&'static [(u32, u32)]; 2]) -> BTreeSet<String> {
-    let (wants, seen) = (wants.to_vec(), Arc::new(Mutex::new(BTreeSet::new())));
+fn received(filter: &[(Source, Tag)], sends: [&'static [(u32, u32)]; 2]) -> BTreeSet<String> {
+    let (filter, seen) = (filter.to_vec(), Arc::new(Mutex::new(BTreeSet::new())));
     let told = seen.clone();
     let net = World::new(3).buffering(Buffering::Eager).program("received", async move |mpi| match mpi.rank() {
         0 => {
             let mut got = Vec::new();
-            for &(source, tag) in &wants {
+            for &(source, tag) in &filter {
                 got.push(mpi.recv(source, tag).await.value);
             }
             told.lock().unwrap().insert(format!("{got:?}"));
@@ -115,8 +115,8 @@ fn received(wants: &[(Source, Tag)], sends: [&'static [(u32, u32)]; 2]) -> BTree
 }
 
 #[test]
-fn a_source_or_any_and_a_tag_or_any() {
-    let all = |wants: &[(Source, Tag)]| received(wants, [&[(0, 10), (1, 11)], &[(1, 21)]]);
+fn receive_by_source_and_tag() {
+    let all = |filter: &[(Source, Tag)]| received(filter, [&[(0, 10), (1, 11)], &[(1, 21)]]);
     let set = |texts: &[&str]| texts.iter().map(|text| (*text).to_string()).collect::<BTreeSet<_>>();
     let (any, one) = (Source::Any, Source::Rank(1));
     assert_eq!(all(&[(any, Tag::Any)]), set(&["[10]", "[21]"]));
@@ -128,7 +128,7 @@ fn a_source_or_any_and_a_tag_or_any() {
 }
 
 #[test]
-fn receives_that_nobody_can_tell_apart_make_no_traces() {
+fn unreceived_messages_add_no_traces() {
     // Three ranks send and one message is received. Its source makes a difference; the order of the others does not.
     let net = World::new(4).buffering(Buffering::Eager).program("one of three", async |mpi| match mpi.rank() {
         0 => {
@@ -140,7 +140,7 @@ fn receives_that_nobody_can_tell_apart_make_no_traces() {
 }
 
 #[test]
-fn a_stuck_receive_says_what_came_instead() {
+fn deadlock_message_lists_rejected_messages() {
     let net = World::new(2).buffering(Buffering::Eager).program("tags", async |mpi| match mpi.rank() {
         0 => {
             mpi.recv(1, 7).await;
@@ -149,21 +149,21 @@ fn a_stuck_receive_says_what_came_instead() {
     });
     assert_eq!(
         check(&net, 1).findings[0].message,
-        "no process can go on\n  rank 0 waits for its receive from rank 1 with tag 7 (action 0); \
-         rank 1 did send with tag 8, which it does not take"
+        "no process can continue\n  rank 0 waits for its receive from rank 1 with tag 7 (action 0); \
+         rank 1 sent with tag 8, which it does not accept"
     );
 }
 
 #[test]
-fn misuse_is_said() {
+fn misuse_of_ranks_is_reported() {
     let net = World::new(2).program("three", async |mpi: Rank<u32>| mpi.send(3, 0, 1).await);
     let verdict = with(&net, Reduction::Udpor).unwrap();
-    assert!(verdict.findings[0].message.contains("there is no rank 3: the world has 2 ranks"));
+    assert!(verdict.findings[0].message.contains("unknown rank 3: the world has 2 ranks"));
     let net = World::new(1).program("child", async |mpi: Rank<u32>| {
         create("child", async move || mpi.clone().send(0, 0, 1).await).await;
     });
     let error = with(&net, Reduction::Udpor).unwrap_err().to_string();
-    assert!(error.contains("that rank 0 created"), "{error}");
+    assert!(error.contains("created by rank 0"), "{error}");
 }
 
 /// An action of a rank in a random program.
@@ -268,15 +268,15 @@ fn sample(sample: Sample) -> usize {
     traces
 }
 
-/// For the full sample, run `WHIPPET_PROGRAMS=3000 cargo test --release -p whippet-net a_fixed_sample_of_ranks`.
+/// For the full sample, run `WHIPPET_PROGRAMS=3000 cargo test --release -p whippet-net random_ranks_fixed_seeds`.
 #[test]
-fn a_fixed_sample_of_ranks() {
+fn random_ranks_fixed_seeds() {
     let sample_of = Sample::from_environment(1, 150);
     println!("{} programs, {} traces", sample_of.programs, sample(sample_of));
 }
 
 #[test]
-fn a_fresh_sample_of_ranks() {
+fn random_ranks_fresh_seed() {
     let sample_of = Sample::from_environment(Sample::fresh_seed(), 80);
     println!("seeds from {}", sample_of.seed);
     println!("{} programs, {} traces", sample_of.programs, sample(sample_of));

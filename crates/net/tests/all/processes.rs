@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use whippet_model::{FindingKind, Verdict};
-use whippet_net::{Net, SetUp, create, step, test_any, wait_all, wait_any};
+use whippet_net::{Net, NetBuilder, create, step, test_any, wait_all, wait_any};
 use whippet_search::{Options, Reduction, SearchError, explore};
 
 pub(crate) fn with(net: &Net, reduction: Reduction) -> Result<Verdict, SearchError> {
@@ -23,12 +23,12 @@ pub(crate) fn check(net: &Net, traces: u64) -> Verdict {
     verdict
 }
 
-fn net(set_up: impl Fn(&mut SetUp) + Send + Sync + 'static) -> Net {
+fn net(set_up: impl Fn(&mut NetBuilder) + Send + Sync + 'static) -> Net {
     Net::new("test", set_up)
 }
 
 #[test]
-fn a_payload_is_captured_when_it_is_sent() {
+fn payload_is_captured_at_send() {
     let net = net(|net| {
         let (a, b) = (net.mailbox::<Vec<u8>>("a"), net.mailbox::<Vec<u8>>("b"));
         net.process("sender", async move || {
@@ -48,7 +48,7 @@ fn a_payload_is_captured_when_it_is_sent() {
 }
 
 #[test]
-fn what_completed_is_visible() {
+fn wait_any_returns_each_completed_index() {
     // The receiver takes one of two messages and ignores the other: there are 2 traces, and an assertion fails in one.
     let net = net(|net| {
         let (a, b) = (net.mailbox::<u32>("a"), net.mailbox::<u32>("b"));
@@ -75,7 +75,7 @@ fn what_completed_is_visible() {
 }
 
 #[test]
-fn tests_and_branches() {
+fn test_any_and_mutex_test_branch() {
     let net = net(|net| {
         let a = net.mailbox::<u32>("a");
         let log = net.mutex("log");
@@ -117,7 +117,7 @@ fn processes_create_processes() {
 }
 
 #[test]
-fn misuse_is_an_error() {
+fn misuse_is_reported_as_error() {
     let foreign = net(|net| {
         let (a, b) = (net.mailbox::<whippet_net::Sending>("a"), net.mailbox::<u32>("b"));
         net.process("one", async move || a.send(b.send_async(1).await).await);
@@ -126,35 +126,35 @@ fn misuse_is_an_error() {
     let error = with(&foreign, Reduction::Udpor).unwrap_err().to_string();
     assert!(error.contains("of another process"), "{error}");
     let unlock = net(|net| {
-        let (a, mutex) = (net.mailbox::<whippet_net::Request>("a"), net.mutex("m"));
+        let (a, mutex) = (net.mailbox::<whippet_net::LockRequest>("a"), net.mutex("m"));
         net.process("one", async move || a.send(mutex.lock().await).await);
         net.process("two", async move || a.receive().await.unlock().await);
     });
     let error = with(&unlock, Reduction::Udpor).unwrap_err().to_string();
-    assert!(error.contains("never asked for"), "{error}");
+    assert!(error.contains("that another process requested"), "{error}");
     let awaits = net(|net| net.process("one", async || std::future::pending().await));
     let error = with(&awaits, Reduction::Udpor).unwrap_err().to_string();
-    assert!(error.contains("none of its operations"), "{error}");
+    assert!(error.contains("not an operation of Whippet"), "{error}");
 }
 
 #[test]
-fn a_deadlock_says_who_waits_for_what() {
+fn deadlock_message_lists_waiters_and_objects() {
     let net = Net::parse("wait-deadlock", "R0 W0 S1 W2\nR1 W0 S0 W2\n").unwrap();
     let message = &check(&net, 1).findings[0].message;
     assert_eq!(
         message,
-        "no process can go on\n  \
+        "no process can continue\n  \
          process 0 waits for its receive on mailbox 0 (action 0); process 1 would send there later (action 2)\n  \
          process 1 waits for its receive on mailbox 1 (action 0); process 0 would send there later (action 2)"
     );
     let net = Net::parse("mutexes", "K0 MW0 K1 MW1\nK1 MW1 K0 MW0\n").unwrap();
     let verdict = with(&net, Reduction::Udpor).unwrap();
     let deadlock = verdict.findings.iter().find(|f| f.message.contains("process 0 waits for mutex 1")).unwrap();
-    assert!(deadlock.message.contains("which process 1 has and did not unlock"), "{}", deadlock.message);
+    assert!(deadlock.message.contains("which process 1 holds"), "{}", deadlock.message);
 }
 
 #[test]
-fn a_panic_of_a_new_process_is_not_replaced_by_a_later_one_of_its_creator() {
+fn child_panic_is_kept_when_parent_panics_later() {
     let net = net(|net| {
         net.process("parent", async || {
             create("child", async || panic!("the child panics")).await;
@@ -168,7 +168,7 @@ fn a_panic_of_a_new_process_is_not_replaced_by_a_later_one_of_its_creator() {
 }
 
 #[test]
-fn panics_of_a_process_and_of_its_creator_in_one_step_are_both_reported() {
+fn child_and_parent_panic_in_one_step() {
     let net = net(|net| {
         net.process("parent", async || {
             create("child", async || panic!("the child panics")).await;

@@ -98,7 +98,7 @@ fn classes(net: &Net) -> (usize, usize) {
 }
 
 #[test]
-fn ranked_is_valid() {
+fn ranked_relation_is_valid() {
     for family in FAMILIES {
         for seed in 0..150 {
             let script = script(family, seed, 5 + seed as usize % 6);
@@ -109,7 +109,7 @@ fn ranked_is_valid() {
 }
 
 #[test]
-fn classes_are_traces() {
+fn executions_equal_equivalence_classes() {
     for family in FAMILIES {
         for seed in 0..60 {
             let script = script(family, seed, 4 + seed as usize % 5);
@@ -135,7 +135,7 @@ fn theorem_6_does_not_hold_for_several_communications() {
 }
 
 #[test]
-fn the_paper_holds_where_waits_are_for_one_communication() {
+fn paper_relation_is_valid_for_single_waits() {
     for seed in 0..150 {
         let script = script(Family::Mutexes, seed, 5 + seed as usize % 5);
         if script

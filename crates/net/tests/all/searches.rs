@@ -113,19 +113,19 @@ fn watch(net: &Net, reduction: Reduction) -> Seen {
 }
 
 #[test]
-fn a_fixed_sample() {
+fn random_programs_fixed_seeds() {
     println!("{:?}", check(Sample::from_environment(1, 240)));
 }
 
 #[test]
-fn a_fresh_sample() {
+fn random_programs_fresh_seed() {
     let sample = Sample::from_environment(Sample::fresh_seed(), 120);
     println!("seeds from {}: {:?}", sample.seed, check(sample));
 }
 
 /// With the theorems as printed, a search may miss states, but must not report states that do not exist.
 #[test]
-fn the_printed_relation_shows_nothing_else() {
+fn paper_relation_adds_no_findings() {
     let mut missed = 0;
     for seed in 1..200 {
         let script = program(seed);

@@ -3,7 +3,7 @@
 use whippet_net::{interleavings, subjects};
 
 #[test]
-fn interleavings_are_as_counted() {
+fn interleavings_of_subjects() {
     let count = |name: &str, n| {
         let all = subjects();
         let subject = all.iter().find(|s| s.name == name).expect("a subject");
@@ -22,7 +22,7 @@ fn interleavings_are_as_counted() {
 }
 
 #[test]
-fn the_table_comes_out_as_printed() {
+fn table_1_is_reproduced() {
     let rows = whippet_net::reproduce().unwrap();
     assert_eq!(rows.len(), 10);
     for row in rows {

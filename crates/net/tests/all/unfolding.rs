@@ -22,7 +22,7 @@ fn numbers(verdict: &Verdict) -> [usize; 3] {
 }
 
 #[test]
-fn the_events_are_those_of_all_executions() {
+fn events_equal_those_of_all_executions() {
     let (mut known, mut all_events) = (0, 0);
     for family in FAMILIES {
         for seed in 0..40 {
@@ -47,7 +47,7 @@ fn the_events_are_those_of_all_executions() {
 }
 
 #[test]
-fn collection_makes_it_small() {
+fn garbage_collection_bounds_events() {
     let net = subject("rmq-receiving", 5);
     let verdict = udpor(&net, None);
     let [created, largest, avoided] = numbers(&verdict);
@@ -58,7 +58,7 @@ fn collection_makes_it_small() {
 }
 
 #[test]
-fn longer_rows_of_messages() {
+fn rmq_receiving_7_and_8() {
     for (n, traces) in [(7, 720), (8, 5_040)] {
         let verdict = udpor(&subject("rmq-receiving", n), None);
         assert_eq!((verdict.counters.executions, verdict.counters.blocked), (traces, 0));
@@ -67,7 +67,7 @@ fn longer_rows_of_messages() {
 }
 
 #[test]
-fn partial_alternatives_lose_nothing() {
+fn partial_alternatives_find_all_traces() {
     let net = subject("rmq-receiving", 5);
     let mut seen = Vec::new();
     for k in 1..=7 {
@@ -99,7 +99,7 @@ fn partial_alternatives_on_random_programs() {
 }
 
 #[test]
-fn the_unfolding_can_be_looked_at() {
+fn unfolding_lists_events_causes_conflicts() {
     let net = Net::parse("two", "S0\nS0\n").unwrap();
     let unfolded = unfold(&net, &Options::default()).unwrap();
     assert_eq!(unfolded.events.len(), 4);
@@ -119,7 +119,7 @@ fn the_unfolding_can_be_looked_at() {
 }
 
 #[test]
-fn the_other_searches_run_these_programs() {
+fn all_searches_agree_on_subjects() {
     let net = subject("rmq-receiving", 4);
     for reduction in
         [Reduction::Exhaustive, Reduction::Persistent, Reduction::Stateful, Reduction::Source, Reduction::Optimal]

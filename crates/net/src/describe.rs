@@ -1,8 +1,8 @@
 //! Textual descriptions of steps and deadlocks.
 
-use crate::machine::{Deed, NetMachine};
+use crate::machine::{Effect, NetMachine};
 use crate::op::Op;
-use crate::port::{Message, Wants};
+use crate::port::{Message, ReceiveFilter};
 use whippet_model::{FindingKind, Machine, Name, Problem, StepDescription};
 
 impl NetMachine {
@@ -10,39 +10,39 @@ impl NetMachine {
         self.histories.label(self.processes[process as usize].body)
     }
 
-    fn whose(&self, step: usize) -> &str {
+    fn label_of(&self, step: usize) -> &str {
         self.label(self.steps[step].process)
     }
 
     /// Describes a communication by the step that started it, e.g. "its send on mailbox 0".
-    fn communication(&self, step: usize) -> String {
+    fn own_communication(&self, step: usize) -> String {
         let index = self.steps[step].index;
-        match self.steps[step].deed {
-            Deed::Sent { mailbox, .. } => {
+        match self.steps[step].effect {
+            Effect::SendStarted { mailbox, .. } => {
                 format!("its send on mailbox {} (action {index})", self.mailbox_names[mailbox as usize])
             }
-            Deed::Received { mailbox, .. } => {
+            Effect::ReceiveStarted { mailbox, .. } => {
                 format!("its receive on mailbox {} (action {index})", self.mailbox_names[mailbox as usize])
             }
-            Deed::Posted { port, message } => {
+            Effect::PortSendStarted { port, message } => {
                 let tag = self.ports[port as usize].sent(message).tag;
                 format!("its send to {} with tag {tag} (action {index})", self.label(port))
             }
-            Deed::Asked { port, index: k } => {
+            Effect::PortReceiveStarted { port, index: k } => {
                 format!(
                     "its receive {} (action {index})",
-                    self.wants(self.ports[port as usize].receives[k as usize].wants)
+                    self.filter_text(self.ports[port as usize].receives[k as usize].filter)
                 )
             }
-            other => unreachable!("no communication: {other:?}"),
+            other => unreachable!("internal error: not a communication: {other:?}"),
         }
     }
 
     /// Describes the messages that a receive accepts, e.g. "from rank 1 with tag 0". The ranks are the first processes,
     /// and ports have the numbers of their ranks.
-    fn wants(&self, wants: Wants) -> String {
-        let source = wants.source.map_or("any source", |source| self.label(source));
-        let tag = wants.tag.map_or("any tag".into(), |tag| format!("tag {tag}"));
+    fn filter_text(&self, filter: ReceiveFilter) -> String {
+        let source = filter.source.map_or("any source", |source| self.label(source));
+        let tag = filter.tag.map_or("any tag".into(), |tag| format!("tag {tag}"));
         format!("from {source} with {tag}")
     }
 
@@ -51,77 +51,85 @@ impl NetMachine {
     }
 
     fn list(&self, process: u32, of: &[u32], each: impl Fn(usize) -> String) -> String {
-        of.iter().map(|&index| each(self.own(process, index))).collect::<Vec<_>>().join(" or ")
+        of.iter().map(|&index| each(self.own_step(process, index))).collect::<Vec<_>>().join(" or ")
     }
 
     /// Describes a step.
-    pub(crate) fn text(&self, at: usize) -> StepDescription {
+    pub(crate) fn step_text(&self, at: usize) -> StepDescription {
         let record = &self.steps[at];
         let process = record.process;
         let op = self.histories.op(record.node);
         let mut origin = None;
         let mut effects = Vec::new();
-        let action = match (record.deed, &**op) {
+        let action = match (record.effect, &**op) {
             (_, Op::Local(what)) => what.clone().unwrap_or_else(|| "computes".into()),
             (_, Op::Create { body }) => format!("creates {}", self.histories.label(*body)),
-            (Deed::Sent { mailbox, rank }, Op::Send { value, .. }) => {
+            (Effect::SendStarted { mailbox, rank }, Op::Send { value, .. }) => {
                 let what = value.as_ref().map_or(String::new(), |v| format!(" {}", v.text));
                 let meets =
                     self.mailboxes[mailbox as usize].receives.get(rank as usize).filter(|&&r| (r as usize) < at);
-                effects.extend(meets.map(|&r| format!("meets the receive of {}", self.whose(r as usize))));
+                effects.extend(meets.map(|&r| format!("matches the receive of {}", self.label_of(r as usize))));
                 format!("sends{what} on mailbox {}", self.mailbox_names[mailbox as usize])
             }
-            (Deed::Received { mailbox, rank }, _) => {
+            (Effect::ReceiveStarted { mailbox, rank }, _) => {
                 let meets = self.mailboxes[mailbox as usize].sends.get(rank as usize).filter(|&&s| (s as usize) < at);
-                effects.extend(meets.map(|&s| format!("meets the send of {}", self.whose(s as usize))));
-                format!("asks to receive on mailbox {}", self.mailbox_names[mailbox as usize])
+                effects.extend(meets.map(|&s| format!("matches the send of {}", self.label_of(s as usize))));
+                format!("starts a receive on mailbox {}", self.mailbox_names[mailbox as usize])
             }
-            (Deed::Posted { port, .. }, Op::Post { value, tag, .. }) => {
+            (Effect::PortSendStarted { port, .. }, Op::PortSend { value, tag, .. }) => {
                 format!("sends {} to {} with tag {tag}", value.text, self.label(port))
             }
-            (Deed::Asked { .. }, Op::Ask { wants, .. }) => format!("asks to receive {}", self.wants(*wants)),
-            (Deed::Met { port, index, message }, _) => self.meeting(port, index, message),
-            (Deed::Completed { k }, Op::Wait { of, test }) => {
-                let step = self.own(process, of[k as usize]);
-                let verb = if *test { "tests, and finds complete," } else { "has waited for" };
-                origin = Some(self.brought(self.partner(step).expect("it is complete")));
-                format!("{verb} {}", self.communication(step))
+            (Effect::PortReceiveStarted { .. }, Op::PortReceive { filter, .. }) => {
+                format!("starts a receive {}", self.filter_text(*filter))
             }
-            (Deed::Incomplete, Op::Wait { of, .. }) => {
-                format!("tests {}: not yet", self.list(process, of, |step| self.communication(step)))
+            (Effect::Matched { port, index, message }, _) => self.match_text(port, index, message),
+            (Effect::Completed { k }, Op::Wait { of, test }) => {
+                let step = self.own_step(process, of[k as usize]);
+                origin = Some(self.origin_text(self.partner(step).expect("it is complete")));
+                let communication = self.own_communication(step);
+                if *test { format!("tests {communication}: complete") } else { format!("completes {communication}") }
             }
-            (Deed::Locked { mutex, .. }, _) => format!("asks for mutex {}", self.mutex_names[mutex as usize]),
-            (Deed::Unlocked { mutex, .. }, _) => format!("unlocks mutex {}", self.mutex_names[mutex as usize]),
-            (Deed::Owned { k }, Op::MutexWait { of, test }) => {
-                let verb = if *test { "tests, and finds that it owns," } else { "owns" };
-                format!("{verb} mutex {}", self.mutex_of(self.own(process, of[k as usize])))
+            (Effect::Incomplete, Op::Wait { of, .. }) => {
+                format!("tests {}: not complete", self.list(process, of, |step| self.own_communication(step)))
             }
-            (Deed::NotOwned, Op::MutexWait { of, .. }) => {
-                format!("tests mutex {}: not yet", self.list(process, of, |step| self.mutex_of(step).to_string()))
+            (Effect::LockRequested { mutex, .. }, _) => format!("requests mutex {}", self.mutex_names[mutex as usize]),
+            (Effect::Unlocked { mutex, .. }, _) => format!("unlocks mutex {}", self.mutex_names[mutex as usize]),
+            (Effect::Owned { k }, Op::MutexWait { of, test }) => {
+                let mutex = self.mutex_of(self.own_step(process, of[k as usize]));
+                if *test { format!("tests mutex {mutex}: owned") } else { format!("acquires mutex {mutex}") }
             }
-            (deed, _) => unreachable!("{deed:?} is no deed of this operation"),
+            (Effect::NotOwned, Op::MutexWait { of, .. }) => {
+                format!("tests mutex {}: not owned", self.list(process, of, |step| self.mutex_of(step).to_string()))
+            }
+            (effect, _) => unreachable!("{effect:?} is not an effect of this operation"),
         };
         StepDescription { actor: self.label(process).to_string(), action, origin, effects, changes: Vec::new() }
     }
 
     /// Describes a match, e.g. "hands 1 of rank 2 to rank 0's receive from any source with tag 3 (action 4)".
-    fn meeting(&self, port: u32, index: u32, message: Message) -> String {
+    fn match_text(&self, port: u32, index: u32, message: Message) -> String {
         let state = &self.ports[port as usize];
         let (send, receive) = (state.sent(message).step as usize, &state.receives[index as usize]);
         let value = &self.histories.op(self.steps[send].node).value().expect("messages have values").text;
-        let (wants, action) = (self.wants(receive.wants), self.steps[receive.step as usize].index);
-        format!("hands {value} of {} to {}'s receive {wants} (action {action})", self.whose(send), self.label(port))
+        let (filter, action) = (self.filter_text(receive.filter), self.steps[receive.step as usize].index);
+        format!(
+            "delivers {value} of {} to {}'s receive {filter} (action {action})",
+            self.label_of(send),
+            self.label(port)
+        )
     }
 
     /// Describes the result of a communication, given its partner's step.
-    fn brought(&self, partner: usize) -> String {
-        let who = self.whose(partner);
-        match self.steps[partner].deed {
-            Deed::Sent { .. } | Deed::Posted { .. } => match self.histories.op(self.steps[partner].node).value() {
-                Some(value) => format!("{} from {who}", value.text),
-                None => format!("from {who}"),
-            },
-            _ => format!("taken by {who}"),
+    fn origin_text(&self, partner: usize) -> String {
+        let who = self.label_of(partner);
+        match self.steps[partner].effect {
+            Effect::SendStarted { .. } | Effect::PortSendStarted { .. } => {
+                match self.histories.op(self.steps[partner].node).value() {
+                    Some(value) => format!("{} from {who}", value.text),
+                    None => format!("from {who}"),
+                }
+            }
+            _ => format!("received by {who}"),
         }
     }
 
@@ -136,12 +144,12 @@ impl NetMachine {
         if self.problems() > 0 || !out.is_empty() {
             return; // Processes that wait for a failed process are not reported.
         }
-        let waits = |&p: &u32| !self.op(p).is_end() && !matches!(&**self.op(p), Op::Meet);
+        let waits = |&p: &u32| !self.op(p).is_end() && !matches!(&**self.op(p), Op::Match);
         let stuck: Vec<u32> = (0..self.processes.len() as u32).filter(waits).collect();
         if stuck.is_empty() {
             return;
         }
-        let mut message = String::from("no process can go on");
+        let mut message = String::from("no process can continue");
         let mut key = Name::ROOT.mixed(0xdead);
         for &process in &stuck {
             message.push_str(&format!("\n  {} {}", self.label(process), self.why_stuck(process)));
@@ -150,14 +158,14 @@ impl NetMachine {
         }
         // A deadlock also depends on the absence of further steps of the other processes, so its counterexample
         // includes all processes.
-        let steps = (0..self.processes.len() as u32).filter_map(|p| self.before(p)).collect();
+        let steps = (0..self.processes.len() as u32).filter_map(|p| self.preceding_step(p)).collect();
         out.push(Problem { kind: FindingKind::Deadlock, message, place: None, key, steps, warning: false });
     }
 
     fn why_stuck(&self, process: u32) -> String {
         match &**self.op(process) {
             Op::Wait { of, .. } => {
-                let each = |step| format!("{}; {}", self.communication(step), self.could_serve(step));
+                let each = |step| format!("{}; {}", self.own_communication(step), self.could_serve(step));
                 format!("waits for {}", self.list(process, of, each))
             }
             Op::MutexWait { of, .. } => {
@@ -165,9 +173,10 @@ impl NetMachine {
                     let (mutex, rank) = self.request(step);
                     let queue = &self.mutexes[mutex as usize];
                     let first = queue.unlocks[..rank as usize].iter().position(Option::is_none);
-                    let owner = first.map_or("nobody", |i| self.whose(queue.locks[i] as usize));
-                    let has = if owner == self.label(process) { "it has itself" } else { &format!("{owner} has") };
-                    format!("mutex {}, which {has} and did not unlock", self.mutex_names[mutex as usize])
+                    let owner = first.map_or("nobody", |i| self.label_of(queue.locks[i] as usize));
+                    let holder =
+                        if owner == self.label(process) { "it holds itself" } else { &format!("{owner} holds") };
+                    format!("mutex {}, which {holder}", self.mutex_names[mutex as usize])
                 };
                 format!("waits for {}", self.list(process, of, each))
             }
@@ -178,15 +187,15 @@ impl NetMachine {
     /// Describes the communications that could have been matched with the one started by a step: those of processes
     /// that would have reached them later, and those that were matched with others instead.
     fn could_serve(&self, step: usize) -> String {
-        match self.steps[step].deed {
-            Deed::Posted { port, .. } => return self.could_receive(port),
-            Deed::Asked { port, .. } => return self.could_send(port),
+        match self.steps[step].effect {
+            Effect::PortSendStarted { port, .. } => return self.receives_at(port),
+            Effect::PortReceiveStarted { port, .. } => return self.sends_to(port),
             _ => {}
         }
-        let (mailbox, sends) = match self.steps[step].deed {
-            Deed::Sent { mailbox, .. } => (mailbox, false),
-            Deed::Received { mailbox, .. } => (mailbox, true),
-            other => unreachable!("no communication: {other:?}"),
+        let (mailbox, sends) = match self.steps[step].effect {
+            Effect::SendStarted { mailbox, .. } => (mailbox, false),
+            Effect::ReceiveStarted { mailbox, .. } => (mailbox, true),
+            other => unreachable!("internal error: not a communication: {other:?}"),
         };
         let serves = |op: &Op| match op {
             Op::Send { mailbox: m, .. } => sends && *m == mailbox,
@@ -196,7 +205,7 @@ impl NetMachine {
         let verb = if sends { "send" } else { "receive" };
         let mut who = Vec::new();
         for (no, process) in self.processes.iter().enumerate() {
-            let ahead = self.histories.ahead(process.node).unwrap_or_default();
+            let ahead = self.histories.remaining_ops(process.node).unwrap_or_default();
             if let Some(k) = ahead.iter().position(|op| serves(op)) {
                 let action = process.steps.len() + k;
                 let own = if no == self.steps[step].process as usize { " itself" } else { "" };
@@ -207,55 +216,61 @@ impl NetMachine {
         let (served, by) = if sends { (&row.sends, &row.receives) } else { (&row.receives, &row.sends) };
         for (&s, &taken) in served.iter().zip(by) {
             who.push(format!(
-                "{} did {verb}, and met {}",
-                self.whose(s as usize),
+                "{}'s {verb} was matched with {}",
+                self.label_of(s as usize),
                 self.communication_of(taken as usize)
             ));
         }
         // The remaining operations of an async function are not known.
-        let known = self.processes.iter().all(|process| self.histories.ahead(process.node).is_some());
+        let known = self.processes.iter().all(|process| self.histories.remaining_ops(process.node).is_some());
         match (who.is_empty(), known) {
             (false, _) => who.join(", "),
-            (true, true) => format!("nobody was to {verb} there"),
-            (true, false) => format!("nobody came to {verb} there"),
+            (true, true) => format!("no process would {verb} there"),
+            (true, false) => format!("no process reached a {verb} there"),
         }
     }
 
     /// Describes a communication with its process, e.g. "the send of worker 1".
     fn communication_of(&self, step: usize) -> String {
         let record = &self.steps[step];
-        let what = if matches!(record.deed, Deed::Sent { .. } | Deed::Posted { .. }) { "send" } else { "receive" };
-        format!("the {what} of {} (action {})", self.whose(step), record.index)
+        let what = if matches!(record.effect, Effect::SendStarted { .. } | Effect::PortSendStarted { .. }) {
+            "send"
+        } else {
+            "receive"
+        };
+        format!("the {what} of {} (action {})", self.label_of(step), record.index)
     }
 
     /// Describes the receives at a port, for a message that none of them accepts.
-    fn could_receive(&self, port: u32) -> String {
+    fn receives_at(&self, port: u32) -> String {
         let receives = self.ports[port as usize].receives.iter().map(|receive| {
-            let (wants, action) = (self.wants(receive.wants), self.steps[receive.step as usize].index);
+            let (filter, action) = (self.filter_text(receive.filter), self.steps[receive.step as usize].index);
             match self.partner(receive.step as usize) {
-                Some(send) => format!("did receive {wants} (action {action}), and met {}", self.communication_of(send)),
-                None => format!("receives {wants} (action {action}), which does not take it"),
+                Some(send) => {
+                    format!("received {filter} (action {action}), matched with {}", self.communication_of(send))
+                }
+                None => format!("receives {filter} (action {action}), which does not accept it"),
             }
         });
         let receives: Vec<String> = receives.collect();
         if receives.is_empty() {
-            return format!("{} did not come to a receive", self.label(port));
+            return format!("{} did not reach a receive", self.label(port));
         }
         format!("{} {}", self.label(port), receives.join(", "))
     }
 
     /// Describes the messages at a port, for a receive that accepts none of them.
-    fn could_send(&self, port: u32) -> String {
+    fn sends_to(&self, port: u32) -> String {
         let state = &self.ports[port as usize];
         let sends = state.messages().map(|message| {
             let sent = state.sent(message);
-            let (who, tag) = (self.whose(sent.step as usize), sent.tag);
+            let (who, tag) = (self.label_of(sent.step as usize), sent.tag);
             match self.partner(sent.step as usize) {
-                Some(receive) => format!("{who} did send with tag {tag}, and met {}", self.communication_of(receive)),
-                None => format!("{who} did send with tag {tag}, which it does not take"),
+                Some(receive) => format!("{who} sent with tag {tag}, matched with {}", self.communication_of(receive)),
+                None => format!("{who} sent with tag {tag}, which it does not accept"),
             }
         });
         let sends: Vec<String> = sends.collect();
-        if sends.is_empty() { "nobody came to send to it".into() } else { sends.join(", ") }
+        if sends.is_empty() { "no process reached a send to it".into() } else { sends.join(", ") }
     }
 }

@@ -1,11 +1,11 @@
 //! Bounded memory for the histories.
 //!
 //! The nodes that are needed to rebuild the processes of the current execution are kept: the path of each process from
-//! its root, and for each answer on it the send whose payload it brought. All others are discarded when the memory
+//! its root, and for each answer on it the send whose payload it delivered. All others are discarded when the memory
 //! limit is exceeded, and their numbers are reused.
 
-use crate::history::{Body, Described, Histories, Node};
-use crate::op::{Answer, NOWHERE, Op};
+use crate::history::{Histories, HistoryNode, LabelledBody, ProcessBody};
+use crate::op::{Answer, NO_NODE, Op};
 use std::rc::Rc;
 
 /// The memory limit of the histories, and their current use.
@@ -14,30 +14,30 @@ pub(crate) struct Budget {
     pub(crate) limit: usize,
     /// An estimate of the memory that the nodes use, and its value after nodes were last discarded.
     bytes: usize,
-    kept: usize,
+    kept_bytes: usize,
     free_nodes: Vec<u32>,
     free_bodies: Vec<u32>,
 }
 
 impl Default for Budget {
     fn default() -> Budget {
-        Budget { limit: usize::MAX, bytes: 0, kept: 0, free_nodes: Vec::new(), free_bodies: Vec::new() }
+        Budget { limit: usize::MAX, bytes: 0, kept_bytes: 0, free_nodes: Vec::new(), free_bodies: Vec::new() }
     }
 }
 
 /// The estimated size of a node, its operation, and its entry among its parent's children.
-const NODE_BYTES: usize = size_of::<Node>() + size_of::<Op>() + 56;
+const NODE_BYTES: usize = size_of::<HistoryNode>() + size_of::<Op>() + 56;
 
-fn bytes(node: &Node) -> usize {
+fn bytes(node: &HistoryNode) -> usize {
     let payload = match &*node.op {
-        Op::Send { value: Some(value), .. } | Op::Post { value, .. } => value.bytes(),
+        Op::Send { value: Some(value), .. } | Op::PortSend { value, .. } => value.bytes(),
         _ => 0,
     };
     NODE_BYTES + payload
 }
 
 impl Histories {
-    pub(crate) fn new_node(&mut self, node: Node) -> u32 {
+    pub(crate) fn new_node(&mut self, node: HistoryNode) -> u32 {
         self.budget.bytes += bytes(&node);
         match self.budget.free_nodes.pop() {
             Some(no) => {
@@ -51,16 +51,16 @@ impl Histories {
         }
     }
 
-    pub(crate) fn new_body(&mut self, body: Described) -> u32 {
+    pub(crate) fn new_body(&mut self, body: LabelledBody) -> u32 {
         match self.budget.free_bodies.pop() {
             Some(no) => {
                 self.bodies[no as usize] = body;
-                self.roots[no as usize] = NOWHERE;
+                self.roots[no as usize] = NO_NODE;
                 no
             }
             None => {
                 self.bodies.push(body);
-                self.roots.push(NOWHERE);
+                self.roots.push(NO_NODE);
                 self.bodies.len() as u32 - 1
             }
         }
@@ -69,15 +69,15 @@ impl Histories {
     /// Returns `true` if nodes should be discarded. The nodes kept last time may exceed the limit on their own; memory
     /// use must then double before nodes are discarded again.
     pub(crate) fn is_full(&self) -> bool {
-        self.budget.bytes > self.budget.limit.max(self.budget.kept.saturating_mul(2))
+        self.budget.bytes > self.budget.limit.max(self.budget.kept_bytes.saturating_mul(2))
     }
 
     /// Discards all nodes and bodies except these and those that they need.
-    pub(crate) fn forget(&mut self, nodes: impl Iterator<Item = u32>, bodies: impl Iterator<Item = u32>) {
+    pub(crate) fn discard_except(&mut self, nodes: impl Iterator<Item = u32>, bodies: impl Iterator<Item = u32>) {
         let mut open: Vec<u32> = nodes.chain(bodies.map(|body| self.roots[body as usize])).collect();
-        let mut stays = vec![false; self.nodes.len()];
+        let mut kept = vec![false; self.nodes.len()];
         while let Some(at) = open.pop() {
-            if at == NOWHERE || std::mem::replace(&mut stays[at as usize], true) {
+            if at == NO_NODE || std::mem::replace(&mut kept[at as usize], true) {
                 continue;
             }
             let node = &self.nodes[at as usize];
@@ -89,30 +89,30 @@ impl Histories {
                 open.push(self.roots[*body as usize]);
             }
         }
-        self.children.retain(|_, child| stays[*child as usize]);
+        self.children.retain(|_, child| kept[*child as usize]);
         let gone = Rc::new(Op::Done);
         for (no, node) in self.nodes.iter_mut().enumerate() {
-            if !stays[no] && node.body != NOWHERE {
+            if !kept[no] && node.body != NO_NODE {
                 self.budget.bytes -= bytes(node);
-                (node.body, node.op) = (NOWHERE, gone.clone());
+                (node.body, node.op) = (NO_NODE, gone.clone());
                 self.budget.free_nodes.push(no as u32);
             }
         }
-        self.forget_bodies(&stays);
-        self.budget.kept = self.budget.bytes;
+        self.discard_bodies(&kept);
+        self.budget.kept_bytes = self.budget.bytes;
     }
 
-    fn forget_bodies(&mut self, stays: &[bool]) {
+    fn discard_bodies(&mut self, kept: &[bool]) {
         for (no, described) in self.bodies.iter_mut().enumerate() {
             let root = &mut self.roots[no];
-            if *root != NOWHERE && !stays[*root as usize] {
-                described.body = Body::Script(Rc::from([]));
-                *root = NOWHERE;
+            if *root != NO_NODE && !kept[*root as usize] {
+                described.body = ProcessBody::Script(Rc::from([]));
+                *root = NO_NODE;
                 self.budget.free_bodies.push(no as u32);
             }
-            if let Body::Async { live, .. } = &mut described.body {
+            if let ProcessBody::Async { suspended, .. } = &mut described.body {
                 // The number of the discarded node may be reused for another node.
-                live.take_if(|(at, _)| !stays[*at as usize]);
+                suspended.take_if(|(at, _)| !kept[*at as usize]);
             }
         }
     }
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_forgotten_is_found_out_again() {
+    fn discarded_nodes_are_recomputed() {
         let (all, nodes) = run(usize::MAX);
         let (again, fewer) = run(0);
         assert_eq!(all, again);
