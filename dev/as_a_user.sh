@@ -1,5 +1,5 @@
 #!/bin/sh
-# What a user sees: `cargo whippet`, installed from a clone that is gone, in a workspace that must not change.
+# Uses `cargo whippet` as a user does, in a workspace that must not change.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 target=${CARGO_TARGET_DIR:-$here/../target}
@@ -8,19 +8,27 @@ target=$(cd "$target" && pwd -P)
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT
 
-# Dependencies are those of the workspace's own tests: they are built already.
-mkdir "$directory/clone" "$directory/user"
-(cd "$here/.." && git ls-files -z | xargs -0 tar -c) | tar -x -C "$directory/clone"
-cargo install --quiet --debug --locked --path "$directory/clone/cargo-whippet" --root "$directory" \
-    --target-dir "$target"
-rm -rf "$directory/clone"
-PATH=$directory/bin:$PATH
+# The test of cargo-whippet says which command is meant; without it, the one of this repository is built.
+if [ -z "${CARGO_WHIPPET:-}" ]; then
+    cargo build --quiet --manifest-path "$here/../Cargo.toml" -p cargo-whippet --target-dir "$target"
+    CARGO_WHIPPET=$target/debug/cargo-whippet
+fi
+PATH=$(dirname "$CARGO_WHIPPET"):$PATH
+mkdir "$directory/user"
 
 # Kept between runs, so that dependencies are built once.
 export CARGO_TARGET_DIR="$target/as-a-user"
 export CARGO_PROFILE_DEV_DEBUG=0
 cp -r "$here/user/." "$directory/user"
 cd "$directory/user"
+# A dependency beside the workspace.
+mkdir -p "$directory/beside/src"
+printf '[package]\nname = "beside"\nedition = "2024"\n[workspace]\n' >"$directory/beside/Cargo.toml"
+: >"$directory/beside/src/lib.rs"
+for member in bank doors; do
+    cargo add --quiet --package "$member" --path "$directory/beside"
+done
+grep -q -F '"../../beside"' bank/Cargo.toml || { echo "as a user: the path is not relative" && exit 1; }
 git init --quiet .
 cargo generate-lockfile --quiet
 git add --all
@@ -67,15 +75,17 @@ if command -v gdb >/dev/null; then
 else
     run 2 replay "$schedule" --debug
 fi
-says "WHIPPET_REPLAY=$schedule"
+says "WHIPPET_SESSION="
+says "\"replay\":\"$schedule\""
 
-# What is asked for.
+# Options, and their former names.
 run 0 test -p bank one_customer
-run 1 test -p bank --left-behind untidy
+run 1 test -p bank --leaked-tasks untidy
 says "left behind"
-run 1 test -p bank --untaken untidy
+run 1 test -p bank --unreceived untidy
 says "a message sent to channel 1 is never taken"
-run 0 test -p bank --deep one_customer
+run 0 test -p bank --preempt-everywhere one_customer
+run 1 test -p bank --left-behind --untaken --deep untidy
 run 0 test -p bank --no-merge one_customer
 
 # Limits, on the command line and in a manifest.
@@ -94,15 +104,32 @@ wait $! && found=0 || found=$?
 [ "$found" = 2 ] || fail "an interrupted run ended with $found, not with 2"
 says ": an interruption"
 
+# A second Ctrl-C: nothing keeps running.
+export PID_FILE="$directory/child"
+cargo-whippet whippet test -p doors -- --ignored does_not_stop >"$directory/out" 2>"$directory/err" &
+command=$!
+until [ -s "$PID_FILE" ]; do sleep 0.1; done
+kill -INT $command
+sleep 0.3
+kill -INT $command
+wait $command && found=0 || found=$?
+[ "$found" = 130 ] || fail "a run that was interrupted twice ended with $found, not with 130"
+! kill -0 "$(cat "$PID_FILE")" 2>/dev/null || fail "a test still runs after the second Ctrl-C"
+
+# The overlay has links into the workspace only.
+overlay=$CARGO_TARGET_DIR/whippet/overlay
+[ -L "$overlay/bank/src" ] || fail "there is no overlay"
+find "$overlay" -type l -exec readlink {} + | grep -v -F "$directory/user/" && fail "the overlay has links to other places"
+
 # Misuse.
 run 2 test --reductoin optimal
-says 'there is no option `--reductoin`; is `--reduction` meant?'
+says 'there is no option `--reductoin`; did you mean `--reduction`?'
 run 2 test --hook ractor -p bank
-says 'nothing here depends on a crate `ractor` to hook; there are: '
+says 'cannot hook `ractor`: no package here depends on it; the dependencies are: '
 run 2 replay nowhere.json
 says 'cannot read nowhere.json'
 run 2 run
-says 'there is no program here: name one with --bin or --example'
+says 'there is no program here: select one with --bin or --example'
 
 # What is not modelled, and threads, which are tasks.
 run 1 test --manifest-path doors/Cargo.toml
@@ -112,10 +139,10 @@ done
 says "main waits: is unparked at parking 1 (doors/tests/doors.rs:"
 says "note: doors: std::time::Instant::now (tests/doors.rs:"
 for item in net::TcpListener::bind net::TcpStream::connect fs::read_to_string process::Command signal::ctrl_c io::stdin; do
-    says "whippet's stand-in does not model tokio's $item, used at doors/"
+    says "whippet's shim does not model tokio's $item, used at doors/"
 done
 says "5 passed; 1 failed; 6 without a verdict"
 run 2 test --manifest-path doors/Cargo.toml --no-hook thread
 says "whippet does not model threads of the operating system"
 says "it sends i32 to oneshot 1 at doors/tests/doors.rs:"
-echo "as a user: all is well"
+echo "as a user: ok"

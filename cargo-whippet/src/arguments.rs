@@ -7,19 +7,19 @@ use std::path::PathBuf;
 use whippet_search::Reduction;
 
 const EXAMPLES: &str = "\
-Cargo's own options to choose and build tests are understood too: -p, --workspace, --lib, --test NAME, --features …
-After `--` stand the test filter and the test harness's own options, as with `cargo test`.
+Cargo's options that select and build tests can be used too: -p, --workspace, --lib, --test NAME, --features …
+The test filter and the options of the test harness go after `--`, as with `cargo test`.
 
 Examples:
   cargo whippet test                                all tests of this package, in all orders
   cargo whippet test -p bank -- two_customers       one test of one package
   cargo whippet test --limit-seconds 60             at most a minute of each test
-  cargo whippet test --hook ractor                  what ractor does with std::sync are events too
+  cargo whippet test --hook ractor                  the operations of ractor on std::sync are events too
   cargo whippet replay target/whippet/schedules/two_customers-1.json
 
-The same names, without the dashes in front, can stand in [package.metadata.whippet] and [workspace.metadata.whippet].
+The options can also be set, without the leading dashes, in [package.metadata.whippet] and [workspace.metadata.whippet].
 
-Exit code: 0 searched to the end and nothing found, 1 something found, 2 misuse or no verdict.";
+Exit code: 0 if the search was complete and found nothing, 1 if it found something, 2 for misuse or no verdict.";
 
 /// Explores tokio tests in all orders.
 #[derive(Parser)]
@@ -67,15 +67,15 @@ pub(crate) struct Search {
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     pub(crate) first_bug: Option<bool>,
     /// Report tasks that are still waiting when a test ends as findings.
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
-    pub(crate) left_behind: Option<bool>,
+    #[arg(long, alias = "left-behind", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
+    pub(crate) leaked_tasks: Option<bool>,
     /// Report messages that were sent but never received as findings.
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
-    pub(crate) untaken: Option<bool>,
+    #[arg(long, alias = "untaken", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
+    pub(crate) unreceived: Option<bool>,
     /// Add a scheduling point before every operation, even where the order cannot matter to programs that share only
     /// tokio's types.
-    #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
-    pub(crate) deep: Option<bool>,
+    #[arg(long, alias = "deep", num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
+    pub(crate) preempt_everywhere: Option<bool>,
     /// Make every operation a step of its own, even where no other task can come between it and the one before.
     #[arg(long, num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL", hide_possible_values = true)]
     pub(crate) no_merge: Option<bool>,
@@ -277,7 +277,9 @@ fn own_value(command: &clap::Command, name: &str) -> Option<bool> {
     let long = name.strip_prefix("--");
     let short = name.strip_prefix('-').filter(|_| long.is_none()).and_then(|text| text.chars().next());
     let fits = |argument: &&clap::Arg| {
-        long.is_some() && argument.get_long() == long || short.is_some() && argument.get_short() == short
+        let aliases = argument.get_all_aliases().unwrap_or_default();
+        long.is_some_and(|long| argument.get_long() == Some(long) || aliases.contains(&long))
+            || short.is_some() && argument.get_short() == short
     };
     let argument = command.get_arguments().find(fits)?;
     Some(argument.get_action().takes_values() && !argument.is_require_equals_set())
@@ -302,9 +304,9 @@ fn unknown(command: &clap::Command, name: &str) -> String {
     let near = own.iter().map(String::as_str).chain(cargos.iter().copied());
     let near = near.map(|known| (strsim::jaro(known, name), known)).max_by(|a, b| a.0.total_cmp(&b.0));
     let tip =
-        near.filter(|(alike, _)| *alike > 0.8).map_or(String::new(), |(_, known)| format!("; is `{known}` meant?"));
+        near.filter(|(alike, _)| *alike > 0.8).map_or(String::new(), |(_, known)| format!("; did you mean `{known}`?"));
     format!(
-        "there is no option `{name}`{tip}\nwhippet's own are: {}\ncargo's that are understood: {}\nwhat is for the test harness stands after `--`",
+        "there is no option `{name}`{tip}\noptions of whippet: {}\noptions of cargo that can be used: {}\noptions of the test harness go after `--`",
         own.join(", "),
         cargos.join(", ")
     )
@@ -324,7 +326,7 @@ pub(crate) fn search(words: &[String]) -> Result<Search, String> {
         if own_value(&settings, name).is_none() {
             let known: Vec<String> = names(&settings).iter().map(|name| name.trim_start_matches('-').into()).collect();
             return Err(format!(
-                "there is no setting `{}`; known are: {}",
+                "there is no setting `{}`; the settings are: {}",
                 name.trim_start_matches('-'),
                 known.join(", ")
             ));
@@ -348,8 +350,10 @@ mod tests {
 
     #[test]
     fn options_of_both_kinds_in_any_order() {
-        let parts = parts("-p bank --limit-seconds 5 --test=bank -Fa --deep two --hook a,b -- --exact three").unwrap();
-        assert_eq!(parts.own, ["--limit-seconds", "5", "--deep", "--hook", "a,b"]);
+        let parts =
+            parts("-p bank --limit-seconds 5 --test=bank -Fa --preempt-everywhere two --hook a,b -- --exact three")
+                .unwrap();
+        assert_eq!(parts.own, ["--limit-seconds", "5", "--preempt-everywhere", "--hook", "a,b"]);
         assert_eq!(parts.cargo, ["-p", "bank", "--test=bank", "-Fa"]);
         assert_eq!(parts.filter, ["two", "--exact", "three"]);
     }
@@ -359,7 +363,7 @@ mod tests {
         let error = parts("--reductoin optimal").unwrap_err();
         assert!(
             error.starts_with(
-                "there is no option `--reductoin`; is `--reduction` meant?\nwhippet's own are: --reduction, "
+                "there is no option `--reductoin`; did you mean `--reduction`?\noptions of whippet: --reduction, "
             ),
             "{error}"
         );
@@ -367,15 +371,26 @@ mod tests {
 
     #[test]
     fn the_last_setting_wins() {
-        let words = ["--timers", "1", "--left-behind", "--timers", "2", "--left-behind=false"].map(String::from);
+        let words = ["--timers", "1", "--leaked-tasks", "--timers", "2", "--leaked-tasks=false"].map(String::from);
         let search = search(&words).unwrap();
-        assert_eq!((search.timers, search.left_behind), (Some(2), Some(false)));
+        assert_eq!((search.timers, search.leaked_tasks), (Some(2), Some(false)));
+    }
+
+    #[test]
+    fn former_names_still_work() {
+        let words = ["--left-behind", "--untaken", "--deep"].map(String::from);
+        assert_eq!(parts(&words.join(" ")).unwrap().own, words);
+        let search = search(&words).unwrap();
+        assert_eq!(
+            (search.leaked_tasks, search.unreceived, search.preempt_everywhere),
+            (Some(true), Some(true), Some(true))
+        );
     }
 
     #[test]
     fn settings_are_checked() {
         let error = search(&["--timer=1".into()]).unwrap_err();
-        assert!(error.starts_with("there is no setting `timer`; known are: reduction, "), "{error}");
+        assert!(error.starts_with("there is no setting `timer`; the settings are: reduction, "), "{error}");
         let error = search(&["--reduction=best".into()]).unwrap_err();
         assert!(error.contains("'best'"), "{error}");
     }

@@ -3,6 +3,7 @@
 use crate::arguments::Search;
 use crate::graph::Package;
 use crate::project::Project;
+use crate::replay::quote;
 use crate::{hook, memory};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -30,7 +31,7 @@ pub(crate) struct Binary {
     pub(crate) package: String,
     /// The settings for searching its tests.
     pub(crate) search: Search,
-    /// The arguments that a printed replay command must repeat.
+    /// The arguments that a printed replay command must repeat, quoted for a shell.
     pub(crate) options: String,
 }
 
@@ -69,7 +70,7 @@ impl Project {
         if !copies.is_empty() {
             let names: Vec<&str> = copies.iter().map(|package| package.name.as_str()).collect();
             return Err(format!(
-                "{said}\nwith std::sync hooked in {}, it does not build: name fewer crates with --hook",
+                "{said}\nthe build fails with std::sync hooked in {}: name fewer crates with --hook",
                 names.join(", ")
             ));
         }
@@ -77,7 +78,7 @@ impl Project {
         let names: Vec<&str> = mine.keys().map(String::as_str).collect();
         self.plain_build(
             what,
-            Some(format!("std::sync could not be hooked in {}: it does not build so", names.join(", "))),
+            Some(format!("std::sync could not be hooked in {}: the build fails with hooks", names.join(", "))),
         )
     }
 
@@ -85,7 +86,7 @@ impl Project {
         self.notes.extend(note);
         match self.attempt(what)? {
             Built::Done(binaries) => Ok(binaries),
-            Built::Failed(said) => Err(format!("{said}\nthis does not build against the stand-in for tokio")),
+            Built::Failed(said) => Err(format!("{said}\nthe build against the shim of tokio failed")),
         }
     }
 
@@ -100,7 +101,7 @@ impl Project {
                 let known: BTreeSet<&str> = running.iter().map(|(package, _)| package.name.as_str()).collect();
                 let known: Vec<&str> = known.into_iter().collect();
                 return Err(format!(
-                    "nothing here depends on a crate `{name}` to hook; there are: {}",
+                    "cannot hook `{name}`: no package here depends on it; the dependencies are: {}",
                     known.join(", ")
                 ));
             }
@@ -115,17 +116,13 @@ impl Project {
     }
 
     fn hook(&mut self, mine: &BTreeMap<String, Package>, copies: &[Package]) -> Result<(), String> {
-        let mut manifests = BTreeMap::new();
-        for package in mine.values() {
-            let real = self.real(&package.directory);
-            manifests.insert(real.join("Cargo.toml"), hook::own(package, &real, &self.home, &self.layout)?);
-        }
+        let manifests = mine.values().map(|package| self.real(&package.directory).join("Cargo.toml")).collect();
         self.patches.clear();
         for package in copies {
             self.patches.insert(package.name.clone(), hook::copy(package, &self.home, &self.layout)?);
         }
         self.hooked = mine.keys().chain(self.patches.keys()).cloned().collect();
-        self.cast(&manifests)?;
+        self.build_overlay(&manifests)?;
         self.lock()
     }
 
@@ -177,7 +174,8 @@ impl Project {
             directory,
             package,
             search,
-            options: self.own.iter().chain(&self.arguments).map(|word| format!(" {word}")).collect(),
+            options:
+                self.own.iter().chain(&self.arguments).map(|word| quote(word.as_ref())).collect::<Vec<_>>().join(" "),
         }))
     }
 }

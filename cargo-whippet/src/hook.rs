@@ -2,33 +2,14 @@
 //!
 //! If the manifest of a package declares a dependency named `std`, that crate is used wherever the source says `std::`.
 //! So the source stays unchanged. The copy has two more dependencies: crates of Whippet that re-export the real `std`
-//! and `core`, except for the types of `std::sync`, whose operations are events.
+//! and `core`, except for the types of `std::sync`, whose operations are events. The user's own packages need no copy:
+//! the overlay has another manifest for them.
 
 use crate::graph::Package;
+use crate::manifest;
 use crate::sources::{Layout, write};
 use std::fs;
 use std::path::{Path, PathBuf};
-
-/// Returns the manifest of the copy.
-fn manifest(text: &str, layout: &Layout) -> String {
-    let line = |name: &str, package: &str, path: &Path| {
-        format!("\n[dependencies.{name}]\npackage = {package:?}\npath = {:?}\n", path.display().to_string())
-    };
-    text.to_string() + &line("std", "whippet-std", &layout.std) + &line("core", "whippet-core", &layout.core)
-}
-
-/// Writes a manifest for one of the user's own packages, outside the package's tree, and returns its path.
-pub(crate) fn own(package: &Package, real: &Path, home: &Path, layout: &Layout) -> Result<PathBuf, String> {
-    let from = real.join("Cargo.toml");
-    let text = fs::read_to_string(&from).map_err(|error| format!("cannot read {}: {error}", from.display()))?;
-    let file = home.join("hooked/own").join(format!("{}-{}", package.name, package.version)).join("Cargo.toml");
-    let text = manifest(&text, layout);
-    if fs::read_to_string(&file).is_ok_and(|known| known == text) {
-        return Ok(file);
-    }
-    write(&file, &text)?;
-    Ok(file)
-}
 
 /// Copies a package from the registry, once per version of the shim. Returns the directory of the copy.
 pub(crate) fn copy(package: &Package, home: &Path, layout: &Layout) -> Result<PathBuf, String> {
@@ -41,8 +22,9 @@ pub(crate) fn copy(package: &Package, home: &Path, layout: &Layout) -> Result<Pa
     }
     copy_all(&package.directory, &to).map_err(|error| format!("cannot copy {name}: {error}"))?;
     let file = to.join("Cargo.toml");
-    let text = fs::read_to_string(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
-    write(&file, &manifest(&text, layout))?;
+    let mut manifest = manifest::parse(&file)?;
+    manifest::hook(&mut manifest, layout);
+    write(&file, &manifest.to_string())?;
     write(&to.join(done), "")?;
     Ok(to)
 }

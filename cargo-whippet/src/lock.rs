@@ -1,5 +1,6 @@
 //! The copy of the lock file in which the shim replaces tokio.
 
+use crate::manifest;
 use crate::project::Project;
 use std::collections::hash_map::DefaultHasher;
 use std::fs;
@@ -7,13 +8,11 @@ use std::hash::{Hash, Hasher};
 use std::path::Path;
 use std::process::Stdio;
 
-/// The version of the shim, which is higher than every real version.
-const VERSION: &str = "1.999.0";
-
 impl Project {
     /// Makes the copy of the lock file use the shim. The result is cached, because this takes a while.
     pub(crate) fn lock(&self) -> Result<(), String> {
-        let (from, to) = (self.root.join("Cargo.lock"), self.shadow.join("Cargo.lock"));
+        let from = self.root.join("Cargo.lock");
+        let to = self.in_overlay(&from);
         let (kept, key_file) = (self.home.join("Cargo.lock"), self.home.join("Cargo.lock.key"));
         let key = {
             let mut hasher = DefaultHasher::new();
@@ -39,42 +38,23 @@ impl Project {
                 return Err("cargo could not resolve the dependencies".into());
             }
         }
-        let text = fs::read_to_string(to).map_err(|error| error.to_string())?;
-        let versions = locked(&text, "tokio");
+        let versions = manifest::locked(&manifest::parse(to)?, "tokio");
         let Some(real) = versions.iter().find(|version| version.starts_with("1.")) else {
-            return Err("nothing here depends on tokio 1: there is nothing to explore".into());
+            return Err("no package here depends on tokio 1: there is nothing to explore".into());
         };
-        if real == VERSION {
+        if *real == self.layout.version {
             return Ok(());
         }
         let output = self
             .cargo("update")
             .arg("--manifest-path")
             .arg(self.manifest())
-            .args(["-p", &format!("tokio@{real}"), "--precise", VERSION])
+            .args(["-p", &format!("tokio@{real}"), "--precise", &self.layout.version])
             .output()
             .map_err(|error| format!("cannot run cargo: {error}"))?;
         if output.status.success() {
             return Ok(());
         }
-        Err(format!(
-            "cargo cannot put the stand-in in the place of tokio {real}:\n{}",
-            String::from_utf8_lossy(&output.stderr)
-        ))
+        Err(format!("cargo cannot replace tokio {real} by the shim:\n{}", String::from_utf8_lossy(&output.stderr)))
     }
-}
-
-/// Returns the versions of a package in a lock file.
-fn locked(text: &str, name: &str) -> Vec<String> {
-    let wanted = format!("name = \"{name}\"");
-    let mut lines = text.lines();
-    let mut found = Vec::new();
-    while let Some(line) = lines.next() {
-        if line == wanted
-            && let Some(version) = lines.next().and_then(|line| line.strip_prefix("version = \""))
-        {
-            found.push(version.trim_end_matches('"').to_string());
-        }
-    }
-    found
 }

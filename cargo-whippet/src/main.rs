@@ -1,7 +1,7 @@
 //! `cargo whippet test`: explores every `#[tokio::test]` of a crate, unchanged, in all orders.
 //!
 //! The stages of a run: [`sources`] writes the sources of the shim to disk; [`project`] opens the user's workspace
-//! through a [`shadow`] of it, with its own [`lock`] file; [`build`] builds the tests against the shim; [`tests`] runs
+//! through an [`overlay`] of it, with its own [`lock`] file; [`build`] builds the tests against the shim; [`tests`] runs
 //! each test in its own [`process`] and reports the results; [`memory`] lists the crates that share memory which the
 //! shim does not see, and [`hook`] makes copies of these crates in which the shim sees it.
 
@@ -12,14 +12,15 @@ mod build;
 mod graph;
 mod hook;
 mod lock;
+mod manifest;
 mod memory;
+mod overlay;
 mod paths;
 mod process;
 mod program;
 mod project;
 mod replay;
 mod settings;
-mod shadow;
 mod sources;
 mod tests;
 mod watch;

@@ -80,7 +80,12 @@ fn texts(package: &Package) -> impl Iterator<Item = (String, String)> {
 pub(crate) fn uses(package: &Package) -> Vec<String> {
     let mut found: Vec<(String, String)> = Vec::new();
     for (place, text) in texts(package) {
-        for (path, line) in paths(&text) {
+        let Ok(paths) = paths(&text) else {
+            // It may use anything.
+            found.push(("a file that is not valid Rust".into(), format!("{place}:1")));
+            continue;
+        };
+        for (path, line) in paths {
             if let Some(what) = shared(&path)
                 && !found.iter().any(|(known, _)| *known == what)
             {
@@ -101,7 +106,7 @@ pub(crate) fn clocks(graph: &Graph, roots: &BTreeSet<String>) -> Vec<String> {
 /// Returns the first place where a package reads the real clock.
 fn clock(package: &Package) -> Option<String> {
     texts(package).find_map(|(place, text)| {
-        let all = paths(&text);
+        let all = paths(&text).unwrap_or_default();
         let is_real =
             |what: &str| all.iter().any(|(path, _)| path.starts_with(&["std", "time", what].map(String::from)));
         all.iter().find_map(|(path, line)| match path.as_slice() {
@@ -156,13 +161,13 @@ pub(crate) fn note(users: &[User], hooked: &BTreeSet<String>, random: u64) -> Op
     let beside = match random {
         0 => String::new(),
         n => format!(
-            "\nA random search of {} executions per test ran beside; it is a sample.",
+            "\nIn addition, {} random executions of each test were run; they are a sample.",
             whippet_report::grouped(n)
         ),
     };
     let mut text = format!(
-        "covered: every order of what tasks do with tokio{}\nnot seen: memory that tasks share past tokio; orders that differ only there are not told apart{beside}",
-        if hooked.is_empty() { String::new() } else { format!(", and with std::sync in {}", words(hooked.iter())) }
+        "covered: every order of the operations of tasks on tokio's types{}\nnot covered: memory that tasks share in other ways; orders that differ only there are not distinguished{beside}",
+        if hooked.is_empty() { String::new() } else { format!(", and on std::sync in {}", words(hooked.iter())) }
     );
     for user in &tasks {
         let more = user.uses.len().saturating_sub(TOLD);
@@ -174,7 +179,7 @@ pub(crate) fn note(users: &[User], hooked: &BTreeSet<String>, random: u64) -> Op
         text += &format!("\n  and, called by these: {}", words(below.iter().map(|user| &user.name)));
     }
     let names: Vec<&str> = tasks.iter().map(|user| user.name.as_str()).collect();
-    Some(text + &format!("\nto see it: cargo whippet test --hook {}", names.join(",")))
+    Some(text + &format!("\nto cover it: cargo whippet test --hook {}", names.join(",")))
 }
 
 fn words<'a>(names: impl Iterator<Item = &'a String>) -> String {

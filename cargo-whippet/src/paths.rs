@@ -1,62 +1,79 @@
 //! Finds the paths in a source file, such as `std::sync::Mutex`. A `use` with braces stands for several paths.
+//!
+//! The file is split into tokens and not parsed any further: so paths in the arguments of macros are found too, and files
+//! for which the syntax of this compiler is too old or too new are understood.
 
-/// A token that is relevant here.
-enum Token<'a> {
-    Word(&'a str),
-    /// `::`
-    Into,
-    Sign(char),
+use proc_macro2::{Delimiter, LexError, TokenStream, TokenTree};
+
+/// A path and the line of its last word.
+pub(crate) type Found = (Vec<String>, usize);
+
+/// Returns every path in `text`. Comments and strings have none.
+pub(crate) fn paths(text: &str) -> Result<Vec<Found>, LexError> {
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
+    // A first line for the shell is not Rust. It is kept as a comment, because lines are counted.
+    let script = text.starts_with("#!") && !text[2..].trim_start().starts_with('[');
+    let stream = if script { format!("//{text}").parse() } else { text.parse::<TokenStream>() };
+    let mut found = Vec::new();
+    let result = stream.map(|stream| walk(stream, &mut found));
+    // The positions of the tokens are not needed any more. Without this, the texts of all files are kept.
+    proc_macro2::extra::invalidate_current_thread_spans();
+    result.map(|()| found)
 }
 
-/// Returns every path in `text`, with the line of its last word. Skips comments and strings.
-pub(crate) fn paths(text: &str) -> Vec<(Vec<String>, usize)> {
-    let tokens = tokens(text);
-    let (mut found, mut at) = (Vec::new(), 0);
+fn walk(stream: TokenStream, found: &mut Vec<Found>) {
+    let tokens: Vec<TokenTree> = stream.into_iter().collect();
+    let mut at = 0;
     while at < tokens.len() {
-        let begins = matches!(tokens[at].0, Token::Word(_)) && matches!(tokens.get(at + 1), Some((Token::Into, _)));
-        if begins {
-            tree(&tokens, &mut at, &mut Vec::new(), &mut found);
-        } else {
-            at += 1;
+        match &tokens[at] {
+            TokenTree::Ident(_) if is_separator(&tokens, at + 1) => tree(&tokens, &mut at, &mut Vec::new(), found),
+            TokenTree::Group(group) => {
+                walk(group.stream(), found);
+                at += 1;
+            }
+            _ => at += 1,
         }
     }
-    found
 }
 
-/// Parses a path, or a tree of paths, that begins at token `at`.
-fn tree(
-    tokens: &[(Token<'_>, usize)],
-    at: &mut usize,
-    before: &mut Vec<String>,
-    found: &mut Vec<(Vec<String>, usize)>,
-) {
+fn is_sign(token: Option<&TokenTree>, sign: char) -> bool {
+    matches!(token, Some(TokenTree::Punct(punct)) if punct.as_char() == sign)
+}
+
+/// Returns `true` if `::` is at this position.
+fn is_separator(tokens: &[TokenTree], at: usize) -> bool {
+    is_sign(tokens.get(at), ':') && is_sign(tokens.get(at + 1), ':')
+}
+
+/// Reads a path, or a tree of paths, that begins at token `at`.
+fn tree(tokens: &[TokenTree], at: &mut usize, before: &mut Vec<String>, found: &mut Vec<Found>) {
     let depth = before.len();
-    let mut line = tokens.get(*at).map_or(0, |(_, line)| *line);
+    let mut line = 0;
     loop {
         match tokens.get(*at) {
-            Some((Token::Word(word), here)) => {
-                before.push((*word).into());
-                line = *here;
+            Some(TokenTree::Ident(word)) => {
+                before.push(word.to_string());
+                line = word.span().start().line;
                 *at += 1;
             }
-            Some((Token::Sign('*'), here)) if before.len() > depth || depth > 0 => {
+            Some(TokenTree::Punct(sign)) if sign.as_char() == '*' && !before.is_empty() => {
                 before.push("*".into());
-                line = *here;
+                line = sign.span().start().line;
                 *at += 1;
                 break;
             }
-            Some((Token::Sign('{'), _)) => {
+            Some(TokenTree::Group(group)) if group.delimiter() == Delimiter::Brace && !before.is_empty() => {
+                branches(group.stream(), before, found);
                 *at += 1;
-                branches(tokens, at, before, found);
                 before.truncate(depth);
                 return;
             }
             _ => break,
         }
-        match tokens.get(*at) {
-            Some((Token::Into, _)) => *at += 1,
-            _ => break,
+        if !is_separator(tokens, *at) {
+            break;
         }
+        *at += 2;
     }
     if before.len() > depth {
         found.push((before.clone(), line));
@@ -64,120 +81,20 @@ fn tree(
     before.truncate(depth);
 }
 
-/// Parses the paths inside braces.
-fn branches(
-    tokens: &[(Token<'_>, usize)],
-    at: &mut usize,
-    before: &mut Vec<String>,
-    found: &mut Vec<(Vec<String>, usize)>,
-) {
-    loop {
-        match tokens.get(*at) {
-            None => return,
-            Some((Token::Sign('}'), _)) => {
-                *at += 1;
-                return;
-            }
-            Some((Token::Sign(','), _)) => *at += 1,
-            Some((Token::Word("as"), _)) => *at += 2,
-            Some(_) => {
-                let here = *at;
-                tree(tokens, at, before, found);
-                *at = (*at).max(here + 1);
+/// Reads the paths inside braces.
+fn branches(stream: TokenStream, before: &mut Vec<String>, found: &mut Vec<Found>) {
+    let tokens: Vec<TokenTree> = stream.into_iter().collect();
+    let mut at = 0;
+    while at < tokens.len() {
+        match &tokens[at] {
+            TokenTree::Ident(word) if word == "as" => at += 2,
+            TokenTree::Punct(sign) if sign.as_char() == ',' => at += 1,
+            _ => {
+                let here = at;
+                tree(&tokens, &mut at, before, found);
+                at = at.max(here + 1);
             }
         }
-    }
-}
-
-fn tokens(text: &str) -> Vec<(Token<'_>, usize)> {
-    let bytes = text.as_bytes();
-    let (mut at, mut line, mut tokens) = (0, 1, Vec::new());
-    while at < bytes.len() {
-        let rest = &text[at..];
-        let skipped = if rest.starts_with("//") {
-            rest.find('\n').unwrap_or(rest.len())
-        } else if rest.starts_with("/*") {
-            comment(rest)
-        } else if rest.starts_with('"') {
-            string(rest)
-        } else if rest.starts_with("r\"")
-            || rest.starts_with("r#") && rest.trim_start_matches(['r', '#']).starts_with('"')
-        {
-            raw_string(rest)
-        } else if rest.starts_with('\'') {
-            character(rest)
-        } else {
-            0
-        };
-        if skipped > 0 {
-            line += rest.as_bytes()[..skipped].iter().filter(|byte| **byte == b'\n').count();
-            at += skipped;
-            continue;
-        }
-        let first = rest.chars().next().expect("there is more");
-        let mut length = first.len_utf8();
-        if first.is_alphabetic() || first == '_' {
-            length = rest.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(rest.len());
-            tokens.push((Token::Word(&rest[..length]), line));
-        } else if rest.starts_with("::") {
-            length = 2;
-            tokens.push((Token::Into, line));
-        } else if !first.is_whitespace() {
-            tokens.push((Token::Sign(first), line));
-        }
-        line += usize::from(first == '\n');
-        at += length;
-    }
-    tokens
-}
-
-/// Returns the length of a block comment, which may contain others.
-fn comment(text: &str) -> usize {
-    let (mut at, mut depth) = (0, 0);
-    while at < text.len() {
-        if text[at..].starts_with("/*") {
-            (at, depth) = (at + 2, depth + 1);
-        } else if text[at..].starts_with("*/") {
-            (at, depth) = (at + 2, depth - 1);
-            if depth == 0 {
-                return at;
-            }
-        } else {
-            at += text[at..].chars().next().map_or(1, char::len_utf8);
-        }
-    }
-    at
-}
-
-fn string(text: &str) -> usize {
-    let mut escaped = false;
-    for (at, byte) in text.bytes().enumerate().skip(1) {
-        match byte {
-            b'"' if !escaped => return at + 1,
-            b'\\' => escaped = !escaped,
-            _ => escaped = false,
-        }
-    }
-    text.len()
-}
-
-fn raw_string(text: &str) -> usize {
-    let signs = text[1..].bytes().take_while(|byte| *byte == b'#').count();
-    let end = format!("\"{}", "#".repeat(signs));
-    let start = signs + 2;
-    text.get(start..).and_then(|rest| rest.find(&end)).map_or(text.len(), |at| start + at + end.len())
-}
-
-/// Returns the length of a character literal, or 0 at the quote of a lifetime.
-fn character(text: &str) -> usize {
-    let mut inside = text[1..].char_indices();
-    match (inside.next(), inside.next()) {
-        (Some((_, '\\')), Some((at, c))) => {
-            let rest = 1 + at + c.len_utf8();
-            text[rest..].find('\'').map_or(0, |end| rest + end + 1)
-        }
-        (Some(_), Some((at, '\''))) => at + 2,
-        _ => 0,
     }
 }
 
@@ -186,8 +103,8 @@ mod tests {
     use super::*;
 
     fn check(text: &str, wanted: &[&str]) {
-        let found: Vec<String> =
-            paths(text).into_iter().map(|(path, line)| format!("{}:{line}", path.join("::"))).collect();
+        let found = paths(text).unwrap();
+        let found: Vec<String> = found.into_iter().map(|(path, line)| format!("{}:{line}", path.join("::"))).collect();
         assert_eq!(found, wanted);
     }
 
@@ -205,6 +122,10 @@ mod tests {
                 "a::*:5",
             ],
         );
+        check(
+            "f(&Vec::<std::sync::Once>::new()) { m!(a::b ? ::c::d) }",
+            &["Vec:1", "std::sync::Once:1", "a::b:1", "c::d:1"],
+        );
     }
 
     #[test]
@@ -213,5 +134,13 @@ mod tests {
             "// std::a\n/* std::b /* c */ */ \"std::d\" r#\"std::e\"# '\\'' 'x' fn f<'a>() {}\nstd::f",
             &["std::f:3"],
         );
+        check("/// std::a\n//! std::b\nstd::c", &["std::c:3"]);
+        check("#!/usr/bin/env run\nstd::a", &["std::a:2"]);
+        check("\u{feff}#![allow(a::b)]\nstd::c", &["a::b:1", "std::c:2"]);
+    }
+
+    #[test]
+    fn what_is_not_rust_is_an_error() {
+        assert!(paths("fn f( {").is_err());
     }
 }

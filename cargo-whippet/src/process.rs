@@ -1,14 +1,17 @@
 //! Runs one test in its own process.
 //!
-//! The process reports through files that are named in its environment: a report if there is a verdict, the text of a
-//! failure, and a line with its progress. It stops early when a certain file appears.
+//! The process gets its settings, and answers, through the messages of [`whippet_protocol`].
 
 use crate::build::Binary;
-use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fs;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use std::process::Command;
-use whippet_report::Exit;
+use std::process::{Child, Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+use whippet_protocol::{Files, Progress, Reply, SESSION, Session};
+use whippet_report::{Exit, grouped};
 
 /// The directories through which test processes report.
 pub(crate) struct Place {
@@ -17,18 +20,24 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Creates the directories below `home`, Whippet's own directory. The one for reports is removed after this run.
+    /// Creates the directories below `home`, Whippet's own directory. The one for replies is removed after this run.
     pub(crate) fn new(home: &Path) -> Result<Place, String> {
         let place =
             Place { directory: home.join(format!("run-{}", std::process::id())), schedules: home.join("schedules") };
         for directory in [&place.directory, &place.schedules] {
-            fs::create_dir_all(directory).map_err(|error| format!("cannot make {}: {error}", directory.display()))?;
+            fs::create_dir_all(directory).map_err(|error| format!("cannot create {}: {error}", directory.display()))?;
         }
         Ok(place)
     }
 
-    fn file(&self, test: &str, end: &str) -> PathBuf {
-        self.directory.join(format!("{}.{end}", test.replace("::", "-")))
+    fn files(&self, test: &str) -> Files {
+        let file = |end: &str| self.directory.join(format!("{}.{end}", test.replace("::", "-")));
+        Files {
+            reply: file("reply"),
+            progress: file("progress"),
+            stop: self.directory.join("stop"),
+            schedules: self.schedules.clone(),
+        }
     }
 
     /// Returns the progress of each running test: its name and a short text.
@@ -38,9 +47,8 @@ impl Place {
             .flatten()
             .filter_map(|entry| {
                 let name = entry.file_name().to_str()?.strip_suffix(".progress")?.replace('-', "::");
-                Some((name, fs::read_to_string(entry.path()).ok()?.trim().to_string()))
+                Some((name, describe(&Progress::read(&entry.path())?)))
             })
-            .filter(|(_, text)| !text.is_empty())
             .collect();
         found.sort();
         found
@@ -63,8 +71,78 @@ impl Drop for Place {
     }
 }
 
-/// The prefix of a failure text that does not concern the test itself: misuse, or an operation that is not modelled.
-const MISUSE: &str = "whippet: ";
+fn describe(progress: &Progress) -> String {
+    let rate = progress.executions as f64 / progress.seconds;
+    let (executions, rate) = (grouped(progress.executions), grouped(rate as u64));
+    let mut text = format!("{executions} executions · {rate}/s · depth {}", progress.depth);
+    if let Some(estimate) = &progress.estimate {
+        text += &format!(" · {estimate} in all");
+    }
+    text
+}
+
+/// The test processes that are running, by their ids. A process leaves the map when it is waited for, so the id of a
+/// process in the map is not used again.
+static RUNNING: Mutex<BTreeMap<u32, Child>> = Mutex::new(BTreeMap::new());
+
+fn running() -> MutexGuard<'static, BTreeMap<u32, Child>> {
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Kills all test processes, removes their directory and ends this process with `code`.
+pub(crate) fn kill_all_and_exit(directory: &Path, code: i32) -> ! {
+    // The lock is held to the end, so that no other process starts.
+    let mut running = running();
+    for child in running.values_mut() {
+        kill(child);
+    }
+    let _ = fs::remove_dir_all(directory);
+    std::process::exit(code)
+}
+
+/// Kills a test process, and the processes that it started.
+fn kill(child: &mut Child) {
+    #[cfg(unix)]
+    if let Ok(group) = libc::pid_t::try_from(child.id()) {
+        // SAFETY: the call has no requirements. The group is that of a child that was not waited for.
+        unsafe { libc::killpg(group, libc::SIGKILL) };
+    }
+    // It may have ended already.
+    let _ = child.kill().and_then(|()| child.wait());
+}
+
+/// Runs a command to its end and returns its output. Meanwhile, it is in [`RUNNING`].
+fn output(command: &mut Command) -> io::Result<Output> {
+    // Only this process receives Ctrl-C. It asks the tests to stop, and they report their findings so far.
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let (id, mut stdout, mut stderr) = {
+        let mut running = running();
+        let mut child = command.spawn()?;
+        let id = child.id();
+        let pipes = (child.stdout.take().expect("it is piped"), child.stderr.take().expect("it is piped"));
+        running.insert(id, child);
+        (id, pipes.0, pipes.1)
+    };
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let read = std::thread::scope(|scope| {
+        let errors = scope.spawn(|| stderr.read_to_end(&mut err));
+        let read = stdout.read_to_end(&mut out);
+        read.and(errors.join().expect("reading does not panic"))
+    });
+    let status = loop {
+        let mut running = running();
+        let child = running.get_mut(&id).expect("only this function removes it");
+        if let Some(status) = child.try_wait()? {
+            running.remove(&id);
+            break status;
+        }
+        drop(running);
+        std::thread::sleep(Duration::from_millis(1));
+    };
+    read.map(|_| Output { status, stdout: out, stderr: err })
+}
 
 /// A test to run.
 pub(crate) struct Process<'a> {
@@ -91,53 +169,48 @@ pub(crate) struct Ended {
     pub(crate) one_order: bool,
 }
 
+impl Ended {
+    fn no_verdict(text: String) -> Ended {
+        Ended { exit: Some(Exit::NoVerdict), text, ..Ended::default() }
+    }
+}
+
 impl Process<'_> {
     /// Returns the command that runs only this test.
-    pub(crate) fn command(&self) -> Command {
+    pub(crate) fn command(&self, files: Option<Files>) -> Command {
         let mut command = Command::new(&self.binary.file);
         command.args([&self.name, "--exact", "--nocapture", "--test-threads=1"]);
         if self.ignored {
             command.arg("--include-ignored");
         }
         command.current_dir(&self.binary.directory).env("CARGO_MANIFEST_DIR", &self.binary.directory);
-        command.envs(self.binary.search.variables());
-        if let Some(file) = &self.replay {
-            command.env("WHIPPET_REPLAY", file);
-        }
+        let session = Session {
+            settings: self.binary.search.settings(),
+            replay: self.replay.clone(),
+            files,
+            replay_options: self.binary.options.clone(),
+        };
+        command.env(SESSION, session.to_text());
         command
     }
 
     /// Runs the test to its end.
     pub(crate) fn run(&self, place: &Place) -> Ended {
-        let file = |end| place.file(&self.name, end);
-        let (report, failure, progress) = (file("report"), file("failure"), file("progress"));
-        let mut command = self.command();
-        command
-            .env("WHIPPET_REPORT", &report)
-            .env("WHIPPET_FAILURE", &failure)
-            .env("WHIPPET_PROGRESS", &progress)
-            .env("WHIPPET_STOP", place.directory.join("stop"))
-            .env("WHIPPET_OPTIONS", &self.binary.options)
-            .env("WHIPPET_SCHEDULES", &place.schedules);
-        // Only this process receives Ctrl-C. It asks the tests to stop, and they report their findings so far.
-        #[cfg(unix)]
-        std::os::unix::process::CommandExt::process_group(&mut command, 0);
-        let output = command.output();
-        let ended = match output {
-            Ok(output) => self.ended(&output, &read(&report), &read(&failure)),
-            Err(error) => Ended {
-                exit: Some(Exit::NoVerdict),
-                text: format!("cannot run {}: {error}", self.binary.file.display()),
-                ..Ended::default()
+        let files = place.files(&self.name);
+        let ended = match output(&mut self.command(Some(files.clone()))) {
+            Ok(output) => match Reply::read(&files.reply) {
+                Ok(reply) => self.ended(&output, reply.unwrap_or_default()),
+                Err(error) => Ended::no_verdict(error.to_string()),
             },
+            Err(error) => Ended::no_verdict(format!("cannot run {}: {error}", self.binary.file.display())),
         };
-        for file in [&report, &failure, &progress] {
+        for file in [&files.reply, &files.progress] {
             let _ = fs::remove_file(file);
         }
         ended
     }
 
-    fn ended(&self, output: &std::process::Output, report: &str, failure: &str) -> Ended {
+    fn ended(&self, output: &Output, reply: Reply) -> Ended {
         let (stdout, stderr) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
         if self.show {
             print!("{}", own_output(&stdout));
@@ -146,10 +219,9 @@ impl Process<'_> {
         if passed && stdout.contains("1 ignored;") {
             return Ended::default();
         }
-        let report: Value = serde_json::from_str(report).unwrap_or_default();
-        let nothing = report["findings"].as_array().is_none_or(Vec::is_empty);
+        let partial = reply.search.as_ref().is_some_and(|search| !search.complete && search.findings == 0);
         // A test with `#[should_panic]` must not pass because no verdict was reached.
-        let open = report["complete"] == false && nothing || failure.starts_with(MISUSE);
+        let open = partial || reply.failure.as_ref().is_some_and(|failure| failure.no_verdict);
         let exit = match passed {
             _ if open => Exit::NoVerdict,
             true => Exit::Holds,
@@ -160,22 +232,14 @@ impl Process<'_> {
         } else {
             String::new()
         };
-        let text = match failure {
-            "" => format!("{}{stderr}{crashed}", own_output(&stdout)),
-            _ => failure.trim_start_matches(MISUSE).to_string(),
+        let text = match reply.failure {
+            None => format!("{}{stderr}{crashed}", own_output(&stdout)),
+            Some(failure) => failure.text,
         };
-        Ended {
-            exit: Some(exit),
-            text,
-            executions: report["executions"].as_u64(),
-            seconds: report["seconds"].as_f64().unwrap_or(0.0),
-            one_order: report["one_order"] == true,
-        }
+        let executions = reply.search.as_ref().map(|search| search.executions);
+        let seconds = reply.search.map_or(0.0, |search| search.seconds);
+        Ended { exit: Some(exit), text, executions, seconds, one_order: reply.one_order }
     }
-}
-
-fn read(file: &Path) -> String {
-    fs::read_to_string(file).unwrap_or_default()
 }
 
 /// Returns the output of a test without the lines of the test harness.

@@ -13,8 +13,8 @@ pub(crate) fn run(arguments: &Run) -> Result<u8, String> {
     let names: Vec<&str> = binaries.iter().map(|binary| binary.name.as_str()).collect();
     let [binary] = binaries.as_slice() else {
         return Err(match names.as_slice() {
-            [] => "there is no program here: name one with --bin or --example".into(),
-            _ => format!("there are several programs: choose one with --bin or --example: {}", names.join(", ")),
+            [] => "there is no program here: select one with --bin or --example".into(),
+            _ => format!("there are several programs: select one with --bin or --example: {}", names.join(", ")),
         });
     };
     for note in &project.notes {

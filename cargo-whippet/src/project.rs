@@ -2,8 +2,9 @@
 
 use crate::arguments::Search;
 use crate::graph::Graph;
+use crate::manifest;
+use crate::overlay::{self, Replacement};
 use crate::settings;
-use crate::shadow::{self, Instead};
 use crate::sources::{self, Layout};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +22,10 @@ pub(crate) struct Project {
     pub(crate) notes: Vec<String>,
     pub(crate) root: PathBuf,
     target: PathBuf,
-    pub(crate) shadow: PathBuf,
+    /// The directory that contains the workspace and all its members: in general the root.
+    base: PathBuf,
+    /// The directory that looks like `base`.
+    overlay: PathBuf,
     /// The directory of the selected manifest, relative to the root.
     inside: PathBuf,
     pub(crate) layout: Layout,
@@ -32,7 +36,7 @@ pub(crate) struct Project {
     pub(crate) own: Vec<String>,
     /// The directories of package copies that replace packages of the registry.
     pub(crate) patches: BTreeMap<String, PathBuf>,
-    // Held until the end: a concurrent run would delete the shadow of this one.
+    // Held until the end: a concurrent run would delete the overlay of this one.
     _lock: fs::File,
 }
 
@@ -51,7 +55,7 @@ fn value_of(arguments: &[String], name: &str) -> Option<String> {
     })
 }
 
-/// Returns cargo's arguments without those that are handled here: the manifest is in the shadow, and so is the lock
+/// Returns cargo's arguments without those that are handled here: the manifest is in the overlay, and so is the lock
 /// file, which has to change.
 fn for_building(arguments: &[String]) -> Vec<String> {
     let mut kept = Vec::new();
@@ -88,7 +92,8 @@ impl Project {
         let layout = sources::lay_out(&home)?;
         let lock = alone(&home)?;
         let mut project = Project {
-            shadow: PathBuf::new(),
+            base: common(&root, &members(&metadata)),
+            overlay: home.join("overlay"),
             hooked: BTreeSet::new(),
             graph: Graph::default(),
             notes: Vec::new(),
@@ -103,33 +108,53 @@ impl Project {
             layout,
             metadata,
         };
-        project.cast(&BTreeMap::new())?;
+        project.build_overlay(&BTreeSet::new())?;
         project.lock()?;
         project.graph = Graph::new(&project.whole_metadata()?);
         Ok(project)
     }
 
     pub(crate) fn manifest(&self) -> PathBuf {
-        self.shadow.join(&self.inside).join("Cargo.toml")
+        self.in_overlay(&self.root.join(&self.inside).join("Cargo.toml"))
     }
 
-    /// Builds the shadow, in which `manifests` replace manifests of the user.
-    pub(crate) fn cast(&mut self, manifests: &BTreeMap<PathBuf, PathBuf>) -> Result<(), String> {
-        let mut instead = BTreeMap::from([(self.root.join("Cargo.lock"), Instead::Nothing)]);
-        if self.target.starts_with(&self.root) {
-            instead.insert(self.target.clone(), Instead::Nothing);
+    /// Builds the overlay, in which the packages with these manifests are hooked.
+    pub(crate) fn build_overlay(&self, hooked: &BTreeSet<PathBuf>) -> Result<(), String> {
+        let members = members(&self.metadata);
+        let mut roots = vec![self.root.clone()];
+        roots.extend(members.iter().filter(|member| !member.starts_with(&self.root)).cloned());
+        let mut replacements = BTreeMap::from([
+            (self.root.join("Cargo.lock"), Replacement::Nothing),
+            (self.target.clone(), Replacement::Nothing),
+        ]);
+        let mut next: Vec<PathBuf> = members.into_iter().chain([self.root.clone()]).collect();
+        let mut seen = BTreeSet::new();
+        while let Some(directory) = next.pop() {
+            let file = directory.join("Cargo.toml");
+            if !seen.insert(directory.clone()) || !file.exists() {
+                continue;
+            }
+            let mut text = manifest::parse(&file)?;
+            let (inside, mut changed) = manifest::outward(&mut text, &directory, &roots);
+            next.extend(inside);
+            if hooked.contains(&file) {
+                manifest::hook(&mut text, &self.layout);
+                changed = true;
+            }
+            if changed {
+                replacements.insert(file, Replacement::Text(text.to_string()));
+            }
         }
-        instead.extend(manifests.iter().map(|(from, to)| (from.clone(), Instead::File(to.clone()))));
-        self.shadow = shadow::cast(&self.home.join("shadow"), &self.root, &instead)?;
-        Ok(())
+        overlay::build_overlay(&self.overlay, &self.base, &roots, &replacements)
     }
 
     pub(crate) fn cargo(&self, what: &str) -> Command {
         let mut command = cargo();
         command.arg(what);
-        let stand_in = ("tokio".to_string(), self.layout.tokio.clone());
-        for (name, path) in self.patches.iter().map(|(name, path)| (name.clone(), path.clone())).chain([stand_in]) {
-            command.arg("--config").arg(format!("patch.crates-io.{name}.path={:?}", path.display().to_string()));
+        let shim = ("tokio".to_string(), self.layout.tokio.clone());
+        for (name, path) in self.patches.iter().map(|(name, path)| (name.clone(), path.clone())).chain([shim]) {
+            let path = toml_edit::Value::from(path.display().to_string());
+            command.arg("--config").arg(format!("patch.crates-io.{name}.path={path}"));
         }
         if ["test", "build"].contains(&what) {
             for name in BUSY {
@@ -170,10 +195,28 @@ impl Project {
         settings::merged(&self.metadata["metadata"], package, &self.own)
     }
 
-    /// Maps a path in the shadow to the user's tree.
+    /// Maps a path in the overlay to the user's tree.
     pub(crate) fn real(&self, path: &Path) -> PathBuf {
-        path.strip_prefix(&self.shadow).map_or_else(|_| path.to_path_buf(), |inside| self.root.join(inside))
+        path.strip_prefix(&self.overlay).map_or_else(|_| path.to_path_buf(), |inside| self.base.join(inside))
     }
+
+    /// Maps a path in the user's tree to the overlay.
+    pub(crate) fn in_overlay(&self, path: &Path) -> PathBuf {
+        path.strip_prefix(&self.base).map_or_else(|_| path.to_path_buf(), |inside| self.overlay.join(inside))
+    }
+}
+
+/// Returns the directories of the members of a workspace.
+fn members(metadata: &Value) -> Vec<PathBuf> {
+    let packages = metadata["packages"].as_array().into_iter().flatten();
+    let manifests = packages.filter_map(|package| package["manifest_path"].as_str());
+    manifests.filter_map(|manifest| Some(Path::new(manifest).parent()?.to_path_buf())).collect()
+}
+
+/// Returns the nearest directory that contains the root of a workspace and all its members.
+fn common(root: &Path, members: &[PathBuf]) -> PathBuf {
+    let contains_all = |base: &&Path| members.iter().all(|member| member.starts_with(base));
+    root.ancestors().find(contains_all).unwrap_or(root).to_path_buf()
 }
 
 /// Waits until no other `cargo whippet` works in this workspace.
@@ -199,7 +242,7 @@ fn json_of(command: &mut Command) -> Result<Value, String> {
     if !output.status.success() {
         return Err(String::from_utf8_lossy(&output.stderr).trim_start_matches("error: ").trim().to_string());
     }
-    serde_json::from_slice(&output.stdout).map_err(|error| format!("cargo's answer is not understood: {error}"))
+    serde_json::from_slice(&output.stdout).map_err(|error| format!("the output of cargo is not understood: {error}"))
 }
 
 /// Returns the directory of the nearest manifest at or above `here`, relative to `root`.

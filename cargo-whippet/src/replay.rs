@@ -5,6 +5,7 @@ use crate::build::What;
 use crate::process::{Place, Process};
 use crate::project::Project;
 use crate::tests::list;
+use std::ffi::OsStr;
 use std::fs;
 use std::process::Command;
 use whippet_model::Schedule;
@@ -28,14 +29,17 @@ pub(crate) fn run(arguments: &Replay) -> Result<Exit, String> {
             Process { binary: &binary, name: schedule.program.clone(), show: true, ignored: true, replay: Some(file) };
         return if arguments.debug { debug(&process) } else { show(&process, &project) };
     }
-    Err(format!("no test is called `{}`: has it been renamed, or is it in another package?", schedule.program))
+    Err(format!(
+        "no test is named `{}`: was it renamed, or is it in another package? (select one with -p)",
+        schedule.program
+    ))
 }
 
 fn show(process: &Process<'_>, project: &Project) -> Result<Exit, String> {
     let ended = process.run(&Place::new(&project.home)?);
     match ended.exit {
         Some(Exit::Holds) | None => {
-            println!("the schedule ends well now");
+            println!("the schedule no longer fails");
             Ok(Exit::Holds)
         }
         Some(exit) => {
@@ -47,19 +51,15 @@ fn show(process: &Process<'_>, project: &Project) -> Result<Exit, String> {
 
 /// Runs the test under a debugger, which takes over the terminal.
 fn debug(process: &Process<'_>) -> Result<Exit, String> {
-    let command = process.command();
-    let words: Vec<String> = std::iter::once(command.get_program())
-        .chain(command.get_args())
-        .map(|word| word.to_string_lossy().into_owned())
-        .collect();
-    let set = |(name, value): (&std::ffi::OsStr, Option<&std::ffi::OsStr>)| {
-        Some(format!("{}={}", name.to_string_lossy(), value?.to_string_lossy()))
-    };
+    let command = process.command(None);
+    let words: Vec<&OsStr> = std::iter::once(command.get_program()).chain(command.get_args()).collect();
+    let quoted: Vec<String> = words.iter().map(|word| quote(word)).collect();
+    let set = |(name, value): (&OsStr, Option<&OsStr>)| Some(format!("{}={}", name.to_string_lossy(), quote(value?)));
     let variables: Vec<String> = command.get_envs().filter_map(set).collect();
-    let directory = command.get_current_dir().map_or_else(String::new, |path| path.display().to_string());
+    let directory = command.get_current_dir().map_or_else(String::new, |path| quote(path.as_os_str()));
     for (debugger, link) in DEBUGGERS {
         let installed = Command::new(debugger).arg("--version").output().is_ok_and(|output| output.status.success());
-        println!("cd {directory} && {} {debugger} {link} {}", variables.join(" "), words.join(" "));
+        println!("cd {directory} && {} {debugger} {link} {}", variables.join(" "), quoted.join(" "));
         if !installed {
             println!("({debugger} is not installed)");
             continue;
@@ -68,12 +68,18 @@ fn debug(process: &Process<'_>) -> Result<Exit, String> {
         child
             .arg(link)
             .args(&words)
-            .current_dir(&directory)
+            .current_dir(&process.binary.directory)
             .envs(command.get_envs().filter_map(|(k, v)| Some((k, v?))));
         return match child.status() {
             Ok(_) => Ok(Exit::Holds),
             Err(error) => Err(format!("cannot run {debugger}: {error}")),
         };
     }
-    Err("no debugger is installed; any other can run the command above".into())
+    Err("no debugger is installed; run the command above with another one".into())
+}
+
+/// Quotes a word for a shell.
+pub(crate) fn quote(word: &OsStr) -> String {
+    let word = word.to_string_lossy();
+    shlex::try_quote(&word).map_or_else(|_| word.to_string(), Into::into)
 }

@@ -1,5 +1,5 @@
 //! The settings of one package. They come from the metadata of the workspace, the metadata of the package, and the
-//! command line, where later sources override earlier ones. Environment variables pass them to the test processes.
+//! command line, where later sources override earlier ones.
 
 use crate::arguments::{self, Search};
 use serde_json::Value;
@@ -31,28 +31,24 @@ fn words_of(table: &Value) -> Vec<String> {
 }
 
 impl Search {
-    /// Returns the environment variables that pass the settings to test processes.
-    pub(crate) fn variables(&self) -> Vec<(&'static str, String)> {
-        let flag = |given: Option<bool>| given.filter(|on| *on).map(|_| "1".to_string());
-        let number = |given: Option<u64>| given.map(|n| n.to_string());
-        [
-            ("WHIPPET_REDUCTION", self.reduction.clone()),
-            ("WHIPPET_LIMIT_EXECUTIONS", number(self.limit_executions)),
-            ("WHIPPET_LIMIT_SECONDS", self.limit_seconds.map(|n| n.to_string())),
-            ("WHIPPET_LIMIT_STEPS", number(self.limit_steps.map(|n| n as u64))),
-            ("WHIPPET_TIMERS", number(self.timers)),
-            ("WHIPPET_JOBS", number(self.workers)),
-            ("WHIPPET_FIRST_BUG", flag(self.first_bug)),
-            ("WHIPPET_LEFT_BEHIND", flag(self.left_behind)),
-            ("WHIPPET_UNTAKEN", flag(self.untaken)),
-            ("WHIPPET_DEEP", flag(self.deep)),
-            ("WHIPPET_NO_MERGE", flag(self.no_merge)),
-            ("WHIPPET_ONCE", flag(self.once)),
-            ("WHIPPET_BESIDE", number(self.random.filter(|n| *n > 0))),
-        ]
-        .into_iter()
-        .filter_map(|(name, value)| Some((name, value?)))
-        .collect()
+    /// Returns the settings for test processes.
+    pub(crate) fn settings(&self) -> whippet_protocol::Settings {
+        let flag = |given: Option<bool>| given == Some(true);
+        whippet_protocol::Settings {
+            reduction: self.reduction.clone(),
+            limit_executions: self.limit_executions,
+            limit_seconds: self.limit_seconds,
+            limit_steps: self.limit_steps,
+            workers: self.workers.map(|n| n as usize),
+            timers: self.timers,
+            random: self.random,
+            first_bug: flag(self.first_bug),
+            leaked_tasks: flag(self.leaked_tasks),
+            unreceived: flag(self.unreceived),
+            preempt_everywhere: flag(self.preempt_everywhere),
+            no_merge: flag(self.no_merge),
+            once: flag(self.once),
+        }
     }
 }
 
@@ -63,9 +59,10 @@ mod tests {
 
     #[test]
     fn the_command_line_goes_first() {
-        let package = json!({"whippet": {"limit-seconds": 5, "hook": ["a", "b"], "left-behind": true}});
+        let package =
+            json!({"whippet": {"limit-seconds": 5, "hook": ["a", "b"], "left-behind": true, "unreceived": true}});
         let search = merged(&Value::Null, &package, &["--limit-seconds".into(), "7".into()]).unwrap();
-        assert_eq!((search.limit_seconds, search.left_behind), (Some(7.0), Some(true)));
+        assert_eq!((search.limit_seconds, search.leaked_tasks, search.unreceived), (Some(7.0), Some(true), Some(true)));
         assert_eq!(search.hooks.hook, ["a", "b"]);
     }
 
@@ -73,7 +70,7 @@ mod tests {
     fn unknown_settings_say_where() {
         let error = merged(&json!({"whippet": {"limits": 5}}), &Value::Null, &[]).unwrap_err();
         assert!(
-            error.starts_with("in [workspace.metadata.whippet]: there is no setting `limits`; known are:"),
+            error.starts_with("in [workspace.metadata.whippet]: there is no setting `limits`; the settings are:"),
             "{error}"
         );
     }

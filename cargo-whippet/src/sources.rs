@@ -12,6 +12,8 @@ include!(concat!(env!("OUT_DIR"), "/sources.rs"));
 pub(crate) struct Layout {
     /// A hash that identifies the version of the sources.
     pub(crate) key: String,
+    /// The version of the package named tokio. It is higher than every version of the real one.
+    pub(crate) version: String,
     /// The package named tokio.
     pub(crate) tokio: PathBuf,
     /// The package that replaces `std` in hooked packages.
@@ -35,7 +37,13 @@ pub(crate) fn lay_out(directory: &Path) -> Result<Layout, String> {
         write(&done, "")?;
     }
     let part = |name: &str| root.join("shims").join(name);
-    Ok(Layout { key, tokio: part("tokio"), std: part("std"), core: part("core") })
+    Ok(Layout { key, version: version(), tokio: part("tokio"), std: part("std"), core: part("core") })
+}
+
+fn version() -> String {
+    let (_, text) = FILES.iter().find(|(name, _)| *name == "shims/tokio/Cargo.toml").expect("the shim is embedded");
+    let manifest: DocumentMut = text.parse().expect("our manifest is correct");
+    manifest["package"]["version"].as_str().expect("it is a text").into()
 }
 
 /// Returns the manifest of the workspace, whose members are the packages that are written.

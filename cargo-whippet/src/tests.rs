@@ -33,7 +33,7 @@ pub(crate) fn run(arguments: &Test) -> Result<Exit, String> {
     let users = memory::users(&project.graph, &roots);
     let clocks = memory::clocks(&project.graph, &roots);
     project.notes.extend(clocks.iter().map(|clock| {
-        format!("{clock} is the real clock, and time is virtual in what is explored: tokio::time::Instant goes by that")
+        format!("{clock} reads the real clock, but explored tests run in virtual time: use tokio::time::Instant")
     }));
     let unseen = users.iter().any(|user| user.tasks && !project.hooked.contains(&user.name));
     for binary in &mut binaries {

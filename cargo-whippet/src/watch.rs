@@ -1,6 +1,6 @@
 //! The terminal: shows the progress of the searches and handles Ctrl-C.
 
-use crate::process::Place;
+use crate::process::{Place, kill_all_and_exit};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -53,13 +53,14 @@ impl Drop for Watch<'_> {
     }
 }
 
-/// Installs the handler for Ctrl-C. The first Ctrl-C asks the tests to stop, the second one ends this process.
+/// Installs the handler for Ctrl-C. The first Ctrl-C asks the tests to stop, the second one kills them and ends this
+/// process.
 fn listen(directory: PathBuf) {
     static ASKED: AtomicBool = AtomicBool::new(false);
     // Without a handler, Ctrl-C still ends the process; only the partial verdicts are lost.
     let _ = ctrlc::set_handler(move || {
         if ASKED.swap(true, Ordering::Relaxed) {
-            std::process::exit(INTERRUPTED_AGAIN);
+            kill_all_and_exit(&directory, INTERRUPTED_AGAIN);
         }
         Place::stop(&directory);
     });

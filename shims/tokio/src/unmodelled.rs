@@ -17,7 +17,7 @@ pub enum Never {}
 /// Fails with an error that names the item and the place of its use.
 pub(crate) fn not_modelled(item: &str, place: whippet_runtime::Place) -> ! {
     whippet_runtime::misuse(format!(
-        "whippet's stand-in does not model tokio's {item}, used at {}:{}: keep it out of the tests that are explored",
+        "whippet's shim does not model tokio's {item}, used at {}:{}: do not use it in tests that are explored",
         place.file(),
         place.line()
     ))

@@ -1,30 +1,17 @@
 //! Entry points of tests into the search, and the functions and types that the macros expand to.
 //!
-//! Settings come from environment variables, which `cargo whippet` sets:
-//!
-//! - `WHIPPET_REDUCTION`, `WHIPPET_LIMIT_EXECUTIONS`, `WHIPPET_LIMIT_SECONDS`, `WHIPPET_LIMIT_STEPS`, `WHIPPET_JOBS`,
-//!   `WHIPPET_FIRST_BUG`: options of the search ([`Options`]);
-//! - `WHIPPET_TIMERS`, `WHIPPET_LEFT_BEHIND`, `WHIPPET_UNTAKEN`, `WHIPPET_DEEP`, `WHIPPET_NO_MERGE`: settings of the
-//!   program ([`Settings`]; the last one sets `every_event`);
-//! - `WHIPPET_ONCE`: runs a single execution, with the tasks in turn, instead of searching;
-//! - `WHIPPET_BESIDE`: the number of random executions in addition to the search, for shared memory that the shim does
-//!   not observe;
-//! - `WHIPPET_REPORT`: the file for the JSON report;
-//! - `WHIPPET_FAILURE`: the file for the text of a failure;
-//! - `WHIPPET_PROGRESS`: the file for a line about the progress of the search;
-//! - `WHIPPET_STOP`: a file that ends the search as soon as it exists;
-//! - `WHIPPET_SCHEDULES`: the directory for the schedules of findings;
-//! - `WHIPPET_OPTIONS`: the options to append to the replay commands that are shown;
-//! - `WHIPPET_REPLAY`: the file with a schedule to replay instead of searching.
+//! Settings come from the environment, see [`whippet_protocol`]: either `cargo whippet` sets them, or the user.
 
 use std::cell::Cell;
 use std::future::Future;
 use std::panic::Location;
-use std::path::PathBuf;
+use std::path::Path;
 use std::pin::Pin;
+use std::sync::OnceLock;
 use std::task::{Context, Poll};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use whippet_model::{Schedule, Verdict};
+use whippet_protocol::{Failure, Files, Reply, Searched, Session};
 use whippet_runtime::{Around, Composite, InBranch, Inside, Place, Round, Settings, Tasks};
 use whippet_search::{Observer, Options, Progress, Reduction, SearchError};
 
@@ -54,32 +41,43 @@ impl Output for std::process::ExitCode {
     }
 }
 
-fn variable<T: std::str::FromStr>(name: &str) -> Option<T> {
-    let text = std::env::var(name).ok()?;
-    Some(text.parse().unwrap_or_else(|_| panic!("whippet: {name}={text} is not understood")))
+/// Returns the session of this process.
+fn session() -> &'static Session {
+    static SESSION: OnceLock<Session> = OnceLock::new();
+    SESSION.get_or_init(|| Session::of_this_process().unwrap_or_else(|error| panic!("whippet: {error}")))
+}
+
+/// Writes the reply to `cargo whippet`, if it started this process.
+fn reply(reply: &Reply) {
+    if let Some(files) = &session().files {
+        reply.write(&files.reply).unwrap_or_else(|error| panic!("whippet: {error}"));
+    }
 }
 
 fn settings(paused: bool) -> Settings {
-    let mut settings = Settings { paused, ..Settings::default() };
-    settings.timers = variable("WHIPPET_TIMERS").unwrap_or(settings.timers);
-    let is_set = |name| std::env::var_os(name).is_some();
-    settings.left_behind = is_set("WHIPPET_LEFT_BEHIND");
-    settings.untaken = is_set("WHIPPET_UNTAKEN");
-    settings.deep = is_set("WHIPPET_DEEP");
-    settings.every_event = is_set("WHIPPET_NO_MERGE");
-    settings
+    let given = &session().settings;
+    let default = Settings::default();
+    Settings {
+        paused,
+        timers: given.timers.unwrap_or(default.timers),
+        left_behind: given.leaked_tasks,
+        untaken: given.unreceived,
+        deep: given.preempt_everywhere,
+        every_event: given.no_merge,
+    }
 }
 
 fn options() -> Options {
+    let given = &session().settings;
     let mut options = Options::default();
-    if let Some(text) = variable::<String>("WHIPPET_REDUCTION") {
+    if let Some(text) = &given.reduction {
         options.reduction = text.parse::<Reduction>().unwrap_or_else(|error| panic!("whippet: {error}"));
     }
-    options.limits.executions = variable("WHIPPET_LIMIT_EXECUTIONS");
-    options.limits.time = variable("WHIPPET_LIMIT_SECONDS").map(Duration::from_secs_f64);
-    options.limits.steps = variable("WHIPPET_LIMIT_STEPS").unwrap_or(options.limits.steps);
-    options.jobs = variable("WHIPPET_JOBS").unwrap_or(1);
-    options.first_bug = std::env::var_os("WHIPPET_FIRST_BUG").is_some();
+    options.limits.executions = given.limit_executions;
+    options.limits.time = given.limit_seconds.map(Duration::from_secs_f64);
+    options.limits.steps = given.limit_steps.unwrap_or(options.limits.steps);
+    options.jobs = given.workers.unwrap_or(1);
+    options.first_bug = given.first_bug;
     options
 }
 
@@ -89,41 +87,47 @@ pub fn test<F: Future<Output = ()> + 'static>(path: &str, paused: bool, body: im
     // The test harness names tests without their crate.
     let name = path.split_once("::").map_or(path, |(_, name)| name).to_string();
     // With a single execution, timers that fire early are of no use: pause the clock.
-    let only_once = std::env::var_os("WHIPPET_ONCE").is_some();
+    let only_once = session().settings.once;
     let program = Tasks::new(name.clone(), settings(paused || only_once), body);
-    if let Some(file) = std::env::var_os("WHIPPET_REPLAY") {
-        return replay(&program, &file);
+    if let Some(file) = &session().replay {
+        return replay(&program, file);
     }
     if only_once {
         return once(&program);
     }
     let options = options();
-    let meter = whippet_report::Meter::start();
-    let watcher = Watcher::new();
+    let start = Instant::now();
+    let watcher = Watcher { files: session().files.as_ref() };
     let explored = program.explore(&options, &watcher);
-    let explored = explored.and_then(|verdict| beside(&program, &options, &watcher, verdict));
-    let mut verdict = explored.unwrap_or_else(|error| fail(&format!("whippet: {error}")));
+    let explored = explored.and_then(|verdict| add_random(&program, &options, &watcher, verdict));
+    let mut verdict = explored.unwrap_or_else(|error| no_verdict(&error.to_string()));
     // The algorithm chosen for a reduction is of no interest in the result of a test.
     verdict.notes.retain(|note| !note.starts_with("optimal: "));
-    let mut run = whippet_report::Run::new(name.clone(), &options);
-    run.usage = meter.read();
-    if let Some(file) = std::env::var_os("WHIPPET_REPORT") {
-        std::fs::write(&file, whippet_report::json_text(&run, &verdict))
-            .unwrap_or_else(|error| panic!("whippet: cannot write {}: {error}", file.display()));
+    let text = whippet_report::failure(&verdict, false, &write_schedules(&name, &verdict));
+    let search = Searched {
+        executions: verdict.counters.executions,
+        seconds: start.elapsed().as_secs_f64(),
+        complete: verdict.complete,
+        findings: verdict.findings.len(),
+    };
+    let failure = text.clone().map(|text| Failure { no_verdict: verdict.findings.is_empty(), text });
+    reply(&Reply { one_order: false, search: Some(search), failure });
+    if let Some(text) = text {
+        panic!("{text}");
     }
-    let mut replays = Vec::new();
-    let with = std::env::var("WHIPPET_OPTIONS").unwrap_or_default();
-    if let Some(directory) = std::env::var_os("WHIPPET_SCHEDULES") {
-        for (k, finding) in verdict.findings.iter().enumerate() {
-            let file = std::path::Path::new(&directory).join(format!("{}-{}.json", name.replace("::", "-"), k + 1));
-            if std::fs::write(&file, finding.schedule.to_json()).is_ok() {
-                replays.push(format!("cargo whippet replay {}{with}", file.display()));
-            }
-        }
-    }
-    if let Some(text) = whippet_report::failure(&verdict, false, &replays) {
-        fail(&text);
-    }
+}
+
+/// Writes the schedules of the findings. Returns the commands that replay them.
+fn write_schedules(name: &str, verdict: &Verdict) -> Vec<String> {
+    let Some(files) = &session().files else { return Vec::new() };
+    let options = &session().replay_options;
+    let write = |(k, schedule): (usize, &Schedule)| {
+        let file = files.schedules.join(format!("{}-{}.json", name.replace("::", "-"), k + 1));
+        std::fs::write(&file, schedule.to_json()).ok()?;
+        let separator = if options.is_empty() { "" } else { " " };
+        Some(format!("cargo whippet replay {}{separator}{options}", file.display()))
+    };
+    verdict.findings.iter().map(|finding| &finding.schedule).enumerate().filter_map(write).collect()
 }
 
 /// The default step limit of a single execution. It is higher than the limit of the many executions of a search.
@@ -131,63 +135,53 @@ const ONCE_STEPS: usize = 1_000_000;
 
 /// Runs a single execution of a test, with the tasks in turn.
 fn once(program: &Tasks) {
-    note_one_order();
-    match program.run_once(variable("WHIPPET_LIMIT_STEPS").unwrap_or(ONCE_STEPS)) {
-        Ok(problems) if problems.is_empty() => {}
+    match program.run_once(session().settings.limit_steps.unwrap_or(ONCE_STEPS)) {
+        Ok(problems) if problems.is_empty() => reply(&ONE_ORDER),
         Ok(problems) => {
             let texts: Vec<String> = problems.iter().map(|p| format!("{}: {}", p.kind, p.message)).collect();
-            fail(&texts.join("\n"));
+            fail(true, texts.join("\n"));
         }
-        Err(error) => fail(&format!("whippet: {error}")),
+        Err(error) => no_verdict(&error.to_string()),
     }
 }
 
-/// Writes a report that says that only one order was run, so that the result is not taken for an exploration.
-fn note_one_order() {
-    if let Some(file) = std::env::var_os("WHIPPET_REPORT") {
-        // Errors are ignored: the report only changes a word in the output line of the test.
-        let _ = std::fs::write(file, "{\"one_order\": true}\n");
-    }
-}
+/// The reply after one order, so that the result is not taken for an exploration.
+const ONE_ORDER: Reply = Reply { one_order: true, search: None, failure: None };
 
 /// An observer that reports the progress of a search to `cargo whippet` and stops the search on request.
-struct Watcher {
-    progress: Option<PathBuf>,
-    stop: Option<PathBuf>,
+struct Watcher<'a> {
+    files: Option<&'a Files>,
 }
 
-impl Watcher {
-    fn new() -> Watcher {
-        let file = |name| std::env::var_os(name).map(PathBuf::from);
-        Watcher { progress: file("WHIPPET_PROGRESS"), stop: file("WHIPPET_STOP") }
-    }
-}
-
-impl Observer for Watcher {
+impl Observer for Watcher<'_> {
     fn progress(&self, progress: &Progress) {
-        let Some(file) = &self.progress else { return };
-        let executions = progress.counters.executions;
-        let rate = executions as f64 / progress.elapsed.as_secs_f64();
-        let (executions, rate) = (whippet_report::grouped(executions), whippet_report::grouped(rate as u64));
-        let mut text = format!("{executions} executions · {rate}/s · depth {}", progress.depth);
-        if let Some(estimate) = &progress.estimate {
-            text += &format!(" · {} in all", whippet_report::guess(estimate));
-        }
+        let Some(files) = self.files else { return };
+        let progress = whippet_protocol::Progress {
+            executions: progress.counters.executions,
+            seconds: progress.elapsed.as_secs_f64(),
+            depth: progress.depth,
+            estimate: progress.estimate.as_ref().map(whippet_report::guess),
+        };
         // Errors are ignored: the progress line is optional.
-        let _ = std::fs::write(file, text);
+        let _ = progress.write(&files.progress);
     }
 
     fn interrupted(&self) -> bool {
-        self.stop.as_ref().is_some_and(|file| file.exists())
+        self.files.is_some_and(|files| files.stop.exists())
     }
 }
 
-/// Runs random executions in addition to a search, if `WHIPPET_BESIDE` is set, and adds their findings to `verdict`.
+/// Runs the requested number of random executions in addition to a search, and adds their findings to `verdict`.
 ///
 /// The search treats orders as equivalent that differ only in accesses to memory that the shim does not observe. Random
 /// executions may reveal bugs in the orders that it skipped for this reason.
-fn beside(program: &Tasks, options: &Options, watcher: &Watcher, mut verdict: Verdict) -> Result<Verdict, SearchError> {
-    let Some(samples) = variable("WHIPPET_BESIDE").filter(|&samples| samples > 0) else { return Ok(verdict) };
+fn add_random(
+    program: &Tasks,
+    options: &Options,
+    watcher: &Watcher<'_>,
+    mut verdict: Verdict,
+) -> Result<Verdict, SearchError> {
+    let Some(samples) = session().settings.random.filter(|&samples| samples > 0) else { return Ok(verdict) };
     if options.first_bug && !verdict.findings.is_empty() {
         return Ok(verdict);
     }
@@ -204,39 +198,46 @@ fn beside(program: &Tasks, options: &Options, watcher: &Watcher, mut verdict: Ve
     Ok(verdict)
 }
 
-/// Fails the test with `text`, which is also written to the file that `cargo whippet` reads.
+/// Fails the test with `text`.
 #[track_caller]
-fn fail(text: &str) -> ! {
-    if let Some(file) = std::env::var_os("WHIPPET_FAILURE") {
-        // Errors are ignored: the panic message contains the same text.
-        let _ = std::fs::write(file, text);
-    }
+fn fail(one_order: bool, text: String) -> ! {
+    reply(&Reply { one_order, search: None, failure: Some(Failure { no_verdict: false, text: text.clone() }) });
     panic!("{text}");
 }
 
+/// Fails the test without a verdict on it: misuse, or an operation that is not modelled.
+#[track_caller]
+fn no_verdict(error: &str) -> ! {
+    let failure = Failure { no_verdict: true, text: error.to_string() };
+    reply(&Reply { one_order: false, search: None, failure: Some(failure) });
+    panic!("whippet: {error}");
+}
+
 /// Replays one schedule. Fails if its execution has problems.
-fn replay(program: &Tasks, file: &std::ffi::OsStr) {
+fn replay(program: &Tasks, file: &Path) {
     let text = std::fs::read_to_string(file)
-        .unwrap_or_else(|error| panic!("whippet: cannot read {}: {error}", file.display()));
-    let schedule = Schedule::from_json(&text).unwrap_or_else(|error| fail(&format!("whippet: {error}")));
+        .unwrap_or_else(|error| no_verdict(&format!("cannot read {}: {error}", file.display())));
+    let schedule = Schedule::from_json(&text).unwrap_or_else(|error| no_verdict(&error.to_string()));
     let replayed = whippet_search::replay(&program.as_in(&schedule), &schedule)
-        .unwrap_or_else(|error| fail(&format!("whippet: {error}")));
+        .unwrap_or_else(|error| no_verdict(&error.to_string()));
     let mut story = whippet_report::plain(&whippet_report::story(&replayed.story));
     for problem in &replayed.problems {
         let place = problem.place.as_ref().map_or(String::new(), |place| format!(" at {place}"));
         story += &format!("{}: {}{place}\n", problem.kind, problem.message);
     }
     if !replayed.problems.is_empty() {
-        fail(&story);
+        fail(false, story);
     }
 }
 
 /// Runs a future as the main task of a single execution and returns its output. Timers fire only when no task can run.
 #[track_caller]
 pub fn main<F: Future>(future: F) -> F::Output {
-    note_one_order();
+    reply(&ONE_ORDER);
     struct Slot<T>(*mut T);
+    // SAFETY: the only execution runs on the thread of this function, so the pointer does not leave it.
     unsafe impl<T> Send for Slot<T> {}
+    // SAFETY: as above.
     unsafe impl<T> Sync for Slot<T> {}
     impl<T> Slot<T> {
         fn get(&self) -> *mut T {
@@ -248,15 +249,20 @@ pub fn main<F: Future>(future: F) -> F::Output {
     let (from, to) = (Slot(&raw mut future), Slot(&raw mut output));
     let body = move || {
         let (from, to) = (from.get(), to.get());
-        // The pointers are valid: there is one execution, and it ends before this function returns.
+        // SAFETY: the pointer is valid: there is one execution, and it ends before this function returns.
         let future = unsafe { (*from).take().expect("one execution has one main task") };
-        let body: Pin<Box<dyn Future<Output = ()>>> = Box::pin(async move { unsafe { *to = Some(future.await) } });
+        let body: Pin<Box<dyn Future<Output = ()>>> = Box::pin(async move {
+            let output = future.await;
+            // SAFETY: as above.
+            unsafe { *to = Some(output) }
+        });
+        // SAFETY: what the future borrows outlives the execution, which ends before this function returns.
         unsafe {
             std::mem::transmute::<Pin<Box<dyn Future<Output = ()> + '_>>, Pin<Box<dyn Future<Output = ()>>>>(body)
         }
     };
-    // The borrows of the caller outlive the execution, which ends before this function returns.
     let body: Box<dyn Fn() -> Pin<Box<dyn Future<Output = ()>>> + Send + Sync + '_> = Box::new(body);
+    // SAFETY: the borrows of the caller outlive the execution, which ends before this function returns.
     let body: Box<dyn Fn() -> Pin<Box<dyn Future<Output = ()>>> + Send + Sync> = unsafe { std::mem::transmute(body) };
     let program = Tasks::new("main", settings(true), body);
     let problems = program.run_once(usize::MAX).unwrap_or_else(|error| panic!("whippet: {error}"));
@@ -399,5 +405,6 @@ fn poll_joined<F: Future>(future: Pin<&mut Joined<F>>, cx: &mut Context<'_>) -> 
     // SAFETY: the future is not moved, and it is dropped in place.
     let this = unsafe { future.get_unchecked_mut() };
     let Joined::Waiting(waiting) = this else { return Poll::Ready(()) };
+    // SAFETY: as above.
     unsafe { Pin::new_unchecked(waiting) }.poll(cx).map(|output| *this = Joined::Done(output))
 }

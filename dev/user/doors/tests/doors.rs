@@ -77,3 +77,13 @@ async fn real_time() {
     tokio::time::sleep(std::time::Duration::from_secs(3600)).await;
     assert!(start.elapsed() < std::time::Duration::from_secs(1800));
 }
+
+/// A test that can only be killed. It says who it is.
+#[test]
+#[ignore = "never ends"]
+fn does_not_stop() {
+    std::fs::write(std::env::var_os("PID_FILE").unwrap(), std::process::id().to_string()).unwrap();
+    loop {
+        std::hint::spin_loop();
+    }
+}
