@@ -4,8 +4,19 @@ use crate::{Cx, Hashes};
 use std::fmt::Debug;
 use std::future::Future;
 
-/// A value that can be sent as a message: any `'static` type that implements `Clone` and `Debug`. The trait is
+/// A value that can be sent as a message: any `'static` type that implements `Clone`, `Debug` and `Send`. The trait is
 /// implemented automatically.
+///
+/// Actors share no memory, so a message cannot contain an `Rc`:
+///
+/// ```compile_fail,E0277
+/// use std::rc::Rc;
+/// use whippet::prelude::*;
+/// whippet::check(|sys| {
+///     let reader = sys.spawn_fn(async |inbox: &mut Inbox<Rc<str>>| { inbox.receive().await; });
+///     sys.send(reader, "hello".into());
+/// });
+/// ```
 ///
 /// ```
 /// use whippet::{Message, prelude::*};
@@ -22,16 +33,17 @@ use std::future::Future;
 ///     sys.send(texts, "one".to_string());
 /// });
 /// ```
-pub trait Message: Clone + Debug + 'static {}
+pub trait Message: Clone + Debug + Send + 'static {}
 
-impl<T: Clone + Debug + 'static> Message for T {}
+impl<T: Clone + Debug + Send + 'static> Message for T {}
 
 /// An actor: a state and a handler for messages.
 ///
 /// A handler runs from the delivery of a message to its end, or to the next call whose reply it awaits; the actor
 /// handles no other message in the meantime. Its behaviour must depend only on the state and the message: not on time,
 /// random numbers, the iteration order of a `std` hash map, or memory shared with other actors. Pass such values in as
-/// messages, or explore every value with [`Cx::choose`].
+/// messages, or explore every value with [`Cx::choose`]. An actor must be `Send`, so that it cannot share an `Rc` with
+/// others; variables that several actors use are [`Shared`](crate::Shared).
 ///
 /// ```
 /// use whippet_actors::{Actor, Cx};
@@ -56,7 +68,7 @@ impl<T: Clone + Debug + 'static> Message for T {}
 ///     }
 /// }
 /// ```
-pub trait Actor: Debug + Sized + 'static {
+pub trait Actor: Debug + Send + Sized + 'static {
     /// The type of message the actor handles.
     type Msg: Message;
 

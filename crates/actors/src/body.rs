@@ -45,7 +45,7 @@ pub(crate) struct BodyCell<M, F> {
     of: PhantomData<fn(M)>,
 }
 
-impl<M: Message, F: AsyncFn(&mut Inbox<M>) + 'static> BodyCell<M, F> {
+impl<M: Message, F: AsyncFn(&mut Inbox<M>) + Send + 'static> BodyCell<M, F> {
     pub(crate) fn new(body: Rc<F>, hands: Hands) -> BodyCell<M, F> {
         BodyCell {
             body,
@@ -145,7 +145,7 @@ impl<M: Message, F: AsyncFn(&mut Inbox<M>) + 'static> BodyCell<M, F> {
     }
 }
 
-impl<M: Message, F: AsyncFn(&mut Inbox<M>) + 'static> Cell for BodyCell<M, F> {
+impl<M: Message, F: AsyncFn(&mut Inbox<M>) + Send + 'static> Cell for BodyCell<M, F> {
     fn begin(&mut self) -> Result<(), Trouble> {
         let chosen = {
             let mut engine = self.hands.engine.borrow_mut();

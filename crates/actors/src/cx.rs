@@ -88,7 +88,7 @@ impl Hands {
     pub(crate) fn spawn_fn<M, F>(&self, kind: Option<&str>, body: F) -> Recipient<M>
     where
         M: Message,
-        F: AsyncFn(&mut Inbox<M>) + 'static,
+        F: AsyncFn(&mut Inbox<M>) + Send + 'static,
     {
         let kind = kind.map_or_else(|| type_label(type_name::<F>()), str::to_owned);
         let engine = self.engine.clone();
@@ -112,7 +112,7 @@ impl Hands {
     pub(crate) fn spawn_service_fn<M, F>(&self, kind: &str, body: F) -> Recipient<M>
     where
         M: Message,
-        F: AsyncFn(&mut Inbox<M>) + 'static,
+        F: AsyncFn(&mut Inbox<M>) + Send + 'static,
     {
         let recipient = self.spawn_fn(Some(kind), body);
         self.engine.borrow_mut().serves(recipient.raw);

@@ -4,8 +4,9 @@
 //! explicitly ([`Inbox`]). A test ([`ActorProgram`]) sets up a [`System`] of actors; its machine ([`ActorMachine`]) delivers
 //! one message at a time, forward and backward, in the order that a search chooses.
 //!
-//! Actors are assumed to share no memory; this is not checked. Their behaviour must depend only on their state and the
-//! messages they receive.
+//! Actors share no memory. Actors and messages must be `Send`, so that `Rc` is refused at compile time; sharing by
+//! `Arc<Mutex<_>>`, atomics or statics is not allowed either, but the compiler cannot see it. The behaviour of an actor
+//! must depend only on its state and the messages it receives.
 
 mod actor;
 mod acts;
@@ -54,7 +55,7 @@ pub use hashes::Hashes;
 pub use inbox::{Inbox, Receive};
 pub use lock::{Guard, Lock, Lockable, Mutex};
 pub use machine::ActorMachine;
-pub use program::ActorProgram;
+pub use program::{ActorProgram, TestOutcome};
 pub use promise::{ActorOps, Failure, Promise, Task};
 pub use rwlock::{ReadGuard, RwLock, WriteGuard};
 pub use semaphore::{Permit, Semaphore};

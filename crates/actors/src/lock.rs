@@ -58,7 +58,7 @@ pub struct Mutex(Recipient<LockMsg>);
 ///     let mutex = sys.new_mutex();
 ///     sys.spawn_fn(async move |inbox: &mut Inbox<()>| twice(inbox, mutex).await);
 /// });
-/// assert!(lock.is_ok() && mutex.unwrap_err().starts_with("deadlock"));
+/// assert!(lock.is_ok() && mutex.unwrap_err().to_string().starts_with("deadlock"));
 /// ```
 pub trait Lockable: Copy + 'static {
     #[doc(hidden)]

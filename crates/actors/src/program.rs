@@ -1,17 +1,55 @@
-//! A test as a program: its settings and its body, which is run anew for each machine.
+//! A program of actors: its settings and the body that sets it up, which is run anew for each machine.
 
 use crate::delivery::Delivery;
 use crate::environment::Environment;
 use crate::machine::ActorMachine;
 use crate::panics::catch;
 use crate::system::System;
+use std::fmt::Debug;
 use std::sync::Arc;
 use whippet_model::{ConflictRule, MachineError, Program};
 
-/// The body of a test.
-type Body = dyn Fn(&mut System) + Send + Sync;
+/// The setup of a program. Returns the error message if the user's function returned an error.
+type Setup = dyn Fn(&mut System) -> Option<String> + Send + Sync;
 
-/// A test as a program: its name, its settings and its body.
+/// The return type of the body of a test: `()`, or `Result<(), E>` if the body uses `?`.
+///
+/// The body runs before the exploration, so an error does not depend on the order of messages: it is a finding with an
+/// empty counterexample. To report an error from a handler, panic.
+///
+/// ```
+/// use whippet::prelude::*;
+/// let verdict = whippet::explore(|sys| {
+///     let start: u8 = "300".parse()?;
+///     let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| { inbox.receive().await; });
+///     sys.send(sink, start);
+///     Ok::<(), std::num::ParseIntError>(())
+/// }).unwrap();
+/// assert_eq!(verdict.findings[0].message, "the test returned an error: ParseIntError { kind: PosOverflow }");
+/// ```
+#[diagnostic::on_unimplemented(
+    message = "the body of a test returns `()` or `Result<(), E>` where `E: Debug`, not `{Self}`",
+    label = "`{Self}` is not an outcome of a test"
+)]
+pub trait TestOutcome {
+    /// Returns the text of the error, if the body returned one.
+    #[doc(hidden)]
+    fn into_error(self) -> Option<String>;
+}
+
+impl TestOutcome for () {
+    fn into_error(self) -> Option<String> {
+        None
+    }
+}
+
+impl<E: Debug> TestOutcome for Result<(), E> {
+    fn into_error(self) -> Option<String> {
+        self.err().map(|error| format!("{error:?}"))
+    }
+}
+
+/// A program of actors: its name, its settings and the body that sets it up.
 ///
 /// ```
 /// use whippet_actors::{Delivery, System, ActorProgram};
@@ -31,15 +69,18 @@ pub struct ActorProgram {
     environment: Environment,
     tasks: ConflictRule,
     remember: usize,
-    body: Arc<Body>,
+    setup: Arc<Setup>,
 }
 
 /// The default number of bytes that a machine may use to memoize steps of slow and async handlers.
 const REMEMBER: usize = 64 << 20;
 
 impl ActorProgram {
-    /// Creates a test with this name and body.
-    pub fn new(name: impl Into<String>, body: impl Fn(&mut System) + Send + Sync + 'static) -> ActorProgram {
+    /// Creates a program with this name. `body` sets it up, anew for each machine.
+    pub fn new<R: TestOutcome>(
+        name: impl Into<String>,
+        body: impl Fn(&mut System) -> R + Send + Sync + 'static,
+    ) -> ActorProgram {
         ActorProgram {
             name: name.into(),
             parameters: Vec::new(),
@@ -47,7 +88,7 @@ impl ActorProgram {
             environment: Environment::default(),
             tasks: ConflictRule::default(),
             remember: REMEMBER,
-            body: Arc::new(body),
+            setup: Arc::new(move |system| body(system).into_error()),
         }
     }
 
@@ -143,12 +184,13 @@ impl Program for ActorProgram {
 
     fn machine(&self) -> Result<ActorMachine, MachineError> {
         let mut system = System::new(self.delivery, self.environment);
-        let result = catch(|| (self.body)(&mut system));
-        if let Err(panic) = result {
-            return Err(MachineError::Misuse(format!("the body of the test panicked: {panic}")));
-        }
+        let result = catch(|| (self.setup)(&mut system));
+        let error = result.map_err(|panic| MachineError::Misuse(format!("the body of the test panicked: {panic}")))?;
         let mut machine = system.into_machine()?;
         machine.start(self.tasks, self.remember);
+        if let Some(error) = error {
+            machine.fail_at_start(&error);
+        }
         Ok(machine)
     }
 

@@ -164,7 +164,7 @@ impl<A> ActorOps for crate::Cx<A> {
 
 impl<T: Message> Promise<T> {
     /// Returns a promise of `g` applied to the result.
-    pub fn map<U: Message>(self, cx: &mut impl ActorOps, g: impl Fn(T) -> U + 'static) -> Promise<U> {
+    pub fn map<U: Message>(self, cx: &mut impl ActorOps, g: impl Fn(T) -> U + Send + 'static) -> Promise<U> {
         make(cx, |hands| hands.spawn_task("map", async move |task: &mut Task| g(task.wait(self).await)))
     }
 
@@ -183,7 +183,7 @@ impl<T: Message> Promise<T> {
     pub fn flat_map<U: Message>(
         self,
         cx: &mut impl ActorOps,
-        g: impl Fn(T, &mut Task) -> Promise<U> + 'static,
+        g: impl Fn(T, &mut Task) -> Promise<U> + Send + 'static,
     ) -> Promise<U> {
         let body = async move |task: &mut Task| {
             let value = task.wait(self).await;
@@ -205,7 +205,7 @@ impl<T: Message> Promise<T> {
     /// #     });
     /// # });
     /// ```
-    pub fn and_then(self, cx: &mut impl ActorOps, callback: impl Fn(&T) + 'static) -> Promise<T> {
+    pub fn and_then(self, cx: &mut impl ActorOps, callback: impl Fn(&T) + Send + 'static) -> Promise<T> {
         let body = async move |task: &mut Task| {
             let value = task.wait(self).await;
             callback(&value);
@@ -227,7 +227,11 @@ impl<T: Message> Promise<T> {
     ///     });
     /// });
     /// ```
-    pub fn on_complete(self, cx: &mut impl ActorOps, callback: impl AsyncFn(&mut Task, Result<T, Failure>) + 'static) {
+    pub fn on_complete(
+        self,
+        cx: &mut impl ActorOps,
+        callback: impl AsyncFn(&mut Task, Result<T, Failure>) + Send + 'static,
+    ) {
         let body = async move |task: &mut Task| {
             let result = task.try_wait(self).await;
             callback(task, result).await;
@@ -247,7 +251,7 @@ impl<T: Message> Promise<T> {
     /// #     });
     /// # });
     /// ```
-    pub fn recover(self, cx: &mut impl ActorOps, g: impl Fn(Failure) -> T + 'static) -> Promise<T> {
+    pub fn recover(self, cx: &mut impl ActorOps, g: impl Fn(Failure) -> T + Send + 'static) -> Promise<T> {
         let body = async move |task: &mut Task| match task.try_wait(self).await {
             Ok(value) => value,
             Err(failure) => g(failure),
@@ -305,7 +309,7 @@ impl Hands {
     pub(crate) fn spawn_task<T, F>(&self, kind: &str, body: F) -> Promise<T>
     where
         T: Message,
-        F: AsyncFn(&mut Task) -> T + 'static,
+        F: AsyncFn(&mut Task) -> T + Send + 'static,
     {
         let recipient = self.spawn_service_fn(kind, async move |inbox: &mut Inbox<Msg<T>>| {
             let mut task = Task { hands: inbox.hands.clone() };

@@ -122,11 +122,11 @@ impl System {
     /// #     type Msg = u32;
     /// #     async fn handle(&mut self, n: u32, _cx: &mut Cx<Self>) { assert!(n > 5, "too little"); }
     /// # }
-    /// let story = Checker::new("named").try_check(|sys| {
+    /// let failure = Checker::new("named").try_check(|sys| {
     ///     let till = sys.spawn_named("till of the shop", Sum(0));
     ///     sys.send(till, 2);
-    /// }).unwrap_err();
-    /// assert!(story.contains("1. till of the shop receives 2"), "{story}");
+    /// }).unwrap_err().to_string();
+    /// assert!(failure.contains("1. till of the shop receives 2"), "{failure}");
     /// ```
     pub fn spawn_named<A: Actor + Clone>(&mut self, name: &str, actor: A) -> Addr<A> {
         let addr = self.hands.spawn(Some(name), actor);
@@ -146,7 +146,7 @@ impl System {
     pub fn spawn_fn<M, F>(&mut self, body: F) -> Recipient<M>
     where
         M: Message,
-        F: AsyncFn(&mut Inbox<M>) + 'static,
+        F: AsyncFn(&mut Inbox<M>) + Send + 'static,
     {
         let recipient = self.hands.spawn_fn(None, body);
         self.adopt();
@@ -157,18 +157,18 @@ impl System {
     ///
     /// ```
     /// # use whippet::prelude::*;
-    /// let story = Checker::new("named").try_check(|sys| {
+    /// let failure = Checker::new("named").try_check(|sys| {
     ///     let picky = sys.spawn_fn_named("picky reader", async |inbox: &mut Inbox<u8>| {
     ///         assert_eq!(inbox.receive().await, 1);
     ///     });
     ///     sys.send(picky, 2);
-    /// }).unwrap_err();
-    /// assert!(story.contains("1. picky reader receives 2"), "{story}");
+    /// }).unwrap_err().to_string();
+    /// assert!(failure.contains("1. picky reader receives 2"), "{failure}");
     /// ```
     pub fn spawn_fn_named<M, F>(&mut self, name: &str, body: F) -> Recipient<M>
     where
         M: Message,
-        F: AsyncFn(&mut Inbox<M>) + 'static,
+        F: AsyncFn(&mut Inbox<M>) + Send + 'static,
     {
         let recipient = self.hands.spawn_fn(Some(name), body);
         self.adopt();
@@ -187,7 +187,7 @@ impl System {
     pub fn spawn_task<T, F>(&mut self, body: F) -> Promise<T>
     where
         T: Message,
-        F: AsyncFn(&mut Task) -> T + 'static,
+        F: AsyncFn(&mut Task) -> T + Send + 'static,
     {
         let promise = self.hands.spawn_task("task", body);
         self.adopt();
@@ -247,11 +247,11 @@ impl System {
     ///
     /// ```
     /// # use whippet::prelude::*;
-    /// let story = Checker::new("nobody gives one").try_check(|sys| {
+    /// let failure = Checker::new("nobody gives one").try_check(|sys| {
     ///     let none = sys.new_semaphore(0);
     ///     sys.spawn_fn(async move |inbox: &mut Inbox<()>| drop(inbox.acquire(none).await));
-    /// }).unwrap_err();
-    /// assert!(story.starts_with("deadlock"));
+    /// }).unwrap_err().to_string();
+    /// assert!(failure.starts_with("deadlock"));
     /// ```
     pub fn new_semaphore(&mut self, permits: u32) -> Semaphore {
         let semaphore = self.hands.new_semaphore(permits);
@@ -263,14 +263,14 @@ impl System {
     ///
     /// ```
     /// # use whippet::prelude::*;
-    /// let story = Checker::new("nobody notifies").try_check(|sys| {
+    /// let failure = Checker::new("nobody notifies").try_check(|sys| {
     ///     let (mutex, changed) = (sys.new_mutex(), sys.new_condvar());
     ///     sys.spawn_fn(async move |inbox: &mut Inbox<()>| {
     ///         let guard = inbox.lock(mutex).await;
     ///         drop(inbox.wait_on(changed, guard).await);
     ///     });
-    /// }).unwrap_err();
-    /// assert!(story.starts_with("deadlock"));
+    /// }).unwrap_err().to_string();
+    /// assert!(failure.starts_with("deadlock"));
     /// ```
     pub fn new_condvar(&mut self) -> Condvar {
         let condvar = self.hands.new_condvar();
@@ -282,13 +282,13 @@ impl System {
     ///
     /// ```
     /// # use whippet::prelude::*;
-    /// let story = Checker::new("nothing orders them").try_check(|sys| {
+    /// let failure = Checker::new("nothing orders them").try_check(|sys| {
     ///     let total = sys.new_shared(0);
     ///     for n in 1..=2 {
     ///         sys.spawn_fn(async move |inbox: &mut Inbox<()>| inbox.write(total, n));
     ///     }
-    /// }).unwrap_err();
-    /// assert!(story.starts_with("race"), "{story}");
+    /// }).unwrap_err().to_string();
+    /// assert!(failure.starts_with("race"), "{failure}");
     /// ```
     pub fn new_shared<T: Message>(&mut self, value: T) -> Shared<T> {
         self.hands.new_shared(value)
@@ -345,13 +345,13 @@ impl System {
     /// #     type Msg = i64;
     /// #     async fn handle(&mut self, sum: i64, _cx: &mut Cx<Self>) { self.0 += sum; }
     /// # }
-    /// let story = Checker::new("never negative").try_check(|sys| {
+    /// let failure = Checker::new("never negative").try_check(|sys| {
     ///     let account = sys.spawn(Account(0));
     ///     sys.send(account, 10);
     ///     sys.send(account, -5);
     ///     sys.always(account, |account| assert!(account.0 >= 0, "overdrawn"));
-    /// }).unwrap_err();
-    /// assert!(story.starts_with("assertion: always: overdrawn"));
+    /// }).unwrap_err().to_string();
+    /// assert!(failure.starts_with("assertion: always: overdrawn"));
     /// ```
     pub fn always<W: CheckTarget>(&mut self, who: W, check: impl Fn(W::View<'_>) + 'static) {
         self.machine.always(Check::new(who, check));
@@ -382,11 +382,11 @@ impl System {
     ///
     /// ```
     /// # use whippet::prelude::*;
-    /// let story = Checker::new("closed").try_check(|sys| {
+    /// let failure = Checker::new("closed").try_check(|sys| {
     ///     sys.environment(Environment::Closed);
     ///     sys.spawn_fn(async |inbox: &mut Inbox<()>| inbox.receive().await);
-    /// }).unwrap_err();
-    /// assert!(story.starts_with("environment"), "{story}");
+    /// }).unwrap_err().to_string();
+    /// assert!(failure.starts_with("environment"), "{failure}");
     /// ```
     pub fn environment(&mut self, environment: Environment) {
         self.machine.set_environment(environment);

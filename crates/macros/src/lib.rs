@@ -25,12 +25,14 @@ impl Parse for Setting {
 }
 
 /// The known settings; `true` if the setting takes a value.
-const SETTINGS: [(&str, bool); 12] = [
+const SETTINGS: [(&str, bool); 15] = [
     ("delivery", true),
     ("environment", true),
     ("reduction", true),
     ("order", true),
     ("jobs", true),
+    ("samples", true),
+    ("seed", true),
     ("first_bug", false),
     ("undeliverable_is_error", false),
     ("limit_executions", true),
@@ -38,12 +40,15 @@ const SETTINGS: [(&str, bool); 12] = [
     ("limit_steps", true),
     ("limit_handler", true),
     ("partial_is_enough", false),
+    ("determinism_check", true),
 ];
 
 /// Turns a function over a `System` into a test of every order of its messages.
 ///
 /// A finding fails the test with the counterexample and the command that replays it. The settings are the methods of
 /// `Checker`: `#[whippet::test(delivery = Delivery::Fifo, first_bug)]`.
+///
+/// The function may return `Result<(), E>` where `E: Debug`. An error that it returns is a finding.
 ///
 /// ```
 /// # // A test exists only in a test build: the macro runs the same body here.
@@ -57,7 +62,7 @@ const SETTINGS: [(&str, bool); 12] = [
 ///
 /// # run! {
 /// #[whippet::test(delivery = Delivery::Fifo)]
-/// fn takes_them_in_order(sys: &mut System) {
+/// fn received_in_order(sys: &mut System) {
 ///     let reader = sys.spawn_fn(async |inbox: &mut Inbox<u8>| {
 ///         let (first, second) = (inbox.receive().await, inbox.receive().await);
 ///         assert!(first + second == 3);
@@ -79,7 +84,7 @@ fn expand(settings: Punctuated<Setting, Token![,]>, function: ItemFn) -> syn::Re
     if let Some(keyword) = &signature.asyncness {
         return Err(Error::new(
             keyword.span(),
-            "the body of a whippet test sets actors up and is not async: make an actor of what waits",
+            "a whippet test sets up actors and is not async: to wait for something, spawn an actor that does",
         ));
     }
     if signature.inputs.len() != 1 || !signature.generics.params.is_empty() {
@@ -89,7 +94,10 @@ fn expand(settings: Punctuated<Setting, Token![,]>, function: ItemFn) -> syn::Re
     for Setting { name, value } in settings {
         let Some((_, takes_value)) = SETTINGS.iter().find(|(known, _)| name == known) else {
             let known: Vec<&str> = SETTINGS.iter().map(|(known, _)| *known).collect();
-            return Err(Error::new(name.span(), format!("there is no setting `{name}`: choose {}", known.join(", "))));
+            return Err(Error::new(
+                name.span(),
+                format!("unknown setting `{name}`; the settings are {}", known.join(", ")),
+            ));
         };
         calls.push(match (value, takes_value) {
             (Some(value), true) => quote_spanned!(name.span()=> .#name(#value)),
@@ -99,12 +107,12 @@ fn expand(settings: Punctuated<Setting, Token![,]>, function: ItemFn) -> syn::Re
         });
     }
     let (attributes, visibility, name) = (&function.attrs, &function.vis, &signature.ident);
-    let (input, body) = (&signature.inputs, &function.block);
+    let (input, output, body) = (&signature.inputs, &signature.output, &function.block);
     Ok(quote! {
         #(#attributes)*
         #[::core::prelude::v1::test]
         #visibility fn #name() {
-            fn body(#input) #body
+            fn body(#input) #output #body
             let path = concat!(module_path!(), "::", stringify!(#name));
             // The name that the test runner uses: without the crate.
             let name = path.split_once("::").map_or(path, |(_, name)| name);

@@ -158,7 +158,8 @@ impl Counters {
 /// ```
 /// let verdict = whippet::Checker::new("sampled")
 ///     .reduction(whippet::Reduction::Random)
-///     .samples(1, 200)
+///     .samples(200)
+///     .seed(1)
 ///     .explore(|sys| {
 ///         let sink = sys.spawn_fn(async |inbox: &mut whippet::Inbox<u8>| loop { inbox.receive().await; });
 ///         (0..3).for_each(|n| sys.send(sink, n));

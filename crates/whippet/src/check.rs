@@ -1,12 +1,13 @@
 //! Checks a program in a test: explores it, and fails with a counterexample and the command that replays it.
 
-use crate::replay;
+use crate::{determinism, replay};
+use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
-use whippet_actors::{ActorProgram, Delivery, Environment, System};
-use whippet_model::{ConflictRule, Verdict};
+use whippet_actors::{ActorProgram, Delivery, Environment, System, TestOutcome};
+use whippet_model::{ConflictRule, MachineError, Verdict};
 use whippet_report::failure;
-use whippet_search::{Options, Order, Reduction, ReplayError, SearchError, explore};
+use whippet_search::{Options, Order, Reduction, ReplayError, SearchError, explore as search};
 
 /// Explores every order of the messages of `body`, and panics with a counterexample if a problem is found.
 ///
@@ -31,8 +32,28 @@ use whippet_search::{Options, Order, Reduction, ReplayError, SearchError, explor
 /// });
 /// ```
 #[track_caller]
-pub fn check(body: impl Fn(&mut System) + Send + Sync + 'static) {
+pub fn check<R: TestOutcome>(body: impl Fn(&mut System) -> R + Send + Sync + 'static) {
     Checker::new(test_name()).check(body);
+}
+
+/// Explores every order of the messages of `body` and returns the verdict as a value: the findings, if any, and the
+/// number of executions.
+///
+/// For settings see [`Checker::explore`].
+///
+/// ```
+/// use whippet::{FindingKind, prelude::*};
+/// let verdict = whippet::explore(|sys| {
+///     let reader = sys.spawn_fn(async |inbox: &mut Inbox<u8>| assert_eq!(inbox.receive().await, 1));
+///     sys.send(reader, 1);
+///     sys.send(reader, 2);
+/// })?;
+/// assert_eq!(verdict.counters.executions, 2);
+/// assert_eq!(verdict.findings[0].kind, FindingKind::Assertion);
+/// # Ok::<(), whippet::CheckError>(())
+/// ```
+pub fn explore<R: TestOutcome>(body: impl Fn(&mut System) -> R + Send + Sync + 'static) -> Result<Verdict, CheckError> {
+    Checker::new(test_name()).explore(body)
 }
 
 /// Returns the name of the running test, which the test runner gives to the thread.
@@ -49,6 +70,7 @@ fn test_name() -> String {
 /// assert!(error.to_string().starts_with("the body of the test panicked: no configuration at "));
 /// ```
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum CheckError {
     /// The program cannot be explored with these options.
     #[error(transparent)]
@@ -64,6 +86,36 @@ pub enum CheckError {
         /// The reason.
         why: String,
     },
+}
+
+/// The failure of a test: its message is what a failing test shows.
+///
+/// ```
+/// use whippet::{CheckFailure, prelude::*};
+/// let failure: CheckFailure = Checker::new("wrong").try_check(|sys| {
+///     let reader = sys.spawn_fn(async |inbox: &mut Inbox<u8>| assert_eq!(inbox.receive().await, 1));
+///     sys.send(reader, 2);
+/// }).unwrap_err();
+/// assert!(failure.to_string().starts_with("assertion: "));
+/// assert!(failure.to_string().contains("1. actor receives 2 from the test"));
+/// ```
+#[derive(Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{message}")]
+pub struct CheckFailure {
+    pub(crate) message: String,
+}
+
+/// Prints the message as it is, so that a test that returns a `CheckFailure` shows it in a readable form.
+impl fmt::Debug for CheckFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl From<CheckError> for CheckFailure {
+    fn from(error: CheckError) -> CheckFailure {
+        CheckFailure { message: error.to_string() }
+    }
 }
 
 /// The settings of a test: the reduction, the order of the search, its limits.
@@ -84,6 +136,7 @@ pub struct Checker {
     environment: Environment,
     options: Options,
     partial: bool,
+    determinism: bool,
 }
 
 impl Checker {
@@ -102,6 +155,7 @@ impl Checker {
             environment: Environment::default(),
             options: Options::default(),
             partial: false,
+            determinism: true,
         }
     }
 
@@ -132,7 +186,7 @@ impl Checker {
     /// };
     /// assert!(Checker::new("somebody may still send").try_check(waits).is_ok());
     /// let closed = Checker::new("nobody will").environment(Environment::Closed);
-    /// assert!(closed.try_check(waits).unwrap_err().starts_with("environment"));
+    /// assert!(closed.try_check(waits).unwrap_err().to_string().starts_with("environment"));
     /// ```
     #[must_use]
     pub fn environment(mut self, environment: Environment) -> Checker {
@@ -232,7 +286,7 @@ impl Checker {
         self
     }
 
-    /// Sets the seed of searches that sample, and the number of their executions.
+    /// Sets the number of executions of a search that samples.
     ///
     /// ```
     /// # use whippet::prelude::*;
@@ -242,13 +296,31 @@ impl Checker {
     /// #         sys.send(sink, n);
     /// #     }
     /// # }
-    /// let verdict = Checker::new("a sample").reduction(Reduction::Pos).samples(7, 100).explore(some).unwrap();
+    /// let verdict = Checker::new("a sample").reduction(Reduction::Pos).samples(100).explore(some).unwrap();
     /// assert_eq!(verdict.counters.executions, 100);
     /// ```
     #[must_use]
-    pub fn samples(mut self, seed: u64, samples: u64) -> Checker {
-        self.options.seed = seed;
+    pub fn samples(mut self, samples: u64) -> Checker {
         self.options.samples = samples;
+        self
+    }
+
+    /// Sets the seed of a search that samples. The same seed selects the same executions.
+    ///
+    /// ```
+    /// # use whippet::prelude::*;
+    /// # fn some(sys: &mut System) {
+    /// #     let reader = sys.spawn_fn(async |inbox: &mut Inbox<u8>| assert!(inbox.receive().await == 1));
+    /// #     for n in 1..=4 {
+    /// #         sys.send(reader, n);
+    /// #     }
+    /// # }
+    /// let sample = |seed| Checker::new("a sample").reduction(Reduction::Random).samples(20).seed(seed).explore(some).unwrap();
+    /// assert_eq!(sample(7).findings[0].executions, sample(7).findings[0].executions);
+    /// ```
+    #[must_use]
+    pub fn seed(mut self, seed: u64) -> Checker {
+        self.options.seed = seed;
         self
     }
 
@@ -391,6 +463,38 @@ impl Checker {
         self
     }
 
+    /// Turns the determinism check off or on. It is on by default.
+    ///
+    /// If a search finds nothing, one execution is run, undone and run again. A difference is an error, because actors
+    /// that share memory other than by messages are explored wrongly. Turn the check off if the `Debug` text of a state
+    /// or message contains something that no actor depends on, such as a time or a global counter.
+    ///
+    /// ```
+    /// use std::sync::{Arc, Mutex};
+    /// use whippet::prelude::*;
+    /// #[derive(Clone, Debug)]
+    /// struct Logger { log: Arc<Mutex<Vec<u8>>> }
+    /// impl Actor for Logger {
+    ///     type Msg = u8;
+    ///     async fn handle(&mut self, n: u8, _cx: &mut Cx<Self>) { self.log.lock().unwrap().push(n); }
+    /// }
+    /// fn body(sys: &mut System) {
+    ///     let log = Arc::new(Mutex::new(Vec::new()));
+    ///     for n in 1..=2 {
+    ///         let logger = sys.spawn(Logger { log: log.clone() });
+    ///         sys.send(logger, n);
+    ///     }
+    /// }
+    /// let error = Checker::new("shared log").explore(body).unwrap_err().to_string();
+    /// assert!(error.contains("logger 1 shares memory with another actor"), "{error}");
+    /// assert!(Checker::new("shared log").determinism_check(false).explore(body).is_ok());
+    /// ```
+    #[must_use]
+    pub fn determinism_check(mut self, on: bool) -> Checker {
+        self.determinism = on;
+        self
+    }
+
     /// Changes any other option of the search.
     ///
     /// ```
@@ -424,14 +528,27 @@ impl Checker {
     /// program.machine().unwrap().enabled(&mut enabled);
     /// assert_eq!(enabled.len(), 1);
     /// ```
-    pub fn program(&self, body: impl Fn(&mut System) + Send + Sync + 'static) -> ActorProgram {
+    pub fn program<R: TestOutcome>(&self, body: impl Fn(&mut System) -> R + Send + Sync + 'static) -> ActorProgram {
         ActorProgram::new(self.name.clone(), body)
             .delivery(self.delivery)
             .environment(self.environment)
             .tasks(self.tasks)
     }
 
-    /// Explores the program and returns the verdict.
+    fn run(&self, program: ActorProgram) -> Result<Verdict, CheckError> {
+        let program = Arc::new(program);
+        let result = search(program.clone(), &self.options, &());
+        let doubtful = match &result {
+            Ok(verdict) => verdict.findings.is_empty(),
+            Err(error) => matches!(error, SearchError::Program(MachineError::Nondeterministic(_))),
+        };
+        if self.determinism && doubtful {
+            determinism::test(program, self.options.limits.handler)?;
+        }
+        Ok(result?)
+    }
+
+    /// Explores the program and returns the verdict as a value.
     ///
     /// ```
     /// use whippet::prelude::*;
@@ -442,8 +559,11 @@ impl Checker {
     /// }).unwrap();
     /// assert_eq!((verdict.counters.executions, verdict.findings.len()), (2, 1));
     /// ```
-    pub fn explore(&self, body: impl Fn(&mut System) + Send + Sync + 'static) -> Result<Verdict, CheckError> {
-        Ok(explore(Arc::new(self.program(body)), &self.options, &())?)
+    pub fn explore<R: TestOutcome>(
+        &self,
+        body: impl Fn(&mut System) -> R + Send + Sync + 'static,
+    ) -> Result<Verdict, CheckError> {
+        self.run(self.program(body))
     }
 
     /// Explores the program, and panics with a counterexample and the command that replays it if a problem is found.
@@ -463,13 +583,13 @@ impl Checker {
     /// });
     /// ```
     #[track_caller]
-    pub fn check(&self, body: impl Fn(&mut System) + Send + Sync + 'static) {
-        if let Err(story) = self.try_check(body) {
-            panic!("{story}");
+    pub fn check<R: TestOutcome>(&self, body: impl Fn(&mut System) -> R + Send + Sync + 'static) {
+        if let Err(failure) = self.try_check(body) {
+            panic!("{failure}");
         }
     }
 
-    /// Like [`check`](Checker::check), but returns the message of the panic as an error.
+    /// Like [`check`](Checker::check), but returns the failure instead of panicking.
     ///
     /// ```
     /// use whippet::prelude::*;
@@ -478,19 +598,22 @@ impl Checker {
     ///     sys.send(sink, 1);
     ///     sys.send(sink, 2);
     /// });
-    /// assert!(result.unwrap_err().starts_with("no verdict"));
+    /// assert!(result.unwrap_err().to_string().starts_with("no verdict"));
     /// ```
-    pub fn try_check(&self, body: impl Fn(&mut System) + Send + Sync + 'static) -> Result<(), String> {
+    pub fn try_check<R: TestOutcome>(
+        &self,
+        body: impl Fn(&mut System) -> R + Send + Sync + 'static,
+    ) -> Result<(), CheckFailure> {
         let program = self.program(body);
-        if let Some(schedule) = replay::wanted(&self.name).map_err(|error| error.to_string())? {
+        if let Some(schedule) = replay::wanted(&self.name)? {
             return replay::carry_out(program, &schedule, self.options.limits.handler);
         }
-        let verdict = explore(Arc::new(program), &self.options, &()).map_err(|error| error.to_string())?;
+        let verdict = self.run(program)?;
         let findings = verdict.findings.iter().enumerate();
         let replays: Vec<String> =
             findings.map(|(k, finding)| replay::save(&self.name, k, &finding.schedule)).collect();
         match failure(&verdict, self.partial, &replays) {
-            Some(text) => Err(text),
+            Some(message) => Err(CheckFailure { message }),
             None => Ok(()),
         }
     }

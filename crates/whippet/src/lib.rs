@@ -44,16 +44,18 @@
 //! deterministic wherever a replay can see the difference; it does not silently get a wrong verdict there.
 
 mod check;
+mod determinism;
 mod replay;
 
-pub use check::{CheckError, Checker, check};
+pub use check::{CheckError, CheckFailure, Checker, check, explore};
 pub use whippet_actors::{
     Actor, ActorMachine, ActorOps, ActorProgram, Addr, Call, CheckTarget, Condvar, Cx, Delivery, Environment, Failure,
     Guard, Hashes, Inbox, Lock, Lockable, Message, Mutex, Permit, Promise, ReadGuard, Receive, Recipient, Reply,
-    RwLock, Semaphore, Shared, States, System, Task, Tracked, WriteGuard, receive,
+    RwLock, Semaphore, Shared, States, System, Task, TestOutcome, Tracked, WriteGuard, receive,
 };
 pub use whippet_macros::test;
 pub use whippet_model as model;
+pub use whippet_model::{Finding, FindingKind, Verdict};
 pub use whippet_report as report;
 pub use whippet_search as search;
 pub use whippet_search::{Order, Reduction};

@@ -1,6 +1,6 @@
 //! Schedules of failing tests: saving and replaying them.
 
-use crate::CheckError;
+use crate::{CheckError, CheckFailure};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -26,8 +26,8 @@ fn read(path: &Path) -> Result<Schedule, CheckError> {
 }
 
 /// Replays a schedule. The error lists the problems that occur, with the counterexample.
-pub(crate) fn carry_out(test: ActorProgram, schedule: &Schedule, limit: Duration) -> Result<(), String> {
-    let replayed = replay_within(Arc::new(test), schedule, limit).map_err(|error| error.to_string())?;
+pub(crate) fn carry_out(program: ActorProgram, schedule: &Schedule, limit: Duration) -> Result<(), CheckFailure> {
+    let replayed = replay_within(Arc::new(program), schedule, limit).map_err(CheckError::from)?;
     let mut text = String::new();
     for problem in &replayed.problems {
         let place = problem.place.as_ref().map(|place| format!(" at {place}")).unwrap_or_default();
@@ -36,7 +36,7 @@ pub(crate) fn carry_out(test: ActorProgram, schedule: &Schedule, limit: Duration
     if text.is_empty() {
         return Ok(());
     }
-    Err(whippet_report::plain(&format!("{text}{}", story(&replayed.story))))
+    Err(CheckFailure { message: whippet_report::plain(&format!("{text}{}", story(&replayed.story))) })
 }
 
 /// Saves the schedule of the `k`-th finding of a test and returns the command that replays it.

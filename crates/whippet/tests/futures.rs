@@ -14,7 +14,7 @@ fn counts(verdict: &Verdict, kind: FindingKind) -> (u64, u64, u64) {
 }
 
 /// Spawns a main actor that waits for the tasks created by `make`.
-fn main_waits(sys: &mut System, make: impl Fn(&mut Inbox<()>) -> Vec<Promise<()>> + 'static) {
+fn main_waits(sys: &mut System, make: impl Fn(&mut Inbox<()>) -> Vec<Promise<()>> + Send + 'static) {
     sys.spawn_fn_named("main", async move |main: &mut Inbox<()>| {
         let promises = make(main);
         main.join_all(promises).await;

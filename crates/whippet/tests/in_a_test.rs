@@ -49,7 +49,7 @@ fn in_order_it_is_never_overdrawn(sys: &mut System) {
 #[test]
 fn the_bug() {
     let replaying = std::env::var_os("WHIPPET_REPLAY").is_some();
-    let text = Checker::new("the_bug").try_check(overdrawn).unwrap_err();
+    let text = Checker::new("the_bug").try_check(overdrawn).unwrap_err().to_string();
     assert!(text.starts_with("assertion: always: overdrawn: -5 at "), "{text}");
     assert!(text.contains("1. account receives Withdraw(5) from the test"), "{text}");
     assert!(text.contains("[balance: 0 → -5]"), "{text}");
@@ -59,7 +59,7 @@ fn the_bug() {
 
 #[test]
 fn the_printed_command_replays() {
-    let text = Checker::new("the_bug").try_check(overdrawn).unwrap_err();
+    let text = Checker::new("the_bug").try_check(overdrawn).unwrap_err().to_string();
     let file = text.split("WHIPPET_REPLAY=").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
     let run = |file: &str| {
         let this = std::env::current_exe().unwrap();
@@ -135,6 +135,86 @@ fn nondeterminism_is_told() {
     assert!(error.to_string().contains("usual causes"), "{error}");
 }
 
+/// Actors that share an `Rc` do not compile (see `tests/ui`). Other shared memory is found by running an execution twice.
+#[test]
+fn shared_memory_is_named() {
+    use std::sync::{Arc, Mutex};
+    #[derive(Clone, Debug)]
+    struct Bidder {
+        highest: Arc<Mutex<u32>>,
+        won: bool,
+    }
+    impl Actor for Bidder {
+        type Msg = u32;
+        async fn handle(&mut self, bid: u32, _cx: &mut Cx<Self>) {
+            let mut highest = self.highest.lock().unwrap();
+            self.won = bid > *highest;
+            *highest = bid.max(*highest);
+        }
+    }
+    let error = whippet::explore(|sys| {
+        let highest = Arc::new(Mutex::new(0));
+        for bid in [10, 20] {
+            let bidder = sys.spawn(Bidder { highest: highest.clone(), won: false });
+            sys.send(bidder, bid);
+        }
+    });
+    let error = error.unwrap_err().to_string();
+    assert!(error.contains("bidder 1, step 1"), "{error}");
+    assert!(error.contains("bidder 1 shares memory with another actor"), "{error}");
+}
+
+/// The order of a `std` hash map differs from run to run; where no actor depends on it, that is no error.
+#[test]
+#[allow(clippy::disallowed_types)]
+fn a_hash_map_in_a_state_is_no_difference() {
+    #[derive(Clone, Debug, Default)]
+    struct Registry(std::collections::HashMap<u32, String>);
+    impl Actor for Registry {
+        type Msg = u32;
+        async fn handle(&mut self, n: u32, _cx: &mut Cx<Self>) {
+            self.0 = (0..n).map(|k| (k, format!("name {k}"))).collect();
+        }
+    }
+    whippet::check(|sys| {
+        let registry = sys.spawn(Registry::default());
+        sys.send(registry, 20);
+    });
+}
+
+#[whippet::test]
+fn a_test_may_return_a_result(sys: &mut System) -> Result<(), std::num::ParseIntError> {
+    let account = sys.spawn(Account::default());
+    sys.send(account, Msg::Deposit("10".parse()?));
+    sys.at_end(account, |account| assert_eq!(account.balance, 10));
+    Ok(())
+}
+
+#[test]
+fn an_error_that_a_test_returns_is_a_finding() {
+    let verdict = whippet::explore(|sys| {
+        let account = sys.spawn(Account::default());
+        sys.send(account, Msg::Deposit("ten".parse()?));
+        Ok::<(), std::num::ParseIntError>(())
+    });
+    let verdict = verdict.unwrap();
+    let [finding] = &verdict.findings[..] else { panic!("one finding: {:?}", verdict.findings) };
+    assert_eq!(finding.kind, whippet::FindingKind::Assertion);
+    assert_eq!(finding.message, "the test returned an error: ParseIntError { kind: InvalidDigit }");
+    assert!(finding.story.is_empty());
+}
+
+/// `impl Future` is the trait of the standard library where the prelude is imported.
+#[test]
+fn the_prelude_leaves_future_alone() {
+    fn doubled(n: u32) -> impl Future<Output = u32> {
+        async move { 2 * n }
+    }
+    whippet::check(|sys| {
+        sys.spawn_fn(async |_inbox: &mut Inbox<()>| assert_eq!(doubled(3).await, 6));
+    });
+}
+
 #[test]
 fn an_endless_handler_meets_its_limit() {
     #[derive(Clone, Debug)]
@@ -162,7 +242,7 @@ fn an_endless_handler_meets_its_limit() {
 }
 
 #[test]
-fn the_attribute_says_what_is_wrong_with_its_use() {
+fn misuse_does_not_compile() {
     trybuild::TestCases::new().compile_fail("tests/ui/*.rs");
 }
 

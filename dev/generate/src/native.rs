@@ -2,11 +2,9 @@
 //!
 //! Events have the same names as on the machine of the toy language, so traces can be compared directly.
 
-use std::cell::OnceCell;
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::rc::Rc;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use whippet_actors::{Actor, ActorProgram, Cx, Delivery, Hashes, Inbox, Recipient, Reply, System};
 use whippet_search::toy::{self, Action, Program, STORES, Target};
 
@@ -57,7 +55,7 @@ pub fn native(program: &Program, style: Style) -> ActorProgram {
     };
     let program = Arc::new(program.clone());
     let body = move |system: &mut System| {
-        let stage = Rc::new(Stage { program: program.clone(), style, first: OnceCell::new() });
+        let stage = Arc::new(Stage { program: program.clone(), style, first: OnceLock::new() });
         let first = (0..program.actors).map(|like| {
             let mind = Mind::new(stage.clone(), like, None);
             if style.has_body(like) { system.spawn_fn(mind.body()) } else { system.spawn(mind).into() }
@@ -83,13 +81,13 @@ struct Msg {
 struct Stage {
     program: Arc<Program>,
     style: Style,
-    first: OnceCell<Vec<Recipient<Msg>>>,
+    first: OnceLock<Vec<Recipient<Msg>>>,
 }
 
 /// The state of an actor.
 #[derive(Clone)]
 struct Mind {
-    stage: Rc<Stage>,
+    stage: Arc<Stage>,
     like: u32,
     state: i32,
     stores: [i32; STORES],
@@ -171,7 +169,7 @@ hands!(Cx<Mind>);
 hands!(Inbox<Msg>);
 
 impl Mind {
-    fn new(stage: Rc<Stage>, like: u32, creator: Option<Recipient<Msg>>) -> Mind {
+    fn new(stage: Arc<Stage>, like: u32, creator: Option<Recipient<Msg>>) -> Mind {
         Mind { stage, like, state: 0, stores: [0; STORES], stopped: false, creator, newest: None }
     }
 

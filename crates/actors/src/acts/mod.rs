@@ -137,7 +137,7 @@ macro_rules! acts {
         pub fn spawn_fn<N, F>(&mut self, body: F) -> $crate::Recipient<N>
         where
             N: $crate::Message,
-            F: AsyncFn(&mut $crate::Inbox<N>) + 'static,
+            F: AsyncFn(&mut $crate::Inbox<N>) + Send + 'static,
         {
             self.hands.spawn_fn(None, body)
         }
@@ -157,7 +157,7 @@ macro_rules! acts {
         pub fn spawn_fn_named<N, F>(&mut self, name: &str, body: F) -> $crate::Recipient<N>
         where
             N: $crate::Message,
-            F: AsyncFn(&mut $crate::Inbox<N>) + 'static,
+            F: AsyncFn(&mut $crate::Inbox<N>) + Send + 'static,
         {
             self.hands.spawn_fn(Some(name), body)
         }

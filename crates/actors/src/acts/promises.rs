@@ -19,7 +19,7 @@ macro_rules! acts_on_promises {
         pub fn spawn_task<T, F>(&mut self, body: F) -> $crate::Promise<T>
         where
             T: $crate::Message,
-            F: AsyncFn(&mut $crate::Task) -> T + 'static,
+            F: AsyncFn(&mut $crate::Task) -> T + Send + 'static,
         {
             self.hands.spawn_task("task", body)
         }

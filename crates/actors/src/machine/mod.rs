@@ -12,6 +12,7 @@
 //! and steps are described in `story.rs`. Further queries of searches are answered in `fingerprint.rs` and
 //! `knowledge.rs`.
 
+mod determinism;
 mod ending;
 mod fingerprint;
 mod finish;

@@ -6,7 +6,7 @@ use crate::cell::Trouble;
 use crate::checks::Check;
 use crate::environment::Environment;
 use crate::shared::TOO_LATE;
-use whippet_model::{ActorNo, ConflictRule, Dependence, Machine, MachineError};
+use whippet_model::{ActorNo, ConflictRule, Dependence, FindingKind, Machine, MachineError, Name, Problem};
 
 impl ActorMachine {
     /// Adds a check that runs after each step of an actor that it inspects.
@@ -83,6 +83,18 @@ impl ActorMachine {
             self.marks = Some(marks);
             self.find_out();
         }
+    }
+
+    /// Reports that the body of the test returned an error, as a problem of every execution.
+    pub(crate) fn fail_at_start(&mut self, error: &str) {
+        self.at_start = Some(Problem {
+            kind: FindingKind::Assertion,
+            message: format!("the test returned an error: {error}"),
+            place: None,
+            key: Name::ROOT.mixed(FindingKind::Assertion as u64),
+            steps: Vec::new(),
+            warning: false,
+        });
     }
 
     fn sends_so_far(&self) -> Vec<(ActorNo, ActorNo)> {

@@ -7,14 +7,14 @@
 use super::prelude::*;
 use std::fmt;
 use std::hash::{Hash, Hasher};
-use std::rc::Rc;
+use std::sync::Arc;
 
 /// A function that creates the `k`-th request, given its reply handle.
-type Request<A> = Rc<dyn Fn(usize, Reply<()>) -> <A as Actor>::Msg>;
+type Request<A> = Arc<dyn Fn(usize, Reply<()>) -> <A as Actor>::Msg + Send + Sync>;
 
 /// An actor that calls each of `others` in turn.
 pub(crate) struct Driver<A: Actor> {
-    others: Rc<[Addr<A>]>,
+    others: Arc<[Addr<A>]>,
     request: Request<A>,
 }
 
@@ -22,9 +22,9 @@ pub(crate) struct Driver<A: Actor> {
 pub(crate) fn introduce<A: Actor>(
     sys: &mut System,
     others: impl IntoIterator<Item = Addr<A>>,
-    request: impl Fn(usize, Reply<()>) -> A::Msg + 'static,
+    request: impl Fn(usize, Reply<()>) -> A::Msg + Send + Sync + 'static,
 ) {
-    let driver = sys.spawn_named("driver", Driver { others: others.into_iter().collect(), request: Rc::new(request) });
+    let driver = sys.spawn_named("driver", Driver { others: others.into_iter().collect(), request: Arc::new(request) });
     sys.send(driver, Introduce);
     sys.settle();
 }

@@ -7,7 +7,7 @@
 //! Scala: the body of the master starts immediately, without a message.
 
 use super::prelude::*;
-use std::rc::Rc;
+use std::sync::Arc;
 
 pub(crate) const SUBJECT: Subject = Subject {
     name: "pi",
@@ -59,7 +59,7 @@ impl Actor for Worker {
 
 #[derive(Clone, Debug, Hash)]
 struct Master {
-    workers: Rc<[Addr<Worker>]>,
+    workers: Arc<[Addr<Worker>]>,
     received: usize,
     sum: i64,
 }

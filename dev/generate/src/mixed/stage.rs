@@ -1,11 +1,9 @@
 //! Execution of the scripts of a mixed program by native actors.
 
 use super::{Act, Mixed};
-use std::cell::OnceCell;
 use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
-use std::rc::Rc;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use whippet_actors::{
     Actor, Addr, Condvar, Cx, Guard, Lock, Permit, Promise, ReadGuard, Recipient, Reply, RwLock, Semaphore, Shared,
     System, Task, WriteGuard,
@@ -43,7 +41,7 @@ pub(super) fn set_up(system: &mut System, program: &Mixed, results: &Results) {
         condvar: system.new_condvar(),
         variables: [system.new_shared(0), system.new_shared(1)],
     };
-    let stage = Rc::new(Stage { scripts: program.scripts.clone(), things, actors: OnceCell::new() });
+    let stage = Arc::new(Stage { scripts: program.scripts.clone(), things, actors: OnceLock::new() });
     let minds = (0..program.actors).map(|script| Mind { stage: stage.clone(), script, seen: 0 });
     let actors: Vec<Addr<Mind>> = minds.map(|mind| system.spawn(mind)).collect();
     for &actor in &actors {
@@ -69,7 +67,7 @@ struct Things {
 struct Stage {
     scripts: Vec<Vec<Act>>,
     things: Things,
-    actors: OnceCell<Vec<Recipient<Msg>>>,
+    actors: OnceLock<Vec<Recipient<Msg>>>,
 }
 
 #[derive(Clone, Debug)]
@@ -82,7 +80,7 @@ enum Msg {
 /// An actor that executes a script.
 #[derive(Clone)]
 struct Mind {
-    stage: Rc<Stage>,
+    stage: Arc<Stage>,
     script: usize,
     seen: u64,
 }
@@ -141,7 +139,7 @@ trait Hands: Sized {
     fn read(&mut self, variable: Shared<u64>) -> u64;
     fn write(&mut self, variable: Shared<u64>, value: u64);
     fn make(&mut self, value: u64) -> Shared<u64>;
-    fn fork(&mut self, stage: Rc<Stage>, things: Things, script: usize) -> Promise<u64>;
+    fn fork(&mut self, stage: Arc<Stage>, things: Things, script: usize) -> Promise<u64>;
     async fn wait(&mut self, future: Promise<u64>) -> u64;
     async fn wait_or_timeout(&mut self, future: Promise<u64>) -> Option<u64>;
     fn send(&mut self, to: Recipient<Msg>, n: u64);
@@ -175,7 +173,7 @@ macro_rules! hands {
             fn make(&mut self, value: u64) -> Shared<u64> {
                 self.new_shared(value)
             }
-            fn fork(&mut self, stage: Rc<Stage>, things: Things, script: usize) -> Promise<u64> {
+            fn fork(&mut self, stage: Arc<Stage>, things: Things, script: usize) -> Promise<u64> {
                 self.spawn_task(async move |task: &mut Task| {
                     Box::pin(carry_out(task, stage.clone(), things, script, None, 0)).await
                 })
@@ -202,7 +200,7 @@ hands!(Task);
 /// Executes a script and returns the values it has seen.
 async fn carry_out(
     hands: &mut impl Hands,
-    stage: Rc<Stage>,
+    stage: Arc<Stage>,
     mut things: Things,
     script: usize,
     me: Option<Recipient<Msg>>,

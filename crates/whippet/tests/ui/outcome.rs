@@ -1,0 +1,3 @@
+fn main() {
+    whippet::check(|_sys| 1u32);
+}
