@@ -43,6 +43,22 @@ impl TestOutcome for () {
     }
 }
 
+/// Gives a name to the type `!`, which stable Rust allows only as the return type of a function.
+trait Output {
+    type Type;
+}
+
+impl<T> Output for fn() -> T {
+    type Type = T;
+}
+
+/// The outcome of a body that always panics.
+impl TestOutcome for <fn() -> ! as Output>::Type {
+    fn into_error(self) -> Option<String> {
+        match self {}
+    }
+}
+
 impl<E: Debug> TestOutcome for Result<(), E> {
     fn into_error(self) -> Option<String> {
         self.err().map(|error| format!("{error:?}"))
