@@ -44,16 +44,18 @@ impl TestOutcome for () {
 }
 
 /// Gives a name to the type `!`, which stable Rust allows only as the return type of a function.
-trait Output {
-    type Type;
-}
+mod never {
+    pub trait Output {
+        type Type;
+    }
 
-impl<T> Output for fn() -> T {
-    type Type = T;
+    impl<T> Output for fn() -> T {
+        type Type = T;
+    }
 }
 
 /// The outcome of a body that always panics.
-impl TestOutcome for <fn() -> ! as Output>::Type {
+impl TestOutcome for <fn() -> ! as never::Output>::Type {
     fn into_error(self) -> Option<String> {
         match self {}
     }
