@@ -207,6 +207,7 @@ fn an_error_that_a_test_returns_is_a_finding() {
 /// `impl Future` is the trait of the standard library where the prelude is imported.
 #[test]
 fn the_prelude_leaves_future_alone() {
+    #[allow(clippy::manual_async_fn)]
     fn doubled(n: u32) -> impl Future<Output = u32> {
         async move { 2 * n }
     }
