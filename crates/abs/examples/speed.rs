@@ -36,7 +36,7 @@ const PROGRAMS: [(&str, &str); 3] = [
 fn main() {
     for (what, text) in PROGRAMS {
         let program =
-            AbsProgram::parse("speed.abs", text).unwrap_or_else(|error| panic!("{error}")).statements(u64::MAX);
+            AbsProgram::parse("speed.abs", text).unwrap_or_else(|error| panic!("{error}")).statement_limit(u64::MAX);
         let mut machine = program.machine().expect("a program that was checked has a machine");
         let meter = Meter::start();
         every_order(&mut machine);

@@ -38,7 +38,7 @@ builtins! {
 }
 
 /// The maximum length of a string and the maximum number of bits of a number; beyond it a program exceeds a limit.
-pub(crate) const LARGEST: usize = 1 << 20;
+pub(crate) const MAX_SIZE: usize = 1 << 20;
 
 const NIL: Value = Value::Atom(known::NIL);
 const EMPTY_SET: Value = Value::Atom(known::EMPTY_SET);
@@ -97,14 +97,14 @@ pub(crate) fn apply(eval: &mut Eval<'_>, builtin: Builtin, args: &[Value], at: u
 fn float(value: &Value) -> f64 {
     match value {
         Value::Float(float) => *float,
-        other => unreachable!("the checker let {other:?} pass as a Float"),
+        other => unreachable!("internal error: expected a Float, got {other:?}"),
     }
 }
 
 fn text(value: &Value) -> &str {
     match value {
         Value::Str(text) => text,
-        other => unreachable!("the checker let {other:?} pass as a String"),
+        other => unreachable!("internal error: expected a String, got {other:?}"),
     }
 }
 
@@ -213,7 +213,7 @@ fn power(eval: &mut Eval<'_>, args: &[Value], at: u32) -> Result<Value, Thrown> 
         return Err(eval.throw(known::DIVISION_BY_ZERO, at));
     }
     let bits = base.numer().bits().max(base.denom().bits()).saturating_mul(exponent.unsigned_abs());
-    if bits > LARGEST as u64 {
+    if bits > MAX_SIZE as u64 {
         return Err(eval.too_large(at));
     }
     Ok(Value::number(num_traits::Pow::pow(base, BigInt::from(exponent))))

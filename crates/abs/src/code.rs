@@ -6,15 +6,17 @@
 use crate::source::Source;
 use crate::syntax::ast::{Binary, Unary};
 use num_rational::BigRational;
+use rustc_hash::FxHashMap;
 
 /// A constant in the source.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Const {
     Unit,
     Null,
     Bool(bool),
     Number(BigRational),
-    Float(f64),
+    /// The bits of a float.
+    Float(u64),
     Str(String),
     Construct(u32),
 }
@@ -183,8 +185,8 @@ pub(crate) struct Class {
     pub(crate) fields: Vec<String>,
     /// The method that initializes the fields and runs the block of the class.
     pub(crate) init: u32,
-    /// The method for each method name, if the class has it.
-    pub(crate) methods: Vec<Option<u32>>,
+    /// The methods of the class, by the index of the name in [`Code::method_names`].
+    pub(crate) methods: FxHashMap<u32, u32>,
     /// The method `run`, which starts automatically.
     pub(crate) run: Option<u32>,
     pub(crate) interfaces: Vec<u32>,

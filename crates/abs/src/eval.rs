@@ -1,14 +1,13 @@
 //! Evaluates expressions over the variables of a frame, without side effects, and counts their cost.
 
-use crate::builtins::{self, LARGEST};
+use crate::builtins::{self, MAX_SIZE};
 use crate::code::{Code, Const, Expr, Pattern, known};
 use crate::syntax::ast::{Binary, Unary};
-use crate::value::{Closure, Value, with_stack};
+use crate::value::{Value, with_stack};
 use num_rational::BigRational;
 use num_traits::Zero;
 use smallvec::SmallVec;
 use std::cmp::Ordering;
-use std::rc::Rc;
 use whippet_model::Branch;
 
 /// An exception being propagated, or an exceeded limit.
@@ -27,21 +26,30 @@ pub(crate) enum Limit {
     Depth,
     Size,
     /// The number of branches of a step.
-    Ways,
+    Random,
 }
 
 /// The branch that a step takes at each `random`, and the number of branches there.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Ways {
+pub(crate) struct RandomChoices {
     pub(crate) branch: Branch,
     pub(crate) arities: SmallVec<[u32; 2]>,
 }
 
 /// The maximum argument of `random`: it chooses from at most this many numbers.
-pub(crate) const MOST_WAYS: i64 = Branch::VALUES as i64;
+pub(crate) const MAX_RANDOM: i64 = Branch::VALUES as i64;
 
 /// The maximum nesting depth of functions and synchronous calls.
-pub(crate) const MOST_NESTED: u32 = 20_000;
+pub(crate) const MAX_NESTING: u32 = 20_000;
+
+/// What an evaluation needs to know of the objects that exist.
+pub(crate) trait Objects {
+    /// Returns the class of an object.
+    fn class_of(&self, object: u32) -> u32;
+
+    /// Returns the text of an object in strings of the program, which is equal in equivalent executions.
+    fn stable_text(&self, object: u32) -> String;
+}
 
 /// The state of an evaluation.
 pub(crate) struct Eval<'a> {
@@ -53,15 +61,13 @@ pub(crate) struct Eval<'a> {
     pub(crate) base: usize,
     pub(crate) fields: &'a [Value],
     pub(crate) this: Value,
-    /// A function that returns the class of an object.
-    pub(crate) class_of: &'a dyn Fn(u32) -> u32,
-    pub(crate) name_of: &'a dyn Fn(u32) -> String,
+    pub(crate) objects: &'a dyn Objects,
     /// The number of statements and calls still allowed.
     pub(crate) fuel: &'a mut u64,
     pub(crate) depth: u32,
     /// The fields that were read, as bits (see [`field_bit`]).
     pub(crate) read: u64,
-    pub(crate) ways: &'a mut Ways,
+    pub(crate) random: &'a mut RandomChoices,
 }
 
 /// Returns the bit of a field. The last bit stands for all fields from number 63 on.
@@ -76,7 +82,7 @@ pub(crate) fn constants(code: &Code) -> Vec<Value> {
         Const::Null => Value::Null,
         Const::Bool(truth) => Value::Bool(*truth),
         Const::Number(number) => Value::number(number.clone()),
-        Const::Float(float) => Value::Float(*float),
+        Const::Float(bits) => Value::Float(f64::from_bits(*bits)),
         Const::Str(text) => Value::str(text.clone()),
         Const::Construct(constructor) => Value::Atom(*constructor),
     };
@@ -105,7 +111,7 @@ impl Eval<'_> {
     pub(crate) fn text(&self, value: &Value) -> String {
         match value {
             Value::Str(text) => text.to_string(),
-            other => other.show(self.code, self.name_of),
+            other => other.show(self.code, &|object| self.objects.stable_text(object)),
         }
     }
 
@@ -145,10 +151,10 @@ impl Eval<'_> {
             }
             Expr::CallLocal(slot, args, at) => {
                 let Value::Function(closure) = self.stack[self.base + *slot as usize].clone() else {
-                    unreachable!("the checker let something else pass as a function")
+                    unreachable!("internal error: expected a function")
                 };
                 let base = self.stack.len();
-                self.stack.extend(closure.taken.iter().cloned());
+                self.stack.extend(closure.captured.iter().cloned());
                 self.push_args(args)?;
                 self.call(closure.function, base, *at)?
             }
@@ -159,8 +165,8 @@ impl Eval<'_> {
                 builtins::apply(self, *builtin, &args, *at)?
             }
             Expr::Closure(function, slots, _) => {
-                let taken = slots.iter().map(|slot| self.stack[self.base + *slot as usize].clone()).collect();
-                Value::Function(Rc::new(Closure { function: *function, taken }))
+                let captured = slots.iter().map(|slot| self.stack[self.base + *slot as usize].clone()).collect();
+                Value::closure(*function, captured)
             }
             Expr::Implements(inner, interface) => {
                 let object = self.expr(inner)?;
@@ -175,7 +181,7 @@ impl Eval<'_> {
                 for part in parts {
                     let value = self.expr(part)?;
                     text.push_str(&self.text(&value));
-                    if text.len() > LARGEST {
+                    if text.len() > MAX_SIZE {
                         return Err(self.too_large(*at));
                     }
                 }
@@ -190,13 +196,13 @@ impl Eval<'_> {
 
     /// Returns the number below `below` that the branch of this step selects, and records how many there are.
     fn random(&mut self, below: &Value, at: u32) -> Result<Value, Thrown> {
-        let digit = self.ways.arities.len();
+        let digit = self.random.arities.len();
         match below {
-            Value::Int(n @ 1..=MOST_WAYS) if digit < Branch::DIGITS => {
-                self.ways.arities.push(*n as u32);
-                Ok(Value::Int(i64::from(self.ways.branch.digit(digit))))
+            Value::Int(n @ 1..=MAX_RANDOM) if digit < Branch::DIGITS => {
+                self.random.arities.push(*n as u32);
+                Ok(Value::Int(i64::from(self.random.branch.digit(digit))))
             }
-            _ => Err(Thrown::Limit(Limit::Ways, at)),
+            _ => Err(Thrown::Limit(Limit::Random, at)),
         }
     }
 
@@ -210,7 +216,9 @@ impl Eval<'_> {
 
     fn implements(&self, object: &Value, interface: u32) -> bool {
         match object {
-            Value::Object(at, _) => self.code.classes[(self.class_of)(*at) as usize].interfaces.contains(&interface),
+            Value::Object(at, _) => {
+                self.code.classes[self.objects.class_of(*at) as usize].interfaces.contains(&interface)
+            }
             _ => false,
         }
     }
@@ -218,7 +226,7 @@ impl Eval<'_> {
     /// Calls a function whose arguments are on the stack from `base` on.
     fn call(&mut self, function: u32, base: usize, at: u32) -> Result<Value, Thrown> {
         self.spend(1, at)?;
-        if self.depth == MOST_NESTED {
+        if self.depth == MAX_NESTING {
             return Err(Thrown::Limit(Limit::Depth, at));
         }
         let code = self.code;
@@ -314,7 +322,7 @@ impl Eval<'_> {
             }
             (Value::Str(_), _) | (_, Value::Str(_)) => {
                 let text = self.text(left) + &self.text(right);
-                return if text.len() > LARGEST { Err(self.too_large(at)) } else { Ok(Value::str(text)) };
+                return if text.len() > MAX_SIZE { Err(self.too_large(at)) } else { Ok(Value::str(text)) };
             }
             _ => {}
         }
@@ -333,7 +341,7 @@ impl Eval<'_> {
             Binary::Div => a / b,
             _ => a - (a / b).floor() * b,
         };
-        if number.numer().bits().max(number.denom().bits()) > LARGEST as u64 {
+        if number.numer().bits().max(number.denom().bits()) > MAX_SIZE as u64 {
             return Err(self.too_large(at));
         }
         Ok(Value::number(number))

@@ -2,12 +2,12 @@
 //!
 //! # Entry points
 //!
-//! * [`AbsProgram::parse`] turns the text of a file into a program, or returns a [`LangError`] that shows every fault
-//!   at its place in the source. [`AbsProgram::tasks`] chooses the conflict rule ([`ConflictRule::Fields`], the default, or
-//!   [`ConflictRule::Actors`]), [`AbsProgram::statements`] the limit on the length of a step.
+//! * [`AbsProgram::parse`] turns the text of a file into a program, or returns an [`AbsError`] that shows every error
+//!   at its place in the source. [`AbsProgram::conflict_rule`] chooses the conflict rule ([`ConflictRule::Fields`], the default, or
+//!   [`ConflictRule::Actors`]), [`AbsProgram::statement_limit`] the limit on the length of a step.
 //! * An [`AbsProgram`] is a `whippet_model::Program`: all searches explore it.
 //! * [`selection`] implements the search of the paper on actor and task selection, including stable actors and marks
-//!   (`--tasks marks`); [`selection::reproduce`] returns its table with our numbers beside the published ones.
+//!   (`--conflicts marks`); [`selection::reproduce`] returns its table with our numbers beside the published ones.
 //!
 //! # Structure
 //!
@@ -24,6 +24,7 @@
 mod builtins;
 mod check;
 mod code;
+mod error;
 mod eval;
 mod machine;
 pub mod selection;
@@ -32,6 +33,7 @@ mod summary;
 mod syntax;
 mod value;
 
+pub use error::{AbsError, ErrorPlace};
 pub use machine::{AbsMachine, AbsProgram, DEFAULT_STATEMENTS};
-pub use source::{FaultPlace, LangError};
+
 pub use whippet_model::{ConflictRule, Marks};

@@ -83,13 +83,13 @@ fn direct(code: &Code, method: usize) -> Summary {
 
 /// Returns the methods with this name in all classes: the class of the receiver is known only at run time.
 fn with_name(code: &Code, name: u32) -> impl Iterator<Item = u32> + '_ {
-    code.classes.iter().filter_map(move |class| class.methods.get(name as usize).copied().flatten())
+    code.classes.iter().filter_map(move |class| class.methods.get(&name).copied())
 }
 
 fn own_calls(code: &Code, method: &crate::code::Method) -> Vec<u32> {
     let own = |instr: &Instr| match instr {
         Instr::Call { object: Expr::This, kind: CallKind::Invoke, method: name, .. } => {
-            code.classes[method.class as usize].methods.get(*name as usize).copied().flatten()
+            code.classes[method.class as usize].methods.get(name).copied()
         }
         _ => None,
     };
@@ -129,7 +129,7 @@ pub(crate) struct Chain {
 }
 
 /// The maximum number of chains of a method.
-const MOST_CHAINS: usize = 10_000;
+const MAX_CHAINS: usize = 10_000;
 
 /// Returns all chains that begin with a method and whose intermediate methods are pairwise distinct (the paper's `Ch`),
 /// or `None` if there are too many: then any method may be at the end of one.
@@ -141,7 +141,7 @@ pub(crate) fn chains(code: &Code, summaries: &[Summary], method: u32) -> Option<
 
 fn follow(code: &Code, summaries: &[Summary], at: u32, path: &mut Vec<u32>, chains: &mut Vec<Chain>) -> Option<()> {
     for &callee in &summaries[at as usize].calls {
-        if chains.len() >= MOST_CHAINS {
+        if chains.len() >= MAX_CHAINS {
             return None;
         }
         let class = |method: &u32| code.methods[*method as usize].class;

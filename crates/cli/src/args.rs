@@ -76,8 +76,8 @@ pub(crate) struct Which {
     pub(crate) environment: Option<Environment>,
 
     /// The rule by which two tasks of one actor conflict [default: fields, as far as they are known].
-    #[arg(long, value_name = "WHEN", value_enum)]
-    pub(crate) tasks: Option<Tasks>,
+    #[arg(long, alias = "tasks", value_name = "RULE", value_enum)]
+    pub(crate) conflicts: Option<ConflictsArg>,
 
     /// The dependence relation of programs of mailboxes and mutexes [default: ranked].
     #[arg(long, value_name = "RELATION", value_enum)]
@@ -96,7 +96,7 @@ pub(crate) enum Relation {
 
 /// The rule by which two tasks of one actor conflict.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Tasks {
+pub(crate) enum ConflictsArg {
     /// Only if one writes a field that the other touches: misses nothing.
     Fields,
     /// Always: misses nothing, takes longer.

@@ -1,6 +1,6 @@
 //! `whippet explore`: searches one program and reports the result.
 
-use crate::args::{Explore, Tasks, Which};
+use crate::args::{ConflictsArg, Explore, Which};
 use crate::failure::{Answer, Failure};
 use crate::output::{remark, say};
 use crate::target::Target;
@@ -42,11 +42,11 @@ pub(crate) fn explore(command: &Explore) -> Answer {
     Ok(exit)
 }
 
-/// Sets the default of `--tasks` for ABS programs: two reductions require that all tasks of an actor conflict.
+/// Sets the default of `--conflicts` for ABS programs: two reductions require that all tasks of an actor conflict.
 fn suited(which: &Which, reduction: Reduction) -> Which {
     let mut which = which.clone();
     if which.program.ends_with(".abs") && matches!(reduction, Reduction::Dcute | Reduction::Transdpor) {
-        which.tasks = which.tasks.or(Some(Tasks::Actors));
+        which.conflicts = which.conflicts.or(Some(ConflictsArg::Actors));
     }
     which
 }

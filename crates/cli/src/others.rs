@@ -73,7 +73,7 @@ fn unfoldings(subject: Option<&str>) -> Result<Printed, Failure> {
 }
 
 /// Runs the example of Figure 4, whose tree is that of TransDPOR with the earliest message first.
-fn figure_4() -> Result<whippet_abs::selection::Row, Failure> {
+fn figure_4() -> Result<whippet_abs::selection::SelectionRow, Failure> {
     let options = Options { reduction: Reduction::Transdpor, order: Order::Fifo, ..Options::default() };
     let program = Arc::new(whippet_abs::selection::running_example());
     let counters = whippet_search::explore(program, &options, &()).map_err(Failure::misuse)?.counters;
@@ -93,14 +93,14 @@ fn selections(subject: Option<&str>) -> Result<Printed, Failure> {
     });
     let shown = table(["test", "how", "published", "here", "", ""], lines, 2);
     let equal = rows.iter().filter(|row| row.mark == "=").count();
-    let is_wrong = |row: &&whippet_abs::selection::Row| row.mark == "≠" && row.why.is_empty();
+    let is_wrong = |row: &&whippet_abs::selection::SelectionRow| row.mark == "≠" && row.why.is_empty();
     let wrong = rows.iter().filter(is_wrong).count();
     let all = rows.len();
     let text = format!(
         "Table selection · {TITLE}\n\n{shown}\nexecutions/states/H\nselection: {equal} of {all} rows equal\n\n"
     );
-    let row = |row: &whippet_abs::selection::Row| {
-        let counts = |t: whippet_abs::selection::Triple| json!({ "executions": t.0, "states": t.1, "unstable": t.2 });
+    let row = |row: &whippet_abs::selection::SelectionRow| {
+        let counts = |t: whippet_abs::selection::Counts| json!({ "executions": t.0, "states": t.1, "unstable": t.2 });
         json!({
             "subject": row.test,
             "technique": row.how,

@@ -1,6 +1,6 @@
 //! The program that a command applies to: a subject by its name, or a file by its extension.
 
-use crate::args::{Delivery, Environment, Relation, Tasks, Which};
+use crate::args::{ConflictsArg, Delivery, Environment, Relation, Which};
 use crate::failure::{Failure, unknown};
 use crate::runnable::Runnable;
 use clap::ValueEnum;
@@ -25,7 +25,8 @@ pub(crate) struct Target {
 const DELIVERY: &str = "delivery";
 const ENVIRONMENT: &str = "environment";
 const RELATION: &str = "relation";
-const TASKS: &str = "tasks";
+/// Schedules have used this name from the beginning.
+const CONFLICTS: &str = "tasks";
 
 impl Target {
     /// Returns the program that the command line specifies.
@@ -47,17 +48,17 @@ impl Target {
         let delivery = settings.remove(DELIVERY).map(|name| value(&name)).transpose()?;
         let environment = settings.remove(ENVIRONMENT).map(|name| value(&name)).transpose()?;
         let relation = settings.remove(RELATION).map(|name| value(&name)).transpose()?;
-        let tasks = settings.remove(TASKS).map(|name| value(&name)).transpose()?;
+        let conflicts = settings.remove(CONFLICTS).map(|name| value(&name)).transpose()?;
         let settings = settings.into_iter().collect();
         let program = schedule.program.clone();
-        Target::find(&Which { program, settings, delivery, environment, tasks, relation })
+        Target::find(&Which { program, settings, delivery, environment, conflicts, relation })
     }
 
     /// Creates a target for a program, with the name given by the user.
     fn new<P: Program + Send + 'static>(which: &Which, program: P) -> Target {
         let mut parameters = program.parameters();
         let delivery = parameters.iter().position(|(name, _)| name == DELIVERY).map(|at| parameters.remove(at).1);
-        parameters.extend(which.tasks.map(|tasks| (TASKS.into(), flag_name(&tasks))));
+        parameters.extend(which.conflicts.map(|rule| (CONFLICTS.into(), flag_name(&rule))));
         let (name, environment) = (which.program.clone(), which.environment);
         Target { name, delivery, environment, parameters, program: Box::new(Arc::new(program)) }
     }
@@ -98,7 +99,7 @@ fn subject(which: &Which) -> Result<Target, Failure> {
     no_relation(which)?;
     let settings = which.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let mut test = subject.program(settings).map_err(Failure::misuse)?;
-    test = test.tasks(tasks(which));
+    test = test.tasks(conflict_rule(which));
     if let Some(delivery) = which.delivery {
         test = test.delivery(match delivery {
             Delivery::Unordered => whippet_actors::Delivery::Unordered,
@@ -118,7 +119,7 @@ fn subject(which: &Which) -> Result<Target, Failure> {
 /// Creates a mailbox program from a subject.
 fn net_subject(which: &Which, subject: &whippet_net::NetSubject) -> Result<Target, Failure> {
     fixed_delivery(which)?;
-    no_tasks(which)?;
+    no_conflict_rule(which)?;
     let mut n = None;
     for (name, value) in &which.settings {
         match (name.as_str(), value.parse()) {
@@ -133,7 +134,7 @@ fn net_subject(which: &Which, subject: &whippet_net::NetSubject) -> Result<Targe
 /// Creates a mailbox program from a `.net` file.
 fn net_file(which: &Which) -> Result<Target, Failure> {
     fixed_delivery(which)?;
-    no_tasks(which)?;
+    no_conflict_rule(which)?;
     no_parameters(which)?;
     let source = read(&which.program)?;
     let net = whippet_net::Net::parse(&which.program, &source);
@@ -157,16 +158,16 @@ fn abs_file(which: &Which) -> Result<Target, Failure> {
     let source = read(&which.program)?;
     let beside = || files_beside(&which.program);
     let program = whippet_abs::AbsProgram::parse_with(&which.program, &source, beside).map_err(Failure::misuse)?;
-    Ok(Target::new(which, program.tasks(tasks(which))))
+    Ok(Target::new(which, program.conflict_rule(conflict_rule(which))))
 }
 
-/// Returns the value of `--tasks`, by default `fields`.
-fn tasks(which: &Which) -> whippet_model::ConflictRule {
-    match which.tasks.unwrap_or(Tasks::Fields) {
-        Tasks::Fields => whippet_model::ConflictRule::Fields,
-        Tasks::Actors => whippet_model::ConflictRule::Actors,
-        Tasks::Marks => whippet_model::ConflictRule::Marks(Marks::Persisting),
-        Tasks::MarksLiteral => whippet_model::ConflictRule::Marks(Marks::Literal),
+/// Returns the value of `--conflicts`, by default `fields`.
+fn conflict_rule(which: &Which) -> whippet_model::ConflictRule {
+    match which.conflicts.unwrap_or(ConflictsArg::Fields) {
+        ConflictsArg::Fields => whippet_model::ConflictRule::Fields,
+        ConflictsArg::Actors => whippet_model::ConflictRule::Actors,
+        ConflictsArg::Marks => whippet_model::ConflictRule::Marks(Marks::Persisting),
+        ConflictsArg::MarksLiteral => whippet_model::ConflictRule::Marks(Marks::Literal),
     }
 }
 
@@ -209,12 +210,12 @@ fn no_relation(which: &Which) -> Result<(), Failure> {
     }
 }
 
-/// Rejects `--tasks`, for programs whose processes have no tasks.
-fn no_tasks(which: &Which) -> Result<(), Failure> {
-    match which.tasks {
+/// Rejects `--conflicts`, for programs whose processes have no tasks.
+fn no_conflict_rule(which: &Which) -> Result<(), Failure> {
+    match which.conflicts {
         None => Ok(()),
         Some(_) => Err(Failure::misuse(format_args!(
-            "--tasks is for .abs files and native actors; the processes of {} have no tasks",
+            "--conflicts applies to .abs files and native actors only; the processes of {} have no tasks",
             which.program
         ))),
     }

@@ -1,14 +1,15 @@
 //! Checks calls of functions, including function arguments, lambdas, and `list[…]`, `set[…]` and `map[…]`.
 
 use super::types::{FunctionTy, Ty};
-use super::{Body, Check, Checker, FunctionInfo, Passed, Variable, unknown};
+use super::{BodyBuilder, Check, Checker, FunctionInfo, FunctionParam, LocalVariable, unknown};
 use crate::code::{self, Const, known};
-use crate::source::{Fault, Span};
+use crate::error::Diagnostic;
+use crate::source::Span;
 use crate::syntax::ast::{Expr, FunArg, Ident, Param};
 use std::rc::Rc;
 
 impl Checker {
-    pub(super) fn variadic(&mut self, body: &mut Body, name: &Ident, items: &[Expr]) -> Check<(code::Expr, Ty)> {
+    pub(super) fn variadic(&mut self, body: &mut BodyBuilder, name: &Ident, items: &[Expr]) -> Check<(code::Expr, Ty)> {
         let item = self.types.fresh();
         let written = items.iter().map(|e| self.expr_of(body, e, &item)).collect::<Check<Vec<_>>>()?;
         let end = self.constant(Const::Construct(known::NIL));
@@ -32,7 +33,7 @@ impl Checker {
 
     pub(super) fn call(
         &mut self,
-        body: &mut Body,
+        body: &mut BodyBuilder,
         name: &Ident,
         functions: &[FunArg],
         args: &[Expr],
@@ -72,8 +73,9 @@ impl Checker {
             && !types.is_empty()
         {
             let outermost = self.instances.is_empty();
-            self.instance(&info, &types, &with.into())
-                .map_err(|fault| if outermost { unsuitable(written, functions, &fault) } else { fault })?;
+            self.instance(&info, &types, &with.into()).map_err(|diagnostic| {
+                if outermost { unsuitable(written, functions, &diagnostic) } else { diagnostic }
+            })?;
         }
         all.extend(args);
         Ok((code::Expr::Call(info.number, all.into(), at), result))
@@ -82,7 +84,7 @@ impl Checker {
     /// Checks the arguments of a call of a function parameter, and returns them with the type of the result.
     fn call_passed(
         &mut self,
-        body: &mut Body,
+        body: &mut BodyBuilder,
         name: &Ident,
         ty: Option<FunctionTy>,
         args: &[Expr],
@@ -96,21 +98,21 @@ impl Checker {
         Ok((self.args(body, name, args, &wanted)?, self.types.instantiate(&ty.result, &ty.generics, &with)))
     }
 
-    fn no_function(&self, body: &Body, name: &Ident) -> Fault {
+    fn no_function(&self, body: &BodyBuilder, name: &Ident) -> Diagnostic {
         let method = body.class.is_some_and(|class| self.class_methods[class as usize].contains_key(&name.text));
         match method {
-            true => Fault::new(name.span, format!("`{}` is a method: write `this.{0}(…)`", name.text)),
+            true => Diagnostic::new(name.span, format!("`{}` is a method: write `this.{0}(…)`", name.text)),
             false => match &*name.text {
-                "random" => {
-                    Fault::new(name.span, "not supported: `random` in a function or in what an `await` waits for")
-                        .help("give it to a variable in a method first, then use the variable")
-                }
-                "readln" | "ms_since_model_start" => Fault::new(
+                "random" => Diagnostic::new(
                     name.span,
-                    format!("not supported: `{}`, which gives another value each time", name.text),
-                ),
-                "deadline" | "lowlevelDeadline" => Fault::new(name.span, "not supported: deadlines"),
-                "thisDC" => Fault::new(name.span, "not supported: asking for one's own deployment component"),
+                    "not supported: `random` in a function or in the condition of an `await`",
+                )
+                .help("assign it to a variable in a method, then use the variable"),
+                "readln" | "ms_since_model_start" => {
+                    Diagnostic::new(name.span, format!("not supported: `{}`, whose value differs each time", name.text))
+                }
+                "deadline" | "lowlevelDeadline" => Diagnostic::new(name.span, "not supported: deadlines"),
+                "thisDC" => Diagnostic::new(name.span, "not supported: `thisDC`"),
                 _ => unknown("function", name, self.names.functions.keys()),
             },
         }
@@ -119,22 +121,22 @@ impl Checker {
     /// Returns the function arguments of a call as values, with their types as far as they are known.
     fn handed_over(
         &mut self,
-        body: &mut Body,
+        body: &mut BodyBuilder,
         name: &Ident,
         info: &FunctionInfo,
         functions: &[FunArg],
     ) -> Check<Vec<(code::Expr, Option<FunctionTy>)>> {
         if functions.is_empty() && body.own.as_ref() == Some(&name.text) {
-            return Ok(body.functions.iter().map(Passed::hand_on).collect());
+            return Ok(body.functions.iter().map(FunctionParam::hand_on).collect());
         }
         if functions.len() != info.functions {
-            let message = format!("`{}` takes {} functions, here are {}", name.text, info.functions, functions.len());
-            return Err(Fault::new(name.span, message));
+            let message = format!("`{}` takes {} functions, not {}", name.text, info.functions, functions.len());
+            return Err(Diagnostic::new(name.span, message));
         }
         functions.iter().map(|function| self.closure(body, function)).collect()
     }
 
-    fn closure(&mut self, body: &mut Body, function: &FunArg) -> Check<(code::Expr, Option<FunctionTy>)> {
+    fn closure(&mut self, body: &mut BodyBuilder, function: &FunArg) -> Check<(code::Expr, Option<FunctionTy>)> {
         match function {
             FunArg::Name(name) => {
                 if let Some(passed) = body.functions.iter().find(|passed| passed.name == name.text) {
@@ -144,8 +146,8 @@ impl Checker {
                     return Err(unknown("function", name, self.names.functions.keys()));
                 };
                 if info.functions > 0 {
-                    let message = format!("`{}` takes functions itself and cannot be passed to a function", name.text);
-                    return Err(Fault::new(name.span, message).help("pass a function that calls it: `(…) => …`"));
+                    let message = format!("`{}` has function parameters and cannot be passed to a function", name.text);
+                    return Err(Diagnostic::new(name.span, message).help("pass a function that calls it: `(…) => …`"));
                 }
                 let mut number = info.number;
                 if let Some(builtin) = info.builtin {
@@ -161,17 +163,22 @@ impl Checker {
     }
 
     /// Checks a lambda, which captures all variables in scope.
-    fn lambda(&mut self, body: &mut Body, params: &[Param], inner: &Expr) -> Check<(code::Expr, Option<FunctionTy>)> {
+    fn lambda(
+        &mut self,
+        body: &mut BodyBuilder,
+        params: &[Param],
+        inner: &Expr,
+    ) -> Check<(code::Expr, Option<FunctionTy>)> {
         let (generics, with) = (body.generics.clone(), body.with.clone());
-        let mut own = Body { class: body.class, generics, with, ..Body::default() };
+        let mut own = BodyBuilder { class: body.class, generics, with, ..BodyBuilder::default() };
         let mut taken = Vec::new();
-        for Variable { name, slot, ty } in body.scope.clone() {
+        for LocalVariable { name, slot, ty } in body.scope.clone() {
             own.declare(&name, ty)?;
             taken.push(slot);
         }
-        for Passed { name, slot, ty } in body.functions.clone() {
+        for FunctionParam { name, slot, ty } in body.functions.clone() {
             let inside = own.slot(&name)?;
-            own.functions.push(Passed { name, slot: inside, ty });
+            own.functions.push(FunctionParam { name, slot: inside, ty });
             taken.push(slot);
         }
         let types = params.iter().map(|param| self.ty_in(body, &param.ty)).collect::<Check<Rc<[Ty]>>>()?;
@@ -190,15 +197,15 @@ impl Checker {
     }
 }
 
-impl Passed {
+impl FunctionParam {
     /// Returns the function as an argument of another call.
     fn hand_on(&self) -> (code::Expr, Option<FunctionTy>) {
         (code::Expr::Local(self.slot), self.ty.clone())
     }
 }
 
-/// Returns the fault that functions do not suit the function they are passed to: `fault` is in its body.
-fn unsuitable(name: &Ident, functions: &[FunArg], fault: &Fault) -> Fault {
+/// Returns the diagnostic that functions do not suit the function they are passed to: `diagnostic` is in its body.
+fn unsuitable(name: &Ident, functions: &[FunArg], diagnostic: &Diagnostic) -> Diagnostic {
     let (span, these) = match functions {
         [FunArg::Name(function)] => (function.span, "this function"),
         [FunArg::Lambda(params, inner)] => {
@@ -206,5 +213,5 @@ fn unsuitable(name: &Ident, functions: &[FunArg], fault: &Fault) -> Fault {
         }
         _ => (name.span, "these functions"),
     };
-    Fault::new(span, format!("`{}` cannot be called with {these}: {}", name.text, fault.message))
+    Diagnostic::new(span, format!("`{}` cannot be called with {these}: {}", name.text, diagnostic.message))
 }

@@ -1,35 +1,26 @@
 //! Checks declarations: every name is declared before the first body is checked.
 
+use super::type_use::PRIMITIVE;
 use super::types::Ty;
-use super::{Body, Check, Checker, ConstructorInfo, FunctionInfo, MethodInfo, unknown};
+use super::{Check, Checker, ConstructorInfo, FunctionInfo};
 use crate::builtins::Builtin;
 use crate::code;
-use crate::source::Fault;
-use crate::syntax::ast::{self, Ident, TypeUse};
+use crate::error::Diagnostic;
+use crate::syntax::ast::{self, Ident};
 use std::rc::Rc;
 
 /// The modules of the standard library, which need no declaration.
 pub(super) const LIBRARY: &[&str] =
     &["ABS.StdLib", "ABS.StdLib.Exceptions", "ABS.DC", "ABS.Meta", "ABS.FLI", "ABS.Scheduler"];
 
-/// The types that need no declaration.
-const PRIMITIVE: &[(&str, Ty)] = &[
-    ("Int", Ty::Int),
-    ("Rat", Ty::Rat),
-    ("Float", Ty::Float),
-    ("Bool", Ty::Bool),
-    ("String", Ty::Str),
-    ("Unit", Ty::Unit),
-];
-
 impl Checker {
     pub(super) fn imports(&mut self, file: &ast::File) {
         for import in &file.imports {
             let own = file.modules.iter().any(|module| module.text == import.text);
             if !own && !LIBRARY.contains(&&*import.text) {
-                let fault = Fault::new(import.span, format!("there is no module `{}`", import.text))
-                    .help("Whippet looks for it in this file and in the .abs files beside it");
-                self.faults.push(fault);
+                let diagnostic = Diagnostic::new(import.span, format!("unknown module `{}`", import.text))
+                    .help("modules are searched for in this file and in the .abs files in the same directory");
+                self.diagnostics.push(diagnostic);
             }
         }
     }
@@ -86,7 +77,8 @@ impl Checker {
         }
         for class in &file.classes {
             if self.classes.get(&class.name.text).is_some_and(|&known| known >= self.library.classes) {
-                self.faults.push(Fault::new(class.name.span, format!("a second class `{}`", class.name.text)));
+                self.diagnostics
+                    .push(Diagnostic::new(class.name.span, format!("class `{}` is declared twice", class.name.text)));
             }
             let number = self.new_class(class.name.text.clone());
             self.classes.insert(class.name.text.clone(), number);
@@ -116,7 +108,7 @@ impl Checker {
         self.types.class_names.len() as u32 - 1
     }
 
-    /// Returns `true` if the program has no type of this name yet, and reports a fault otherwise. A library type of
+    /// Returns `true` if the program has no type of this name yet, and reports a diagnostic otherwise. A library type of
     /// this name is hidden.
     fn free(&mut self, name: &Ident) -> bool {
         let text = &name.text;
@@ -135,117 +127,11 @@ impl Checker {
         let taken =
             self.data.contains_key(text) || self.synonyms.contains_key(text) || self.interfaces.contains_key(text);
         if primitive || taken {
-            let fault = Fault::new(name.span, format!("there already is a type `{text}`"))
-                .help("types, interfaces, synonyms and what the language has share one space of names");
-            self.faults.push(fault);
+            let diagnostic = Diagnostic::new(name.span, format!("type `{text}` is declared twice"))
+                .help("data types, interfaces, type synonyms and built-in types share one namespace");
+            self.diagnostics.push(diagnostic);
         }
         !primitive && !taken
-    }
-
-    pub(super) fn ty(&self, ty: &TypeUse, generics: &[Rc<str>]) -> Check<Ty> {
-        self.ty_within(ty, generics, 20)
-    }
-
-    fn ty_within(&self, ty: &TypeUse, generics: &[Rc<str>], depth: u32) -> Check<Ty> {
-        let name = &ty.name.text;
-        if depth == 0 {
-            return Err(Fault::new(ty.name.span, format!("the type `{name}` is defined by itself")));
-        }
-        let args = ty.args.iter().map(|arg| self.ty_within(arg, generics, depth)).collect::<Check<Vec<Ty>>>()?;
-        let count = |wanted: usize| {
-            if args.len() == wanted {
-                return Ok(());
-            }
-            let message = format!("`{name}` takes {wanted} type parameters, here are {}", args.len());
-            Err(Fault::new(ty.name.span, message))
-        };
-        if generics.contains(name) {
-            count(0)?;
-            return Ok(Ty::Param(name.clone()));
-        }
-        if let Some((_, primitive)) = PRIMITIVE.iter().find(|(known, _)| **known == **name) {
-            count(0)?;
-            return Ok(primitive.clone());
-        }
-        if &**name == "Fut" {
-            count(1)?;
-            return Ok(Ty::Future(Rc::new(args[0].clone())));
-        }
-        if let Some(&(data, wanted)) = self.data.get(name) {
-            count(wanted)?;
-            return Ok(Ty::Data(data, args.into()));
-        }
-        if let Some(&interface) = self.interfaces.get(name) {
-            count(0)?;
-            return Ok(Ty::Interface(interface));
-        }
-        if let Some((params, meant)) = self.synonyms.get(name) {
-            count(params.len())?;
-            let params: Vec<Rc<str>> = params.iter().map(|p| p.text.clone()).collect();
-            let inner = self.ty_within(meant, &params, depth - 1)?;
-            return Ok(self.types.instantiate(&inner, &params, &args));
-        }
-        let primitive: Vec<Rc<str>> = PRIMITIVE.iter().map(|(name, _)| Rc::from(*name)).collect();
-        let known = self.data.keys().chain(self.interfaces.keys()).chain(self.synonyms.keys()).chain(&primitive);
-        let fault = unknown("type", &ty.name, known);
-        Err(match self.classes.contains_key(name) {
-            true => fault.help(format!("`{name}` is a class: use one of its interfaces as the type")),
-            false => fault,
-        })
-    }
-
-    /// Returns a type as written in a body.
-    pub(super) fn ty_in(&self, body: &Body, ty: &TypeUse) -> Check<Ty> {
-        let ty = self.ty(ty, &body.generics)?;
-        Ok(if body.with.is_empty() { ty } else { self.types.instantiate(&ty, &body.generics, &body.with) })
-    }
-
-    fn method_info(&self, signature: &ast::Signature) -> Check<MethodInfo> {
-        let params = signature.params.iter().map(|p| self.ty(&p.ty, &[])).collect::<Check<_>>()?;
-        Ok(MethodInfo { params, result: self.ty(&signature.result, &[])? })
-    }
-
-    fn interface(&mut self, interface: &ast::Interface) -> Check<()> {
-        // If another type has the name, that fault was reported already.
-        let Some(&number) = self.interfaces.get(&interface.name.text) else { return Ok(()) };
-        for name in &interface.extends {
-            let above = self.interface_number(name)?;
-            self.types.supers[number as usize].push(above);
-        }
-        for signature in &interface.methods {
-            let info = self.method_info(signature)?;
-            self.method_name(&signature.name.text);
-            if self.interface_methods[number as usize].insert(signature.name.text.clone(), info).is_some() {
-                return Err(Fault::new(signature.name.span, format!("a second method `{}`", signature.name.text)));
-            }
-        }
-        Ok(())
-    }
-
-    fn interface_number(&self, name: &Ident) -> Check<u32> {
-        self.interfaces.get(&name.text).copied().ok_or_else(|| unknown("interface", name, self.interfaces.keys()))
-    }
-
-    /// Computes the interfaces that each interface extends, directly or indirectly, and the methods it inherits.
-    fn close_supers(&mut self, file: &ast::File) {
-        let mut changed = !file.interfaces.is_empty();
-        while std::mem::take(&mut changed) {
-            for interface in 0..self.types.supers.len() {
-                let mut all: Vec<u32> = self.types.supers[interface].clone();
-                all.extend(all.clone().iter().flat_map(|&above| self.types.supers[above as usize].clone()));
-                all.sort_unstable();
-                all.dedup();
-                changed |= all.len() != self.types.supers[interface].len();
-                self.types.supers[interface] = all;
-            }
-        }
-        for interface in 0..self.types.supers.len() {
-            for above in self.types.supers[interface].clone() {
-                for (name, info) in self.interface_methods[above as usize].clone() {
-                    self.interface_methods[interface].entry(name).or_insert(info);
-                }
-            }
-        }
     }
 
     fn data_type(&mut self, data: &ast::DataType) -> Check<()> {
@@ -263,7 +149,7 @@ impl Checker {
         let reserved = ["True", "False", "Unit"].contains(&&*name.text);
         let known = self.names.constructors.get(&name.text);
         if reserved || known.is_some_and(|known| known.number >= self.library.constructors) {
-            return Err(Fault::new(name.span, format!("there already is a constructor `{}`", name.text)));
+            return Err(Diagnostic::new(name.span, format!("constructor `{}` is declared twice", name.text)));
         }
         let args: Rc<[Ty]> = constructor.args.iter().map(|(ty, _)| self.ty(ty, generics)).collect::<Check<_>>()?;
         let number = self.code.constructors.len() as u32;
@@ -312,7 +198,7 @@ impl Checker {
         if let Some(known) = self.names.functions.get(&name.text)
             && known.number >= self.library.functions
         {
-            return Err(Fault::new(name.span, format!("there already is a function `{}`", name.text)));
+            return Err(Diagnostic::new(name.span, format!("function `{}` is declared twice", name.text)));
         }
         let generics: Rc<[Rc<str>]> = function.generics.iter().map(|g| g.text.clone()).collect();
         let params = function.signature.params.iter().map(|p| self.ty(&p.ty, &generics)).collect::<Check<_>>()?;
@@ -320,10 +206,10 @@ impl Checker {
         let builtin = match (&function.body, self.prelude) {
             (Some(_), _) => None,
             (None, true) => Some(Builtin::named(&name.text).expect("the prelude names functions that are built in")),
-            (None, false) => return Err(Fault::new(name.span, "not supported: foreign code")),
+            (None, false) => return Err(Diagnostic::new(name.span, "not supported: foreign code")),
         };
         let number = self.code.functions.len() as u32;
-        let body = code::Expr::Const(0);
+        let body = self.constant(code::Const::Unit);
         self.code.functions.push(code::Function { locals: 0, body });
         let functions = function.functions.len();
         if functions > 0 {
@@ -331,59 +217,6 @@ impl Checker {
         }
         let info = FunctionInfo { number, builtin, generics, functions, params, result };
         self.names.functions.insert(name.text.clone(), info);
-        Ok(())
-    }
-
-    fn class(&mut self, class: &ast::Class) -> Check<()> {
-        let number = self.classes[&class.name.text] as usize;
-        for name in &class.implements {
-            let interface = self.interface_number(name)?;
-            let all = self.types.supers[interface as usize].clone();
-            self.types.implements[number].extend(all);
-        }
-        let mut fields: Vec<(Rc<str>, Ty)> = Vec::new();
-        for param in class.params.iter().chain(class.fields.iter().map(|(param, _)| param)) {
-            if fields.iter().any(|(name, _)| *name == param.name.text) {
-                return Err(Fault::new(param.name.span, format!("a second field `{}`", param.name.text)));
-            }
-            fields.push((param.name.text.clone(), self.ty(&param.ty, &[])?));
-        }
-        self.class_fields[number] = fields.into();
-        self.class_params[number] = class.params.len();
-        for method in &class.methods {
-            let info = self.method_info(&method.signature)?;
-            self.method_name(&method.signature.name.text);
-            if self.class_methods[number].insert(method.signature.name.text.clone(), info).is_some() {
-                let name = &method.signature.name;
-                return Err(Fault::new(name.span, format!("a second method `{}`", name.text)));
-            }
-        }
-        self.keeps_its_word(class, number)
-    }
-
-    /// Checks that a class has the methods of its interfaces.
-    fn keeps_its_word(&self, class: &ast::Class, number: usize) -> Check<()> {
-        for name in &class.implements {
-            let interface = self.interfaces[&name.text] as usize;
-            let mut methods: Vec<_> = self.interface_methods[interface].iter().collect();
-            methods.sort_by(|a, b| a.0.cmp(b.0));
-            for (method, wanted) in methods {
-                match self.class_methods[number].get(method) {
-                    Some(found) if found == wanted => {}
-                    Some(_) => {
-                        let own = class.methods.iter().find(|m| m.signature.name.text == *method);
-                        let span = own.map_or(class.name.span, |m| m.signature.name.span);
-                        let message = format!("`{method}` has other types than in interface `{}`", name.text);
-                        return Err(Fault::new(span, message));
-                    }
-                    None => {
-                        let message =
-                            format!("class `{}` lacks method `{method}` of interface `{}`", class.name.text, name.text);
-                        return Err(Fault::new(class.name.span, message));
-                    }
-                }
-            }
-        }
         Ok(())
     }
 }

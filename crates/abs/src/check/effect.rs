@@ -4,16 +4,17 @@
 //! declaration, an assignment, a `return` or an `assert`, or as a statement.
 
 use super::types::Ty;
-use super::{Body, Check, Checker, Methods, unknown};
+use super::{BodyBuilder, Check, Checker, Methods, unknown};
 use crate::code::{self, CallKind, Dest, Instr};
-use crate::source::{Fault, Span};
+use crate::error::Diagnostic;
+use crate::source::Span;
 use crate::syntax::ast::{Binary, Expr, ExprKind, Guard, Ident};
 use std::rc::Rc;
 
 impl Checker {
     /// Checks the right-hand side of an assignment, emits the code that stores its value in `dest`, and returns its
     /// type.
-    pub(super) fn right_hand_side(&mut self, body: &mut Body, value: &Expr, dest: Dest, at: u32) -> Check<Ty> {
+    pub(super) fn right_hand_side(&mut self, body: &mut BodyBuilder, value: &Expr, dest: Dest, at: u32) -> Check<Ty> {
         match &value.kind {
             ExprKind::Get(future) => {
                 self.may_wait(body, value.span)?;
@@ -61,17 +62,15 @@ impl Checker {
     fn future_of(&mut self, span: Span, ty: &Ty) -> Check<Ty> {
         match self.types.known(ty) {
             Ty::Future(inner) => Ok((*inner).clone()),
-            other => {
-                Err(Fault::new(span, format!("a future is wanted here, this has type {}", self.types.show(&other)))
-                    .label(self.types.show(&other)))
-            }
+            other => Err(Diagnostic::new(span, format!("expected a future, found type {}", self.types.show(&other)))
+                .label(self.types.show(&other))),
         }
     }
 
     #[allow(clippy::too_many_arguments)]
     fn method_call(
         &mut self,
-        body: &mut Body,
+        body: &mut BodyBuilder,
         kind: CallKind,
         object: &Expr,
         method: &Ident,
@@ -84,8 +83,8 @@ impl Checker {
             Ty::Interface(interface) => &self.interface_methods[interface as usize],
             Ty::Class(class) => &self.class_methods[class as usize],
             other => {
-                let message = format!("an object is wanted here, this has type {}", self.types.show(&other));
-                return Err(Fault::new(object.span, message).label(self.types.show(&other)));
+                let message = format!("expected an object, found type {}", self.types.show(&other));
+                return Err(Diagnostic::new(object.span, message).label(self.types.show(&other)));
             }
         };
         let Some(info) = methods.get(&method.text).cloned() else {
@@ -100,7 +99,7 @@ impl Checker {
 
     /// Checks an expression that may have an effect and returns its value, which is stored in a new variable if it
     /// has one.
-    pub(super) fn value_of(&mut self, body: &mut Body, value: &Expr, wanted: &Ty, at: u32) -> Check<code::Expr> {
+    pub(super) fn value_of(&mut self, body: &mut BodyBuilder, value: &Expr, wanted: &Ty, at: u32) -> Check<code::Expr> {
         match &value.kind {
             ExprKind::Get(_) | ExprKind::New { .. } | ExprKind::Send { .. } | ExprKind::Invoke { .. } => {
                 let slot = body.slot("the result")?;
@@ -112,7 +111,7 @@ impl Checker {
         }
     }
 
-    pub(super) fn await_stmt(&mut self, body: &mut Body, guards: &[Guard], span: Span, at: u32) -> Check<()> {
+    pub(super) fn await_stmt(&mut self, body: &mut BodyBuilder, guards: &[Guard], span: Span, at: u32) -> Check<()> {
         self.may_wait(body, span)?;
         let mut futures = Vec::new();
         let mut holds: Option<code::Expr> = None;
@@ -155,7 +154,7 @@ impl Checker {
             ExprKind::Call(name, ..)
                 if ["now", "currentms", "timeDifference", "timeLessThan"].contains(&&*name.text) =>
             {
-                Err(Fault::new(condition.span, "not supported: waiting for a point in time"))
+                Err(Diagnostic::new(condition.span, "not supported: waiting for a point in time"))
             }
             ExprKind::Binary(_, left, right) => self.no_clock(left).and_then(|()| self.no_clock(right)),
             _ => Ok(()),

@@ -1,9 +1,10 @@
 //! Checks expressions without effects.
 
 use super::types::Ty;
-use super::{Body, Check, Checker, unknown};
+use super::{BodyBuilder, Check, Checker, unknown};
 use crate::code::{self, Const};
-use crate::source::{Fault, Span};
+use crate::error::Diagnostic;
+use crate::source::Span;
 use crate::syntax::ast::{Binary, Expr, ExprKind, Ident, Param, Pattern, Unary};
 use crate::value::with_stack;
 use num_rational::BigRational;
@@ -11,22 +12,22 @@ use std::rc::Rc;
 
 impl Checker {
     /// Checks an expression of any type.
-    pub(super) fn expr(&mut self, body: &mut Body, expr: &Expr) -> Check<(code::Expr, Ty)> {
+    pub(super) fn expr(&mut self, body: &mut BodyBuilder, expr: &Expr) -> Check<(code::Expr, Ty)> {
         with_stack(|| self.expr_kind(body, expr))
     }
 
     /// Checks an expression that must have type `wanted`.
-    pub(super) fn expr_of(&mut self, body: &mut Body, expr: &Expr, wanted: &Ty) -> Check<code::Expr> {
+    pub(super) fn expr_of(&mut self, body: &mut BodyBuilder, expr: &Expr, wanted: &Ty) -> Check<code::Expr> {
         let (code, ty) = self.expr(body, expr)?;
         self.want(expr.span, &ty, wanted)?;
         Ok(code)
     }
 
-    fn expr_kind(&mut self, body: &mut Body, expr: &Expr) -> Check<(code::Expr, Ty)> {
+    fn expr_kind(&mut self, body: &mut BodyBuilder, expr: &Expr) -> Check<(code::Expr, Ty)> {
         let at = self.place(expr.span);
         Ok(match &expr.kind {
             ExprKind::Int(digits) => (self.integer(digits), Ty::Int),
-            ExprKind::Float(float) => (self.constant(Const::Float(*float)), Ty::Float),
+            ExprKind::Float(float) => (self.constant(Const::Float(float.to_bits())), Ty::Float),
             ExprKind::Str(text) => (self.constant(Const::Str(text.clone())), Ty::Str),
             ExprKind::Template(parts) => {
                 let parts = parts.iter().map(|part| Ok(self.expr(body, part)?.0)).collect::<Check<_>>()?;
@@ -36,7 +37,7 @@ impl Checker {
             ExprKind::Field(name) => self.field(body, name)?,
             ExprKind::This => match body.class {
                 Some(class) if class > 0 => (code::Expr::This, Ty::Class(class)),
-                _ => return Err(Fault::new(expr.span, "there is no `this` outside a class")),
+                _ => return Err(Diagnostic::new(expr.span, "`this` is only allowed in classes")),
             },
             ExprKind::Null => (self.constant(Const::Null), Ty::Null),
             ExprKind::Unary(operator, inner) => self.unary(body, *operator, inner)?,
@@ -64,8 +65,9 @@ impl Checker {
                 (code::Expr::As(Box::new(inner), interface), Ty::Interface(interface))
             }
             ExprKind::Get(_) | ExprKind::New { .. } | ExprKind::Send { .. } | ExprKind::Invoke { .. } => {
-                let fault = Fault::new(expr.span, "calls, `new`, `get` and `await` cannot stand inside an expression");
-                return Err(fault.help("give its result to a variable first, then use the variable"));
+                let diagnostic =
+                    Diagnostic::new(expr.span, "calls, `new`, `get` and `await` are not allowed inside an expression");
+                return Err(diagnostic.help("assign its result to a variable, then use the variable"));
             }
         })
     }
@@ -75,7 +77,7 @@ impl Checker {
         self.constant(Const::Number(BigRational::from_integer(number)))
     }
 
-    fn variable(&mut self, body: &Body, name: &Ident) -> Check<(code::Expr, Ty)> {
+    fn variable(&mut self, body: &BodyBuilder, name: &Ident) -> Check<(code::Expr, Ty)> {
         if let Some(variable) = body.find(&name.text) {
             return Ok((code::Expr::Local(variable.slot), variable.ty.clone()));
         }
@@ -89,13 +91,13 @@ impl Checker {
         Err(unknown("variable", name, names.iter()))
     }
 
-    pub(super) fn field_number(&self, body: &Body, name: &Ident) -> Option<(u16, Ty)> {
+    pub(super) fn field_number(&self, body: &BodyBuilder, name: &Ident) -> Option<(u16, Ty)> {
         let fields = &self.class_fields[body.class? as usize];
         let k = fields.iter().position(|(field, _)| *field == name.text)?;
         Some((k as u16, fields[k].1.clone()))
     }
 
-    fn field(&mut self, body: &Body, name: &Ident) -> Check<(code::Expr, Ty)> {
+    fn field(&mut self, body: &BodyBuilder, name: &Ident) -> Check<(code::Expr, Ty)> {
         match self.field_number(body, name) {
             Some((field, ty)) => Ok((code::Expr::Field(field), ty)),
             None => {
@@ -105,17 +107,18 @@ impl Checker {
         }
     }
 
-    fn cast(&mut self, body: &mut Body, inner: &Expr, name: &Ident) -> Check<(code::Expr, u32)> {
+    fn cast(&mut self, body: &mut BodyBuilder, inner: &Expr, name: &Ident) -> Check<(code::Expr, u32)> {
         let (code, ty) = self.expr(body, inner)?;
         if !matches!(self.types.known(&ty), Ty::Interface(_) | Ty::Class(_) | Ty::Null | Ty::Any) {
-            let message = format!("only objects have interfaces, this has type {}", self.types.show(&ty));
-            return Err(Fault::new(inner.span, message));
+            let message =
+                format!("expected an object, found type {}: only objects have interfaces", self.types.show(&ty));
+            return Err(Diagnostic::new(inner.span, message));
         }
         let interface = self.interfaces.get(&name.text).copied();
         Ok((code, interface.ok_or_else(|| unknown("interface", name, self.interfaces.keys()))?))
     }
 
-    fn unary(&mut self, body: &mut Body, operator: Unary, inner: &Expr) -> Check<(code::Expr, Ty)> {
+    fn unary(&mut self, body: &mut BodyBuilder, operator: Unary, inner: &Expr) -> Check<(code::Expr, Ty)> {
         let (code, ty) = self.expr(body, inner)?;
         let ty = match operator {
             Unary::Not => {
@@ -135,16 +138,14 @@ impl Checker {
                 self.want(span, ty, &Ty::Int)?;
                 Ok(Ty::Int)
             }
-            other => {
-                Err(Fault::new(span, format!("a number is wanted here, this has type {}", self.types.show(&other)))
-                    .label(self.types.show(&other)))
-            }
+            other => Err(Diagnostic::new(span, format!("expected a number, found type {}", self.types.show(&other)))
+                .label(self.types.show(&other))),
         }
     }
 
     fn binary(
         &mut self,
-        body: &mut Body,
+        body: &mut BodyBuilder,
         operator: Binary,
         left: &Expr,
         right: &Expr,
@@ -183,12 +184,12 @@ impl Checker {
             return Ok(());
         }
         let (a, b) = (self.types.show(first), self.types.show(second));
-        Err(Fault::new(span, format!("{a} and {b} cannot be compared")).label(format!("{a} against {b}")))
+        Err(Diagnostic::new(span, format!("{a} and {b} cannot be compared")).label(format!("{a} against {b}")))
     }
 
     fn case(
         &mut self,
-        body: &mut Body,
+        body: &mut BodyBuilder,
         subject: &Expr,
         branches: &[(Pattern, Expr)],
         at: u32,
@@ -214,7 +215,12 @@ impl Checker {
         Ok((code::Expr::Case(Box::new(subject), written.into(), at), result))
     }
 
-    fn let_expr(&mut self, body: &mut Body, bindings: &[(Param, Expr)], inner: &Expr) -> Check<(code::Expr, Ty)> {
+    fn let_expr(
+        &mut self,
+        body: &mut BodyBuilder,
+        bindings: &[(Param, Expr)],
+        inner: &Expr,
+    ) -> Check<(code::Expr, Ty)> {
         let mark = body.scope.len();
         let mut written = Vec::new();
         for (param, value) in bindings {
@@ -228,7 +234,7 @@ impl Checker {
         Ok((written.into_iter().rev().fold(inner, wrap), ty))
     }
 
-    pub(super) fn construct(&mut self, body: &mut Body, name: &Ident, args: &[Expr]) -> Check<(code::Expr, Ty)> {
+    pub(super) fn construct(&mut self, body: &mut BodyBuilder, name: &Ident, args: &[Expr]) -> Check<(code::Expr, Ty)> {
         let simple = match &*name.text {
             "True" => Some((Const::Bool(true), Ty::Bool)),
             "False" => Some((Const::Bool(false), Ty::Bool)),
@@ -256,14 +262,14 @@ impl Checker {
     /// Checks arguments against the types of the parameters.
     pub(super) fn args(
         &mut self,
-        body: &mut Body,
+        body: &mut BodyBuilder,
         name: &Ident,
         args: &[Expr],
         wanted: &[Ty],
     ) -> Check<Box<[code::Expr]>> {
         if args.len() != wanted.len() {
-            let message = format!("`{}` takes {} arguments, here are {}", name.text, wanted.len(), args.len());
-            return Err(Fault::new(name.span, message));
+            let message = format!("`{}` takes {} arguments, not {}", name.text, wanted.len(), args.len());
+            return Err(Diagnostic::new(name.span, message));
         }
         args.iter().zip(wanted).map(|(arg, ty)| self.expr_of(body, arg, ty)).collect()
     }

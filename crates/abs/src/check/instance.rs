@@ -8,8 +8,9 @@
 //! are widened, an instance is checked until its types stay the same.
 
 use super::types::{FunctionTy, Ty};
-use super::{Body, Check, Checker, FunctionInfo};
-use crate::source::{Fault, Span};
+use super::{BodyBuilder, Check, Checker, FunctionInfo};
+use crate::error::Diagnostic;
+use crate::source::Span;
 use std::rc::Rc;
 
 /// The maximum nesting depth of instances, which is exceeded only by functions that call themselves with ever new types.
@@ -25,7 +26,7 @@ pub(super) struct Instance {
 
 impl Checker {
     /// Checks a function for a call with these functions, where `with` are the types of its type parameters. The place
-    /// of a fault is that in its body.
+    /// of a diagnostic is that in its body.
     pub(super) fn instance(&mut self, info: &FunctionInfo, functions: &[FunctionTy], with: &Rc<[Ty]>) -> Check<()> {
         let functions: &Rc<[FunctionTy]> = &functions.iter().map(|ty| self.types.resolved_function(ty)).collect();
         let outer = self.instances.iter().rfind(|i| i.function == info.number && i.functions == *functions);
@@ -35,8 +36,8 @@ impl Checker {
             return Ok(());
         }
         if self.instances.len() == MOST_INSTANCES {
-            let message = "not supported: functions that call each other with ever new functions or types";
-            return Err(Fault::new(Span::default(), message));
+            let message = "not supported: recursion that passes new functions or types in every call";
+            return Err(Diagnostic::new(Span::default(), message));
         }
         let shown = |checker: &Checker| with.iter().map(|ty| checker.types.show(ty)).collect::<Vec<_>>();
         loop {
@@ -53,13 +54,13 @@ impl Checker {
 
     fn instance_body(&mut self, info: &FunctionInfo, functions: &Rc<[FunctionTy]>, with: &Rc<[Ty]>) -> Check<()> {
         let function = self.higher[&info.number].clone();
-        let mut body = Body { generics: info.generics.clone(), with: with.clone(), ..Body::default() };
+        let mut body = BodyBuilder { generics: info.generics.clone(), with: with.clone(), ..BodyBuilder::default() };
         body.declare_functions(&function, |k| functions.get(k).cloned())?;
         for (param, ty) in function.signature.params.iter().zip(&*info.params) {
             body.declare(&param.name.text, self.types.instantiate(ty, &info.generics, with))?;
         }
         let result = self.types.instantiate(&info.result, &info.generics, with);
-        let value = function.body.as_ref().expect("functions that take functions are not built in");
+        let value = function.body.as_ref().expect("a function with function parameters has a body");
         // Library code means the names of the library.
         let outside = !self.prelude && info.number < self.library.functions;
         if outside {

@@ -1,16 +1,17 @@
 //! Checks the bodies of functions, methods, object initializers and the main block.
 
 use super::types::Ty;
-use super::{Body, Check, Checker};
+use super::{BodyBuilder, Check, Checker};
 use crate::code::{self, Const, Dest, Instr};
-use crate::source::Fault;
+use crate::error::Diagnostic;
 use crate::syntax::ast;
+use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 impl Checker {
     pub(super) fn bodies(&mut self, file: &ast::File) {
         if self.prelude {
-            self.new_method("the main block", 0, Body::default(), 0);
+            self.new_method("the main block", 0, BodyBuilder::default(), 0);
             self.add_class("main", 0, 0);
         }
         for function in &file.functions {
@@ -26,17 +27,17 @@ impl Checker {
     fn function_body(&mut self, function: &ast::Function) -> Check<()> {
         let Some(value) = &function.body else { return Ok(()) };
         let info = self.names.functions[&function.signature.name.text].clone();
-        let mut body = Body { generics: info.generics.clone(), ..Body::default() };
+        let mut body = BodyBuilder { generics: info.generics.clone(), ..BodyBuilder::default() };
         // Nothing is known about its functions here: every call of it is checked with those that are passed.
         body.declare_functions(function, |_| None)?;
         for (param, ty) in function.signature.params.iter().zip(&*info.params) {
             body.declare(&param.name.text, ty.clone())?;
         }
-        let code = self.expr_of(&mut body, value, &info.result).map_err(|mut fault| {
-            if fault.span == crate::source::Span::default() {
-                fault.span = value.span;
+        let code = self.expr_of(&mut body, value, &info.result).map_err(|mut diagnostic| {
+            if diagnostic.span == crate::source::Span::default() {
+                diagnostic.span = value.span;
             }
-            fault
+            diagnostic
         })?;
         let written = &mut self.code.functions[info.number as usize];
         written.locals = body.slots.len() as u16;
@@ -53,12 +54,12 @@ impl Checker {
         }
         let run = self.method_names.get("run").copied();
         let written = self.code.classes.last_mut().expect("the class was added above");
-        written.run = run.and_then(|run| written.methods.get(run as usize).copied().flatten());
+        written.run = run.and_then(|run| written.methods.get(&run).copied());
         if let Some(run) = written.run
             && self.code.methods[run as usize].params > 0
         {
-            let message = "the method `run` starts by itself and cannot have parameters";
-            self.faults.push(Fault::new(class.name.span, message));
+            let message = "the method `run` starts automatically and cannot have parameters";
+            self.diagnostics.push(Diagnostic::new(class.name.span, message));
         }
     }
 
@@ -67,12 +68,16 @@ impl Checker {
         let mut interfaces = self.types.implements[number as usize].clone();
         interfaces.sort_unstable();
         interfaces.dedup();
-        assert_eq!(self.code.classes.len(), number as usize, "classes are written in the order of their numbers");
+        assert_eq!(
+            self.code.classes.len(),
+            number as usize,
+            "internal error: classes are not in the order of their numbers"
+        );
         self.code.classes.push(code::Class {
             name: name.into(),
             fields,
             init,
-            methods: Vec::new(),
+            methods: FxHashMap::default(),
             run: None,
             interfaces,
         });
@@ -80,8 +85,13 @@ impl Checker {
 
     /// Writes the method that initializes the fields in order and runs the block of the class.
     fn init_body(&mut self, class: &ast::Class, number: u32) -> u32 {
-        let mut body =
-            Body { class: Some(number), init: true, chooses: true, result: Some(Ty::Unit), ..Body::default() };
+        let mut body = BodyBuilder {
+            class: Some(number),
+            init: true,
+            chooses: true,
+            result: Some(Ty::Unit),
+            ..BodyBuilder::default()
+        };
         let fields = self.class_fields[number as usize].clone();
         for (k, (param, value)) in class.fields.iter().enumerate() {
             let field = class.params.len() + k;
@@ -97,36 +107,39 @@ impl Checker {
             }
         }
         self.block(&mut body, &class.init);
-        self.new_method("the creation", number, body, 0)
+        self.new_method("the initializer", number, body, 0)
     }
 
     fn method_body(&mut self, class: &ast::Class, method: &ast::Method, number: u32) -> Check<()> {
         let signature = &method.signature;
         let info = self.class_methods[number as usize][&signature.name.text].clone();
-        let mut body =
-            Body { class: Some(number), chooses: true, result: Some(info.result.clone()), ..Body::default() };
+        let mut body = BodyBuilder {
+            class: Some(number),
+            chooses: true,
+            result: Some(info.result.clone()),
+            ..BodyBuilder::default()
+        };
         for (param, ty) in signature.params.iter().zip(&*info.params) {
             if body.find(&param.name.text).is_some() {
-                return Err(Fault::new(param.name.span, format!("a second parameter `{}`", param.name.text)));
+                return Err(Diagnostic::new(
+                    param.name.span,
+                    format!("parameter `{}` is declared twice", param.name.text),
+                ));
             }
             body.declare(&param.name.text, ty.clone())?;
         }
         if info.result != Ty::Unit && !always_returns(&method.body) {
-            let message = format!("`{}.{}` may end without returning a value", class.name.text, signature.name.text);
-            return Err(Fault::new(method.end, message).label("a `return` is missing before this"));
+            let message = format!("`{}.{}` can end without returning a value", class.name.text, signature.name.text);
+            return Err(Diagnostic::new(method.end, message).label("missing `return`"));
         }
         self.block(&mut body, &method.body);
         let written = self.new_method(&signature.name.text, number, body, signature.params.len());
-        let name = self.code.methods[written as usize].name as usize;
-        let methods = &mut self.code.classes[number as usize].methods;
-        if methods.len() <= name {
-            methods.resize(name + 1, None);
-        }
-        methods[name] = Some(written);
+        let name = self.code.methods[written as usize].name;
+        self.code.classes[number as usize].methods.insert(name, written);
         Ok(())
     }
 
-    fn new_method(&mut self, name: &str, class: u32, mut body: Body, params: usize) -> u32 {
+    fn new_method(&mut self, name: &str, class: u32, mut body: BodyBuilder, params: usize) -> u32 {
         let unit = self.constant(Const::Unit);
         body.code.push(Instr::Return(unit));
         body.places.push(body.places.last().copied().unwrap_or(0));
@@ -146,13 +159,13 @@ impl Checker {
         let Some((statements, _)) = &file.main else {
             let end = self.code.source.end_of_first() as usize;
             let end = crate::source::Span::new(end, end);
-            let fault = Fault::new(end, "there is no main block")
+            let diagnostic = Diagnostic::new(end, "the program has no main block")
                 .label("the file ends here")
-                .help("a program starts in a block `{ … }` at the end of the file");
-            self.faults.push(fault);
+                .help("add a block `{ … }` at the end of the file");
+            self.diagnostics.push(diagnostic);
             return;
         };
-        let mut body = Body { class: Some(0), chooses: true, result: Some(Ty::Unit), ..Body::default() };
+        let mut body = BodyBuilder { class: Some(0), chooses: true, result: Some(Ty::Unit), ..BodyBuilder::default() };
         self.block(&mut body, statements);
         let written = self.new_method("the main block", 0, body, 0);
         let main = self.code.methods.swap_remove(written as usize);

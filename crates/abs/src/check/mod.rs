@@ -1,10 +1,11 @@
 //! The checker: resolves names, checks types, and generates the code that runs.
 //!
-//! Checking and code generation are one pass, so no unchecked code can run. Faults are collected, one per statement or
+//! Checking and code generation are one pass, so no unchecked code can run. Diagnostics are collected, one per statement or
 //! declaration, and reported together.
 
 mod call;
 mod declare;
+mod declare_class;
 mod effect;
 mod expr;
 mod instance;
@@ -12,20 +13,22 @@ mod method;
 mod pattern;
 mod stmt;
 mod try_stmt;
+mod type_use;
 mod types;
 
 use crate::code::{self, Code, Const};
-use crate::source::{Fault, Source, Span};
+use crate::error::Diagnostic;
+use crate::source::{Source, Span};
 use crate::syntax::ast::{self, Ident};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use types::{FunctionTy, Ty, Types};
 
 /// The result of a check.
-type Check<T> = Result<T, Fault>;
+type Check<T> = Result<T, Diagnostic>;
 
-/// The maximum number of faults to report.
-const MOST_FAULTS: usize = 20;
+/// The maximum number of diagnostics to report.
+const MAX_DIAGNOSTICS: usize = 20;
 
 /// The signature of a constructor.
 #[derive(Clone, Debug)]
@@ -69,12 +72,12 @@ struct Library {
     classes: u32,
     synonyms: Vec<Rc<str>>,
     /// The names that library code uses, whatever the program declares.
-    names: Names,
+    names: NameScope,
 }
 
 /// The constructors and functions by name.
 #[derive(Clone, Debug, Default)]
-struct Names {
+struct NameScope {
     constructors: FxHashMap<Rc<str>, ConstructorInfo>,
     functions: FxHashMap<Rc<str>, FunctionInfo>,
 }
@@ -82,7 +85,7 @@ struct Names {
 /// All declarations, and the code generated so far.
 struct Checker {
     types: Types,
-    faults: Vec<Fault>,
+    diagnostics: Vec<Diagnostic>,
     /// `true` while the prelude is checked: only the prelude may use `builtin`.
     prelude: bool,
     /// The declarations of the library, which a program may hide.
@@ -95,18 +98,19 @@ struct Checker {
     class_methods: Vec<Methods>,
     class_fields: Vec<Fields>,
     class_params: Vec<usize>,
-    names: Names,
+    names: NameScope,
     /// The functions with function parameters, by number.
     higher: FxHashMap<u32, Rc<ast::Function>>,
     /// The calls of such functions that are being checked, innermost last.
     instances: Vec<instance::Instance>,
     method_names: FxHashMap<Rc<str>, u32>,
+    const_numbers: FxHashMap<Const, u32>,
     code: Code,
 }
 
 /// A variable in scope.
 #[derive(Clone, Debug)]
-struct Variable {
+struct LocalVariable {
     name: Rc<str>,
     slot: u16,
     ty: Ty,
@@ -114,7 +118,7 @@ struct Variable {
 
 /// A function parameter in scope.
 #[derive(Clone, Debug)]
-struct Passed {
+struct FunctionParam {
     name: Rc<str>,
     slot: u16,
     /// The type of the function, known only in an instance.
@@ -123,23 +127,23 @@ struct Passed {
 
 /// The body being checked: of a method, a function or the main block.
 #[derive(Default)]
-struct Body {
+struct BodyBuilder {
     /// The class of a method; 0 in the main block, `None` in a function.
     class: Option<u32>,
     generics: Rc<[Rc<str>]>,
     /// The types of the type parameters in the instance being checked, or empty outside of instances.
     with: Rc<[Ty]>,
-    scope: Vec<Variable>,
+    scope: Vec<LocalVariable>,
     /// The names of all variables declared so far, by slot.
     slots: Vec<String>,
-    functions: Vec<Passed>,
+    functions: Vec<FunctionParam>,
     /// The name of this function if it has function parameters: a recursive call may omit them and passes them on.
     own: Option<Rc<str>>,
     result: Option<Ty>,
     code: Vec<code::Instr>,
     places: Vec<u32>,
     /// The enclosing `try` statements, innermost last.
-    tries: Vec<try_stmt::Around>,
+    tries: Vec<try_stmt::EnclosingTry>,
     /// `true` if this code runs while an object is being created.
     init: bool,
     /// `true` if `random` is allowed: in code of a method, which a task runs once, but not in the condition of an
@@ -147,10 +151,10 @@ struct Body {
     chooses: bool,
 }
 
-impl Body {
+impl BodyBuilder {
     fn declare(&mut self, name: &Rc<str>, ty: Ty) -> Check<u16> {
         let slot = self.slot(name)?;
-        self.scope.push(Variable { name: name.clone(), slot, ty });
+        self.scope.push(LocalVariable { name: name.clone(), slot, ty });
         Ok(slot)
     }
 
@@ -158,7 +162,7 @@ impl Body {
     fn declare_functions(&mut self, of: &ast::Function, ty: impl Fn(usize) -> Option<FunctionTy>) -> Check<()> {
         for (k, name) in of.functions.iter().enumerate() {
             let slot = self.slot(&name.text)?;
-            self.functions.push(Passed { name: name.text.clone(), slot, ty: ty(k) });
+            self.functions.push(FunctionParam { name: name.text.clone(), slot, ty: ty(k) });
         }
         self.own = (!of.functions.is_empty()).then(|| of.signature.name.text.clone());
         Ok(())
@@ -167,13 +171,16 @@ impl Body {
     /// Allocates a variable that cannot be found by name.
     fn slot(&mut self, name: &str) -> Check<u16> {
         if self.slots.len() >= 10_000 {
-            return Err(Fault::new(Span::default(), "a body with more than ten thousand variables"));
+            return Err(Diagnostic::new(
+                Span::default(),
+                "more than ten thousand variables in one body: split it into several functions or methods",
+            ));
         }
         self.slots.push(name.into());
         Ok(self.slots.len() as u16 - 1)
     }
 
-    fn find(&self, name: &str) -> Option<&Variable> {
+    fn find(&self, name: &str) -> Option<&LocalVariable> {
         self.scope.iter().rev().find(|variable| &*variable.name == name)
     }
 }
@@ -183,15 +190,18 @@ pub(crate) fn is_library(module: &str) -> bool {
     declare::LIBRARY.contains(&module)
 }
 
-/// Checks a file and returns its code, or every fault found.
-pub(crate) fn check(source: &Source, file: &ast::File) -> Result<Code, Vec<Fault>> {
+/// Checks a file and returns its code, or every diagnostic found.
+pub(crate) fn check(source: &Source, file: &ast::File) -> Result<Code, Vec<Diagnostic>> {
     let mut checker = Checker::new(source);
-    let prelude = crate::syntax::parse(include_str!("../prelude.abs"), u32::MAX).expect("the prelude is well formed");
+    let prelude = crate::syntax::parse(include_str!("../prelude.abs"), u32::MAX).expect("the prelude is valid");
     checker.declare_all(&prelude);
     let functions = checker.code.constructors.iter().map(|c| c.name.as_str());
-    assert!(functions.zip(code::known::NAMES).all(|(a, b)| a == *b), "the prelude's constructors are out of order");
+    assert!(
+        functions.zip(code::known::NAMES).all(|(a, b)| a == *b),
+        "internal error: the prelude's constructors are out of order"
+    );
     checker.bodies(&prelude);
-    assert!(checker.faults.is_empty(), "the prelude is wrong: {:?}", checker.faults);
+    assert!(checker.diagnostics.is_empty(), "internal error: the prelude is invalid: {:?}", checker.diagnostics);
     checker.prelude = false;
     checker.library = Library {
         functions: checker.code.functions.len() as u32,
@@ -204,23 +214,23 @@ pub(crate) fn check(source: &Source, file: &ast::File) -> Result<Code, Vec<Fault
     };
     checker.imports(file);
     checker.declare_all(file);
-    if checker.faults.is_empty() {
+    if checker.diagnostics.is_empty() {
         checker.bodies(file);
         checker.main(file);
     }
-    if checker.faults.is_empty() {
+    if checker.diagnostics.is_empty() {
         return Ok(checker.code);
     }
-    checker.faults.sort_by_key(|fault| fault.span.start);
-    checker.faults.truncate(MOST_FAULTS);
-    Err(checker.faults)
+    checker.diagnostics.sort_by_key(|diagnostic| diagnostic.span.start);
+    checker.diagnostics.truncate(MAX_DIAGNOSTICS);
+    Err(checker.diagnostics)
 }
 
 impl Checker {
     fn new(source: &Source) -> Checker {
         Checker {
             types: Types::default(),
-            faults: Vec::new(),
+            diagnostics: Vec::new(),
             prelude: true,
             library: Library::default(),
             data: FxHashMap::default(),
@@ -231,13 +241,14 @@ impl Checker {
             class_methods: Vec::new(),
             class_fields: Vec::new(),
             class_params: Vec::new(),
-            names: Names::default(),
+            names: NameScope::default(),
             higher: FxHashMap::default(),
             instances: Vec::new(),
             method_names: FxHashMap::default(),
+            const_numbers: FxHashMap::default(),
             code: Code {
                 source: source.clone(),
-                consts: vec![Const::Unit, Const::Null, Const::Bool(false), Const::Bool(true)],
+                consts: Vec::new(),
                 constructors: Vec::new(),
                 functions: Vec::new(),
                 methods: Vec::new(),
@@ -248,24 +259,24 @@ impl Checker {
         }
     }
 
-    /// Returns the value of a successful check, or records its fault.
+    /// Returns the value of a successful check, or records its diagnostic.
     fn keep<T>(&mut self, result: Check<T>) -> Option<T> {
         match result {
             Ok(value) => Some(value),
-            Err(fault) => {
-                self.faults.push(fault);
+            Err(diagnostic) => {
+                self.diagnostics.push(diagnostic);
                 None
             }
         }
     }
 
     fn constant(&mut self, constant: Const) -> code::Expr {
-        let found = self.code.consts.iter().position(|known| *known == constant);
-        let at = found.unwrap_or_else(|| {
-            self.code.consts.push(constant);
-            self.code.consts.len() - 1
+        let consts = &mut self.code.consts;
+        let at = *self.const_numbers.entry(constant).or_insert_with_key(|constant| {
+            consts.push(constant.clone());
+            consts.len() as u32 - 1
         });
-        code::Expr::Const(at as u32)
+        code::Expr::Const(at)
     }
 
     /// Returns a data type of the library, even if the program declares another type of the same name.
@@ -288,19 +299,19 @@ impl Checker {
         number
     }
 
-    /// Returns the fault that a value has the wrong type.
-    fn mismatch(&self, span: Span, actual: &Ty, wanted: &Ty) -> Fault {
+    /// Returns the diagnostic that a value has the wrong type.
+    fn mismatch(&self, span: Span, actual: &Ty, wanted: &Ty) -> Diagnostic {
         let (actual, wanted) = (self.types.show(actual), self.types.show(wanted));
-        let fault = Fault::new(span, format!("a value of type {wanted} is wanted here, this one has type {actual}"))
+        let diagnostic = Diagnostic::new(span, format!("expected a value of type {wanted}, found type {actual}"))
             .label(actual.clone());
         match (actual.as_str(), wanted.as_str()) {
-            ("Rat", "Int") => fault.help("`truncate` makes an Int of a Rat; `/` always gives a Rat"),
-            ("Int" | "Rat", "Float") => fault.help("`float` makes a Float of a number"),
-            ("Float", "Rat") => fault.help("`rat` makes a Rat of a Float"),
+            ("Rat", "Int") => diagnostic.help("`/` returns a Rat; convert it to an Int with `truncate`"),
+            ("Int" | "Rat", "Float") => diagnostic.help("convert the number to a Float with `float`"),
+            ("Float", "Rat") => diagnostic.help("convert the Float to a Rat with `rat`"),
             (actual, wanted) if actual == format!("Fut<{wanted}>") => {
-                fault.help("the value of a future is had with `.get`, or with `await` before the call")
+                diagnostic.help("read the value of a future with `.get`, or put `await` before the call")
             }
-            _ => fault,
+            _ => diagnostic,
         }
     }
 
@@ -318,11 +329,11 @@ fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a Rc<str>>) -> Option<S
     near.first().map(|(_, other)| format!("did you mean `{other}`?"))
 }
 
-/// Returns the fault that a name is unknown, with a hint if a known name is similar.
-fn unknown<'a>(what: &str, name: &Ident, known: impl Iterator<Item = &'a Rc<str>>) -> Fault {
-    let fault = Fault::new(name.span, format!("there is no {what} `{}`", name.text)).label("unknown");
+/// Returns the diagnostic that a name is unknown, with a hint if a known name is similar.
+fn unknown<'a>(what: &str, name: &Ident, known: impl Iterator<Item = &'a Rc<str>>) -> Diagnostic {
+    let diagnostic = Diagnostic::new(name.span, format!("unknown {what} `{}`", name.text)).label("unknown");
     match nearest(&name.text, known) {
-        Some(help) => fault.help(help),
-        None => fault,
+        Some(help) => diagnostic.help(help),
+        None => diagnostic,
     }
 }

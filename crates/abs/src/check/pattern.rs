@@ -1,14 +1,15 @@
 //! Checks patterns.
 
 use super::types::Ty;
-use super::{Body, Check, Checker, unknown};
+use super::{BodyBuilder, Check, Checker, unknown};
 use crate::code::{self, Const};
-use crate::source::{Fault, Span};
+use crate::error::Diagnostic;
+use crate::source::Span;
 use crate::syntax::ast::{Ident, Pattern, PatternKind};
 
 impl Checker {
     /// Checks a pattern and declares its new variables. A name that is already declared matches its value.
-    pub(super) fn pattern(&mut self, body: &mut Body, pattern: &Pattern, ty: &Ty) -> Check<code::Pattern> {
+    pub(super) fn pattern(&mut self, body: &mut BodyBuilder, pattern: &Pattern, ty: &Ty) -> Check<code::Pattern> {
         Ok(match &pattern.kind {
             PatternKind::Any => code::Pattern::Any,
             PatternKind::Int(digits) => {
@@ -40,13 +41,13 @@ impl Checker {
     fn constant_pattern(&mut self, digits: &str) -> code::Pattern {
         match self.integer(digits) {
             code::Expr::Const(k) => code::Pattern::Const(k),
-            other => unreachable!("a constant was written as {other:?}"),
+            other => unreachable!("internal error: {other:?} is not a constant"),
         }
     }
 
     fn constructor_pattern(
         &mut self,
-        body: &mut Body,
+        body: &mut BodyBuilder,
         name: &Ident,
         args: &[Pattern],
         span: Span,
@@ -55,15 +56,15 @@ impl Checker {
         if ["True", "False", "Unit"].contains(&&*name.text) {
             let (expr, found) = self.construct(body, name, &[])?;
             self.want(span, &found, ty)?;
-            let code::Expr::Const(k) = expr else { unreachable!("truth values are constants") };
+            let code::Expr::Const(k) = expr else { unreachable!("internal error: a truth value is not a constant") };
             return Ok(code::Pattern::Const(k));
         }
         let Some(info) = self.names.constructors.get(&name.text).cloned() else {
             return Err(unknown("constructor", name, self.names.constructors.keys()));
         };
         if args.len() != info.args.len() {
-            let message = format!("`{}` has {} arguments, here are {}", name.text, info.args.len(), args.len());
-            return Err(Fault::new(span, message));
+            let message = format!("`{}` has {} arguments, not {}", name.text, info.args.len(), args.len());
+            return Err(Diagnostic::new(span, message));
         }
         let with: Vec<Ty> = info.generics.iter().map(|_| self.types.fresh()).collect();
         let whole = self.types.instantiate(&info.result, &info.generics, &with);

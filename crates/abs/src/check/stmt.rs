@@ -1,16 +1,17 @@
 //! Checks statements and flattens them into instructions.
 
 use super::types::Ty;
-use super::{Body, Check, Checker, unknown};
+use super::{BodyBuilder, Check, Checker, unknown};
 use crate::code::{self, Const, Dest, Instr};
-use crate::source::{Fault, Span};
+use crate::error::Diagnostic;
+use crate::source::Span;
 use crate::syntax::ast::{Binary, Expr, Ident, Pattern, Stmt, StmtKind, TypeUse};
 use std::rc::Rc;
 
-/// The target of a jump that is not known yet (see [`Body::land`]).
+/// The target of a jump that is not known yet (see [`BodyBuilder::land`]).
 pub(super) const LATER: u32 = u32::MAX;
 
-impl Body {
+impl BodyBuilder {
     pub(super) fn emit(&mut self, instr: Instr, place: u32) -> usize {
         self.code.push(instr);
         self.places.push(place);
@@ -30,26 +31,26 @@ impl Body {
             | Instr::Match(_, _, to)
             | Instr::Next(_, _, to)
             | Instr::Try(to, _) => *to = here,
-            other => unreachable!("{other:?} leads nowhere"),
+            other => unreachable!("internal error: {other:?} is not a jump"),
         }
     }
 }
 
 impl Checker {
-    /// Checks statements in a scope of their own. A fault affects only its statement.
-    pub(super) fn block(&mut self, body: &mut Body, statements: &[Stmt]) {
+    /// Checks statements in a scope of their own. A diagnostic affects only its statement.
+    pub(super) fn block(&mut self, body: &mut BodyBuilder, statements: &[Stmt]) {
         let mark = body.scope.len();
         for statement in statements {
             let result = self.stmt(body, statement);
-            if let Err(mut fault) = result {
-                if fault.span == Span::default() {
-                    fault.span = statement.span;
+            if let Err(mut diagnostic) = result {
+                if diagnostic.span == Span::default() {
+                    diagnostic.span = statement.span;
                 }
-                self.faults.push(fault);
+                self.diagnostics.push(diagnostic);
                 if let StmtKind::Declare(ty, name, _) = &statement.kind
                     && body.find(&name.text).is_none()
                 {
-                    // Declare the variable anyway, so that its uses are not reported as faults.
+                    // Declare the variable anyway, so that its uses are not reported as diagnostics.
                     let ty = self.ty(ty, &[]).unwrap_or(Ty::Any);
                     let declared = body.declare(&name.text, ty);
                     self.keep(declared);
@@ -59,11 +60,11 @@ impl Checker {
         body.scope.truncate(mark);
     }
 
-    pub(super) fn inner(&mut self, body: &mut Body, statement: &Stmt) {
+    pub(super) fn inner(&mut self, body: &mut BodyBuilder, statement: &Stmt) {
         self.block(body, std::slice::from_ref(statement));
     }
 
-    fn stmt(&mut self, body: &mut Body, statement: &Stmt) -> Check<()> {
+    fn stmt(&mut self, body: &mut BodyBuilder, statement: &Stmt) -> Check<()> {
         let at = self.place(statement.span);
         match &statement.kind {
             StmtKind::Skip => {}
@@ -75,7 +76,7 @@ impl Checker {
             }
             StmtKind::Return(value) => {
                 let Some(wanted) = body.result.clone() else {
-                    return Err(Fault::new(statement.span, "there is nothing to return from here"));
+                    return Err(Diagnostic::new(statement.span, "`return` is not allowed here"));
                 };
                 let value = self.value_of(body, value, &wanted, at)?;
                 self.leave(body, value, at);
@@ -132,18 +133,25 @@ impl Checker {
         Ok(())
     }
 
-    pub(super) fn may_wait(&self, body: &Body, span: Span) -> Check<()> {
+    pub(super) fn may_wait(&self, body: &BodyBuilder, span: Span) -> Check<()> {
         match body.init {
-            true => Err(Fault::new(span, "an object cannot wait while it is being created")
-                .help("move this into the method `run`, which starts by itself after the creation")),
+            true => Err(Diagnostic::new(span, "an object cannot wait during its initialization")
+                .help("move this into the method `run`, which starts automatically after the object is created")),
             false => Ok(()),
         }
     }
 
-    fn declare(&mut self, body: &mut Body, ty: &TypeUse, name: &Ident, value: Option<&Expr>, at: u32) -> Check<()> {
+    fn declare(
+        &mut self,
+        body: &mut BodyBuilder,
+        ty: &TypeUse,
+        name: &Ident,
+        value: Option<&Expr>,
+        at: u32,
+    ) -> Check<()> {
         let ty = self.ty(ty, &[])?;
         if body.find(&name.text).is_some() {
-            return Err(Fault::new(name.span, format!("there already is a variable `{}`", name.text)));
+            return Err(Diagnostic::new(name.span, format!("variable `{}` is declared twice", name.text)));
         }
         let slot = body.slot(&name.text)?;
         let dest = Dest::Local(slot);
@@ -157,7 +165,7 @@ impl Checker {
                 body.emit(Instr::Set(dest, value), at);
             }
         }
-        body.scope.push(super::Variable { name: name.text.clone(), slot, ty });
+        body.scope.push(super::LocalVariable { name: name.text.clone(), slot, ty });
         Ok(())
     }
 
@@ -165,11 +173,14 @@ impl Checker {
     pub(super) fn default(&mut self, ty: &Ty, name: &Ident) -> Check<code::Expr> {
         match ty {
             Ty::Interface(_) | Ty::Future(_) => Ok(self.constant(Const::Null)),
-            _ => Err(Fault::new(name.span, format!("`{}` of type {} needs a value", name.text, self.types.show(ty)))),
+            _ => Err(Diagnostic::new(
+                name.span,
+                format!("`{}` of type {} must be initialized", name.text, self.types.show(ty)),
+            )),
         }
     }
 
-    fn assign(&mut self, body: &mut Body, own: bool, name: &Ident, value: &Expr, at: u32) -> Check<()> {
+    fn assign(&mut self, body: &mut BodyBuilder, own: bool, name: &Ident, value: &Expr, at: u32) -> Check<()> {
         let variable = if own { None } else { body.find(&name.text).cloned() };
         let (dest, ty) = match variable {
             Some(variable) => (Dest::Local(variable.slot), variable.ty),
@@ -191,7 +202,7 @@ impl Checker {
 
     fn foreach(
         &mut self,
-        body: &mut Body,
+        body: &mut BodyBuilder,
         item: &Ident,
         index: Option<&Ident>,
         list: &Expr,
@@ -228,7 +239,7 @@ impl Checker {
 
     pub(super) fn branches(
         &mut self,
-        body: &mut Body,
+        body: &mut BodyBuilder,
         slot: u16,
         ty: &Ty,
         branches: &[(Pattern, Stmt)],

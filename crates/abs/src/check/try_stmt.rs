@@ -2,13 +2,13 @@
 
 use super::stmt::LATER;
 use super::types::Ty;
-use super::{Body, Check, Checker};
+use super::{BodyBuilder, Check, Checker};
 use crate::code::{self, Dest, Instr};
 use crate::syntax::ast::{Binary, Pattern, Stmt};
 use std::rc::Rc;
 
 /// A `try` statement that encloses the code being generated.
-pub(super) enum Around {
+pub(super) enum EnclosingTry {
     /// Exceptions are caught: leaving the statement takes one `EndTry`.
     Catch,
     /// The statement has a `finally` block. A `return` inside stores its value in `value` and [`RETURNING`] in `how`,
@@ -23,12 +23,12 @@ const RETURNING: i64 = 2;
 
 impl Checker {
     /// Generates a `return`, which first runs the enclosing `finally` blocks.
-    pub(super) fn leave(&mut self, body: &mut Body, value: code::Expr, at: u32) {
+    pub(super) fn leave(&mut self, body: &mut BodyBuilder, value: code::Expr, at: u32) {
         let mut ends = 0;
         let mut through = None;
         for (k, around) in body.tries.iter().enumerate().rev() {
             ends += 1;
-            if let Around::Finally { how, value, .. } = around {
+            if let EnclosingTry::Finally { how, value, .. } = around {
                 through = Some((k, *how, *value));
                 break;
             }
@@ -44,14 +44,14 @@ impl Checker {
             body.emit(Instr::EndTry, at);
         }
         let jump = body.emit(Instr::Jump(LATER), at);
-        if let Around::Finally { returns, .. } = &mut body.tries[k] {
+        if let EnclosingTry::Finally { returns, .. } = &mut body.tries[k] {
             returns.push(jump);
         }
     }
 
     pub(super) fn try_stmt(
         &mut self,
-        body: &mut Body,
+        body: &mut BodyBuilder,
         inner: &Stmt,
         branches: &[(Pattern, Stmt)],
         finally: Option<&Stmt>,
@@ -60,14 +60,14 @@ impl Checker {
         let outer = match finally {
             None => None,
             Some(last) => {
-                let (how, value) = (body.slot("how it goes on")?, body.slot("with what")?);
-                body.tries.push(Around::Finally { how, value, returns: Vec::new() });
+                let (how, value) = (body.slot("exit kind")?, body.slot("exit value")?);
+                body.tries.push(EnclosingTry::Finally { how, value, returns: Vec::new() });
                 Some((last, how, value, body.emit(Instr::Try(LATER, value), at)))
             }
         };
         let caught = body.slot("the exception")?;
         let handler = body.emit(Instr::Try(LATER, caught), at);
-        body.tries.push(Around::Catch);
+        body.tries.push(EnclosingTry::Catch);
         self.inner(body, inner);
         body.tries.pop();
         body.emit(Instr::EndTry, at);
@@ -83,9 +83,9 @@ impl Checker {
         written
     }
 
-    fn finally(&mut self, body: &mut Body, last: &Stmt, how: u16, value: u16, handler: usize, at: u32) {
-        let Some(Around::Finally { returns, .. }) = body.tries.pop() else {
-            unreachable!("the try statements are nested")
+    fn finally(&mut self, body: &mut BodyBuilder, last: &Stmt, how: u16, value: u16, handler: usize, at: u32) {
+        let Some(EnclosingTry::Finally { returns, .. }) = body.tries.pop() else {
+            unreachable!("internal error: try statements are not nested")
         };
         body.emit(Instr::EndTry, at);
         let (normally, throwing) = (self.number(NORMALLY), self.number(THROWING));
@@ -105,7 +105,7 @@ impl Checker {
         body.land(otherwise);
     }
 
-    fn unless(&mut self, body: &mut Body, how: u16, is: i64, at: u32) -> usize {
+    fn unless(&mut self, body: &mut BodyBuilder, how: u16, is: i64, at: u32) -> usize {
         let pair = Box::new((code::Expr::Local(how), self.number(is)));
         body.emit(Instr::JumpUnless(code::Expr::Binary(Binary::Eq, pair, at), LATER), at)
     }

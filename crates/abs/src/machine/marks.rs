@@ -10,14 +10,14 @@ use super::{AbsMachine, ConflictRule, Marks, Undo};
 impl AbsMachine {
     /// Updates the marks of the other tasks in the group of a task that is about to run.
     pub(super) fn mark(&mut self, task: u32) {
-        let ConflictRule::Marks(marks) = self.tasks_mode else { return };
+        let ConflictRule::Marks(marks) = self.conflict_rule else { return };
         let (group, method) = (self.tasks[task as usize].group, self.tasks[task as usize].method);
         let mut changed = Vec::new();
         for &other in self.live.iter().filter(|&&other| other != task) {
             let entry = &self.tasks[other as usize];
             if entry.group == group {
                 let keeps = marks == Marks::Persisting && entry.marked;
-                let wanted = (keeps || other > task) && self.knowledge().independent(method, entry.method);
+                let wanted = (keeps || other > task) && self.stability().independent(method, entry.method);
                 if wanted != entry.marked {
                     changed.push(other);
                 }
@@ -35,8 +35,8 @@ impl AbsMachine {
     }
 
     /// Returns the note on executions that marks may miss, for the reader of the verdict.
-    pub(super) fn missed_by_marks(&self) -> Option<String> {
-        let ConflictRule::Marks(_) = self.tasks_mode else { return None };
-        Some("marks on tasks may miss executions where an actor is taken to which others can still send, and where tasks wait; `--tasks fields` does not".into())
+    pub(super) fn marks_caveat(&self) -> Option<String> {
+        let ConflictRule::Marks(_) = self.conflict_rule else { return None };
+        Some("marks on tasks may miss executions if other actors can still send to the selected actor, or if tasks wait; `--conflicts fields` misses none".into())
     }
 }

@@ -17,166 +17,31 @@
 //! With [`ConflictRule::Actors`] and [`ConflictRule::Marks`], the fields and the lock of a group are one object. If no task can stop
 //! before its end, each task is then one message that is delivered once, so the searches for plain actors apply.
 
-mod border;
-mod ending;
+mod calls;
+mod describe;
+mod evaluate;
+mod fingerprint;
 mod frame;
-mod guard;
+mod guards;
+mod machine_impl;
 mod marks;
+mod problems;
+mod program;
 mod run;
-mod state;
-mod words;
+mod step;
 
 use crate::code::{CallKind, Code, Expr, Instr};
 use crate::eval;
-use crate::selection::Knowledge;
+use crate::selection::Stability;
 use crate::value::Value;
 use frame::{Frame, Status, TaskState};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
-use whippet_model::{Choice, ConflictRule, MachineError, Marks, Name, Problem, Program, Touch};
+use whippet_model::{Choice, ConflictRule, Marks, Name, Problem, Touch};
 
-/// The default limit on the number of statements in one step.
-///
-/// ```
-/// assert!(whippet_abs::DEFAULT_STATEMENTS >= 1_000_000, "no honest step takes so many");
-/// ```
-pub const DEFAULT_STATEMENTS: u64 = 10_000_000;
-
-/// An ABS program that has been parsed and checked, ready to be explored.
-///
-/// ```
-/// use whippet_abs::AbsProgram;
-/// use whippet_model::{Machine, Program};
-/// let program = AbsProgram::parse("hello.abs", r#"
-///     interface Cell { Unit set(Int v); }
-///     class Cell implements Cell { Int value = 0; Unit set(Int v) { value = v; } }
-///     { Cell c = new Cell(); c!set(1); c!set(2); }
-/// "#).unwrap();
-/// let mut machine = program.machine().unwrap();
-/// let mut choices = Vec::new();
-/// machine.enabled(&mut choices);
-/// machine.execute(choices[0]).unwrap();     // the main block
-/// choices.clear();
-/// machine.enabled(&mut choices);
-/// assert_eq!(choices.len(), 2);             // either call may be first
-/// ```
-#[derive(Clone, Debug)]
-pub struct AbsProgram {
-    code: Arc<Code>,
-    knowledge: Arc<OnceLock<Knowledge>>,
-    tasks: ConflictRule,
-    statements: u64,
-}
-
-impl AbsProgram {
-    /// Parses and checks the text of a file. The name is used in messages.
-    ///
-    /// ```
-    /// use whippet_abs::AbsProgram;
-    /// assert!(AbsProgram::parse("right.abs", "{ Int n = 1; }").is_ok());
-    /// let error = AbsProgram::parse("wrong.abs", "{ Int n = True; }").unwrap_err();
-    /// assert_eq!(error.places()[0].line, 1);
-    /// ```
-    pub fn parse(name: &str, text: &str) -> Result<AbsProgram, crate::LangError> {
-        AbsProgram::of_files(&[(name.into(), text.into())])
-    }
-
-    /// Like [`AbsProgram::parse`], for a program of several files. `others` returns the names and texts of further
-    /// files. A file is added to the program if it contains a module that is imported, directly or indirectly, by the
-    /// first file. The main blocks of added files are not run.
-    ///
-    /// ```
-    /// use whippet_abs::AbsProgram;
-    /// let other = || vec![("numbers.abs".to_string(), "module Numbers; export *; def Int two() = 2; { skip; }".to_string())];
-    /// let text = "module Main; import * from Numbers; { assert two() == 2; }";
-    /// let program = AbsProgram::parse_with("main.abs", text, other).unwrap();
-    /// let verdict = whippet_search::explore(program.into(), &Default::default(), &()).unwrap();
-    /// assert!(verdict.findings.is_empty());
-    /// ```
-    pub fn parse_with(
-        name: &str,
-        text: &str,
-        others: impl FnOnce() -> Vec<(String, String)>,
-    ) -> Result<AbsProgram, crate::LangError> {
-        let mut files = vec![(name.to_string(), text.to_string())];
-        let (mut had, mut wanted) = crate::syntax::modules(text);
-        let mut others = Some(others);
-        let mut left: Vec<(String, String)> = Vec::new();
-        while let Some(module) = wanted.pop() {
-            if had.contains(&module) || crate::check::is_library(&module) {
-                continue;
-            }
-            if let Some(others) = others.take() {
-                left = others();
-            }
-            let has = |(_, text): &(String, String)| crate::syntax::modules(text).0.contains(&module);
-            if let Some(k) = left.iter().position(has) {
-                let file = left.remove(k);
-                let (has, imports) = crate::syntax::modules(&file.1);
-                had.extend(has);
-                wanted.extend(imports);
-                files.push(file);
-            }
-        }
-        AbsProgram::of_files(&files)
-    }
-
-    fn of_files(files: &[(String, String)]) -> Result<AbsProgram, crate::LangError> {
-        let source = crate::source::Source::new(files);
-        let file = crate::syntax::parse(&source.text, source.end_of_first() + 1);
-        let file = file.map_err(|fault| crate::LangError::new(&source, vec![fault]))?;
-        let code = crate::check::check(&source, &file).map_err(|faults| crate::LangError::new(&source, faults))?;
-        let (tasks, statements) = (ConflictRule::default(), DEFAULT_STATEMENTS);
-        Ok(AbsProgram { code: Arc::new(code), knowledge: Arc::default(), tasks, statements })
-    }
-
-    /// Sets the conflict rule.
-    ///
-    /// ```
-    /// # use whippet_abs::AbsProgram;
-    /// # let program = AbsProgram::parse("cell.abs", r#"
-    /// #     interface Cell { Unit set(Int v); }
-    /// #     class Cell implements Cell { Int value = 0; Unit set(Int v) { value = v; } }
-    /// #     { Cell c = new Cell(); c!set(1); c!set(2); }
-    /// # "#).unwrap();
-    /// use whippet_abs::ConflictRule;
-    /// let verdict = whippet_search::explore(program.tasks(ConflictRule::Actors).into(), &Default::default(), &()).unwrap();
-    /// assert_eq!(verdict.counters.executions, 2);
-    /// ```
-    #[must_use]
-    pub fn tasks(mut self, tasks: ConflictRule) -> AbsProgram {
-        self.tasks = tasks;
-        self
-    }
-
-    /// Sets the limit on the statements of one step, which ends endless loops.
-    ///
-    /// ```
-    /// use whippet_abs::AbsProgram;
-    /// let endless = AbsProgram::parse("endless.abs", "{ while (True) { skip; } }").unwrap().statements(1_000);
-    /// let verdict = whippet_search::explore(endless.into(), &Default::default(), &()).unwrap();
-    /// assert_eq!(verdict.findings[0].kind, whippet_model::FindingKind::Limit);
-    /// ```
-    #[must_use]
-    pub fn statements(mut self, most: u64) -> AbsProgram {
-        self.statements = most;
-        self
-    }
-}
-
-impl Program for AbsProgram {
-    type Machine = AbsMachine;
-
-    fn machine(&self) -> Result<AbsMachine, MachineError> {
-        Ok(AbsMachine::new(self))
-    }
-
-    fn name(&self) -> String {
-        self.code.source.name.clone()
-    }
-}
+pub use program::{AbsProgram, DEFAULT_STATEMENTS};
 
 /// Sentinel for "no step" and "no task".
 pub(crate) const NONE: u32 = u32::MAX;
@@ -206,7 +71,7 @@ pub(crate) struct Group {
 
 /// The result of a task.
 #[derive(Clone, Debug, PartialEq)]
-enum Outcome {
+enum TaskResult {
     Value(Value),
     /// An uncaught exception and the place where it was thrown.
     Failed(Value, u32),
@@ -221,15 +86,15 @@ pub(crate) struct Task {
     pub(crate) method: u32,
     pub(crate) args: Rc<[Value]>,
     /// `true` if the caller keeps the future.
-    kept: bool,
+    future_kept: bool,
     /// The calling task.
     caller: u32,
     /// The place of the call in the source.
     place: u32,
     pub(crate) state: TaskState,
-    outcome: Option<(Outcome, u32)>,
-    /// `true` if the outcome was read or reported.
-    seen: bool,
+    result: Option<(TaskResult, u32)>,
+    /// `true` if the result was read or reported.
+    observed: bool,
     /// `true` if the search skips this task for now (see [`Marks`]).
     marked: bool,
 }
@@ -240,14 +105,14 @@ enum Undo {
     Field(u32, u16, Value),
     /// Toggles the flag that says if the condition of a waiting task holds.
     Guard(u32),
-    Seen(u32),
+    Observed(u32),
     /// Toggles the mark of a task.
     Mark(u32),
 }
 
 /// One step of the current execution.
 #[derive(Clone, Debug)]
-struct Record {
+struct StepRecord {
     choice: Choice,
     thread: Name,
     event: Name,
@@ -293,30 +158,30 @@ struct Record {
 pub struct AbsMachine {
     pub(crate) code: Arc<Code>,
     /// The static analysis of the program, computed on first use.
-    knowledge: Arc<OnceLock<Knowledge>>,
+    stability: Arc<OnceLock<Stability>>,
     consts: Vec<Value>,
-    tasks_mode: ConflictRule,
+    conflict_rule: ConflictRule,
     statements: u64,
     /// `true` if some method can block its group.
-    blocks: bool,
+    can_block: bool,
     /// `true` if some method can stop before its end.
-    waits: bool,
+    can_wait: bool,
     pub(crate) objects: Vec<Object>,
     groups: Vec<Group>,
     pub(crate) tasks: Vec<Task>,
     by_name: FxHashMap<Name, u32>,
     /// The tasks that have not ended, in order of creation.
     pub(crate) live: Vec<u32>,
-    steps: Vec<Record>,
+    steps: Vec<StepRecord>,
     touches: Vec<Touch>,
     undo: Vec<Undo>,
     /// The objects whose fields the current step has touched.
     touched: Vec<u32>,
     /// The tasks whose futures the current step has tested or read.
-    looked_at: Vec<u32>,
-    runs: u64,
+    futures_read: Vec<u32>,
+    steps_run: u64,
     problems: usize,
-    executed: u64,
+    statements_executed: u64,
 }
 
 impl AbsMachine {
@@ -329,14 +194,14 @@ impl AbsMachine {
         };
         let waiting = |instr: &Instr| matches!(instr, Instr::Await(_) | Instr::Suspend) || blocking(instr);
         let any = |wanted: &dyn Fn(&Instr) -> bool| code.methods.iter().flat_map(|method| &method.code).any(wanted);
-        let (blocks, waits) = (any(&blocking), any(&waiting));
+        let (can_block, can_wait) = (any(&blocking), any(&waiting));
         let mut machine = AbsMachine {
-            knowledge: program.knowledge.clone(),
+            stability: program.stability.clone(),
             consts: eval::constants(&code),
-            tasks_mode: program.tasks,
+            conflict_rule: program.conflict_rule,
             statements: program.statements,
-            blocks,
-            waits,
+            can_block,
+            can_wait,
             code,
             objects: Vec::new(),
             groups: Vec::new(),
@@ -347,10 +212,10 @@ impl AbsMachine {
             touches: Vec::new(),
             undo: Vec::new(),
             touched: Vec::new(),
-            looked_at: Vec::new(),
-            runs: 0,
+            futures_read: Vec::new(),
+            steps_run: 0,
             problems: 0,
-            executed: 0,
+            statements_executed: 0,
         };
         machine.new_object(Name::ROOT, 0, None, &[]);
         machine.new_task(Name::ROOT.child(0), 0, 0, Rc::from([]), false, NONE, 0);
@@ -375,7 +240,7 @@ impl AbsMachine {
     /// ```
     #[must_use]
     pub fn statements_run(&self) -> u64 {
-        self.executed
+        self.statements_executed
     }
 
     fn new_object(&mut self, name: Name, class: u32, group: Option<u32>, args: &[Value]) -> u32 {
@@ -397,27 +262,27 @@ impl AbsMachine {
         object: u32,
         method: u32,
         args: Rc<[Value]>,
-        kept: bool,
+        future_kept: bool,
         caller: u32,
         place: u32,
     ) -> u32 {
         let number = self.tasks.len() as u32;
         let group = self.objects[object as usize].group;
         // The record of the current step is not pushed yet: its index is the number of records.
-        let made = if caller == NONE { NONE } else { self.steps.len() as u32 };
-        let state = TaskState::new(made);
+        let created = if caller == NONE { NONE } else { self.steps.len() as u32 };
+        let state = TaskState::new(created);
         self.tasks.push(Task {
             name,
             group,
             object,
             method,
             args,
-            kept,
+            future_kept,
             caller,
             place,
             state,
-            outcome: None,
-            seen: false,
+            result: None,
+            observed: false,
             marked: false,
         });
         self.by_name.insert(name, number);
@@ -426,8 +291,8 @@ impl AbsMachine {
     }
 
     /// Returns the static analysis of the program.
-    pub(crate) fn knowledge(&self) -> &Knowledge {
-        self.knowledge.get_or_init(|| Knowledge::new(&self.code))
+    pub(crate) fn stability(&self) -> &Stability {
+        self.stability.get_or_init(|| Stability::new(&self.code))
     }
 
     /// Returns the object that a group was created with.
@@ -436,7 +301,7 @@ impl AbsMachine {
     }
 
     /// Returns the step that created a task, or `None` for the main block.
-    pub(crate) fn made_at(&self, task: u32) -> Option<usize> {
+    pub(crate) fn creation_step(&self, task: u32) -> Option<usize> {
         let after = self.steps.partition_point(|record| record.tasks <= task);
         after.checked_sub(1)
     }
@@ -450,7 +315,7 @@ impl AbsMachine {
     fn is_enabled(&self, task: u32) -> bool {
         let task_ = &self.tasks[task as usize];
         let holder = self.groups[task_.group as usize].holder;
-        let there = |future: &u32| self.tasks[*future as usize].outcome.is_some();
+        let there = |future: &u32| self.tasks[*future as usize].result.is_some();
         match &task_.state.status {
             Status::Ready => holder == NONE,
             Status::Waiting(wait) => holder == NONE && wait.holds && wait.futures.iter().all(there),

@@ -17,10 +17,10 @@
 //! assert!(marked.finals == stable.finals, "here the marks miss nothing");
 //! ```
 
-mod levels;
 mod search;
+mod stability;
 mod table;
 
-pub(crate) use levels::Knowledge;
-pub use search::{Count, Pick, Selection, search};
-pub use table::{Row, Triple, figure_4, reproduce, running_example, subjects};
+pub use search::{ActorSelection, Selection, SelectionCounts, search};
+pub(crate) use stability::Stability;
+pub use table::{Counts, SelectionRow, figure_4, reproduce, running_example, subjects};

@@ -1,13 +1,13 @@
 //! The paper's search: Figure 2 with TransDPOR's backtracking, the actor selection of Section 4, and the marks on tasks
 //! of Figure 6.
 //!
-//! `Run::explore` walks the tree of configurations depth first. At each configuration it selects one actor (`pick`)
-//! and explores all enabled tasks of this actor. Further actors are added to the backtrack set `back` of a
+//! `SelectionSearch::explore` walks the tree of configurations depth first. At each configuration it selects one actor (`pick`)
+//! and explores all enabled tasks of this actor. Further actors are added to the backtrack set `backtrack` of a
 //! configuration when a race is found: a pending task belongs to an actor that took a step at an earlier
 //! configuration, the task was created after that step, and the step does not happen before its creation. The two
 //! could occur in the other order, so the actor of the ancestor of the task that was pending at the earlier
 //! configuration is added there. The configuration is then frozen (`freeze`): no other actor is added until the
-//! exploration of the next actor in `back` begins.
+//! exploration of the next actor in `backtrack` begins.
 //!
 //! Marked tasks are not selected ([`Marks`]). A configuration whose selected actor has only marked tasks is cut off.
 
@@ -24,13 +24,13 @@ use whippet_model::{Choice, Clocks, Comparison, ConflictRule, Machine, MachineEr
 /// #     class Cell implements Cell { Int value = 0; Unit set(Int v) { value = v; } }
 /// #     { Cell c = new Cell(); c!set(1); c!set(2); }
 /// # "#).unwrap();
-/// use whippet_abs::selection::{Pick, Selection, search};
-/// let [stable, highest] = [Pick::Stable, Pick::Highest]
+/// use whippet_abs::selection::{ActorSelection, Selection, search};
+/// let [stable, highest] = [ActorSelection::Stable, ActorSelection::Highest]
 ///     .map(|pick| search(&program, &Selection { pick, ..Selection::default() }).unwrap());
 /// assert_eq!(stable.finals, highest.finals, "another order, the same ends");
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
-pub enum Pick {
+pub enum ActorSelection {
     /// A stable actor, or else one with the lowest level; among equals, the one created first.
     #[default]
     Stable,
@@ -48,19 +48,19 @@ pub enum Pick {
 /// #     { Cell c = new Cell(); c!set(1); c!set(2); }
 /// # "#).unwrap();
 /// use whippet_abs::selection::{Selection, search};
-/// let cut = search(&program, &Selection { most: Some(1), ..Selection::default() }).unwrap();
+/// let cut = search(&program, &Selection { max_executions: Some(1), ..Selection::default() }).unwrap();
 /// assert_eq!((cut.executions, cut.complete), (1, false));
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
 pub struct Selection {
     /// The rule that selects an actor.
-    pub pick: Pick,
+    pub pick: ActorSelection,
     /// The kind of marks to use, if any.
     pub marks: Option<Marks>,
-    /// `true` to trust the selection of an actor: other actors are never tried at a configuration.
-    pub trust: bool,
+    /// `true` to ignore races: at each configuration only the selected actor is explored.
+    pub skip_races: bool,
     /// The number of complete executions after which the search stops.
-    pub most: Option<u64>,
+    pub max_executions: Option<u64>,
 }
 
 /// The counters of a search.
@@ -77,7 +77,7 @@ pub struct Selection {
 /// assert_eq!((count.executions, count.finals.len()), (2, 2), "the last one to set the value wins");
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Count {
+pub struct SelectionCounts {
     /// The number of complete executions.
     pub executions: u64,
     /// The number of nodes in the tree, starting with the one after the main block.
@@ -103,15 +103,15 @@ pub struct Count {
 /// let count = search(&program, &Selection::default()).unwrap();
 /// assert!(count.complete && count.states > count.executions);
 /// ```
-pub fn search(program: &AbsProgram, selection: &Selection) -> Result<Count, MachineError> {
-    let tasks = selection.marks.map_or(ConflictRule::Actors, ConflictRule::Marks);
-    let machine = program.clone().tasks(tasks).machine()?;
-    let mut run = Run {
+pub fn search(program: &AbsProgram, selection: &Selection) -> Result<SelectionCounts, MachineError> {
+    let rule = selection.marks.map_or(ConflictRule::Actors, ConflictRule::Marks);
+    let machine = program.clone().conflict_rule(rule).machine()?;
+    let mut run = SelectionSearch {
         machine,
         clocks: Clocks::new(),
         selection: *selection,
         nodes: Vec::new(),
-        count: Count { complete: true, ..Count::default() },
+        count: SelectionCounts { complete: true, ..SelectionCounts::default() },
     };
     // As in the paper, the main block is not part of the tree.
     run.execute(0)?;
@@ -120,21 +120,21 @@ pub fn search(program: &AbsProgram, selection: &Selection) -> Result<Count, Mach
 }
 
 /// A configuration on the current path.
-struct Node {
+struct SearchNode {
     depth: usize,
-    back: Vec<u32>,
+    backtrack: Vec<u32>,
     frozen: bool,
 }
 
-struct Run {
+struct SelectionSearch {
     machine: AbsMachine,
     clocks: Clocks,
     selection: Selection,
-    nodes: Vec<Node>,
-    count: Count,
+    nodes: Vec<SearchNode>,
+    count: SelectionCounts,
 }
 
-impl Run {
+impl SelectionSearch {
     fn execute(&mut self, task: u32) -> Result<(), MachineError> {
         self.machine.execute(Choice::first(Pending(task)))?;
         self.clocks.push(&self.machine);
@@ -142,12 +142,12 @@ impl Run {
     }
 
     fn explore(&mut self) -> Result<(), MachineError> {
-        if self.selection.most.is_some_and(|most| self.count.executions >= most) {
+        if self.selection.max_executions.is_some_and(|max_executions| self.count.executions >= max_executions) {
             self.count.complete = false;
             return Ok(());
         }
         self.count.states += 1;
-        self.update_backs();
+        self.add_backtrack_points();
         let mut choices = Vec::new();
         self.machine.enabled(&mut choices);
         if choices.is_empty() {
@@ -156,21 +156,21 @@ impl Run {
             self.count.finals.insert(end);
             return Ok(());
         }
-        let first = self.pick(&choices);
+        let first = self.select_actor(&choices);
         let depth = self.machine.depth();
-        self.nodes.push(Node { depth, back: vec![first], frozen: false });
+        self.nodes.push(SearchNode { depth, backtrack: vec![first], frozen: false });
         let mut done = 0;
-        while let Some(&actor) = self.nodes.last().expect("pushed above").back.get(done) {
+        while let Some(&actor) = self.nodes.last().expect("the node was pushed above").backtrack.get(done) {
             done += 1;
-            self.nodes.last_mut().expect("pushed above").frozen = false;
-            self.tasks_of(actor, &choices)?;
+            self.nodes.last_mut().expect("the node was pushed above").frozen = false;
+            self.explore_tasks_of(actor, &choices)?;
         }
         self.nodes.pop();
         Ok(())
     }
 
     /// Explores the unmarked tasks of an actor, in queue order.
-    fn tasks_of(&mut self, actor: u32, choices: &[Choice]) -> Result<(), MachineError> {
+    fn explore_tasks_of(&mut self, actor: u32, choices: &[Choice]) -> Result<(), MachineError> {
         let depth = self.machine.depth();
         for choice in choices {
             let task = choice.what.0;
@@ -185,21 +185,23 @@ impl Run {
         Ok(())
     }
 
-    fn pick(&mut self, choices: &[Choice]) -> u32 {
+    fn select_actor(&mut self, choices: &[Choice]) -> u32 {
         let mut actors: Vec<u32> = choices.iter().map(|choice| self.machine.actor(choice.what).0).collect();
         actors.sort_unstable();
         actors.dedup();
         let levels: Vec<u64> =
-            actors.iter().map(|&actor| self.machine.knowledge().level(&self.machine, actor)).collect();
+            actors.iter().map(|&actor| self.machine.stability().level(&self.machine, actor)).collect();
         let stable = levels.iter().position(|&level| level == 0);
         if stable.is_none() {
             self.count.unstable += 1;
         }
         let at = match (self.selection.pick, stable) {
             (_, Some(stable)) => stable,
-            (Pick::Stable, None) => (0..actors.len()).min_by_key(|&k| (levels[k], k)).expect("somebody is active"),
-            (Pick::Highest, None) => {
-                (0..actors.len()).min_by_key(|&k| (u64::MAX - levels[k], k)).expect("somebody is active")
+            (ActorSelection::Stable, None) => {
+                (0..actors.len()).min_by_key(|&k| (levels[k], k)).expect("an actor is enabled")
+            }
+            (ActorSelection::Highest, None) => {
+                (0..actors.len()).min_by_key(|&k| (u64::MAX - levels[k], k)).expect("an actor is enabled")
             }
         };
         actors[at]
@@ -207,21 +209,21 @@ impl Run {
 
     /// Adds backtrack points: a pending task that races with the last step of its actor must also be tried before
     /// that step.
-    fn update_backs(&mut self) {
-        if self.selection.trust {
+    fn add_backtrack_points(&mut self) {
+        if self.selection.skip_races {
             return;
         }
         for k in 0..self.machine.live.len() {
             let task = self.machine.live[k];
             let actor = self.machine.tasks[task as usize].group;
             let Some(step) = self.clocks.last_of(actor) else { continue };
-            let Some(made) = self.machine.made_at(task) else { continue };
+            let Some(made) = self.machine.creation_step(task) else { continue };
             if made < step || self.clocks.before(step, made) {
                 continue;
             }
             // Find the ancestor of this task that was pending before that step.
             let mut ancestor = task;
-            while let Some(made) = self.machine.made_at(ancestor)
+            while let Some(made) = self.machine.creation_step(ancestor)
                 && made >= step
             {
                 ancestor = self.machine.caller_of(ancestor);
@@ -229,9 +231,9 @@ impl Run {
             let wanted = self.machine.tasks[ancestor as usize].group;
             if let Some(node) = self.nodes.iter_mut().find(|node| node.depth == step)
                 && !node.frozen
-                && !node.back.contains(&wanted)
+                && !node.backtrack.contains(&wanted)
             {
-                node.back.push(wanted);
+                node.backtrack.push(wanted);
                 node.frozen = true;
             }
         }

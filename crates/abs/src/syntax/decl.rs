@@ -3,7 +3,7 @@
 use super::ast::{Class, Constructor, DataType, File, Function, Ident, Interface, Method, Param, Signature};
 use super::lexer::Token;
 use super::parser::{Parse, Parser};
-use crate::source::Fault;
+use crate::error::Diagnostic;
 
 impl Parser {
     /// Parses a program whose first file ends at `first`.
@@ -21,7 +21,7 @@ impl Parser {
             if self.is("{") {
                 return self.main_block(file, first);
             }
-            return Err(self.wanted("a declaration or the main block"));
+            return Err(self.expected("a declaration or the main block"));
         };
         match word.as_str() {
             "module" => self.module(file)?,
@@ -33,7 +33,7 @@ impl Parser {
             "def" => file.functions.push(self.function()?),
             "interface" => file.interfaces.push(self.interface()?),
             "class" => file.classes.push(self.class()?),
-            _ => return Err(self.wanted("a declaration or the main block")),
+            _ => return Err(self.expected("a declaration or the main block")),
         }
         Ok(())
     }
@@ -46,7 +46,7 @@ impl Parser {
             return Ok(());
         }
         if file.main.is_some() {
-            return Err(Fault::new(start, "this is the second main block of the file").help("keep one of them"));
+            return Err(Diagnostic::new(start, "the file has a second main block").help("remove one of the two"));
         }
         file.main = Some((body, span));
         Ok(())
@@ -65,7 +65,7 @@ impl Parser {
         let start = self.span();
         let mut text = String::new();
         loop {
-            let Token::Type(part) = self.peek() else { return Err(self.wanted("the name of a module")) };
+            let Token::Type(part) = self.peek() else { return Err(self.expected("the name of a module")) };
             text.push_str(part);
             self.next();
             if !self.take(".") {
@@ -78,7 +78,7 @@ impl Parser {
     fn any_name(&mut self) -> Parse<()> {
         loop {
             if !matches!(self.peek(), Token::Type(_) | Token::Word(_)) {
-                return Err(self.wanted("a name"));
+                return Err(self.expected("a name"));
             }
             self.next();
             if !self.take(".") {
@@ -175,7 +175,7 @@ impl Parser {
         self.expect("=")?;
         let body = if self.take("builtin") {
             if self.is("(") {
-                return Err(Fault::new(self.span(), "not supported: foreign code"));
+                return Err(Diagnostic::new(self.span(), "not supported: foreign code"));
             }
             None
         } else {
@@ -242,7 +242,7 @@ impl Parser {
     fn member(&mut self, class: &mut Class) -> Parse<()> {
         let ty = match self.peek() {
             Token::Type(_) => self.type_use()?,
-            _ => return Err(self.wanted("a field, a method or `}`")),
+            _ => return Err(self.expected("a field, a method or `}`")),
         };
         let name = self.word("the name of a field or method")?;
         if self.is("(") {

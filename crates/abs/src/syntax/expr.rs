@@ -3,10 +3,11 @@
 use super::ast::{Binary, Expr, ExprKind, FunArg, Ident, Param, Pattern, PatternKind, Unary};
 use super::lexer::{Piece, Token};
 use super::parser::{KEYWORDS, Parse, Parser};
-use crate::source::{Fault, Span};
+use crate::error::Diagnostic;
+use crate::source::Span;
 
 /// The maximum number of operators in a chain like `a + b + …`.
-const MOST_CHAINED: u32 = 1_000;
+const MAX_CHAIN: u32 = 1_000;
 
 /// The binary operators by precedence, lowest first.
 const LEVELS: &[&[(&str, Binary)]] = &[
@@ -30,8 +31,8 @@ impl Parser {
         let mut chained = 0;
         while let Some(&(_, operator)) = operators.iter().find(|(sign, _)| self.is(sign)) {
             chained += 1;
-            if chained > MOST_CHAINED {
-                return Err(Fault::new(self.span(), format!("a chain of more than {MOST_CHAINED} operators")));
+            if chained > MAX_CHAIN {
+                return Err(Diagnostic::new(self.span(), format!("more than {MAX_CHAIN} operators in one chain")));
             }
             self.next();
             let right = self.binary(level + 1)?;
@@ -82,7 +83,7 @@ impl Parser {
             };
             chained += 1;
             if chained > 100 {
-                return Err(Fault::new(self.span(), "a chain of more than a hundred calls"));
+                return Err(Diagnostic::new(self.span(), "more than a hundred calls in one chain"));
             }
             expr = Expr { span: start.to(self.last()), kind };
         }
@@ -120,7 +121,7 @@ impl Parser {
             }
             Token::Type(_) => self.behind_type_name()?,
             Token::Word(word) => self.behind_word(&word)?,
-            _ => return Err(self.wanted("an expression")),
+            _ => return Err(self.expected("an expression")),
         };
         Ok(Expr { span: start.to(self.last()), kind })
     }
@@ -162,11 +163,11 @@ impl Parser {
             "new" => self.new_expr(),
             "await" => self.await_call(),
             _ => {
-                if let Some(fault) = self.outside(word)
+                if let Some(diagnostic) = self.outside(word)
                     && self.is_ahead(1, "(")
                     && word == "original"
                 {
-                    return Err(fault);
+                    return Err(diagnostic);
                 }
                 if self.is_ahead(1, "(") {
                     let name = self.function_name("", "an expression")?;
@@ -200,7 +201,7 @@ impl Parser {
             if matches!(p.peek(), Token::Word(_)) {
                 let name = p.function_name("", "a function")?;
                 if !(p.is(",") || p.is(")")) {
-                    return Err(p.wanted("`)`"));
+                    return Err(p.expected("`)`"));
                 }
                 return Ok(FunArg::Name(name));
             }
@@ -234,7 +235,7 @@ impl Parser {
             self.expect("=>")?;
             branches.push((pattern, self.expr()?));
             if !self.take(";") && !self.is("|") && !self.is("}") {
-                return Err(self.wanted("`;`"));
+                return Err(self.expected("`;`"));
             }
         }
         Ok(ExprKind::Case(Box::new(subject), branches))
@@ -273,7 +274,7 @@ impl Parser {
         let call = self.nested(Parser::postfix)?;
         match call.kind {
             ExprKind::Send { object, method, args, .. } => Ok(ExprKind::Send { wait: true, object, method, args }),
-            _ => Err(Fault::new(call.span, "only a call `o!m(…)` can be awaited inside an expression")),
+            _ => Err(Diagnostic::new(call.span, "only a call `o!m(…)` can be awaited inside an expression")),
         }
     }
 
@@ -287,7 +288,7 @@ impl Parser {
                 }
                 Token::Sign("-") => {
                     p.next();
-                    let Token::Int(digits) = p.peek().clone() else { return Err(p.wanted("a number")) };
+                    let Token::Int(digits) = p.peek().clone() else { return Err(p.expected("a number")) };
                     p.next();
                     PatternKind::Int(format!("-{digits}"))
                 }
@@ -320,7 +321,7 @@ impl Parser {
                     let mut inner = self.within(tokens);
                     let expr = inner.expr()?;
                     if *inner.peek() != Token::End {
-                        return Err(inner.wanted("`$`"));
+                        return Err(inner.expected("`$`"));
                     }
                     expr
                 }

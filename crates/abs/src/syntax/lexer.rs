@@ -1,6 +1,7 @@
 //! Splits source text into tokens.
 
-use crate::source::{Fault, Span};
+use crate::error::Diagnostic;
+use crate::source::Span;
 use std::fmt;
 
 /// One token. Keywords are identifiers: the parser recognizes them where they have a meaning.
@@ -48,9 +49,9 @@ impl fmt::Display for Token {
 }
 
 /// Splits text into tokens; the last one is [`Token::End`].
-pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, Span)>, Fault> {
+pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, Span)>, Diagnostic> {
     if text.len() > u32::MAX as usize / 2 {
-        return Err(Fault::new(Span::new(0, 0), "the file is larger than two gigabytes"));
+        return Err(Diagnostic::new(Span::new(0, 0), "the file is larger than two gigabytes"));
     }
     let mut lexer = Lexer { text, at: 0 };
     let mut out = Vec::new();
@@ -87,7 +88,7 @@ impl<'a> Lexer<'a> {
         &rest[..length]
     }
 
-    fn skip_space(&mut self) -> Result<(), Fault> {
+    fn skip_space(&mut self) -> Result<(), Diagnostic> {
         loop {
             self.take_while(char::is_whitespace);
             if self.rest().starts_with("//") {
@@ -96,7 +97,7 @@ impl<'a> Lexer<'a> {
                 let start = self.at;
                 match self.rest().find("*/") {
                     Some(length) => self.at += length + 2,
-                    None => return Err(Fault::new(Span::new(start, start + 2), "this comment is never closed")),
+                    None => return Err(Diagnostic::new(Span::new(start, start + 2), "unterminated comment")),
                 }
             } else {
                 return Ok(());
@@ -104,7 +105,7 @@ impl<'a> Lexer<'a> {
         }
     }
 
-    fn token(&mut self) -> Result<Token, Fault> {
+    fn token(&mut self) -> Result<Token, Diagnostic> {
         let start = self.at;
         let Some(c) = self.peek() else { return Ok(Token::End) };
         if c.is_ascii_alphabetic() {
@@ -125,10 +126,10 @@ impl<'a> Lexer<'a> {
             return Ok(Token::Sign(sign));
         }
         let span = Span::new(start, start + c.len_utf8());
-        Err(Fault::new(span, format!("`{}` has no place in ABS", c.escape_default())))
+        Err(Diagnostic::new(span, format!("unexpected character `{}`", c.escape_default())))
     }
 
-    fn number(&mut self) -> Result<Token, Fault> {
+    fn number(&mut self) -> Result<Token, Diagnostic> {
         let start = self.at;
         self.take_while(|c| c.is_ascii_digit());
         let mut float = false;
@@ -152,12 +153,12 @@ impl<'a> Lexer<'a> {
             return Ok(Token::Float(text.parse().expect("digits, a dot and digits are a number")));
         }
         if text.len() > 1000 {
-            return Err(Fault::new(Span::new(start, self.at), "a number of more than a thousand digits"));
+            return Err(Diagnostic::new(Span::new(start, self.at), "a number has more than a thousand digits"));
         }
         Ok(Token::Int(text.into()))
     }
 
-    fn string(&mut self) -> Result<Token, Fault> {
+    fn string(&mut self) -> Result<Token, Diagnostic> {
         let start = self.at;
         self.at += 1;
         let mut text = String::new();
@@ -170,12 +171,12 @@ impl<'a> Lexer<'a> {
                 c => text.push(c),
             }
         }
-        Err(Fault::new(Span::new(start, start + 1), "this string is never closed").label("it starts here"))
+        Err(Diagnostic::new(Span::new(start, start + 1), "unterminated string").label("starts here"))
     }
 
-    fn escape(&mut self, start: usize) -> Result<char, Fault> {
+    fn escape(&mut self, start: usize) -> Result<char, Diagnostic> {
         let Some(c) = self.peek() else {
-            return Err(Fault::new(Span::new(start, start + 1), "this string is never closed").label("it starts here"));
+            return Err(Diagnostic::new(Span::new(start, start + 1), "unterminated string").label("starts here"));
         };
         self.at += c.len_utf8();
         match c {
@@ -183,13 +184,15 @@ impl<'a> Lexer<'a> {
             't' => Ok('\t'),
             'r' => Ok('\r'),
             '"' | '\\' | '`' | '$' => Ok(c),
-            other => Err(Fault::new(Span::new(self.at - other.len_utf8() - 1, self.at), "an unknown escape")
-                .help("the known ones are \\\\ \\\" \\n \\t \\r")),
+            other => {
+                Err(Diagnostic::new(Span::new(self.at - other.len_utf8() - 1, self.at), "unknown escape sequence")
+                    .help("expected one of \\\\ \\\" \\n \\t \\r"))
+            }
         }
     }
 
     /// Reads a template string: `` `text $expression$ text` ``.
-    fn template(&mut self) -> Result<Token, Fault> {
+    fn template(&mut self) -> Result<Token, Diagnostic> {
         let start = self.at;
         self.at += 1;
         let mut pieces = Vec::new();
@@ -209,19 +212,19 @@ impl<'a> Lexer<'a> {
                 c => text.push(c),
             }
         }
-        Err(Fault::new(Span::new(start, start + 1), "this template string is never closed").label("it starts here"))
+        Err(Diagnostic::new(Span::new(start, start + 1), "unterminated template string").label("starts here"))
     }
 
-    fn template_code(&mut self, start: usize) -> Result<Vec<(Token, Span)>, Fault> {
+    fn template_code(&mut self, start: usize) -> Result<Vec<(Token, Span)>, Diagnostic> {
         let from = self.at;
-        let unclosed = || Fault::new(Span::new(start, start + 1), "this template string is never closed");
+        let unclosed = || Diagnostic::new(Span::new(start, start + 1), "unterminated template string");
         let length = self.rest().find(['$', '`']).ok_or_else(unclosed)?;
         if !self.rest()[length..].starts_with('$') {
             return Err(unclosed().help("an expression in a template string ends with `$`"));
         }
-        let inner = tokens(&self.text[from..from + length]).map_err(|mut fault| {
-            fault.span = Span::new(fault.span.start as usize + from, fault.span.end as usize + from);
-            fault
+        let inner = tokens(&self.text[from..from + length]).map_err(|mut diagnostic| {
+            diagnostic.span = Span::new(diagnostic.span.start as usize + from, diagnostic.span.end as usize + from);
+            diagnostic
         })?;
         self.at = from + length + 1;
         let moved = |span: Span| Span::new(span.start as usize + from, span.end as usize + from);
@@ -234,7 +237,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn splits_words_numbers_and_signs() {
+    fn tokens_of_words_numbers_signs() {
         let texts: Vec<String> = tokens("Int x1 = 12 <= 1.5e3; // end\n/* c */ o!m()")
             .unwrap()
             .into_iter()
@@ -245,15 +248,15 @@ mod tests {
     }
 
     #[test]
-    fn points_at_what_is_wrong() {
+    fn errors_have_spans() {
         assert_eq!(tokens("x = \"abc").unwrap_err().span, Span::new(4, 5));
         assert_eq!(tokens("x § y").unwrap_err().span, Span::new(2, 4));
-        assert!(tokens("/* never").unwrap_err().message.contains("never closed"));
-        assert!(tokens("`a $x").unwrap_err().message.contains("never closed"));
+        assert!(tokens("/* never").unwrap_err().message.contains("unterminated"));
+        assert!(tokens("`a $x").unwrap_err().message.contains("unterminated"));
     }
 
     #[test]
-    fn template_strings_keep_their_code() {
+    fn template_string_pieces() {
         let (token, _) = tokens("`a $x+1$ b`").unwrap().remove(0);
         let Token::Template(pieces) = token else { panic!("no template") };
         assert_eq!(pieces.len(), 3);

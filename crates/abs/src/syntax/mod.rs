@@ -8,11 +8,11 @@ mod modules;
 mod parser;
 mod stmt;
 
-use crate::source::Fault;
+use crate::error::Diagnostic;
 use std::rc::Rc;
 
 /// Parses a whole program. Main blocks after `first`, the end of the first file, are ignored.
-pub(crate) fn parse(text: &str, first: u32) -> Result<ast::File, Fault> {
+pub(crate) fn parse(text: &str, first: u32) -> Result<ast::File, Diagnostic> {
     let mut parser = parser::Parser::new(lexer::tokens(text)?);
     let mut file = parser.file(first)?;
     if file.main.as_ref().is_some_and(|(_, span)| span.start >= first) {

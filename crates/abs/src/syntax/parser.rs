@@ -6,13 +6,14 @@
 use super::ast::{Ident, Param, TypeUse};
 use super::lexer::Token;
 use super::modules::Modules;
-use crate::source::{Fault, Span};
+use crate::error::Diagnostic;
+use crate::source::Span;
 use std::rc::Rc;
 
-pub(super) type Parse<T> = Result<T, Fault>;
+pub(super) type Parse<T> = Result<T, Diagnostic>;
 
 /// The maximum nesting depth of expressions, statements and types.
-const MOST_NESTED: u32 = 200;
+const MAX_NESTING: u32 = 200;
 
 /// Words that cannot be names.
 pub(super) const KEYWORDS: &[&str] = &[
@@ -157,31 +158,31 @@ impl Parser {
     }
 
     pub(super) fn expect(&mut self, text: &str) -> Parse<Span> {
-        if self.is(text) { Ok(self.next().1) } else { Err(self.wanted(&format!("`{text}`"))) }
+        if self.is(text) { Ok(self.next().1) } else { Err(self.expected(&format!("`{text}`"))) }
     }
 
-    /// Returns the fault that `what` was expected at the current token.
-    pub(super) fn wanted(&self, what: &str) -> Fault {
+    /// Returns the diagnostic that `what` was expected at the current token.
+    pub(super) fn expected(&self, what: &str) -> Diagnostic {
         if let Token::Word(word) = self.peek()
-            && let Some(fault) = self.outside(word)
+            && let Some(diagnostic) = self.outside(word)
         {
-            return fault;
+            return diagnostic;
         }
-        Fault::new(self.span(), format!("{what} is wanted here, not {}", self.peek()))
-            .label(format!("{what} is wanted"))
+        Diagnostic::new(self.span(), format!("expected {what}, found {}", self.peek()))
+            .label(format!("expected {what}"))
     }
 
-    /// Returns the fault "not supported" if the word begins an unsupported construct.
-    pub(super) fn outside(&self, word: &str) -> Option<Fault> {
+    /// Returns the diagnostic "not supported" if the word begins an unsupported construct.
+    pub(super) fn outside(&self, word: &str) -> Option<Diagnostic> {
         let (_, what) = OUTSIDE.iter().find(|(begin, _)| *begin == word)?;
-        Some(Fault::new(self.span(), format!("not supported: {what}")).label("outside the part of ABS that runs here"))
+        Some(Diagnostic::new(self.span(), format!("not supported: {what}")).label("not supported"))
     }
 
     /// Runs a recursive part of the grammar one level deeper, or fails beyond the maximum depth.
     pub(super) fn nested<T>(&mut self, part: impl FnOnce(&mut Parser) -> Parse<T>) -> Parse<T> {
-        if self.depth == MOST_NESTED {
-            let message = format!("this is nested deeper than {MOST_NESTED} levels");
-            return Err(Fault::new(self.span(), message).help("split it into functions, methods or variables"));
+        if self.depth == MAX_NESTING {
+            let message = format!("nested deeper than {MAX_NESTING} levels");
+            return Err(Diagnostic::new(self.span(), message).help("split it into functions, methods or variables"));
         }
         self.depth += 1;
         let result = part(self);
@@ -196,7 +197,7 @@ impl Parser {
                 let text = word.as_str().into();
                 Ok(Ident { text, span: self.next().1 })
             }
-            _ => Err(self.wanted(what)),
+            _ => Err(self.expected(what)),
         }
     }
 
@@ -204,7 +205,7 @@ impl Parser {
     pub(super) fn type_name(&mut self, what: &str) -> Parse<Ident> {
         let mut qualifier = String::new();
         loop {
-            let Token::Type(word) = self.peek() else { return Err(self.wanted(what)) };
+            let Token::Type(word) = self.peek() else { return Err(self.expected(what)) };
             let word = word.clone();
             let span = self.next().1;
             if !(self.is(".") && matches!(self.ahead(1), Token::Type(_))) {
@@ -279,7 +280,7 @@ impl Parser {
                         _ => None,
                     };
                     if let Some(what) = what {
-                        return Err(Fault::new(span, format!("not supported: {what}")));
+                        return Err(Diagnostic::new(span, format!("not supported: {what}")));
                     }
                 }
                 let mark = p.mark();

@@ -11,7 +11,7 @@ impl Parser {
         let mut statements = Vec::new();
         while !self.is("}") {
             if *self.peek() == Token::End {
-                return Err(self.wanted("`}`"));
+                return Err(self.expected("`}`"));
             }
             statements.push(self.stmt()?);
         }
@@ -67,7 +67,7 @@ impl Parser {
                 let (least, most) = self.time_span()?;
                 StmtKind::Duration(least, most)
             }
-            "die" | "movecogto" if !self.is_ahead(1, "=") => return Err(self.wanted("a statement")),
+            "die" | "movecogto" if !self.is_ahead(1, "=") => return Err(self.expected("a statement")),
             _ => return self.assignment_or_expr(),
         };
         self.expect(";")?;

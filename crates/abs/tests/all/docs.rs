@@ -30,19 +30,19 @@ fn said(name: &str, options: &Options) -> String {
 }
 
 #[test]
-fn the_bank_of_the_page() {
+fn bank_output_is_in_docs() {
     page_has(&said("examples/abs/bank.abs", &Options::default()));
 }
 
 #[test]
-fn the_order_of_the_page() {
+fn stable_order_output_is_in_docs() {
     let stable = Options { order: Order::Stable, ..Options::default() };
     page_has(&said("examples/abs/bank.abs", &stable).lines().take(7).collect::<Vec<_>>().join("\n"));
 }
 
 /// Checks that the last lines of each example repeat Whippet's output for it, without the counterexample.
 #[test]
-fn the_examples_say_what_is_found() {
+fn examples_end_with_their_output() {
     let mut seen = 0;
     for entry in std::fs::read_dir(format!("{}/../../examples/abs", env!("CARGO_MANIFEST_DIR"))).unwrap() {
         let name = format!("examples/abs/{}", entry.unwrap().file_name().to_string_lossy());
@@ -59,7 +59,7 @@ fn the_examples_say_what_is_found() {
 }
 
 #[test]
-fn the_fault_of_the_page() {
+fn error_output_is_in_docs() {
     let text = "{\n    Int half = 1 / 2;\n}\n";
     page_has(&AbsProgram::parse("wrong.abs", text).unwrap_err().to_string());
 }

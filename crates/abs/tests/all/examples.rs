@@ -12,7 +12,7 @@ fn program(name: &str) -> AbsProgram {
 
 fn verdict(name: &str, reduction: Reduction, tasks: ConflictRule) -> Verdict {
     let options = Options { reduction, ..Options::default() };
-    explore(std::sync::Arc::new(program(name).tasks(tasks)), &options, &()).unwrap()
+    explore(std::sync::Arc::new(program(name).conflict_rule(tasks)), &options, &()).unwrap()
 }
 
 /// Checks the kinds and places of the findings, and the number of executions that the default search needs.

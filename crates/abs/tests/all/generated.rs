@@ -170,7 +170,7 @@ impl Machine for Watch {
 
 fn reached(program: &AbsProgram, options: &Options, tasks: ConflictRule) -> (BTreeSet<u128>, Verdict) {
     let finals = Arc::new(std::sync::Mutex::new(BTreeSet::new()));
-    let watched = Watched { program: program.clone().tasks(tasks), finals: finals.clone() };
+    let watched = Watched { program: program.clone().conflict_rule(tasks), finals: finals.clone() };
     let verdict = explore(Arc::new(watched), options, &()).unwrap();
     (
         Arc::try_unwrap(finals).map_or_else(|shared| shared.lock().unwrap().clone(), |own| own.into_inner().unwrap()),
@@ -244,7 +244,7 @@ fn how_many(sample: u64) -> u64 {
 }
 
 #[test]
-fn fields_reach_every_final_state_with_fewer_executions_than_marks() {
+fn fields_rule_reaches_all_final_states() {
     let tally = compare(0..how_many(150), false);
     println!("{tally:?}");
     assert!(tally.programs > 100);
@@ -252,7 +252,7 @@ fn fields_reach_every_final_state_with_fewer_executions_than_marks() {
 }
 
 #[test]
-fn waiting_loses_nothing() {
+fn fields_rule_reaches_all_final_states_with_waits() {
     let tally = compare(0..how_many(150), true);
     println!("{tally:?}");
     assert!(tally.programs > 100);
@@ -260,7 +260,7 @@ fn waiting_loses_nothing() {
 
 /// Tests different programs each time. A failure names the seed: `compare(seed..seed + 1, …)` reproduces it.
 #[test]
-fn fresh_programs_lose_nothing() {
+fn fields_rule_reaches_all_final_states_fresh_seed() {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
     let first = now.as_nanos() as u64 >> 1;
     compare(first..first + 40, false);
@@ -294,8 +294,8 @@ fn finals_of(text: &str, selection: Selection) -> (usize, usize, usize) {
 }
 
 #[test]
-fn a_stored_reference_fools_stability() {
-    let trusting = Selection { trust: true, ..Selection::default() };
+fn stored_reference_breaks_stability() {
+    let trusting = Selection { skip_races: true, ..Selection::default() };
     assert_eq!(finals_of(STORED_REFERENCE, trusting), (2, 3, 3));
 }
 
@@ -316,7 +316,7 @@ fn stability_considers_all_chains_of_calls() {
          {{ A a = new A(); W w = new W(); Z z = new Z(a); C c = new C(w, z); a!set(1); c!go(0); }}",
         calls("w")
     );
-    let trusting = Selection { trust: true, ..Selection::default() };
+    let trusting = Selection { skip_races: true, ..Selection::default() };
     assert_eq!(finals_of(&text, trusting), (2, 2, 2));
 }
 
@@ -328,7 +328,7 @@ fn stability_considers_calls_of_new_objects() {
         interface N { } class N(A a) implements N { { this.tell(); } Unit tell() { a!set(2); } }
         interface C { Unit go(A a); } class C implements C { Unit go(A a) { N n = new N(a); } }
         { A a = new A(); C c = new C(); a!set(1); c!go(a); }";
-    let trusting = Selection { trust: true, ..Selection::default() };
+    let trusting = Selection { skip_races: true, ..Selection::default() };
     assert_eq!(finals_of(text, trusting), (2, 2, 2));
 }
 

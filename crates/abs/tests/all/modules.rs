@@ -29,7 +29,7 @@ pub(crate) const TWO: &str = "
 ";
 
 #[test]
-fn a_name_means_what_its_module_or_the_imports_say() {
+fn names_resolve_by_module_and_imports() {
     holds(&format!(
         "{TWO} module Main; import * from A; {{
             I i = new C(); Int n = i.m(); assert n == 2 && f(1) == 2;
@@ -51,13 +51,13 @@ fn a_name_means_what_its_module_or_the_imports_say() {
 }
 
 #[test]
-fn what_no_import_tells_apart_is_unknown() {
+fn ambiguous_name_is_unknown() {
     let error = AbsProgram::parse("two.abs", &format!("{TWO} module Main; {{ Int n = f(1); }}")).unwrap_err();
-    assert!(error.to_string().contains("no function `f`"), "{error}");
+    assert!(error.to_string().contains("unknown function `f`"), "{error}");
 }
 
 #[test]
-fn other_files_are_taken_as_far_as_they_are_needed() {
+fn imported_files_are_loaded() {
     let file = |name: &str, text: &str| (name.to_string(), text.to_string());
     let others = || {
         vec![

@@ -5,7 +5,7 @@ use whippet_model::{FindingKind, Verdict};
 use whippet_search::{Options, Reduction, explore};
 
 fn with(text: &str, reduction: Reduction, tasks: ConflictRule) -> Verdict {
-    let program = AbsProgram::parse("random.abs", text).unwrap_or_else(|e| panic!("{e}")).tasks(tasks);
+    let program = AbsProgram::parse("random.abs", text).unwrap_or_else(|e| panic!("{e}")).conflict_rule(tasks);
     explore(program.into(), &Options { reduction, ..Options::default() }, &()).unwrap()
 }
 
@@ -26,7 +26,7 @@ const GAME: &str = "
     { Table t = new Table(); Player p = new Player(); Player q = new Player(); p!play(t); q!play(t); t!other(); }";
 
 #[test]
-fn every_number_is_tried_once() {
+fn random_explores_each_number_once() {
     assert_eq!(verdict("{ Int n = random(4); Int m = random(2) + n; }").counters.executions, 8);
     // 3 × 3 numbers, and both orders at the table.
     for reduction in [Reduction::Optimal, Reduction::Udpor, Reduction::Source] {
@@ -36,15 +36,15 @@ fn every_number_is_tried_once() {
 }
 
 #[test]
-fn a_finding_says_which_number_it_was() {
+fn finding_shows_random_number() {
     let verdict = verdict("{ Int n = random(4); assert n != 2; }");
     assert_eq!((verdict.findings.len(), verdict.findings[0].kind), (1, FindingKind::Assertion));
-    let story = format!("{:?}", verdict.findings[0]);
-    assert!(story.contains("random gives 2"), "{story}");
+    let counterexample = format!("{:?}", verdict.findings[0]);
+    assert!(counterexample.contains("random returns 2"), "{counterexample}");
 }
 
 #[test]
-fn too_many_numbers_are_not_supported() {
+fn random_limits_are_reported() {
     for text in [
         "{ Int n = random(1000); }",
         "{ Int n = random(0); }",

@@ -10,7 +10,7 @@ const EXAMPLES: [&str; 7] =
     ["bank.abs", "bounded_buffer.abs", "chat.abs", "dht.abs", "election.abs", "mail.abs", "philosophers.abs"];
 
 fn program(text: &str, tasks: ConflictRule) -> Arc<AbsProgram> {
-    Arc::new(AbsProgram::parse("test.abs", text).unwrap_or_else(|e| panic!("{e}")).tasks(tasks))
+    Arc::new(AbsProgram::parse("test.abs", text).unwrap_or_else(|e| panic!("{e}")).conflict_rule(tasks))
 }
 
 fn example(name: &str) -> String {
@@ -43,7 +43,7 @@ fn searches() -> Vec<Options> {
 }
 
 #[test]
-fn all_searches_find_the_same_in_the_examples() {
+fn all_searches_agree_on_examples() {
     for name in EXAMPLES {
         let text = example(name);
         let exhaustive = Options { reduction: Reduction::Exhaustive, ..Options::default() };
@@ -68,7 +68,7 @@ fn executions(reduction: Reduction, order: Order, tasks: ConflictRule) -> u64 {
 }
 
 #[test]
-fn selection_works_with_the_papers_reductions() {
+fn selection_with_persistent_and_transdpor() {
     assert_eq!(executions(Reduction::Transdpor, Order::Fifo, ConflictRule::Actors), 10);
     let all = [Reduction::Dcute, Reduction::Persistent, Reduction::Transdpor, Reduction::Source, Reduction::Optimal];
     for reduction in all {
@@ -84,7 +84,7 @@ fn selection_works_with_the_papers_reductions() {
 }
 
 #[test]
-fn marks_say_what_they_may_miss_and_cut_executions_are_not_complete() {
+fn marks_report_a_caveat() {
     let options = Options { reduction: Reduction::Persistent, order: Order::Stable, ..Options::default() };
     let verdict = explore(program(RUNNING, ConflictRule::Marks(Marks::Literal)), &options, &()).unwrap();
     assert!(verdict.notes.iter().any(|note| note.contains("may miss")), "{:?}", verdict.notes);
@@ -92,7 +92,7 @@ fn marks_say_what_they_may_miss_and_cut_executions_are_not_complete() {
 }
 
 #[test]
-fn what_does_not_fit_is_refused_with_what_does() {
+fn unsupported_combinations_are_refused() {
     let waits = example("bank.abs");
     for (text, tasks, reduction, part) in [
         (RUNNING, ConflictRule::Fields, Reduction::Dcute, "choose `optimal`"),

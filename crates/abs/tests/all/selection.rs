@@ -1,16 +1,16 @@
 //! Checks that the table of the paper on actor and task selection is reproduced, or that each difference has a reason.
 
 use std::sync::Arc;
-use whippet_abs::selection::{Row, figure_4, reproduce, running_example};
+use whippet_abs::selection::{SelectionRow, figure_4, reproduce, running_example};
 use whippet_search::{Options, Order, Reduction, explore};
 
-fn shown(row: &Row) -> String {
+fn shown(row: &SelectionRow) -> String {
     let ours = row.ours.map_or("-".to_string(), |ours| ours.to_string());
     format!("{}, {}: {} published, {ours} here {}", row.test, row.how, row.published, row.why)
 }
 
 #[test]
-fn the_table_comes_out() {
+fn table_1_is_reproduced() {
     let rows = reproduce(true).unwrap();
     let differ: Vec<String> = rows.iter().filter(|r| r.mark == "≠" && r.why.is_empty()).map(shown).collect();
     assert!(differ.is_empty(), "{differ:#?}");
@@ -20,7 +20,7 @@ fn the_table_comes_out() {
     for test in tests.iter().chain(&["Figure 3", "Fib(3)"]) {
         assert_eq!(equal.iter().filter(|name| *name == test).count(), 2, "{test}");
     }
-    let is_pruned: Vec<&Row> = rows.iter().filter(|row| row.ours.is_none()).collect();
+    let is_pruned: Vec<&SelectionRow> = rows.iter().filter(|row| row.ours.is_none()).collect();
     assert!(is_pruned.iter().all(|row| row.test.starts_with("BB(") && row.why.contains("quick")), "{is_pruned:?}");
 }
 

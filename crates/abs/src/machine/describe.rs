@@ -1,9 +1,21 @@
 //! Descriptions of steps for reports.
 
 use super::frame::Status;
-use super::{AbsMachine, Outcome, Undo};
+use super::{AbsMachine, TaskResult, Undo};
+use crate::eval::Objects;
 use crate::value::Value;
 use whippet_model::StepDescription;
+
+impl Objects for AbsMachine {
+    fn class_of(&self, object: u32) -> u32 {
+        self.objects[object as usize].class
+    }
+
+    fn stable_text(&self, object: u32) -> String {
+        let object = &self.objects[object as usize];
+        format!("{}@{:08x}", self.code.classes[object.class as usize].name, object.name.0 as u32)
+    }
+}
 
 impl AbsMachine {
     /// Returns the class name of an object, followed by a number if the class has several objects.
@@ -16,12 +28,6 @@ impl AbsMachine {
             true => format!("{name} {}", self.objects[..=object as usize].iter().filter(of_class).count()),
             false => name.clone(),
         }
-    }
-
-    /// Returns the text of an object in strings of the program, which is equal in equivalent executions.
-    pub(super) fn stable_text(&self, object: u32) -> String {
-        let object = &self.objects[object as usize];
-        format!("{}@{:08x}", self.code.classes[object.class as usize].name, object.name.0 as u32)
     }
 
     pub(super) fn value_text(&self, value: &Value) -> String {
@@ -40,11 +46,11 @@ impl AbsMachine {
         let main = entry.caller == super::NONE;
         let what = if main { "the main block".to_string() } else { self.call_text(record.task) };
         let first = record.saved.frames.is_empty();
-        let action = if first { format!("runs {what}") } else { format!("goes on with {what}") };
+        let action = if first { format!("runs {what}") } else { format!("continues {what}") };
         let origin = (first && !main).then(|| {
             let caller = &self.tasks[entry.caller as usize];
             let place = self.place(entry.place).unwrap_or_default();
-            format!("from {} (sent {place})", self.object_text(caller.object))
+            format!("from {} (called at {place})", self.object_text(caller.object))
         });
         StepDescription {
             actor: self.object_text(entry.object),
@@ -66,7 +72,7 @@ impl AbsMachine {
             format!("calls {to}!{}", self.call_text(task))
         }));
         let branch = record.choice.branch;
-        effects.extend((0..record.arities.len()).map(|k| format!("random gives {}", branch.digit(k))));
+        effects.extend((0..record.arities.len()).map(|k| format!("random returns {}", branch.digit(k))));
         effects.extend(self.end_text(at));
         effects
     }
@@ -76,13 +82,13 @@ impl AbsMachine {
         let record = &self.steps[at];
         let entry = &self.tasks[record.task as usize];
         let place = self.place(record.place).unwrap_or_default();
-        match &entry.outcome {
-            Some((outcome, step)) if *step as usize == at => {
-                return match outcome {
-                    Outcome::Value(Value::Unit) => None,
-                    Outcome::Value(value) => Some(format!("returns {}", self.value_text(value))),
-                    Outcome::Failed(Value::Unit, _) => Some("is stopped".into()),
-                    Outcome::Failed(value, place) => {
+        match &entry.result {
+            Some((result, step)) if *step as usize == at => {
+                return match result {
+                    TaskResult::Value(Value::Unit) => None,
+                    TaskResult::Value(value) => Some(format!("returns {}", self.value_text(value))),
+                    TaskResult::Failed(Value::Unit, _) => Some("is stopped at the limit".into()),
+                    TaskResult::Failed(value, place) => {
                         let place = self.place(*place).unwrap_or_default();
                         Some(format!("fails with {} at {place}", self.value_text(value)))
                     }
@@ -95,7 +101,7 @@ impl AbsMachine {
         Some(match later.map_or(&entry.state.status, |later| &later.saved.status) {
             Status::Blocked(..) => format!("blocks its group at {place}"),
             Status::Waiting(_) => format!("waits at {place}"),
-            Status::Ready | Status::Done => format!("lets others go first at {place}"),
+            Status::Ready | Status::Done => format!("suspends at {place}"),
         })
     }
 

@@ -3,16 +3,15 @@
 use super::frame::Status;
 use super::{AbsMachine, ConflictRule, Undo, salt};
 use crate::code::{Guard, Instr};
-use crate::eval::{Eval, Ways, field_bit};
-use crate::value::Value;
+use crate::eval::{RandomChoices, field_bit};
 use whippet_model::Touch;
 
 /// The number of calls after which a condition counts as non-terminating.
-const PATIENCE: u64 = 1_000_000;
+const MAX_GUARD_CALLS: u64 = 1_000_000;
 
 impl AbsMachine {
     /// Evaluates again the conditions in the group that the newest step may have changed.
-    pub(super) fn look_at_guards(&mut self, group: u32, ran: u32) {
+    pub(super) fn update_guards(&mut self, group: u32, ran: u32) {
         if self.touched.iter().all(|&object| self.objects[object as usize].written == 0) {
             return;
         }
@@ -24,12 +23,12 @@ impl AbsMachine {
             }
             let Status::Waiting(wait) = &entry.state.status else { continue };
             if wait.condition {
-                self.look_at_guard(task);
+                self.update_guard(task);
             }
         }
     }
 
-    fn look_at_guard(&mut self, task: u32) {
+    fn update_guard(&mut self, task: u32) {
         let code = self.code.clone();
         let Some((guard, object)) = self.guard_of(task, &code) else { return };
         let fields = guard.fields.iter().fold(0, |bits, &field| bits | field_bit(field));
@@ -46,11 +45,11 @@ impl AbsMachine {
 
     /// Adds the objects that decide if a blocked task becomes enabled: its group's lock, the awaited futures, and the
     /// fields that its condition reads.
-    pub(super) fn waits_for(&self, task: u32, out: &mut Vec<Touch>) {
+    pub(super) fn blocking_touches(&self, task: u32, out: &mut Vec<Touch>) {
         let entry = &self.tasks[task as usize];
         let group = self.groups[entry.group as usize].name;
-        let fields = self.tasks_mode == ConflictRule::Fields;
-        if self.blocks || !fields {
+        let fields = self.conflict_rule == ConflictRule::Fields;
+        if self.can_block || !fields {
             out.push(Touch::read(if fields { group.mixed(salt::LOCK) } else { group }));
         }
         let future = |future: u32| Touch::read(self.tasks[future as usize].name.mixed(salt::FUTURE));
@@ -73,7 +72,7 @@ impl AbsMachine {
         let frame = self.tasks[task as usize].state.frames.last()?;
         match &code.methods[frame.method as usize].code[frame.at as usize] {
             Instr::Await(guard) => Some((guard, frame.object)),
-            other => unreachable!("a task waits at {other:?}"),
+            other => unreachable!("internal error: a task waits at {other:?}"),
         }
     }
 
@@ -83,21 +82,9 @@ impl AbsMachine {
         let Some(condition) = &guard.holds else { return true };
         let frame = self.tasks[task as usize].state.frames.last().expect("a waiting task has a frame");
         let mut locals = frame.locals.clone();
-        let mut fuel = PATIENCE;
-        let mut eval = Eval {
-            code: &self.code,
-            consts: &self.consts,
-            stack: &mut locals,
-            base: 0,
-            fields: &self.objects[object as usize].fields,
-            this: Value::Object(object, self.objects[object as usize].name),
-            class_of: &|at| self.objects[at as usize].class,
-            name_of: &|at| self.stable_text(at),
-            fuel: &mut fuel,
-            depth: 0,
-            read: 0,
-            ways: &mut Ways::default(),
-        };
+        let mut fuel = MAX_GUARD_CALLS;
+        let mut random = RandomChoices::default();
+        let mut eval = self.evaluator(object, &mut locals, &mut fuel, &mut random);
         eval.expr(condition).map_or(true, |value| value.truth())
     }
 }

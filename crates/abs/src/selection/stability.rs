@@ -16,7 +16,9 @@
 use crate::code::Code;
 use crate::machine::AbsMachine;
 use crate::summary::{Chain, Summary, chains, summaries};
-use crate::value::Value;
+use crate::value::{Data, Value, with_stack};
+use rustc_hash::FxHashSet;
+use std::rc::Rc;
 
 /// The weights of the paper's three cases.
 const K_A: u64 = 10_000;
@@ -25,7 +27,7 @@ const K_C: u64 = 1;
 
 /// The static analysis of a program.
 #[derive(Clone, Debug)]
-pub(crate) struct Knowledge {
+pub(crate) struct Stability {
     summaries: Vec<Summary>,
     /// For each method, the chains that begin with it, or `None` if there are too many.
     chains: Vec<Option<Vec<Chain>>>,
@@ -33,17 +35,17 @@ pub(crate) struct Knowledge {
 
 /// The way in which a reference is held.
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord)]
-enum Held {
+enum ReferenceKind {
     Not,
     Inside,
     Directly,
 }
 
-impl Knowledge {
-    pub(crate) fn new(code: &Code) -> Knowledge {
+impl Stability {
+    pub(crate) fn new(code: &Code) -> Stability {
         let summaries = summaries(code);
         let chains = (0..code.methods.len()).map(|method| chains(code, &summaries, method as u32)).collect();
-        Knowledge { summaries, chains }
+        Stability { summaries, chains }
     }
 
     /// Returns `true` if two methods of one object commute according to their summaries (Theorem 2).
@@ -80,32 +82,51 @@ impl Knowledge {
     }
 }
 
-fn weight(machine: &AbsMachine, chain: &Chain, at_hand: Held, target: u32) -> u64 {
+fn weight(machine: &AbsMachine, chain: &Chain, at_hand: ReferenceKind, target: u32) -> u64 {
     match (at_hand, chain.between.is_empty()) {
-        (Held::Directly, true) => K_A,
-        (Held::Directly, false) => K_B,
-        (Held::Inside, _) => K_C,
-        (Held::Not, _) => {
+        (ReferenceKind::Directly, true) => K_A,
+        (ReferenceKind::Directly, false) => K_B,
+        (ReferenceKind::Inside, _) => K_C,
+        (ReferenceKind::Not, _) => {
             let in_between = |object: &&crate::machine::Object| chain.between.contains(&object.class);
-            let holds = machine.objects.iter().filter(in_between).any(|o| held(&o.fields, target) != Held::Not);
+            let holds =
+                machine.objects.iter().filter(in_between).any(|o| held(&o.fields, target) != ReferenceKind::Not);
             if holds { K_C } else { 0 }
         }
     }
 }
 
-fn held<'a>(values: impl IntoIterator<Item = &'a Value>, target: u32) -> Held {
+fn held<'a>(values: impl IntoIterator<Item = &'a Value>, target: u32) -> ReferenceKind {
     let one = |value: &Value| match value {
-        Value::Object(object, _) if *object == target => Held::Directly,
-        value if inside(value, target) => Held::Inside,
-        _ => Held::Not,
+        Value::Object(object, _) if *object == target => ReferenceKind::Directly,
+        value if inside(value, target) => ReferenceKind::Inside,
+        _ => ReferenceKind::Not,
     };
-    values.into_iter().map(one).max().unwrap_or(Held::Not)
+    values.into_iter().map(one).max().unwrap_or(ReferenceKind::Not)
 }
 
+/// Returns `true` if the object occurs inside the value. Shared parts are visited once: `Pair(x, x)` contains `x` once.
 fn inside(value: &Value, target: u32) -> bool {
-    match value {
-        Value::Object(object, _) => *object == target,
-        Value::Data(data) => crate::value::with_stack(|| data.args.iter().any(|arg| inside(arg, target))),
-        _ => false,
+    fn visit(value: &Value, target: u32, visited: &mut FxHashSet<*const Data>) -> bool {
+        match value {
+            Value::Object(object, _) => *object == target,
+            Value::Data(data) if Rc::strong_count(data) > 1 && !visited.insert(Rc::as_ptr(data)) => false,
+            Value::Data(data) => with_stack(|| data.args.iter().any(|arg| visit(arg, target, visited))),
+            _ => false,
+        }
+    }
+    visit(value, target, &mut FxHashSet::default())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use whippet_model::Name;
+
+    #[test]
+    fn shared_values_take_linear_time() {
+        let pairs = |first: Value| (0..200).fold(first, |x, _| Value::pair(x.clone(), x));
+        assert!(!inside(&pairs(Value::Int(1)), 3));
+        assert!(inside(&Value::pair(pairs(Value::Int(1)), Value::Object(3, Name::ROOT)), 3));
     }
 }

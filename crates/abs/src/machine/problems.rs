@@ -1,9 +1,9 @@
 //! Problems of a failed step and of a finished execution.
 
 use super::frame::Status;
-use super::{AbsMachine, Outcome};
+use super::{AbsMachine, TaskResult};
 use crate::code::{LIBRARY, known};
-use crate::eval::{Limit, MOST_NESTED, MOST_WAYS, Thrown};
+use crate::eval::{Limit, MAX_NESTING, MAX_RANDOM, Thrown};
 use whippet_model::{Branch, FindingKind, Name, Problem};
 
 impl AbsMachine {
@@ -15,11 +15,11 @@ impl AbsMachine {
         let method = code.method_name(entry.method);
         let (kind, message, place) = match thrown {
             Thrown::Exception(crate::value::Value::Atom(known::ASSERTION_FAILED), place) => {
-                (FindingKind::Assertion, format!("the assertion fails: {}", self.line(*place)), *place)
+                (FindingKind::Assertion, format!("does not hold: {}", self.line(*place)), *place)
             }
-            Thrown::Exception(..) if entry.kept => return None,
+            Thrown::Exception(..) if entry.future_kept => return None,
             Thrown::Exception(exception, place) => {
-                let message = format!("{} is not caught: {}", self.value_text(exception), self.line(*place));
+                let message = format!("uncaught {}: {}", self.value_text(exception), self.line(*place));
                 (FindingKind::Panic, message, *place)
             }
             Thrown::Limit(limit, place) => (FindingKind::Limit, self.limit_text(*limit, method), *place),
@@ -31,14 +31,14 @@ impl AbsMachine {
     fn limit_text(&self, limit: Limit, method: &str) -> String {
         match limit {
             Limit::Statements => {
-                format!("`{method}` does not come to an end within {} statements", self.statements)
+                format!("`{method}` did not end within {} statements", self.statements)
             }
-            Limit::Depth => format!("calls are nested deeper than {MOST_NESTED} levels in `{method}`"),
-            Limit::Ways => format!(
-                "not supported: `random` in `{method}` with a limit below 1 or above {MOST_WAYS}, or more than {} times in one step",
+            Limit::Depth => format!("more than {MAX_NESTING} nested calls in `{method}`"),
+            Limit::Random => format!(
+                "not supported: `random` in `{method}` with an argument below 1 or above {MAX_RANDOM}, or more than {} times in one step",
                 Branch::DIGITS
             ),
-            Limit::Size => format!("a number or string grows beyond a million bits or characters in `{method}`"),
+            Limit::Size => format!("a number or string in `{method}` exceeds a million bits or characters"),
         }
     }
 
@@ -53,14 +53,14 @@ impl AbsMachine {
 
     /// Reports the problems of a finished execution: exceptions that were never observed, and tasks that are still
     /// waiting.
-    pub(super) fn look_at_end(&self, out: &mut Vec<Problem>) {
+    pub(super) fn end_problems(&self, out: &mut Vec<Problem>) {
         for entry in &self.tasks {
-            let Some((Outcome::Failed(exception, place), step)) = &entry.outcome else { continue };
-            if entry.seen {
+            let Some((TaskResult::Failed(exception, place), step)) = &entry.result else { continue };
+            if entry.observed {
                 continue;
             }
             let message = format!(
-                "{} is not caught, nor its future looked at: {}",
+                "uncaught {}, and its future was never read: {}",
                 self.value_text(exception),
                 self.line(*place)
             );
@@ -96,7 +96,7 @@ impl AbsMachine {
         let mix = |key: Name, place: u32, method: u32| key.mixed(u64::from(place) << 32 | u64::from(method));
         let key =
             lines.iter().fold(Name(FindingKind::Deadlock as u64), |key, &(place, method, _)| mix(key, place, method));
-        let head = if warning { "nothing can happen any more, and somebody still waits" } else { "nobody can go on" };
+        let head = if warning { "the program ends while tasks still wait" } else { "no task can continue" };
         let texts: Vec<String> = lines.into_iter().map(|(.., text)| text).collect();
         let first = stuck.iter().copied().find(|task| on_future(task)).unwrap_or(stuck[0]);
         let steps = stuck.iter().map(|&task| self.state_of(task).last).filter(|&step| step != super::NONE);
@@ -136,7 +136,7 @@ impl AbsMachine {
                 format!("{who} waits at {at} until {} ends", futures.join(" and "))
             }
             Status::Waiting(_) => format!("{who} waits at {at}: {}", self.line(place).trim_end_matches(';')),
-            Status::Ready | Status::Done => format!("{who} cannot start: its group is blocked"),
+            Status::Ready | Status::Done => format!("{who} cannot start because its group is blocked"),
         };
         (place, entry.method, text)
     }

@@ -1,25 +1,21 @@
-//! The `Machine` implementation of [`AbsMachine`]: executes a step, records its causes and footprint, and undoes it.
+//! Executes a step, records its causes and footprint, and undoes it.
 
 use super::frame::{Status, TaskState};
-use super::run::End;
-use super::{AbsMachine, ConflictRule, NONE, Outcome, Record, Undo, salt};
+use super::run::StepEnd;
+use super::{AbsMachine, ConflictRule, NONE, StepRecord, TaskResult, Undo, salt};
 use crate::eval::Thrown;
 use smallvec::SmallVec;
-use std::ops::Range;
-use whippet_model::{
-    ActorNo, Branch, Choice, Clocks, Comparison, Dependence, Extension, Machine, MachineError, Name, Pending, Problem,
-    Step, StepDescription, Touch,
-};
+use whippet_model::{Choice, Problem, Touch};
 
 impl AbsMachine {
     /// Executes one step of the chosen task and appends its record.
-    fn step_of(&mut self, choice: Choice) {
+    pub(super) fn run_step(&mut self, choice: Choice) {
         let task = choice.what.0;
         let step = self.steps.len() as u32;
         let entry = &self.tasks[task as usize];
         let (thread, group) = (entry.name, entry.group);
         let holder = self.groups[group as usize].holder;
-        let mut record = Record {
+        let mut record = StepRecord {
             choice,
             thread,
             event: thread.mixed(salt::EVENT + u64::from(entry.state.steps)),
@@ -37,7 +33,7 @@ impl AbsMachine {
             arities: SmallVec::new(),
             place: NONE,
         };
-        self.reasons(&mut record);
+        self.record_causes(&mut record);
         self.mark(task);
         let (end, frames, place, arities) = self.run(task, choice.branch);
         record.place = place;
@@ -50,14 +46,14 @@ impl AbsMachine {
         state.steps += 1;
         state.last = step;
         match end {
-            End::Released(status) => self.tasks[task as usize].state.status = status,
-            End::Returned(value) => self.finish(task, step, Outcome::Value(value)),
-            End::Failed(thrown) => record.problem = self.fail(task, step, thrown),
+            StepEnd::Released(status) => self.tasks[task as usize].state.status = status,
+            StepEnd::Returned(value) => self.end_task(task, step, TaskResult::Value(value)),
+            StepEnd::Failed(thrown) => record.problem = self.fail_task(task, step, thrown),
         }
         let blocked = matches!(self.tasks[task as usize].state.status, Status::Blocked(..));
         self.groups[group as usize].holder = if blocked { task } else { NONE };
-        self.touch(&record);
-        self.look_at_guards(group, task);
+        self.record_footprint(&record);
+        self.update_guards(group, task);
         for object in self.touched.drain(..) {
             let object = &mut self.objects[object as usize];
             (object.read, object.written) = (0, 0);
@@ -68,7 +64,7 @@ impl AbsMachine {
 
     /// Records the causes of the step: the task's previous step (or the step that called it), and the steps that
     /// completed the futures it waited for.
-    fn reasons(&self, record: &mut Record) {
+    fn record_causes(&self, record: &mut StepRecord) {
         let state = &self.tasks[record.task as usize].state;
         let mut cause = |step: u32| {
             if step != NONE && !record.causes.contains(&step) {
@@ -76,7 +72,7 @@ impl AbsMachine {
             }
         };
         cause(state.last);
-        let ended = |future: &u32| self.tasks[*future as usize].outcome.as_ref().map_or(NONE, |(_, step)| *step);
+        let ended = |future: &u32| self.tasks[*future as usize].result.as_ref().map_or(NONE, |(_, step)| *step);
         match &state.status {
             Status::Waiting(wait) => {
                 wait.futures.iter().for_each(|future| cause(ended(future)));
@@ -86,39 +82,39 @@ impl AbsMachine {
         }
     }
 
-    fn finish(&mut self, task: u32, step: u32, outcome: Outcome) {
+    fn end_task(&mut self, task: u32, step: u32, result: TaskResult) {
         let entry = &mut self.tasks[task as usize];
         entry.state.status = Status::Done;
         entry.state.frames = Vec::new();
-        entry.outcome = Some((outcome, step));
+        entry.result = Some((result, step));
         let at = self.live.binary_search(&task).expect("a task that runs is alive");
         self.live.remove(at);
     }
 
     /// Ends a task with an exception, which readers of its future receive. Returns the problem to report, if any.
-    fn fail(&mut self, task: u32, step: u32, thrown: Thrown) -> Option<Box<Problem>> {
+    fn fail_task(&mut self, task: u32, step: u32, thrown: Thrown) -> Option<Box<Problem>> {
         let problem = self.problem_of(task, &thrown);
         let (exception, place) = match thrown {
             Thrown::Exception(exception, place) => (exception, place),
             Thrown::Limit(_, place) => (crate::value::Value::Unit, place),
         };
-        self.finish(task, step, Outcome::Failed(exception, place));
+        self.end_task(task, step, TaskResult::Failed(exception, place));
         if problem.is_some() {
-            self.tasks[task as usize].seen = true;
+            self.tasks[task as usize].observed = true;
         }
         problem.map(Box::new)
     }
 
     /// Records the footprint of the step.
-    fn touch(&mut self, record: &Record) {
+    fn record_footprint(&mut self, record: &StepRecord) {
         let group = self.groups[record.group as usize].name;
         let state = &self.tasks[record.task as usize].state;
         let blocks = record.holder == record.task || matches!(state.status, Status::Blocked(..));
-        match self.tasks_mode {
+        match self.conflict_rule {
             ConflictRule::Actors | ConflictRule::Marks(_) => self.touches.push(Touch::write(group)),
             ConflictRule::Fields => {
                 let lock = group.mixed(salt::LOCK);
-                if self.blocks {
+                if self.can_block {
                     self.touches.push(if blocks { Touch::write(lock) } else { Touch::read(lock) });
                 }
                 // No other step can have touched an object created in this step.
@@ -133,19 +129,19 @@ impl AbsMachine {
             }
         }
         let entry = &self.tasks[record.task as usize];
-        if entry.kept && entry.outcome.is_some() {
+        if entry.future_kept && entry.result.is_some() {
             self.touches.push(Touch::write(entry.name.mixed(salt::FUTURE)));
         }
-        self.looked_at.sort_unstable();
-        self.looked_at.dedup();
-        for future in self.looked_at.drain(..) {
+        self.futures_read.sort_unstable();
+        self.futures_read.dedup();
+        for future in self.futures_read.drain(..) {
             if future < record.tasks {
                 self.touches.push(Touch::read(self.tasks[future as usize].name.mixed(salt::FUTURE)));
             }
         }
     }
 
-    fn take_back(&mut self, record: Record) {
+    pub(super) fn undo_step(&mut self, record: StepRecord) {
         while self.undo.len() > record.undo as usize {
             match self.undo.pop().expect("the loop checked") {
                 Undo::Field(object, field, old) => self.objects[object as usize].fields[field as usize] = old,
@@ -154,7 +150,7 @@ impl AbsMachine {
                         wait.holds = !wait.holds;
                     }
                 }
-                Undo::Seen(task) => self.tasks[task as usize].seen = false,
+                Undo::Observed(task) => self.tasks[task as usize].observed = false,
                 Undo::Mark(task) => self.flip_mark(task),
             }
         }
@@ -170,8 +166,8 @@ impl AbsMachine {
         self.groups[record.group as usize].holder = record.holder;
         let entry = &mut self.tasks[record.task as usize];
         entry.state = *record.saved;
-        if entry.outcome.take().is_some() {
-            entry.seen = false;
+        if entry.result.take().is_some() {
+            entry.observed = false;
             let at = self.live.partition_point(|&task| task < record.task);
             self.live.insert(at, record.task);
         }
@@ -180,136 +176,5 @@ impl AbsMachine {
 
     pub(crate) fn state_of(&self, task: u32) -> &TaskState {
         &self.tasks[task as usize].state
-    }
-}
-
-impl Machine for AbsMachine {
-    fn depth(&self) -> usize {
-        self.steps.len()
-    }
-
-    fn enabled(&mut self, out: &mut Vec<Choice>) {
-        out.extend(self.live.iter().filter(|&&task| self.is_enabled(task)).map(|&task| Choice::first(Pending(task))));
-    }
-
-    fn execute(&mut self, choice: Choice) -> Result<(), MachineError> {
-        assert!(self.is_enabled(choice.what.0), "a search chose a task that is not enabled: a bug of the search");
-        self.runs += 1;
-        self.step_of(choice);
-        let arities = &self.steps[self.steps.len() - 1].arities;
-        if (0..Branch::DIGITS).any(|k| choice.branch.digit(k) >= arities.get(k).copied().unwrap_or(1)) {
-            self.rewind(self.steps.len() - 1);
-            return Err(MachineError::Misuse("a step has no such way: the schedule is of another program".into()));
-        }
-        Ok(())
-    }
-
-    fn next_branch(&self) -> Option<Branch> {
-        let newest = self.steps.last()?;
-        newest.choice.branch.next(&newest.arities)
-    }
-
-    fn rewind(&mut self, depth: usize) {
-        while self.steps.len() > depth {
-            let record = self.steps.pop().expect("the loop checked");
-            self.take_back(record);
-        }
-    }
-
-    fn thread(&self, what: Pending) -> Name {
-        self.tasks[what.0 as usize].name
-    }
-
-    fn actor(&self, what: Pending) -> ActorNo {
-        ActorNo(self.tasks[what.0 as usize].group)
-    }
-
-    fn find(&self, thread: Name) -> Option<Pending> {
-        let task = *self.by_name.get(&thread)?;
-        self.tasks[task as usize].outcome.is_none().then_some(Pending(task))
-    }
-
-    fn pending(&self, out: &mut Vec<Pending>) {
-        out.extend(self.live.iter().map(|&task| Pending(task)));
-    }
-
-    fn relation(&self) -> Dependence {
-        match self.tasks_mode {
-            ConflictRule::Actors | ConflictRule::Marks(_) if !self.waits => Dependence::PerActor,
-            _ => Dependence::Footprints,
-        }
-    }
-
-    /// Returns `true`: calls arrive in any order, and objects refuse none.
-    fn accepted_at(&mut self, _: Pending, _: usize) -> bool {
-        true
-    }
-
-    fn inbound_estimate(&self, actor: ActorNo) -> Option<u64> {
-        Some(self.knowledge().level(self, actor.0))
-    }
-
-    fn caveat(&self) -> Option<String> {
-        self.missed_by_marks()
-    }
-
-    fn is_pruned(&self, what: Pending) -> bool {
-        self.tasks[what.0 as usize].marked
-    }
-
-    fn step(&self, at: usize) -> Step {
-        let record = &self.steps[at];
-        Step { choice: record.choice, thread: record.thread, event: record.event, actor: ActorNo(record.group) }
-    }
-
-    fn causes(&self, at: usize, out: &mut Vec<usize>) {
-        out.extend(self.steps[at].causes.iter().map(|&step| step as usize));
-    }
-
-    fn sent(&self, at: usize) -> Range<u32> {
-        let end = self.steps.get(at + 1).map_or(self.tasks.len() as u32, |next| next.tasks);
-        self.steps[at].tasks..end
-    }
-
-    fn touches(&self, at: usize) -> &[Touch] {
-        let end = self.steps.get(at + 1).map_or(self.touches.len(), |next| next.touches as usize);
-        &self.touches[self.steps[at].touches as usize..end]
-    }
-
-    /// Returns `Ok(false)`: the footprint of a task is known only after running it.
-    fn extensions(&mut self, _: &Clocks, _: &mut Vec<Extension>) -> Result<bool, MachineError> {
-        Ok(false)
-    }
-
-    fn blocked_on(&mut self, what: Pending, out: &mut Vec<Touch>) {
-        self.waits_for(what.0, out);
-    }
-
-    fn actors(&self) -> usize {
-        self.groups.len()
-    }
-
-    fn problems(&self) -> usize {
-        self.problems
-    }
-
-    fn problem(&self, at: usize) -> Option<Problem> {
-        self.steps[at].problem.as_deref().cloned().map(|problem| Problem { steps: vec![at], ..problem })
-    }
-
-    fn final_problems(&mut self, out: &mut Vec<Problem>) {
-        self.look_at_end(out);
-    }
-
-    fn describe(&mut self, at: usize) -> StepDescription {
-        self.step_text(at)
-    }
-
-    fn fingerprint(&mut self, comparison: Comparison) -> Result<u128, MachineError> {
-        Ok(self.hash_state(comparison))
-    }
-
-    fn handler_runs(&self) -> u64 {
-        self.runs
     }
 }

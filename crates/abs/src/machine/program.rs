@@ -1,0 +1,151 @@
+//! ABS programs: parsing, settings, and the creation of machines.
+
+use super::AbsMachine;
+use crate::code::Code;
+use crate::selection::Stability;
+use std::sync::{Arc, OnceLock};
+use whippet_model::{ConflictRule, MachineError, Program};
+
+/// The default limit on the number of statements in one step.
+///
+/// ```
+/// assert!(whippet_abs::DEFAULT_STATEMENTS >= 1_000_000, "a step rarely takes more than this");
+/// ```
+pub const DEFAULT_STATEMENTS: u64 = 10_000_000;
+
+/// An ABS program that has been parsed and checked, ready to be explored.
+///
+/// ```
+/// use whippet_abs::AbsProgram;
+/// use whippet_model::{Machine, Program};
+/// let program = AbsProgram::parse("hello.abs", r#"
+///     interface Cell { Unit set(Int v); }
+///     class Cell implements Cell { Int value = 0; Unit set(Int v) { value = v; } }
+///     { Cell c = new Cell(); c!set(1); c!set(2); }
+/// "#).unwrap();
+/// let mut machine = program.machine().unwrap();
+/// let mut choices = Vec::new();
+/// machine.enabled(&mut choices);
+/// machine.execute(choices[0]).unwrap();     // the main block
+/// choices.clear();
+/// machine.enabled(&mut choices);
+/// assert_eq!(choices.len(), 2);             // either call may be first
+/// ```
+#[derive(Clone, Debug)]
+pub struct AbsProgram {
+    pub(super) code: Arc<Code>,
+    /// The static analysis of the program, computed on first use.
+    pub(super) stability: Arc<OnceLock<Stability>>,
+    pub(super) conflict_rule: ConflictRule,
+    /// The limit on the statements of one step.
+    pub(super) statements: u64,
+}
+
+impl AbsProgram {
+    /// Parses and checks the text of a file. The name is used in messages.
+    ///
+    /// ```
+    /// use whippet_abs::AbsProgram;
+    /// assert!(AbsProgram::parse("right.abs", "{ Int n = 1; }").is_ok());
+    /// let error = AbsProgram::parse("wrong.abs", "{ Int n = True; }").unwrap_err();
+    /// assert_eq!(error.places()[0].line, 1);
+    /// ```
+    pub fn parse(name: &str, text: &str) -> Result<AbsProgram, crate::AbsError> {
+        AbsProgram::of_files(&[(name.into(), text.into())])
+    }
+
+    /// Like [`AbsProgram::parse`], for a program of several files. `others` returns the names and texts of further
+    /// files. A file is added to the program if it contains a module that is imported, directly or indirectly, by the
+    /// first file. The main blocks of added files are not run.
+    ///
+    /// ```
+    /// use whippet_abs::AbsProgram;
+    /// let other = || vec![("numbers.abs".to_string(), "module Numbers; export *; def Int two() = 2; { skip; }".to_string())];
+    /// let text = "module Main; import * from Numbers; { assert two() == 2; }";
+    /// let program = AbsProgram::parse_with("main.abs", text, other).unwrap();
+    /// let verdict = whippet_search::explore(program.into(), &Default::default(), &()).unwrap();
+    /// assert!(verdict.findings.is_empty());
+    /// ```
+    pub fn parse_with(
+        name: &str,
+        text: &str,
+        others: impl FnOnce() -> Vec<(String, String)>,
+    ) -> Result<AbsProgram, crate::AbsError> {
+        let mut files = vec![(name.to_string(), text.to_string())];
+        let (mut declared, mut imported) = crate::syntax::modules(text);
+        let mut others = Some(others);
+        let mut remaining: Vec<(String, String)> = Vec::new();
+        while let Some(module) = imported.pop() {
+            if declared.contains(&module) || crate::check::is_library(&module) {
+                continue;
+            }
+            if let Some(others) = others.take() {
+                remaining = others();
+            }
+            let declares = |(_, text): &(String, String)| crate::syntax::modules(text).0.contains(&module);
+            if let Some(k) = remaining.iter().position(declares) {
+                let file = remaining.remove(k);
+                let (modules, imports) = crate::syntax::modules(&file.1);
+                declared.extend(modules);
+                imported.extend(imports);
+                files.push(file);
+            }
+        }
+        AbsProgram::of_files(&files)
+    }
+
+    fn of_files(files: &[(String, String)]) -> Result<AbsProgram, crate::AbsError> {
+        let source = crate::source::Source::new(files);
+        let file = crate::syntax::parse(&source.text, source.end_of_first() + 1);
+        let file = file.map_err(|diagnostic| crate::AbsError::new(&source, vec![diagnostic]))?;
+        let code =
+            crate::check::check(&source, &file).map_err(|diagnostics| crate::AbsError::new(&source, diagnostics))?;
+        let (conflict_rule, statements) = (ConflictRule::default(), DEFAULT_STATEMENTS);
+        Ok(AbsProgram { code: Arc::new(code), stability: Arc::default(), conflict_rule, statements })
+    }
+
+    /// Sets the conflict rule.
+    ///
+    /// ```
+    /// # use whippet_abs::AbsProgram;
+    /// # let program = AbsProgram::parse("cell.abs", r#"
+    /// #     interface Cell { Unit set(Int v); }
+    /// #     class Cell implements Cell { Int value = 0; Unit set(Int v) { value = v; } }
+    /// #     { Cell c = new Cell(); c!set(1); c!set(2); }
+    /// # "#).unwrap();
+    /// use whippet_abs::ConflictRule;
+    /// let verdict = whippet_search::explore(program.conflict_rule(ConflictRule::Actors).into(), &Default::default(), &()).unwrap();
+    /// assert_eq!(verdict.counters.executions, 2);
+    /// ```
+    #[must_use]
+    pub fn conflict_rule(mut self, rule: ConflictRule) -> AbsProgram {
+        self.conflict_rule = rule;
+        self
+    }
+
+    /// Sets the limit on the statements of one step, which ends endless loops.
+    ///
+    /// ```
+    /// use whippet_abs::AbsProgram;
+    /// let endless = AbsProgram::parse("endless.abs", "{ while (True) { skip; } }").unwrap().statement_limit(1_000);
+    /// let verdict = whippet_search::explore(endless.into(), &Default::default(), &()).unwrap();
+    /// assert_eq!(verdict.findings[0].kind, whippet_model::FindingKind::Limit);
+    /// ```
+    #[must_use]
+    pub fn statement_limit(mut self, limit: u64) -> AbsProgram {
+        self.statements = limit;
+        self
+    }
+}
+
+impl Program for AbsProgram {
+    type Machine = AbsMachine;
+
+    fn machine(&self) -> Result<AbsMachine, MachineError> {
+        Ok(AbsMachine::new(self))
+    }
+
+    fn name(&self) -> String {
+        self.code.source.name.clone()
+    }
+}
