@@ -381,7 +381,7 @@ impl Execution {
     /// * if the poll had an event: the waits that were polled before it were not ready then, even if they are now.
     pub(crate) fn looks_first(&self, at: usize) -> bool {
         let task = &self.tasks[at];
-        let is_new = |wait: &Wait| !wait.looked && !matches!(wait.on, On::Yield);
+        let is_new = |wait: &Wait| !wait.looked && !wait.exact && !matches!(wait.on, On::Yield);
         let is_old = |wait: &Wait| wait.looked || matches!(wait.on, On::Yield);
         task.poll > 0 && task.live_waits().any(is_new) && (self.is_abortable(at) || task.live_waits().any(is_old))
     }
@@ -389,8 +389,37 @@ impl Execution {
     /// Returns `true` if the running task checks its next wait in a step of its own: its poll continues with other
     /// branches if the wait is not ready, and has acted since its last check.
     pub(crate) fn looks_apart(&mut self) -> bool {
+        self.is_exact() && self.task().acted && self.task().asks.is_none()
+    }
+
+    /// Returns `true` if leaves that are polled now really check their objects.
+    ///
+    /// A poll in which nothing happens between the checks need not check: the task registers its waits, and is
+    /// granted one of those that are ready when it continues. If a branch of a select or join acts when it is polled,
+    /// the checks before and after it are different points in time. The select or join is then learnt
+    /// ([`Execution::mark_around`]), and each of its polls, and with it the whole poll of its task, is exact: each
+    /// leaf checks its object when it is polled, and completes at once if that is ready.
+    pub(crate) fn is_exact(&mut self) -> bool {
         let task = self.task();
-        task.composite > 0 && task.acted && task.asks.is_none()
+        (task.composite > 0 || task.exact) && !task.repeated
+    }
+
+    /// Records that the exact poll of the running task has registered its wait `at`: a timer may fire from now on.
+    pub(crate) fn registers(&mut self, at: usize) {
+        let now = self.clock.now;
+        let wait = &mut self.task().waits[at];
+        if let On::Timer(due) = wait.on
+            && wait.exact
+        {
+            wait.armed |= due > now;
+            self.touch(Touch::write(DUE));
+        }
+    }
+
+    /// Returns `true` if the running task has other waits in its poll, or polls a select or join whose polls are exact.
+    pub(crate) fn is_beside_others(&mut self) -> bool {
+        let task = self.task();
+        task.composite > 0 || task.waits.iter().any(|wait| wait.poll == task.poll)
     }
 
     /// Returns `true` if the wait can complete now.

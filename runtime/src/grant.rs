@@ -27,12 +27,7 @@ pub(crate) fn refresh(x: &mut Execution, timers: u64) {
 fn ask_timers(x: &mut Execution, timers: u64) {
     x.clock.limit = 0;
     x.clock.idle = false;
-    let waiting = x.tasks.iter().filter(|task| matches!(task.state, State::Blocked | State::Looking { .. }));
-    let due = waiting.flat_map(|task| task.live_waits()).filter_map(|wait| match wait.on {
-        On::Timer(at) if wait.armed => Some(at),
-        _ => None,
-    });
-    let Some(first) = due.min() else { return };
+    let Some(first) = x.tasks.iter().filter_map(|task| first_timer(task)).min() else { return };
     if x.clock.paused || x.clock.fired >= timers {
         x.clock.idle = true;
         if x.main_done || (0..x.tasks.len()).any(|number| is_able(x, number)) {
@@ -40,6 +35,40 @@ fn ask_timers(x: &mut Execution, timers: u64) {
         }
     }
     x.clock.limit = first;
+}
+
+/// Returns the earliest timer of a task that may fire. In the middle of a poll, these are the timers that the poll has
+/// registered.
+fn first_timer(task: &Task) -> Option<u64> {
+    let amid = match task.state {
+        State::Blocked | State::Looking { .. } => false,
+        State::Event(_) => true,
+        State::Fresh | State::Done => return None,
+    };
+    let due = task.live_waits().filter_map(|wait| match wait.on {
+        On::Timer(at) if wait.armed && (wait.exact || !amid) => Some(at),
+        _ => None,
+    });
+    due.min()
+}
+
+/// Fires the timer of a task that is suspended before an event, in the middle of the poll that has registered the
+/// timer. Otherwise the event comes first, by a choice of the search.
+pub(crate) fn fire_amid(x: &mut Execution, number: u32) -> Option<Action> {
+    let at = number as usize;
+    let due = first_timer(&x.tasks[at])?;
+    x.running = number;
+    x.touch(Touch::read(CLOCK));
+    x.touch(Touch::write(DUE));
+    if due <= x.clock.now || due > x.clock.limit || x.main_done || x.choose(2) == 0 {
+        return None;
+    }
+    let fires = |wait: &&Wait| matches!(wait.on, On::Timer(at) if at == due);
+    let place = x.tasks[at].live_waits().find(fires)?.action.place;
+    fire(x, due);
+    x.record.vain = true;
+    x.running = NONE;
+    Some(Action::plain("lets a timer fire", place))
 }
 
 /// Invalidates the cached enabledness of tasks that the newest step may have changed.
@@ -94,8 +123,9 @@ pub(crate) fn grant(x: &mut Execution, number: u32) -> Action {
         x.tasks[at].cancelling = true;
         return Action::plain("is cancelled", x.tasks[at].place);
     }
-    if abortable && x.tasks[at].poll > 0 {
-        return begin_poll(x, at);
+    let exact = x.tasks[at].live_waits().any(|wait| wait.strict && wait.foreign.is_none());
+    if exact || abortable && x.tasks[at].poll > 0 {
+        return begin_poll(x, at, exact, abortable);
     }
     let woken = x.tasks[at].woken.take();
     if woken.is_none()
@@ -118,15 +148,26 @@ pub(crate) fn grant(x: &mut Execution, number: u32) -> Action {
     take_one(x, at, ready, woken.is_some())
 }
 
-/// Begins the poll of a blocked task that some execution aborts. An abort has no effect on it until it waits again;
-/// the next step checks its waits.
-fn begin_poll(x: &mut Execution, at: usize) -> Action {
+/// Makes the running step depend on the timers of task `at` that are not due: they could have fired before, unless
+/// another one was due first.
+fn look_at_clock(x: &mut Execution, at: usize) {
+    let is_early = |wait: &Wait| matches!(wait.on, On::Timer(due) if due > x.clock.now);
+    if x.clock.used && x.tasks[at].live_waits().any(is_early) {
+        x.touch(Touch::read(CLOCK));
+        x.touch(Touch::read(DUE));
+    }
+}
+
+/// Begins the poll of a blocked task: an `exact` one ([`Execution::is_exact`]), or that of a task that some execution
+/// aborts. An abort has no effect on the latter until it waits again; the next step checks its waits.
+fn begin_poll(x: &mut Execution, at: usize, exact: bool, abortable: bool) -> Action {
     let place = x.tasks[at].place;
     let woken = x.tasks[at].woken;
     let mut ready = ready_waits(x, at);
     if let Some(step) = woken {
         x.cause(step);
     }
+    look_at_clock(x, at);
     if let Some(action) = fire_early(x, at, &mut ready, woken) {
         return action;
     }
@@ -135,8 +176,16 @@ fn begin_poll(x: &mut Execution, at: usize) -> Action {
         let on = x.tasks[at].waits[k].on.clone();
         x.touch_item(&on, found);
     }
-    pause(x, at, State::Looking { first: false });
-    Action::plain("is polled", place)
+    let action = Action::plain("is polled", place);
+    if exact {
+        (x.tasks[at].exact_next, x.tasks[at].woken) = (true, None);
+        if abortable {
+            pause(x, at, State::Event(action));
+        }
+    } else {
+        pause(x, at, State::Looking { first: false });
+    }
+    action
 }
 
 /// Fires a timer that is not due yet, in a step that does not run its task. If another wait is ready too, the search
@@ -168,7 +217,8 @@ pub(crate) fn arm_timers(x: &mut Execution) {
     if !x.clock.used || !x.tasks[at].live_waits().any(is_new) {
         return;
     }
-    let sources = x.tasks[at].live_waits().filter(|wait| !wait.looked && matches!(wait.on, On::Source(..)));
+    let is_unseen = |wait: &&Wait| !wait.looked && !wait.exact && matches!(wait.on, On::Source(..));
+    let sources = x.tasks[at].live_waits().filter(is_unseen);
     let sources: SmallVec<[On; 4]> = sources.map(|wait| wait.on.clone()).collect();
     sources.iter().for_each(|on| x.look_at(on));
     let is_due = |wait: &Wait| matches!(wait.on, On::Timer(due) if due <= x.clock.now) && !wait.looked;
@@ -182,7 +232,7 @@ fn arm_all(x: &mut Execution, at: usize) {
     let (now, task) = (x.clock.now, &mut *x.tasks[at]);
     let poll = task.poll;
     let live = |wait: &&mut Wait| wait.poll == poll || wait.foreign.is_some();
-    task.waits.iter_mut().filter(live).for_each(|wait| wait.armed = matches!(wait.on, On::Timer(due) if due > now));
+    task.waits.iter_mut().filter(live).for_each(|wait| wait.armed |= matches!(wait.on, On::Timer(due) if due > now));
 }
 
 /// Checks the waits of a task in the middle of a poll: one that is ready completes, or the task blocks.
@@ -229,12 +279,7 @@ fn take_one(x: &mut Execution, at: usize, mut ready: ReadyWaits, woken: bool) ->
     // another one ready: the task could have been resumed without this one.
     let several = x.waits_for_several(at) || woken;
     let sole = ready.len() == 1;
-    // A timer that is not due could have fired before, unless another one was due first.
-    let is_early = |wait: &Wait| matches!(wait.on, On::Timer(due) if due > x.clock.now);
-    if x.clock.used && x.tasks[at].live_waits().any(is_early) {
-        x.touch(Touch::read(CLOCK));
-        x.touch(Touch::read(DUE));
-    }
+    look_at_clock(x, at);
     narrow(x, at, &mut ready);
     let (chosen, since) = (ready[0].0, ready[0].1);
     let wait = &x.tasks[at].waits[chosen];
@@ -342,7 +387,7 @@ fn pass_by_one_of_several(x: &mut Execution) -> bool {
 #[inline]
 fn hope(x: &Execution, wait: &Wait) -> Option<Hope> {
     let On::Source(source, key) = &wait.on else { return None };
-    let Unseen { watched, freed } = source.unseen(*key).filter(|_| wait.foreign.is_none())?;
+    let Unseen { watched, freed } = source.unseen(*key).filter(|_| wait.foreign.is_none() && !wait.exact)?;
     let is_marked = |name| x.groups.is_marked(name);
     let seen = x.every_event || is_marked(watched) || freed.is_some_and(is_marked);
     (!seen).then_some(Hope { watched, freed, task: x.running, wait: wait.id })

@@ -73,7 +73,7 @@ pub use object::{Action, Object, Part, Place, is_foreign};
 pub use permits::{Asked, Permits};
 pub use program::{Settings, Tasks};
 pub use renewed::{Once, Renewed};
-pub use selects::{Around, Composite, InBranch, Inside, Round, begins, is_in_branch, new_select};
+pub use selects::{Around, Composite, InBranch, Inside, Round, begins, is_in_branch, is_repeated, new_select};
 pub use task::{THREAD, block_on_here, holds, pop_local, push_local, task_name, wait_here, with_local};
 pub use time::{advance, now, pause, resume};
 pub use waiting::{Leaf, On, Ready, Source, Unseen};

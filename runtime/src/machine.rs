@@ -12,7 +12,7 @@ use crate::asides::{Extent, Happened, Lesson, Touched, compare};
 use crate::ending::{panic_problem, stuck, untaken};
 use crate::execution::{Execution, IDLE, NONE, enter};
 use crate::foresight::Foresight;
-use crate::grant::{ask_again, grant, is_enabled, next_to_pass, refresh, wake_granted};
+use crate::grant::{ask_again, fire_amid, grant, is_enabled, next_to_pass, refresh, wake_granted};
 use crate::object::{Action, Place, is_glue, place_text};
 use crate::panics::quietly;
 use crate::program::Shared;
@@ -281,7 +281,8 @@ impl TaskMachine {
         task.after.push(self.live_depth as u32);
         task.last_aside = NONE;
         if let State::Event(action) = x.tasks[number as usize].state {
-            x.record.action = Some(action);
+            refresh(x, self.shared.settings.timers);
+            x.record.action = Some(if x.clock.used { fire_amid(x, number).unwrap_or(action) } else { action });
         } else {
             refresh(x, self.shared.settings.timers);
             x.record.waited = true;

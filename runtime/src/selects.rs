@@ -8,12 +8,12 @@ use crate::object::{Action, Place, place_name};
 pub(crate) const BEGINS: &str = "begins to select";
 
 /// Begins a select or join at `place`; `any_first` if it may poll any of its branches first. If one of its branches
-/// acts as soon as it is polled, the behaviour depends on the objects that are ready now: the beginning is then an
-/// event, merged if possible, and the result is `true`.
-pub fn begins(place: Place, any_first: bool) -> bool {
+/// acts as soon as it is polled, which is known (`acts`) or learnt, the behaviour depends on the objects that are ready
+/// now: the beginning is then an event, merged if possible, and the result is `true`.
+pub fn begins(place: Place, any_first: bool, acts: bool) -> bool {
     let Some(x) = running().filter(|x| !x.muted) else { return false };
     let name = place_name(place);
-    let acts = x.deep || x.groups.is_marked(name);
+    let acts = acts || x.deep || x.groups.is_marked(name);
     if acts {
         let action = Action::plain(BEGINS, place);
         if any_first {
@@ -67,6 +67,13 @@ impl Drop for Inside {
             task.inside = task.inside.saturating_sub(1);
         }
     }
+}
+
+/// Returns `true` if the current poll of the running task only repeats the previous one, to find out which waits are
+/// still polled.
+#[must_use]
+pub fn is_repeated() -> bool {
+    running().is_some_and(|x| x.task().repeated)
 }
 
 /// Returns `true` if the running task polls a branch of a select or join.

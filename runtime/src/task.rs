@@ -58,6 +58,9 @@ pub(crate) struct Task {
     pub(crate) inside: u32,
     /// `true` if the current poll repeats the previous one, to find out which waits are still polled.
     pub(crate) repeated: bool,
+    /// `true` if the current poll is exact ([`Execution::is_exact`]); `exact_next` if the next one is.
+    pub(crate) exact: bool,
+    pub(crate) exact_next: bool,
     /// `true` if the current poll has acted since its last check of a wait.
     pub(crate) acted: bool,
     /// Set if the running event has already requested the item that is awaited next; `true` if that was ready.
@@ -116,6 +119,8 @@ impl Task {
             composite: 0,
             inside: 0,
             repeated: false,
+            exact: false,
+            exact_next: false,
             acted: false,
             asks: None,
             asked_looks: Vec::new(),
@@ -158,6 +163,7 @@ impl Task {
         self.state = State::Fresh;
         (self.poll, self.grant, self.composite, self.path) = (0, 0, 0, Select::default());
         (self.inside, self.repeated, self.acted) = (0, false, false);
+        (self.exact, self.exact_next) = (false, false);
         (self.last_aside, self.in_aside, self.taking) = (last_aside, false, false);
         self.asks = None;
         (self.dirty, self.hopes, self.in_poll, self.held) = (false, 0, false, 0);
@@ -413,6 +419,7 @@ fn drive(mut future: Pin<&mut dyn Future<Output = ()>>, in_poll: bool) -> Driven
             let task = execution::running().expect("it runs").task();
             task.poll += 1;
             (task.repeated, task.acted) = (again, false);
+            task.exact = std::mem::take(&mut task.exact_next);
             task.dirty = false;
             task.asked = (0, 0);
             task.probes.clear();

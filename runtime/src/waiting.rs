@@ -125,8 +125,12 @@ pub(crate) struct Wait {
     pub(crate) path: Select,
     /// Found not ready in the current poll, in an earlier step or together with the event that registered it.
     pub(crate) looked: bool,
-    /// Set for a timer that its task has blocked on: it may fire before any other step.
+    /// Set for a timer that its task has registered: it may fire before any other step.
     pub(crate) armed: bool,
+    /// Really checked when it was last polled, and found not ready: see [`Execution::is_exact`].
+    pub(crate) exact: bool,
+    /// Registered by a select or join whose polls are exact.
+    pub(crate) strict: bool,
 }
 
 /// The handle of a waiting future to its registered wait.
@@ -171,23 +175,28 @@ impl Leaf {
             return Some(Poll::Ready(()));
         }
         let at = task.waits.iter().position(|wait| wait.id == self.id)?;
-        if x.looks_apart() {
+        if x.looks_apart() && !matches!(x.task().waits[at].on, On::Yield) {
             events::event(x.task().waits[at].action);
             x = execution::running().filter(|x| !x.muted)?;
             x.task().acted = false;
         }
-        if x.task().composite > 0 && self.is_there(x, at) {
+        let at = x.task().waits.iter().position(|wait| wait.id == self.id)?;
+        if x.is_exact() && self.is_there(x, at, true) {
             return Some(Poll::Ready(()));
         }
         x.order += 1;
         let order = x.order;
+        let exact = x.is_exact();
         let task = x.task();
         let foreign = task.foreign(cx);
-        let (poll, repeated) = (task.poll, task.repeated);
+        let (poll, repeated, strict) = (task.poll, task.repeated, task.composite > 0);
         let wait = &mut task.waits[at];
         (wait.order, wait.poll, wait.foreign) = (order, poll, foreign);
         // This is a new check, unless the poll only repeats the previous one.
         wait.looked &= repeated;
+        wait.exact = exact || wait.exact && repeated;
+        wait.strict = strict;
+        x.registers(at);
         x.probe(at);
         Some(Poll::Pending)
     }
@@ -209,7 +218,8 @@ impl Leaf {
         if x.muted {
             return Poll::Pending;
         }
-        if matches!(on, On::Source(..)) && x.deep || !matches!(on, On::Yield) && x.looks_apart() {
+        let apart = x.looks_apart() && x.is_beside_others();
+        if matches!(on, On::Source(..)) && x.deep || !matches!(on, On::Yield) && apart {
             events::event(action);
             let Some(again) = execution::running().filter(|x| !x.muted) else { return Poll::Pending };
             x = again;
@@ -219,38 +229,43 @@ impl Leaf {
         x.order += 1;
         x.last_wait += 1;
         (self.execution, self.task, self.id) = (x.id, x.running, x.last_wait);
-        let (id, order, deep) = (x.last_wait, x.order, x.deep);
+        let exact = x.is_exact() && x.is_beside_others();
+        let (id, order) = (x.last_wait, x.order);
+        let deep = x.deep;
         let task = x.task();
-        let (poll, path, foreign) = (task.poll, task.path, task.foreign(cx));
+        let (poll, path, foreign, strict) = (task.poll, task.path, task.foreign(cx), task.composite > 0);
         let at = task.waits.len();
         let asked = std::mem::take(&mut task.asks);
         if asked.is_some() {
             execution::looks(&on, |touch| task.asked_looks.push(touch));
         }
         let looked = asked == Some(false);
-        task.waits.push(Wait { id, order, poll, on, action, foreign, path, looked, armed: false });
-        if (task.composite > 0 || deep) && self.is_there(x, at) {
+        task.waits.push(Wait { id, order, poll, on, action, foreign, path, looked, armed: false, exact, strict });
+        if (exact || deep) && self.is_there(x, at, false) {
             return Poll::Ready(());
         }
+        x.registers(at);
         x.probe(at);
         Poll::Pending
     }
 
     /// Returns `true`, and removes the wait, if it is ready: futures that are polled after this leaf must not act
     /// then.
-    fn is_there(&mut self, x: &mut Execution, at: usize) -> bool {
+    fn is_there(&mut self, x: &mut Execution, at: usize, again: bool) -> bool {
         let wait = &x.task().waits[at];
         let (on, action) = (wait.on.clone(), wait.action);
         match on {
-            On::Yield => return false,
+            // A task that has yielded continues with its next poll.
+            On::Yield => {}
             On::Timer(_) => x.touch(Touch::read(CLOCK)),
             On::Source(..) => x.look_at(&on),
         }
-        let found = x.finds_ready(&on);
+        let found = if matches!(on, On::Yield) { again } else { x.finds_ready(&on) };
         if found {
             x.instead_of_begin(action);
             self.forget();
             x.mark_dirty();
+            x.task().acted |= matches!(on, On::Source(..));
         }
         found
     }

@@ -1,4 +1,4 @@
-//! Expands `join!` and `try_join!`. Each poll polls all futures, in the order in which they are written.
+//! Expands `join!` and `try_join!`. Each poll polls all futures, in an order that `Joining` knows.
 
 use proc_macro2::{Span, TokenStream};
 use quote::quote;
@@ -7,25 +7,27 @@ use syn::punctuated::Punctuated;
 use syn::{Expr, Ident, Index, Token};
 
 struct Join {
+    biased: bool,
     futures: Vec<Expr>,
 }
 
 impl Parse for Join {
     fn parse(input: ParseStream<'_>) -> syn::Result<Join> {
-        if input.peek(Ident) && input.peek2(Token![;]) {
+        let biased = input.peek(Ident) && input.peek2(Token![;]);
+        if biased {
             input.parse::<Ident>()?;
             input.parse::<Token![;]>()?;
         }
         let futures = Punctuated::<Expr, Token![,]>::parse_terminated(input)?;
-        Ok(Join { futures: futures.into_iter().collect() })
+        Ok(Join { biased, futures: futures.into_iter().collect() })
     }
 }
 
 fn expand(input: TokenStream, first_error: bool) -> syn::Result<TokenStream> {
-    let Join { futures: list } = syn::parse2(input)?;
+    let Join { biased, futures: list } = syn::parse2(input)?;
     let count = list.len();
     let of = |name: &str| Ident::new(name, Span::mixed_site());
-    let (futures, cx, waiting) = (of("futures"), of("cx"), of("waiting"));
+    let (futures, cx, waiting, joining) = (of("futures"), of("cx"), of("waiting"), of("joining"));
     let index: Vec<Index> = (0..count).map(Index::from).collect();
     let leave = first_error.then(|| {
         quote! {
@@ -36,10 +38,10 @@ fn expand(input: TokenStream, first_error: bool) -> syn::Result<TokenStream> {
     });
     let polls = index.iter().enumerate().map(|(k, i)| {
         quote! {
-            {
+            #k => {
                 // SAFETY: only a reference to the tuple remains in scope, so it is never moved again.
                 let mut future = unsafe { ::core::pin::Pin::new_unchecked(&mut #futures.#i) };
-                #waiting |= joining.poll(#k + 1 == #count, future.as_mut(), #cx).is_pending();
+                #waiting |= #joining.poll(future.as_mut(), #cx).is_pending();
                 #leave
             }
         }
@@ -60,10 +62,15 @@ fn expand(input: TokenStream, first_error: bool) -> syn::Result<TokenStream> {
     Ok(quote! {{
         let mut #futures = (#(::tokio::whippet::Joined::new(#list),)*);
         let mut #futures = &mut #futures;
-        let joining = ::tokio::whippet::Joining::new();
+        let mut #joining = ::tokio::whippet::Joining::new(#count, #biased, false #(|| #futures.#index.runs_user_code())*);
         ::core::future::poll_fn(move |#cx| {
             let mut #waiting = false;
-            #(#polls)*
+            for turn in 0..#count {
+                match #joining.future(turn) {
+                    #(#polls)*
+                    _ => ::core::unreachable!("there are as many turns as futures"),
+                }
+            }
             if #waiting { ::core::task::Poll::Pending } else { ::core::task::Poll::Ready(#done) }
         }).await
     }})

@@ -2,7 +2,6 @@
 //!
 //! Settings come from the environment, see [`whippet_protocol`]: either `cargo whippet` sets them, or the user.
 
-use std::cell::Cell;
 use std::future::Future;
 use std::panic::Location;
 use std::path::Path;
@@ -294,7 +293,7 @@ impl Selecting {
     pub fn new(biased: bool, branches: usize) -> Selecting {
         let place = Location::caller();
         // If a branch has effects as soon as it is polled, the branches polled before it make a difference.
-        let acts = whippet_runtime::begins(place, !biased);
+        let acts = whippet_runtime::begins(place, !biased, false);
         let start = if biased || !acts { 0 } else { whippet_runtime::choose(branches as u32) as usize };
         let select = (!biased).then(whippet_runtime::new_select);
         Selecting { place, select, acts, start, branches, polls: 0, round: Round::default() }
@@ -306,6 +305,9 @@ impl Selecting {
         if turn == 0 {
             self.polls += 1;
             self.round.begin();
+            if self.polls > 1 && self.acts && self.select.is_some() && !whippet_runtime::is_repeated() {
+                self.start = whippet_runtime::choose(self.branches as u32) as usize;
+            }
         }
         self.whose(turn)
     }
@@ -317,10 +319,9 @@ impl Selecting {
     }
 
     pub fn poll<F: Future>(&mut self, turn: usize, future: Pin<&mut F>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        let last = turn + 1 == self.branches;
         let begins = self.polls == 1;
         let around = begins.then(|| Around::enter(self.place, self.select.is_some()));
-        let _strict = (begins && self.acts && !last).then(Composite::enter);
+        let _strict = self.acts.then(Composite::enter);
         let _branch = self.select.map(|select| InBranch::enter(select, self.whose(turn) as u32));
         let _inside = Inside::enter();
         let answer = future.poll(cx);
@@ -343,31 +344,48 @@ impl Selecting {
 /// The state of a `join!` that polls its futures.
 pub struct Joining {
     place: Place,
+    /// `true` if a future may have effects as soon as it is polled.
     acts: bool,
-    begins: Cell<bool>,
+    biased: bool,
+    futures: usize,
+    /// The number of polls so far, and the future that is polled first in the current one.
+    polls: usize,
+    start: usize,
 }
 
 impl Joining {
     #[track_caller]
-    pub fn new() -> Joining {
+    pub fn new(futures: usize, biased: bool, acts: bool) -> Joining {
         let place = Location::caller();
-        Joining { place, acts: whippet_runtime::begins(place, false), begins: Cell::new(true) }
+        let acts = whippet_runtime::begins(place, false, acts);
+        Joining { place, acts, biased, futures, polls: 0, start: 0 }
     }
 
-    pub fn poll<F: Future>(&self, last: bool, future: Pin<&mut Joined<F>>, cx: &mut Context<'_>) -> Poll<()> {
-        let begins = self.begins.get();
-        self.begins.set(begins && !last);
-        let _around = begins.then(|| Around::enter(self.place, false));
-        let _strict = (begins && self.acts && !last).then(Composite::enter);
+    /// Returns the future to poll in position `turn`: unless the join is biased, each poll begins with the next future.
+    #[inline]
+    pub fn future(&mut self, turn: usize) -> usize {
+        if turn == 0 && !whippet_runtime::is_repeated() {
+            self.start = if self.acts && !self.biased { self.polls % self.futures } else { 0 };
+            self.polls += 1;
+        }
+        let at = self.start + turn;
+        if at < self.futures { at } else { at - self.futures }
+    }
+
+    pub fn poll<F: Future>(&mut self, future: Pin<&mut Joined<F>>, cx: &mut Context<'_>) -> Poll<()> {
+        if !matches!(&*future, Joined::Waiting(_)) {
+            return Poll::Ready(());
+        }
+        let around = (self.polls == 1).then(|| Around::enter(self.place, false));
+        let _strict = self.acts.then(Composite::enter);
         let _inside = Inside::enter();
-        poll_joined(future, cx)
-    }
-}
-
-impl Default for Joining {
-    #[track_caller]
-    fn default() -> Joining {
-        Joining::new()
+        let answer = poll_joined(future, cx);
+        if answer.is_ready()
+            && let Some(around) = around
+        {
+            around.done();
+        }
+        answer
     }
 }
 
@@ -381,6 +399,12 @@ pub enum Joined<F: Future> {
 impl<F: Future> Joined<F> {
     pub fn new(future: impl std::future::IntoFuture<IntoFuture = F, Output = F::Output>) -> Joined<F> {
         Joined::Waiting(future.into_future())
+    }
+
+    /// Returns `true` if the future runs code of the user. It may then share memory with the other futures of its
+    /// `join!` that the shim does not see, so it matters which of them are done when it is first polled.
+    pub fn runs_user_code(&self) -> bool {
+        !std::any::type_name::<F>().starts_with("tokio::")
     }
 
     pub fn take(self: Pin<&mut Self>) -> Option<F::Output> {

@@ -71,14 +71,26 @@ pub(crate) struct Levels {
 }
 
 impl Levels {
-    /// Returns `true` if a sleeping act leads to `sequence` or to all its continuations.
-    fn covers(&self, at: usize, sequence: &[Act]) -> bool {
+    /// Returns `true` if a sleeping act leads to `sequence` or to all its continuations, or if acts of the tree do,
+    /// below which the sequence is then inserted.
+    fn covers(&mut self, at: usize, sequence: &[Act]) -> bool {
         if !self.by_running {
             return self.asleep(at).any(|asleep| asleep.may_begin(sequence));
         }
+        if self.asleep(at).any(|asleep| asleep.begins(sequence)) {
+            return true;
+        }
         // A thread that is independent of `sequence` can still take any of its branches.
-        self.asleep(at).any(|asleep| asleep.begins(sequence))
-            || self.known(at).any(|act| act.may_begin(sequence) && self.all_ways(at, act.thread, sequence))
+        let mut free = self.known(at).filter(|act| act.may_begin(sequence)).map(|act| act.thread);
+        let Some(thread) = free.find(|&thread| self.all_ways(at, thread, sequence)) else { return false };
+        drop(free);
+        for node in self.levels[at].tree.iter_mut().filter(|node| node.act.thread == thread) {
+            // A leaf leads to everything.
+            if !node.children.is_empty() {
+                insert(&mut node.children, sequence.to_vec(), true);
+            }
+        }
+        true
     }
 
     /// Returns `true` if every branch of a thread is known at this level, that is, explored or in the tree, and none
