@@ -1,6 +1,6 @@
 //! The clock for tasks.
 
-use crate::events::{quiet_event, read, write};
+use crate::events::{event, quiet_event, read, write};
 use crate::execution::{CLOCK, current, running};
 use crate::object::{Action, Place, place_name};
 
@@ -10,8 +10,14 @@ pub fn now(place: Place) -> u64 {
     if let Some(x) = current() {
         x.clock.used = true;
     }
-    if running().is_some() {
-        quiet_event(Action::plain("reads the clock", place), place_name(place).mixed(0x434c_4f43), &[]);
+    if let Some(x) = running() {
+        let action = Action::plain("reads the clock", place);
+        // A timer that the poll has registered may fire first.
+        if x.task().live_waits().any(|wait| wait.armed && wait.exact) {
+            event(action);
+        } else {
+            quiet_event(action, place_name(place).mixed(0x434c_4f43), &[]);
+        }
     }
     read(CLOCK);
     current().map_or(0, |x| x.clock.now)

@@ -4,10 +4,12 @@
 //! sender happens before the `None`. Bounded channels have permits, see [`Permits`].
 
 use super::Handles;
+use crate::asides::newest;
 use crate::events::{
-    self, appends, enables, event, is_every_event, is_learnt, is_over, is_taking, knows, learn, new_item, quiet_event,
-    read, this_step, write,
+    self, appends, before_this, enables, event, is_every_event, is_learnt, is_over, is_taking, knows, learn, new_item,
+    quiet_event, read, this_step, write,
 };
+use crate::execution::Steps;
 use crate::local::Local;
 use crate::object::{Action, Object, Part, Place, is_foreign};
 use crate::permits::{Asked, Permits};
@@ -28,7 +30,8 @@ pub(super) struct State<T> {
     taken: u32,
     /// `true` if the receiver has seen that all senders are dropped.
     over: bool,
-    pub(super) closed: Option<u32>,
+    /// The steps that happen before the close, if there was one.
+    pub(super) closed: Option<Steps>,
 }
 
 /// A message in the queue.
@@ -179,9 +182,9 @@ impl<T> Queue<T> {
         write(closed);
         enables(closed, closed.mixed(1));
         enables(free, closed.mixed(1));
-        let step = this_step();
+        let before = before_this();
         self.state.with(|s| {
-            s.closed.get_or_insert(step);
+            s.closed.get_or_insert(before);
             s.permits.iter_mut().for_each(Permits::close);
         });
     }
@@ -279,11 +282,13 @@ impl<T> Queue<T> {
 
     /// Receives the first item without waiting. Scheduling point; merged if possible.
     pub fn try_take(&self, place: Place) -> Result<T, Refused> {
-        quiet_event(
-            self.action("tries to receive", "from", place),
-            self.object.part(Part::Head),
-            &[self.object.part(Part::Free)],
-        );
+        let action = self.action("tries to receive", "from", place);
+        // If the slots may run out, a sender may wait for the one that is freed.
+        if self.state.with(|s| s.permits.is_some()) && knows(self.scarce()) {
+            event(action);
+        } else {
+            quiet_event(action, self.object.part(Part::Head), &[]);
+        }
         self.sees();
         match self.pop() {
             Some(value) => Ok(value),
@@ -340,19 +345,20 @@ impl<T> Queue<T> {
 
 impl<T> Source for Queue<T> {
     fn ready(&self, key: u64) -> Option<Ready> {
-        let closed = || self.object.part(Part::Closed).mixed(1);
+        let closed = |s: &State<T>| {
+            let since = s.closed.as_ref().map(|before| newest(before).unwrap_or(Ready::ALWAYS));
+            since.map(|since| Ready { since, item: self.object.part(Part::Closed).mixed(1) })
+        };
         self.state.with(|s| match key {
             RECEIVE => match s.queue.front() {
                 Some(first) => Some(Ready { since: first.step, item: first.item }),
                 None if self.senders.left() == 0 => self.senders.gone(),
                 // A sender that holds a slot may still send.
-                None if s.closed.is_some() && s.permits.as_ref().is_none_or(|p| p.available() >= s.capacity) => {
-                    Some(Ready { since: s.closed.expect("just seen"), item: closed() })
-                }
+                None if s.permits.as_ref().is_none_or(|p| p.available() >= s.capacity) => closed(s),
                 None => None,
             },
             // A waiter for a slot of a closed channel gets none, even if one was assigned to it.
-            _ if s.closed.is_some() => s.closed.map(|since| Ready { since, item: closed() }),
+            _ if s.closed.is_some() => closed(s),
             CLOSED => None,
             id => s.permits.as_ref().and_then(|p| p.ready(id)).map(|steps| {
                 let since = steps.into_iter().filter(|&step| step != Ready::ALWAYS).max();
@@ -396,11 +402,11 @@ impl<T> Source for Queue<T> {
                 Some(first) => out.extend(of(first.step)),
                 None if self.senders.left() == 0 => self.senders.causes(out),
                 None => {
-                    out.extend(s.closed.and_then(of));
+                    out.extend(s.closed.iter().flatten());
                     out.extend(s.permits.as_ref().and_then(Permits::released));
                 }
             },
-            CLOSED => out.extend(s.closed.and_then(of)),
+            CLOSED => out.extend(s.closed.iter().flatten()),
             // A slot could have completed the wait before.
             _ if s.closed.is_some() => {}
             id => {

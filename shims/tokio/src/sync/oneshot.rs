@@ -8,14 +8,15 @@ use std::task::{Context, Poll, ready};
 use whippet_model::Name;
 use whippet_runtime::{
     Action, Leaf, Local, Object, On, Part, Place, Ready, Source, Steps, Unseen, before_this, enables, enables_aside,
-    event, is_over, newest, quiet_event, read, stands_out, tell, this_step, write,
+    event, is_over, newest, quiet_event, read, stands_out, tell, write,
 };
 
 struct State<T> {
     value: Option<T>,
     /// The steps that happen before the use or drop of the sender; `None` as long as neither has happened.
     sent: Option<Steps>,
-    closed: Option<u32>,
+    /// The steps that happen before the close or drop of the receiver, in the same way.
+    closed: Option<Steps>,
 }
 
 struct Chan<T> {
@@ -69,25 +70,21 @@ impl<T> Chan<T> {
         quiet_event(Action::new("closes", self.object, place), closed.mixed(2), &[closed]);
         write(closed);
         whippet_runtime::enables(closed, closed.mixed(1));
-        let step = this_step();
+        let before = before_this();
         self.state.with(|s| {
-            s.closed.get_or_insert(step);
+            s.closed.get_or_insert(before);
         });
     }
 }
 
 impl<T> Source for Chan<T> {
     fn ready(&self, key: u64) -> Option<Ready> {
-        self.state.with(|s| match key {
-            CLOSED => s.closed.map(|since| Ready { since, item: self.object.part(Part::Closed).mixed(1) }),
-            _ => match (&s.sent, s.closed) {
-                (Some(before), _) => {
-                    let since = newest(before).unwrap_or(Ready::ALWAYS);
-                    Some(Ready { since, item: self.object.part(Part::Item) })
-                }
-                (None, Some(since)) => Some(Ready { since, item: self.object.part(Part::Closed) }),
-                (None, None) => None,
-            },
+        let after = |before: &Steps, item| Ready { since: newest(before).unwrap_or(Ready::ALWAYS), item };
+        let (closed, item) = (self.object.part(Part::Closed), self.object.part(Part::Item));
+        self.state.with(|s| match (key, &s.sent, &s.closed) {
+            (CLOSED, _, before) => before.as_ref().map(|before| after(before, closed.mixed(1))),
+            (_, Some(before), _) => Some(after(before, item)),
+            (_, None, before) => before.as_ref().map(|before| after(before, closed)),
         })
     }
 
@@ -102,7 +99,7 @@ impl<T> Source for Chan<T> {
     fn causes(&self, key: u64, out: &mut Vec<u32>) {
         self.state.with(|s| match &s.sent {
             Some(before) if key == RECEIVE => out.extend_from_slice(before),
-            _ => out.extend(s.closed.filter(|&step| step != Ready::ALWAYS)),
+            _ => out.extend(s.closed.iter().flatten()),
         });
     }
 }
