@@ -1,12 +1,12 @@
 //! `whippet compare`: searches one program with every reduction and order, and recommends an order.
 
 use crate::args::Compare;
-use crate::failure::{Answer, Failure};
-use crate::output::{remark, say, say_json};
+use crate::chosen::ChosenProgram;
+use crate::error::{CommandError, CommandResult};
+use crate::output::{print, print_json, print_note};
+use crate::progress::ProgressDisplay;
 use crate::shape::Shape;
 use crate::table::table;
-use crate::target::Target;
-use crate::watch::Watch;
 use serde::Serialize;
 use whippet_model::{LimitHit, Limits};
 use whippet_report::{Exit, grouped};
@@ -30,7 +30,7 @@ const ORDERS: [Order; 8] =
 
 /// One cell of the table.
 #[derive(Clone, Debug, Serialize)]
-struct Entry {
+struct ComparisonCell {
     reduction: &'static str,
     sleep: bool,
     order: &'static str,
@@ -44,71 +44,80 @@ struct Entry {
     by: Order,
 }
 
-pub(crate) fn compare(command: &Compare) -> Answer {
-    let target = Target::find(&command.which)?;
-    let shape = target.program.shape().map_err(Failure::misuse)?;
-    let watch = Watch::new("");
+pub(crate) fn compare(command: &Compare) -> CommandResult {
+    let target = ChosenProgram::find(&command.program)?;
+    let shape = target.program.shape().map_err(CommandError::usage)?;
+    let display = ProgressDisplay::new("");
     let mut entries = Vec::new();
     for (column, &(name, ..)) in COLUMNS.iter().enumerate() {
         // The exhaustive search visits the same tree in every order.
         let orders: &[Order] = if name == "exhaustive" { &ORDERS[..1] } else { &ORDERS };
         for &order in orders {
-            watch.show(format!("{name}, order {order}"));
-            match run(command, &target, column, order, &watch) {
+            display.show(format!("{name}, order {order}"));
+            match run(command, &target, column, order, &display) {
                 Ok(Some(entry)) => entries.push(entry),
                 Ok(None) => {
-                    remark("interrupted: the table is not complete");
+                    print_note("interrupted: the table is incomplete");
                     return report(command, &target, shape, &entries).map(|_| Exit::NoVerdict);
                 }
                 Err(SearchError::Unsupported(why)) => {
-                    remark(format_args!("{name} is left out: {why}"));
+                    print_note(format_args!("{name} is not included: {why}"));
                     break;
                 }
-                Err(error) => return Err(Failure::misuse(error)),
+                Err(error) => return Err(CommandError::usage(error)),
             }
         }
     }
-    drop(watch);
+    drop(display);
     report(command, &target, shape, &entries)
 }
 
 /// Runs one cell. Returns `None` if the user interrupted it.
 fn run(
     command: &Compare,
-    target: &Target,
+    target: &ChosenProgram,
     column: usize,
     order: Order,
-    watch: &Watch,
-) -> Result<Option<Entry>, SearchError> {
+    display: &ProgressDisplay,
+) -> Result<Option<ComparisonCell>, SearchError> {
     let (_, reduction, sleep) = COLUMNS[column];
     let limits =
         Limits { executions: Some(command.limit_executions), time: Some(command.limit_seconds), ..Limits::default() };
     // One worker, because several workers may explore slightly more than necessary.
     let options = Options { reduction, sleep, order, jobs: 1, limits, ..Options::default() };
-    let verdict = target.program.explore(&options, &Quiet(watch))?;
+    let verdict = target.program.explore(&options, &InterruptOnly(display))?;
     if verdict.limits.contains(&LimitHit::Interrupted) {
         return Ok(None);
     }
     let (executions, transitions) = (verdict.counters.executions, verdict.counters.transitions);
     let (reduction, order, by) = (reduction.name(), order.name(), order);
-    Ok(Some(Entry { reduction, sleep, order, executions, transitions, complete: verdict.complete, column, by }))
+    Ok(Some(ComparisonCell {
+        reduction,
+        sleep,
+        order,
+        executions,
+        transitions,
+        complete: verdict.complete,
+        column,
+        by,
+    }))
 }
 
 /// An observer that only forwards interruptions.
-struct Quiet<'a>(&'a Watch);
+struct InterruptOnly<'a>(&'a ProgressDisplay);
 
-impl Observer for Quiet<'_> {
+impl Observer for InterruptOnly<'_> {
     fn interrupted(&self) -> bool {
         self.0.interrupted()
     }
 }
 
-fn report(command: &Compare, target: &Target, shape: Shape, entries: &[Entry]) -> Answer {
+fn report(command: &Compare, target: &ChosenProgram, shape: Shape, entries: &[ComparisonCell]) -> CommandResult {
     let traces = entries.iter().find(|e| e.reduction == "optimal" && e.complete).map(|e| e.executions);
     let (expected, why) = shape.advice();
     let best = best_orders(entries);
     if command.json {
-        say_json(&serde_json::json!({
+        print_json(&serde_json::json!({
             "format": "whippet comparison",
             "version": 1,
             "subject": target.name,
@@ -120,7 +129,7 @@ fn report(command: &Compare, target: &Target, shape: Shape, entries: &[Entry]) -
             "why": why,
         }))?;
     } else {
-        say(&tell(target, traces, entries, &best, expected, why))?;
+        print(&render(target, traces, entries, &best, expected, why))?;
     }
     Ok(if traces.is_some() { Exit::Holds } else { Exit::NoVerdict })
 }
@@ -131,11 +140,11 @@ fn names(orders: &[Order]) -> Vec<&'static str> {
 
 /// Returns the best orders of each reduction whose cost depends on the order: those with the fewest executions, then
 /// transitions.
-fn best_orders(entries: &[Entry]) -> Vec<(&'static str, Vec<Order>)> {
+fn best_orders(entries: &[ComparisonCell]) -> Vec<(&'static str, Vec<Order>)> {
     let mut best = Vec::new();
     for (column, &(name, reduction, _)) in COLUMNS.iter().enumerate() {
-        let cost = |entry: &&Entry| (!entry.complete, entry.executions, entry.transitions);
-        let cells: Vec<&Entry> = entries.iter().filter(|e| e.column == column).collect();
+        let cost = |entry: &&ComparisonCell| (!entry.complete, entry.executions, entry.transitions);
+        let cells: Vec<&ComparisonCell> = entries.iter().filter(|e| e.column == column).collect();
         let (Some(least), Some(most)) = (cells.iter().map(cost).min(), cells.iter().map(cost).max()) else { continue };
         // An optimal search has one execution per trace in every order.
         if least < most && reduction != Reduction::Optimal {
@@ -145,40 +154,41 @@ fn best_orders(entries: &[Entry]) -> Vec<(&'static str, Vec<Order>)> {
     best
 }
 
-fn tell(
-    target: &Target,
+fn render(
+    target: &ChosenProgram,
     traces: Option<u64>,
-    entries: &[Entry],
+    entries: &[ComparisonCell],
     best: &[(&str, Vec<Order>)],
     expected: Order,
     why: &str,
 ) -> String {
     let mut text = match traces {
         Some(traces) => format!(
-            "{} has {} traces: no complete search can do with fewer executions.\n",
+            "{} has {} traces: every complete search needs at least as many executions.\n",
             target.title(),
             grouped(traces)
         ),
-        None => format!("{}: the number of traces is not known within the limits.\n", target.title()),
+        None => format!("{}: the limits were too low to count the traces.\n", target.title()),
     };
-    text += &format!("\n{}\n\nexecutions / transitions; + means that a limit cut the search\n", cells(entries));
+    text +=
+        &format!("\n{}\n\nexecutions / transitions; + means that the search was stopped by a limit\n", cells(entries));
     for (name, orders) in best {
         text += &format!("\nbest for {name}: {}", names(orders).join(", "));
     }
-    text += if best.is_empty() { "\nNo order is better than another here.\n" } else { "\n" };
+    text += if best.is_empty() { "\nAll orders are equally good here.\n" } else { "\n" };
     let agree = best.iter().filter(|(_, orders)| orders.contains(&expected)).count();
     text += &format!("\nThe program is {why}.\n");
     text += &match (agree, best.len()) {
         (_, 0) => String::new(),
-        (0, _) => format!("That speaks for {expected}, but other orders do better here.\n"),
+        (0, _) => format!("This suggests {expected}, but other orders are better here.\n"),
         (agree, all) => {
-            format!("That speaks for {expected}, and it is best for {agree} of the {all} reductions above.\n")
+            format!("This suggests {expected}, which is best for {agree} of the {all} reductions above.\n")
         }
     };
     text
 }
 
-fn cells(entries: &[Entry]) -> String {
+fn cells(entries: &[ComparisonCell]) -> String {
     let used: Vec<usize> = (0..COLUMNS.len()).filter(|&c| entries.iter().any(|e| e.column == c)).collect();
     let header = std::iter::once("order").chain(used.iter().map(|&c| COLUMNS[c].0));
     let rows = ORDERS.iter().map(|order| {

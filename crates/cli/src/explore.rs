@@ -1,83 +1,83 @@
 //! `whippet explore`: searches one program and reports the result.
 
-use crate::args::{ConflictsArg, Explore, Which};
-use crate::failure::{Answer, Failure};
-use crate::output::{remark, say};
-use crate::target::Target;
-use crate::watch::Watch;
+use crate::args::{ConflictsArg, Explore, ProgramArgs};
+use crate::chosen::ChosenProgram;
+use crate::error::{CommandError, CommandResult};
+use crate::output::{print, print_note};
+use crate::progress::ProgressDisplay;
 use std::path::{Path, PathBuf};
 use whippet_model::{Finding, Verdict};
 use whippet_report::{Exit, Meter, Run, json_text, shortfall, text};
 use whippet_search::{Options, Reduction, Rule};
 
-pub(crate) fn explore(command: &Explore) -> Answer {
+pub(crate) fn explore(command: &Explore) -> CommandResult {
     let options = command.options();
-    idle_flags(command, &options);
-    let target = Target::find(&suited(&command.which, options.reduction))?;
+    warn_unused_flags(command, &options);
+    let target = ChosenProgram::find(&with_default_conflicts(&command.program, options.reduction))?;
     let meter = Meter::start();
     let mut verdict = {
-        let watch = Watch::new("");
-        target.program.explore(&options, &watch).map_err(Failure::misuse)?
+        let display = ProgressDisplay::new("");
+        target.program.explore(&options, &display).map_err(CommandError::usage)?
     };
     let mut run = Run::new(&target.name, &options);
     run.parameters.clone_from(&target.parameters);
     run.delivery.clone_from(&target.delivery);
     run.usage = meter.read();
     for finding in verdict.findings.iter_mut().chain(&mut verdict.warnings) {
-        target.sign(&mut finding.schedule);
+        target.record_in(&mut finding.schedule);
     }
     let saved = match &command.save {
         Some(directory) => save(directory, &target.name, &verdict)?,
         None => Vec::new(),
     };
     if command.json {
-        say(&json_text(&run, &verdict))?;
+        print(&json_text(&run, &verdict))?;
     } else {
-        say(&text(&run, &verdict, &replays(&verdict, &saved)))?;
+        print(&text(&run, &verdict, &replays(&verdict, &saved)))?;
     }
     let exit = Exit::of(&verdict);
     if exit == Exit::NoVerdict {
-        remark(format_args!("no verdict. {}", shortfall(&run, &verdict)));
+        print_note(format_args!("no verdict. {}", shortfall(&run, &verdict)));
     }
     Ok(exit)
 }
 
 /// Sets the default of `--conflicts` for ABS programs: two reductions require that all tasks of an actor conflict.
-fn suited(which: &Which, reduction: Reduction) -> Which {
-    let mut which = which.clone();
-    if which.program.ends_with(".abs") && matches!(reduction, Reduction::Dcute | Reduction::Transdpor) {
-        which.conflicts = which.conflicts.or(Some(ConflictsArg::Actors));
+fn with_default_conflicts(args: &ProgramArgs, reduction: Reduction) -> ProgramArgs {
+    let mut args = args.clone();
+    if args.program.ends_with(".abs") && matches!(reduction, Reduction::Dcute | Reduction::Transdpor) {
+        args.conflicts = args.conflicts.or(Some(ConflictsArg::Actors));
     }
-    which
+    args
 }
 
 /// Warns about flags that have no effect on the chosen search.
-fn idle_flags(command: &Explore, options: &Options) {
+fn warn_unused_flags(command: &Explore, options: &Options) {
     let reduction = options.reduction;
     let stateful = reduction == Reduction::Stateful;
     let sample = matches!(reduction, Reduction::Random | Reduction::Pct | Reduction::Pos);
     let sleeps =
         matches!(reduction, Reduction::Dcute | Reduction::Persistent | Reduction::Transdpor | Reduction::Source);
-    let idle = [
-        ("--sleep", options.sleep && !sleeps),
-        ("--rule", options.rule != Rule::default() && reduction != Reduction::Transdpor),
+    let unused = [
+        ("--sleep-sets", options.sleep && !sleeps),
+        ("--transdpor-rule", options.rule != Rule::default() && reduction != Reduction::Transdpor),
         ("--breadth-first", options.breadth_first && !stateful),
-        ("--step", options.step != Options::default().step && !stateful),
-        ("--compare", options.comparison != Options::default().comparison && !stateful),
-        ("--samples", command.how.samples.is_some() && !sample),
+        ("--step-size", options.step != Options::default().step && !stateful),
+        ("--state-comparison", options.comparison != Options::default().comparison && !stateful),
+        ("--samples", command.search.samples.is_some() && !sample),
         ("--seed", options.seed != 0 && !sample),
         ("--alternatives", options.alternatives.is_some() && reduction != Reduction::Udpor),
     ];
-    for (flag, _) in idle.iter().filter(|(_, is_idle)| *is_idle) {
-        remark(format_args!("{flag} has no effect with --reduction {reduction}"));
+    for (flag, _) in unused.iter().filter(|(_, is_unused)| *is_unused) {
+        print_note(format_args!("{flag} has no effect with --reduction {reduction}"));
     }
 }
 
 /// Writes the schedules of all findings, then of all warnings, to numbered files, and returns the files in that
 /// order.
-fn save(directory: &Path, name: &str, verdict: &Verdict) -> Result<Vec<PathBuf>, Failure> {
+fn save(directory: &Path, name: &str, verdict: &Verdict) -> Result<Vec<PathBuf>, CommandError> {
     let failed =
-        |what: &Path, why: std::io::Error| Failure::misuse(format_args!("cannot write {}: {why}", what.display()));
+        |what: &Path, why: std::io::Error| CommandError::usage(format_args!("cannot write {}: {why}", what.display()));
     std::fs::create_dir_all(directory).map_err(|why| failed(directory, why))?;
     let stem = Path::new(name).file_stem().map_or(name.into(), |stem| stem.to_string_lossy());
     let all: Vec<&Finding> = verdict.findings.iter().chain(&verdict.warnings).collect();

@@ -4,36 +4,36 @@
 //! error. An error found in a program is a result, never a failure.
 
 mod args;
+mod chosen;
 mod compare;
+mod error;
 mod explore;
-mod failure;
 mod list;
-mod others;
 mod output;
+mod paper_tables;
+mod progress;
 mod replay;
 mod reproduce;
 mod runnable;
 mod shape;
 mod table;
-mod target;
 mod unfold;
-mod watch;
 
 use args::{Cli, Command};
 use clap::{CommandFactory, Parser};
-use failure::Answer;
+use error::CommandResult;
 use std::process::ExitCode;
 use whippet_report::Exit;
 
 fn main() -> ExitCode {
     let exit = answer(&Cli::parse().command).unwrap_or_else(|failure| {
-        output::remark(failure);
+        output::print_note(failure);
         Exit::NoVerdict
     });
     ExitCode::from(exit.code())
 }
 
-fn answer(command: &Command) -> Answer {
+fn answer(command: &Command) -> CommandResult {
     match command {
         Command::List(list) => list::list(list),
         Command::Explore(explore) => explore::explore(explore),
@@ -44,7 +44,7 @@ fn answer(command: &Command) -> Answer {
         Command::Completions(completions) => {
             let mut script = Vec::new();
             clap_complete::generate(completions.shell, &mut Cli::command(), "whippet", &mut script);
-            output::say(&String::from_utf8_lossy(&script))?;
+            output::print(&String::from_utf8_lossy(&script))?;
             Ok(Exit::Holds)
         }
     }

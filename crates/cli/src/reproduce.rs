@@ -1,11 +1,11 @@
 //! `whippet reproduce`: runs the papers' tables again and prints the published figures next to ours.
 
 use crate::args::Reproduce;
-use crate::failure::{Answer, Failure, unknown};
-use crate::others;
-use crate::output::{remark, say, say_json};
+use crate::error::{CommandError, CommandResult, unknown};
+use crate::output::{print, print_json, print_note};
+use crate::paper_tables;
+use crate::progress::ProgressDisplay;
 use crate::table::table;
-use crate::watch::Watch;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use whippet_model::Limits;
@@ -13,51 +13,51 @@ use whippet_report::{Exit, grouped};
 use whippet_search::{Observer, Progress};
 use whippet_subjects::{Cell, Figures, Mark, Plan, Reproduced, Reproducer, Reproduction, Table, Watcher, tables};
 
-pub(crate) fn reproduce(command: &Reproduce) -> Answer {
+pub(crate) fn reproduce(command: &Reproduce) -> CommandResult {
     let all = tables();
     let chosen = chosen(command, &all)?;
     let mut reproducer = Reproducer::new(plan(command, &chosen)?);
-    let watch = Watch::new("");
+    let display = ProgressDisplay::new("");
     let mut done = Vec::new();
     for table in chosen {
-        let result = reproducer.run(table, &watch);
+        let result = reproducer.run(table, &display);
         // Each table is printed as soon as it is complete, except with `--json`, which prints one object for all.
         if !command.json && !result.cells.is_empty() {
-            watch.hide();
-            say(&tell(&result))?;
+            display.hide();
+            print(&render(&result))?;
         }
         done.push(result);
-        if Observer::interrupted(&watch) {
+        if Observer::interrupted(&display) {
             break;
         }
     }
     let mut objects: Vec<Value> = done.iter().map(object).collect();
     let mut wrong = done.iter().any(|table| table.wrong() > 0);
-    for (name, run) in others::TABLES {
-        if wants(command, name) && !Observer::interrupted(&watch) {
-            watch.show(format!("table {name}"));
+    for (name, run) in paper_tables::TABLES {
+        if wants(command, name) && !Observer::interrupted(&display) {
+            display.show(format!("table {name}"));
             let printed = run(command.subject.as_deref())?;
-            watch.hide();
+            display.hide();
             if !command.json {
-                say(&printed.text)?;
+                print(&printed.text)?;
             }
             wrong |= printed.wrong;
             objects.push(printed.object);
         }
     }
-    drop(watch);
+    drop(display);
     if command.json {
-        say_json(&json!({ "format": "whippet reproduction", "version": 1, "tables": objects }))?;
+        print_json(&json!({ "format": "whippet reproduction", "version": 1, "tables": objects }))?;
     }
     Ok(if wrong { Exit::Found } else { unfinished(&done) })
 }
 
-/// Returns `true` if the command selects this table of `others`: by its name, by default, or by one of its subjects.
+/// Returns `true` if the command selects this table of `paper_tables`: by its name, by default, or by one of its subjects.
 fn wants(command: &Reproduce, name: &str) -> bool {
     match (&command.table, &command.subject) {
         (Some(table), _) => table == name,
         (None, None) => true,
-        (None, Some(subject)) => name == "udpor" && others::subjects(name).contains(subject),
+        (None, Some(subject)) => name == "udpor" && paper_tables::subjects(name).contains(subject),
     }
 }
 
@@ -68,37 +68,37 @@ fn unfinished(done: &[Reproduction]) -> Exit {
     if cells == 0 && !done.iter().any(|table| table.interrupted) {
         return Exit::Holds;
     }
-    remark(format_args!("not every cell was run to its end: {cells} were not; see --limit-seconds"));
+    print_note(format_args!("{cells} cells were not run to the end: raise --limit-seconds"));
     Exit::NoVerdict
 }
 
 /// Returns the tables that the command selects.
-fn chosen<'a>(command: &Reproduce, all: &'a [Table]) -> Result<Vec<&'a Table>, Failure> {
+fn chosen<'a>(command: &Reproduce, all: &'a [Table]) -> Result<Vec<&'a Table>, CommandError> {
     let Some(name) = &command.table else { return Ok(all.iter().collect()) };
-    if others::TABLES.iter().any(|(known, _)| known == name) {
+    if paper_tables::TABLES.iter().any(|(known, _)| known == name) {
         return Ok(Vec::new());
     }
-    let known = all.iter().map(|table| table.name.as_str()).chain(others::TABLES.map(|(name, _)| name));
+    let known = all.iter().map(|table| table.name.as_str()).chain(paper_tables::TABLES.map(|(name, _)| name));
     let found = all.iter().find(|table| table.name == *name).ok_or_else(|| unknown("table", name, known))?;
     Ok(vec![found])
 }
 
 /// Returns what to run of the chosen tables. Fails if none of the selected tables has the subject.
-fn plan(command: &Reproduce, chosen: &[&Table]) -> Result<Plan, Failure> {
+fn plan(command: &Reproduce, chosen: &[&Table]) -> Result<Plan, CommandError> {
     let limits = Limits { time: Some(command.limit_seconds), ..Limits::default() };
     let programs = chosen.iter().flat_map(|table| &table.programs);
     let mut known: BTreeSet<String> = programs.flat_map(|p| [p.subject.clone(), p.printed.clone()]).collect();
-    known.extend(others::subjects(command.table.as_deref().unwrap_or("udpor")));
+    known.extend(paper_tables::subjects(command.table.as_deref().unwrap_or("udpor")));
     match &command.subject {
         Some(name) if !known.contains(name) => {
-            let place = if command.table.is_some() { "subject in this table" } else { "subject in the tables" };
+            let place = if command.table.is_some() { "subject of this table" } else { "subject of the tables" };
             Err(unknown(place, name, known.iter().map(String::as_str)))
         }
         subject => Ok(Plan { subjects: subject.iter().cloned().collect(), rule: command.rule, limits }),
     }
 }
 
-impl Watcher for Watch {
+impl Watcher for ProgressDisplay {
     fn begins(&self, table: &Table, cell: &Cell, k: usize, of: usize) {
         let label = format!("table {}, cell {} of {of}: {} {}", table.name, k + 1, cell.subject, cell.technique);
         self.show(label.clone());
@@ -122,7 +122,7 @@ fn row(cell: &Cell) -> (String, String) {
     (format!("{}{language}{first_bug}", cell.subject), order)
 }
 
-fn tell(result: &Reproduction) -> String {
+fn render(result: &Reproduction) -> String {
     let mut techniques: Vec<&str> = Vec::new();
     let mut rows: Vec<(String, String)> = Vec::new();
     for cell in &result.cells {

@@ -48,23 +48,23 @@ impl Shape {
         match self {
             Shape::Pipeline => (
                 Order::Eca,
-                "a pipeline: early stages were created early; letting them go first collects all messages for the later stages",
+                "a pipeline: early stages were created first; if they run first, all messages for the later stages are pending together",
             ),
             Shape::Tree => (
                 Order::Lca,
-                "a divide-and-conquer tree: children were created after their parents; letting them go first collects all results for the parent",
+                "a divide-and-conquer tree: children were created after their parents; if they run first, all results for the parent are pending together",
             ),
             Shape::StarEarlyHub => (
                 Order::Lca,
-                "a hub and its clients: the clients were created after the hub; letting them go first collects all messages for the hub",
+                "a hub and its clients: the clients were created after the hub; if they run first, all messages for the hub are pending together",
             ),
             Shape::StarLateHub => (
                 Order::Eca,
-                "a hub and its clients: the clients were created before the hub; letting them go first collects all messages for the hub",
+                "a hub and its clients: the clients were created before the hub; if they run first, all messages for the hub are pending together",
             ),
             Shape::Graph => (
                 Order::Fifo,
-                "an arbitrary graph: no order of actors fits it, and the earliest message first is never the worst",
+                "an arbitrary graph: no order of actors suits it, and the earliest message first is never the worst",
             ),
         }
     }

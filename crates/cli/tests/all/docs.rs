@@ -11,7 +11,7 @@ use std::process::Command;
 const PAGES: [(&str, usize); 2] = [("docs/command-line.md", 4), ("docs/abs.md", 3)];
 
 #[test]
-fn the_documentation_shows_what_is_printed() {
+fn docs_show_actual_output() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     for (page, count) in PAGES {
         let text = std::fs::read_to_string(root.join(page)).unwrap();

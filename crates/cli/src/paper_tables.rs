@@ -1,6 +1,6 @@
 //! Tables of programs other than native actors, for `whippet reproduce`. Each paper has its own columns.
 
-use crate::failure::Failure;
+use crate::error::CommandError;
 use crate::table::table;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
@@ -9,7 +9,7 @@ use whippet_report::grouped;
 use whippet_search::{Options, Order, Reduction};
 
 /// A table that was run again.
-pub(crate) struct Printed {
+pub(crate) struct TableOutput {
     /// The text for a terminal.
     pub(crate) text: String,
     /// The object for `--json`.
@@ -19,7 +19,7 @@ pub(crate) struct Printed {
 }
 
 /// A function that runs a table, or only its rows about one subject.
-type Runs = fn(Option<&str>) -> Result<Printed, Failure>;
+type Runs = fn(Option<&str>) -> Result<TableOutput, CommandError>;
 
 /// The tables by name.
 pub(crate) const TABLES: [(&str, Runs); 2] = [("udpor", unfoldings), ("selection", selections)];
@@ -34,9 +34,9 @@ pub(crate) fn subjects(table: &str) -> BTreeSet<String> {
 }
 
 /// Runs table 1 of the paper on unfoldings.
-fn unfoldings(subject: Option<&str>) -> Result<Printed, Failure> {
+fn unfoldings(subject: Option<&str>) -> Result<TableOutput, CommandError> {
     const TITLE: &str = "UDPOR and exhaustive search · Pham, Jéron, Quinson (FORTE 2019), Table 1";
-    let mut rows = whippet_net::reproduce().map_err(Failure::misuse)?;
+    let mut rows = whippet_net::reproduce().map_err(CommandError::usage)?;
     rows.retain(|row| subject.is_none_or(|name| name == row.subject));
     let yes = |found: bool| if found { "yes" } else { "no" };
     let lines = rows.iter().map(|row| {
@@ -69,22 +69,22 @@ fn unfoldings(subject: Option<&str>) -> Result<Printed, Failure> {
     };
     let cells: Vec<Value> = rows.iter().map(row).collect();
     let object = json!({ "table": "udpor", "title": TITLE, "equal": equal, "wrong": all - equal, "cells": cells });
-    Ok(Printed { text, object, wrong: equal < all })
+    Ok(TableOutput { text, object, wrong: equal < all })
 }
 
 /// Runs the example of Figure 4, whose tree is that of TransDPOR with the earliest message first.
-fn figure_4() -> Result<whippet_abs::selection::SelectionRow, Failure> {
+fn figure_4() -> Result<whippet_abs::selection::SelectionRow, CommandError> {
     let options = Options { reduction: Reduction::Transdpor, order: Order::Fifo, ..Options::default() };
     let program = Arc::new(whippet_abs::selection::running_example());
-    let counters = whippet_search::explore(program, &options, &()).map_err(Failure::misuse)?.counters;
+    let counters = whippet_search::explore(program, &options, &()).map_err(CommandError::usage)?.counters;
     // The first step is the main block and leads to the root of the tree, so there are as many states as steps.
     Ok(whippet_abs::selection::figure_4(counters.executions, counters.transitions))
 }
 
 /// Runs table 1 of the paper on selecting actors and tasks.
-fn selections(subject: Option<&str>) -> Result<Printed, Failure> {
+fn selections(subject: Option<&str>) -> Result<TableOutput, CommandError> {
     const TITLE: &str = "Selecting actors and tasks · Albert, Arenas, Gómez-Zamalloa (FORTE 2014), Table 1";
-    let mut rows = whippet_abs::selection::reproduce(false).map_err(Failure::misuse)?;
+    let mut rows = whippet_abs::selection::reproduce(false).map_err(CommandError::usage)?;
     rows.push(figure_4()?);
     rows.retain(|row| subject.is_none_or(|name| row.subject() == name));
     let lines = rows.iter().map(|row| {
@@ -112,5 +112,5 @@ fn selections(subject: Option<&str>) -> Result<Printed, Failure> {
     };
     let cells: Vec<Value> = rows.iter().map(row).collect();
     let object = json!({ "table": "selection", "title": TITLE, "equal": equal, "wrong": wrong, "cells": cells });
-    Ok(Printed { text, object, wrong: wrong > 0 })
+    Ok(TableOutput { text, object, wrong: wrong > 0 })
 }

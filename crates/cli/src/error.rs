@@ -5,27 +5,27 @@ use whippet_report::Exit;
 
 /// A reason why the command has no result.
 #[derive(Debug, thiserror::Error)]
-pub(crate) enum Failure {
+pub(crate) enum CommandError {
     /// The command was used wrongly, or the program cannot be searched. The text explains the remedy.
     #[error("{0}")]
-    Misuse(String),
+    Usage(String),
     /// Standard output cannot be written to.
-    #[error("cannot write the answer: {0}")]
+    #[error("cannot write the output: {0}")]
     Output(#[from] io::Error),
 }
 
-impl Failure {
+impl CommandError {
     /// Creates a failure with this text.
-    pub(crate) fn misuse(what: impl ToString) -> Failure {
-        Failure::Misuse(what.to_string())
+    pub(crate) fn usage(what: impl ToString) -> CommandError {
+        CommandError::Usage(what.to_string())
     }
 }
 
 /// The result of a subcommand.
-pub(crate) type Answer = Result<Exit, Failure>;
+pub(crate) type CommandResult = Result<Exit, CommandError>;
 
 /// Creates the failure for an unknown name, which lists the known names and suggests the most similar one.
-pub(crate) fn unknown<'a>(what: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> Failure {
+pub(crate) fn unknown<'a>(what: &str, name: &str, known: impl IntoIterator<Item = &'a str>) -> CommandError {
     let known: Vec<&str> = known.into_iter().collect();
     let near = known.iter().copied().min_by_key(|candidate| strsim::damerau_levenshtein(name, candidate));
     let meant = match near {
@@ -34,8 +34,8 @@ pub(crate) fn unknown<'a>(what: &str, name: &str, known: impl IntoIterator<Item 
         }
         _ => String::new(),
     };
-    let list = if known.is_empty() { "there are none".into() } else { format!("known are: {}", known.join(", ")) };
-    Failure::Misuse(format!("there is no {what} `{name}`.{meant}\n  {list}"))
+    let list = if known.is_empty() { "none are known".into() } else { format!("known: {}", known.join(", ")) };
+    CommandError::Usage(format!("unknown {what} `{name}`.{meant}\n  {list}"))
 }
 
 #[cfg(test)]
@@ -45,10 +45,7 @@ mod tests {
     #[test]
     fn an_unknown_name_lists_the_known_ones_and_guesses() {
         let text = |name| unknown("subject", name, ["pi", "server", "shortpath"]).to_string();
-        assert_eq!(
-            text("sever"),
-            "there is no subject `sever`. Did you mean `server`?\n  known are: pi, server, shortpath"
-        );
-        assert_eq!(text("quicksort"), "there is no subject `quicksort`.\n  known are: pi, server, shortpath");
+        assert_eq!(text("sever"), "unknown subject `sever`. Did you mean `server`?\n  known: pi, server, shortpath");
+        assert_eq!(text("quicksort"), "unknown subject `quicksort`.\n  known: pi, server, shortpath");
     }
 }

@@ -9,25 +9,25 @@ use whippet_report::{grouped, guess};
 use whippet_search::{Observer, Progress};
 
 /// The time before progress is shown; shorter searches show none.
-const PATIENCE: Duration = Duration::from_secs(2);
+const SHOW_AFTER: Duration = Duration::from_secs(2);
 
 /// The exit code after a second interruption.
 const INTERRUPTED_AGAIN: i32 = 130;
 
 /// A progress line on standard error, if that is a terminal, and a Ctrl-C handler.
-pub(crate) struct Watch {
+pub(crate) struct ProgressDisplay {
     line: ProgressBar,
     /// The current activity, printed before the numbers.
     label: RefCell<String>,
     interrupted: &'static AtomicBool,
 }
 
-impl Watch {
+impl ProgressDisplay {
     /// Creates a progress display with this label.
-    pub(crate) fn new(label: impl Into<String>) -> Watch {
+    pub(crate) fn new(label: impl Into<String>) -> ProgressDisplay {
         let line = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         line.set_style(ProgressStyle::with_template("{spinner} {wide_msg}").expect("the template is correct"));
-        Watch { line, label: RefCell::new(label.into()), interrupted: interruptions() }
+        ProgressDisplay { line, label: RefCell::new(label.into()), interrupted: interruptions() }
     }
 
     /// Changes the label.
@@ -52,9 +52,9 @@ impl Watch {
     }
 }
 
-impl Observer for Watch {
+impl Observer for ProgressDisplay {
     fn progress(&self, progress: &Progress) {
-        if progress.elapsed >= PATIENCE {
+        if progress.elapsed >= SHOW_AFTER {
             self.show(format!("{}{}", self.label.borrow(), describe(progress)));
         }
     }
@@ -64,7 +64,7 @@ impl Observer for Watch {
     }
 }
 
-impl Drop for Watch {
+impl Drop for ProgressDisplay {
     fn drop(&mut self) {
         self.line.finish_and_clear();
     }

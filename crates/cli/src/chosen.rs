@@ -1,0 +1,235 @@
+//! The program that a command applies to: a subject by its name, or a file by its extension.
+
+use crate::args::{ConflictsArg, DeliveryArg, EnvironmentArg, ProgramArgs, RelationArg};
+use crate::error::{CommandError, unknown};
+use crate::runnable::Runnable;
+use clap::ValueEnum;
+use std::path::Path;
+use std::sync::Arc;
+use whippet_model::{Marks, Program, Schedule};
+
+/// A program with the settings that the user chose.
+pub(crate) struct ChosenProgram {
+    /// The name given by the user: that of a subject, or a path.
+    pub(crate) name: String,
+    /// The names and values of the parameters.
+    pub(crate) parameters: Vec<(String, String)>,
+    /// The order in which messages arrive, if it can be chosen.
+    pub(crate) delivery: Option<String>,
+    /// The condition on the end of an execution, if the user chose one.
+    environment: Option<EnvironmentArg>,
+    pub(crate) program: Box<dyn Runnable>,
+}
+
+/// Names of the settings in a schedule that are not parameters.
+const DELIVERY: &str = "delivery";
+const ENVIRONMENT: &str = "environment";
+const RELATION: &str = "relation";
+/// Schedules have used this name from the beginning.
+const CONFLICTS: &str = "tasks";
+
+impl ChosenProgram {
+    /// Returns the program that the command line specifies.
+    pub(crate) fn find(args: &ProgramArgs) -> Result<ChosenProgram, CommandError> {
+        match Path::new(&args.program).extension().and_then(|ending| ending.to_str()) {
+            None => subject(args),
+            Some("net") => net_file(args),
+            Some("abs") => abs_file(args),
+            Some(other) => Err(CommandError::usage(format_args!(
+                "{}: unknown file type .{other}; expected .abs or .net",
+                args.program
+            ))),
+        }
+    }
+
+    /// Returns the program that a schedule was recorded with.
+    pub(crate) fn of_schedule(schedule: &Schedule) -> Result<ChosenProgram, CommandError> {
+        let mut settings = schedule.settings.clone();
+        let delivery = settings.remove(DELIVERY).map(|name| value(&name)).transpose()?;
+        let environment = settings.remove(ENVIRONMENT).map(|name| value(&name)).transpose()?;
+        let relation = settings.remove(RELATION).map(|name| value(&name)).transpose()?;
+        let conflicts = settings.remove(CONFLICTS).map(|name| value(&name)).transpose()?;
+        let settings = settings.into_iter().collect();
+        let program = schedule.program.clone();
+        ChosenProgram::find(&ProgramArgs { program, settings, delivery, environment, conflicts, relation })
+    }
+
+    /// Creates a target for a program, with the name given by the user.
+    fn new<P: Program + Send + 'static>(args: &ProgramArgs, program: P) -> ChosenProgram {
+        let mut parameters = program.parameters();
+        let delivery = parameters.iter().position(|(name, _)| name == DELIVERY).map(|at| parameters.remove(at).1);
+        parameters.extend(args.conflicts.map(|rule| (CONFLICTS.into(), flag_name(&rule))));
+        let (name, environment) = (args.program.clone(), args.environment);
+        ChosenProgram { name, delivery, environment, parameters, program: Box::new(Arc::new(program)) }
+    }
+
+    /// Stores in a schedule everything needed to find the same program again.
+    pub(crate) fn record_in(&self, schedule: &mut Schedule) {
+        schedule.program.clone_from(&self.name);
+        schedule.settings = self.parameters.iter().cloned().collect();
+        let environment = self.environment.map(|environment| flag_name(&environment));
+        let more = [(DELIVERY, self.delivery.clone()), (ENVIRONMENT, environment)];
+        schedule.settings.extend(more.into_iter().filter_map(|(name, value)| Some((name.into(), value?))));
+    }
+
+    /// Returns the program with its parameters: `pi(workers=4)`.
+    pub(crate) fn title(&self) -> String {
+        let values: Vec<String> = self.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
+        if values.is_empty() { self.name.clone() } else { format!("{}({})", self.name, values.join(", ")) }
+    }
+}
+
+/// Parses the value of a flag stored in a schedule.
+fn value<T: ValueEnum>(name: &str) -> Result<T, CommandError> {
+    T::from_str(name, false)
+        .map_err(|why| CommandError::usage(format_args!("the schedule has the unknown setting `{name}`: {why}")))
+}
+
+/// Returns the name of a flag's value.
+fn flag_name(value: &impl ValueEnum) -> String {
+    value.to_possible_value().map_or_else(String::new, |value| value.get_name().into())
+}
+
+fn subject(args: &ProgramArgs) -> Result<ChosenProgram, CommandError> {
+    let nets = whippet_net::subjects();
+    if let Some(net) = nets.iter().find(|net| net.name == args.program) {
+        return net_subject(args, net);
+    }
+    let known = whippet_subjects::all().iter().map(|subject| subject.name).chain(nets.iter().map(|net| net.name));
+    let subject = whippet_subjects::find(&args.program).map_err(|_| unknown("subject", &args.program, known))?;
+    no_relation(args)?;
+    let settings = args.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+    let mut test = subject.program(settings).map_err(CommandError::usage)?;
+    test = test.tasks(conflict_rule(args));
+    if let Some(delivery) = args.delivery {
+        test = test.delivery(match delivery {
+            DeliveryArg::Unordered => whippet_actors::Delivery::Unordered,
+            DeliveryArg::Fifo => whippet_actors::Delivery::Fifo,
+            DeliveryArg::Causal => whippet_actors::Delivery::Causal,
+        });
+    }
+    if let Some(environment) = args.environment {
+        test = test.environment(match environment {
+            EnvironmentArg::Open => whippet_actors::Environment::Open,
+            EnvironmentArg::Closed => whippet_actors::Environment::Closed,
+        });
+    }
+    Ok(ChosenProgram::new(args, test))
+}
+
+/// Creates a mailbox program from a subject.
+fn net_subject(args: &ProgramArgs, subject: &whippet_net::NetSubject) -> Result<ChosenProgram, CommandError> {
+    fixed_delivery(args)?;
+    no_conflict_rule(args)?;
+    let mut n = None;
+    for (name, value) in &args.settings {
+        match (name.as_str(), value.parse()) {
+            ("n", Ok(number)) => n = Some(number),
+            ("n", Err(_)) => {
+                return Err(CommandError::usage(format_args!(
+                    "expected a number of processes for n, e.g. --set n=4, found `{value}`"
+                )));
+            }
+            (other, _) => return Err(unknown(&format!("parameter of {}", args.program), other, ["n"])),
+        }
+    }
+    Ok(ChosenProgram::new(args, related(args, subject.program(n).map_err(CommandError::usage)?)))
+}
+
+/// Creates a mailbox program from a `.net` file.
+fn net_file(args: &ProgramArgs) -> Result<ChosenProgram, CommandError> {
+    fixed_delivery(args)?;
+    no_conflict_rule(args)?;
+    no_parameters(args)?;
+    let source = read(&args.program)?;
+    let net = whippet_net::Net::parse(&args.program, &source);
+    let net = net.map_err(|why| CommandError::usage(format_args!("{}: {why}", args.program)))?;
+    Ok(ChosenProgram::new(args, related(args, net)))
+}
+
+/// Sets the dependence relation that the user chose.
+fn related(args: &ProgramArgs, net: whippet_net::Net) -> whippet_net::Net {
+    match args.relation {
+        Some(RelationArg::Paper) => net.with_relation(whippet_net::MailboxRelation::Paper),
+        Some(RelationArg::Ranked) | None => net,
+    }
+}
+
+/// Creates a program from a file of ABS source.
+fn abs_file(args: &ProgramArgs) -> Result<ChosenProgram, CommandError> {
+    fixed_delivery(args)?;
+    no_parameters(args)?;
+    no_relation(args)?;
+    let source = read(&args.program)?;
+    let beside = || files_beside(&args.program);
+    let program = whippet_abs::AbsProgram::parse_with(&args.program, &source, beside).map_err(CommandError::usage)?;
+    Ok(ChosenProgram::new(args, program.conflict_rule(conflict_rule(args))))
+}
+
+/// Returns the value of `--conflicts`, by default `fields`.
+fn conflict_rule(args: &ProgramArgs) -> whippet_model::ConflictRule {
+    match args.conflicts.unwrap_or(ConflictsArg::Fields) {
+        ConflictsArg::Fields => whippet_model::ConflictRule::Fields,
+        ConflictsArg::Actors => whippet_model::ConflictRule::Actors,
+        ConflictsArg::Marks => whippet_model::ConflictRule::Marks(Marks::Persisting),
+        ConflictsArg::MarksLiteral => whippet_model::ConflictRule::Marks(Marks::Literal),
+    }
+}
+
+/// Returns the other readable ABS files in the directory of a file, sorted by name.
+fn files_beside(path: &str) -> Vec<(String, String)> {
+    let path = Path::new(path);
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut names: Vec<_> =
+        entries.map(|entry| entry.file_name()).filter(|name| path.file_name() != Some(name)).collect();
+    names.retain(|name| Path::new(name).extension().is_some_and(|ending| ending == "abs"));
+    names.sort();
+    let file = |name| {
+        let path = path.with_file_name(name);
+        Some((path.to_string_lossy().into_owned(), std::fs::read_to_string(&path).ok()?))
+    };
+    names.into_iter().filter_map(file).collect()
+}
+
+fn read(path: &str) -> Result<String, CommandError> {
+    std::fs::read_to_string(path).map_err(|why| CommandError::usage(format_args!("cannot read {path}: {why}")))
+}
+
+/// Rejects `--delivery` and `--environment`, for programs that determine these themselves.
+fn fixed_delivery(args: &ProgramArgs) -> Result<(), CommandError> {
+    let flag = match (args.delivery, args.environment) {
+        (None, None) => return Ok(()),
+        (Some(_), _) => "--delivery",
+        (_, Some(_)) => "--environment",
+    };
+    Err(CommandError::usage(format_args!("{flag} applies to native actors only; it is fixed for {}", args.program)))
+}
+
+fn no_relation(args: &ProgramArgs) -> Result<(), CommandError> {
+    match args.relation {
+        Some(_) => Err(CommandError::usage(format_args!(
+            "--relation applies to mailbox programs only; {} is not one",
+            args.program
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Rejects `--conflicts`, for programs whose processes have no tasks.
+fn no_conflict_rule(args: &ProgramArgs) -> Result<(), CommandError> {
+    match args.conflicts {
+        None => Ok(()),
+        Some(_) => Err(CommandError::usage(format_args!(
+            "--conflicts applies to .abs files and native actors only; the processes of {} have no tasks",
+            args.program
+        ))),
+    }
+}
+
+fn no_parameters(args: &ProgramArgs) -> Result<(), CommandError> {
+    match args.settings.first() {
+        Some((name, _)) => Err(unknown(&format!("parameter of {}", args.program), name, [])),
+        None => Ok(()),
+    }
+}

@@ -1,0 +1,72 @@
+//! Tests of program files and of unfoldings.
+
+use crate::common::{called, command, directory, json, whippet};
+
+#[test]
+fn net_file() {
+    let here = directory("net");
+    std::fs::write(here.join("two.net"), "R0 W0 S1 W2\nR1 W0 S0 W2\n").unwrap();
+    let found = called(command(&["explore", "two.net", "--save", "."]).current_dir(&here).output().unwrap());
+    assert_eq!(found.code, 1, "{}", found.err);
+    assert!(found.out.contains("deadlock:"), "{}", found.out);
+    let again = called(command(&["replay", "two-1.json"]).current_dir(&here).output().unwrap());
+    assert!(again.code == 1 && again.out.contains("deadlock:"), "{} {}", again.out, again.err);
+    std::fs::write(here.join("bad.net"), "R0 X0\n").unwrap();
+    let bad = called(command(&["explore", "bad.net"]).current_dir(&here).output().unwrap());
+    assert!(bad.code == 2 && bad.err.contains("line 1, column 4"), "{}", bad.err);
+}
+
+#[test]
+fn net_file_with_relation() {
+    let here = directory("relation");
+    std::fs::write(here.join("two.net"), "R0 W0 S1 W2\nR1 W0 S0 W2\n").unwrap();
+    let run = |arguments: &[&str]| called(command(arguments).current_dir(&here).output().unwrap());
+    let printed = run(&["explore", "two.net", "--relation", "paper", "--save", "."]);
+    assert!(printed.code == 1 && printed.out.contains("deadlocks may be missed"), "{}{}", printed.out, printed.err);
+    let again = run(&["replay", "two-1.json"]);
+    assert!(again.code == 1 && again.out.contains("relation=paper"), "{}{}", again.out, again.err);
+    let ranked = run(&["explore", "two.net", "--relation", "ranked"]);
+    assert!(ranked.code == 1 && !ranked.out.contains("may be missed"), "{}", ranked.out);
+    assert!(run(&["explore", "two.net", "--relation", "paper", "-r", "udpor"]).err.contains("no unfolding"));
+    assert!(run(&["explore", "pi", "--relation", "paper"]).err.contains("--relation applies to mailbox programs"));
+}
+
+#[test]
+fn udpor_reports_events() {
+    let (report, code) = json(&["explore", "rmq-receiving", "--set", "n=5", "--reduction", "udpor"]);
+    assert_eq!((code, &report["executions"], &report["blocked"]), (0, &24.into(), &0.into()));
+    assert_eq!(report["events"]["avoided"], 6);
+    assert!(report["events"]["known"].as_u64() < report["events"]["created"].as_u64());
+    let text = whippet(&["explore", "rmq-receiving", "--set", "n=5", "--reduction", "udpor"]).out;
+    assert!(["blocked", "events", "largest U", "largest D"].iter().all(|row| text.contains(row)), "{text}");
+}
+
+#[test]
+fn unfold_as_dot_and_json() {
+    let dot = whippet(&["unfold", "any_src-can-deadlock3"]);
+    assert_eq!(dot.code, 0, "{}", dot.err);
+    assert!(dot.out.starts_with("digraph") && dot.out.contains("style=dashed"), "{}", dot.out);
+    let (json, _) = json(&["unfold", "any_src-can-deadlock3"]);
+    let events = json["events"].as_array().unwrap();
+    assert_eq!(dot.out.matches("[label=").count(), events.len());
+    assert!(events.iter().any(|event| !event["conflicts"].as_array().unwrap().is_empty()));
+    let large = whippet(&["unfold", "rmq-receiving", "--set", "n=6", "--limit-executions", "10"]);
+    assert!(large.code == 2 && large.err.contains("the limit on executions"), "{}", large.err);
+}
+
+#[test]
+fn abs_file() {
+    let here = directory("abs");
+    let source = "interface I { Unit set(Int v); Int look(); }\n\
+                  class C implements I { Int value = 0; Unit set(Int v) { value = v; } Int look() { return value; } }\n\
+                  { I c = new C(); c!set(1); Fut<Int> f = c!look(); Int v = f.get; assert(v == 1); }\n";
+    std::fs::write(here.join("cell.abs"), source).unwrap();
+    let found = called(command(&["explore", "cell.abs", "--save", "."]).current_dir(&here).output().unwrap());
+    assert_eq!(found.code, 1, "{}{}", found.out, found.err);
+    assert!(found.out.contains("cell.abs:3"), "{}", found.out);
+    let again = called(command(&["replay", "cell-1.json"]).current_dir(&here).output().unwrap());
+    assert_eq!(again.code, 1, "{} {}", again.out, again.err);
+    std::fs::write(here.join("bad.abs"), "{ Int v = nothing; }").unwrap();
+    let bad = called(command(&["explore", "bad.abs"]).current_dir(&here).output().unwrap());
+    assert!(bad.code == 2 && bad.err.contains("nothing"), "{}", bad.err);
+}
