@@ -13,7 +13,7 @@ use whippet_model::Name;
 /// The number is a hint that saves a look-up by name; it is checked before use. Equality and hashing use only the name,
 /// so that states compare equal in equivalent executions.
 #[derive(Copy, Clone)]
-pub(crate) struct Raw {
+pub(crate) struct RawAddr {
     pub(crate) name: Name,
     pub(crate) slot: u32,
 }
@@ -35,7 +35,7 @@ pub(crate) struct Raw {
 /// system.send(copy, "hello".to_string());
 /// ```
 pub struct Addr<A> {
-    pub(crate) raw: Raw,
+    pub(crate) raw: RawAddr,
     of: PhantomData<fn(A)>,
 }
 
@@ -53,7 +53,7 @@ pub struct Addr<A> {
 /// system.send(counter, 5);
 /// ```
 pub struct Recipient<M> {
-    pub(crate) raw: Raw,
+    pub(crate) raw: RawAddr,
     of: PhantomData<fn(M)>,
 }
 
@@ -76,24 +76,24 @@ pub struct Reply<T> {
     /// The name of the call, which is the name of the request that carries this handle.
     pub(crate) call: Name,
     /// The caller.
-    pub(crate) to: Raw,
+    pub(crate) to: RawAddr,
     of: PhantomData<fn(T)>,
 }
 
 impl<A> Addr<A> {
-    pub(crate) fn new(raw: Raw) -> Addr<A> {
+    pub(crate) fn new(raw: RawAddr) -> Addr<A> {
         Addr { raw, of: PhantomData }
     }
 }
 
 impl<M> Recipient<M> {
-    pub(crate) fn new(raw: Raw) -> Recipient<M> {
+    pub(crate) fn new(raw: RawAddr) -> Recipient<M> {
         Recipient { raw, of: PhantomData }
     }
 }
 
 impl<T> Reply<T> {
-    pub(crate) fn new(call: Name, to: Raw) -> Reply<T> {
+    pub(crate) fn new(call: Name, to: RawAddr) -> Reply<T> {
         Reply { call, to, of: PhantomData }
     }
 }
@@ -157,7 +157,7 @@ pub(crate) fn with_labels<T>(labels: Vec<String>, f: impl FnOnce() -> T) -> T {
     result
 }
 
-fn show(f: &mut fmt::Formatter<'_>, raw: Raw, kind: &str) -> fmt::Result {
+fn show(f: &mut fmt::Formatter<'_>, raw: RawAddr, kind: &str) -> fmt::Result {
     LABELS.with_borrow(|labels| match labels.get(raw.slot as usize) {
         Some(label) => f.write_str(label),
         None => write!(f, "{kind}@{}", raw.slot),
@@ -166,7 +166,7 @@ fn show(f: &mut fmt::Formatter<'_>, raw: Raw, kind: &str) -> fmt::Result {
 
 impl<A> fmt::Debug for Addr<A> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        show(f, self.raw, &crate::words::type_label(type_name::<A>()))
+        show(f, self.raw, &crate::describe::type_label(type_name::<A>()))
     }
 }
 

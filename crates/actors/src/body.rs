@@ -3,17 +3,17 @@
 //! A suspended body cannot be cloned. While the execution only moves forward, the future of the body is kept alive and
 //! polled with each new message. After steps have been undone, the body is rebuilt: it is run again from its beginning
 //! on the messages that it had received, with the engine muted. The effects of a step are also memoized by the actor's
-//! history ([`Memory`]), so that most steps need neither.
+//! history ([`MemoTable`]), so that most steps need neither.
 
 use crate::Message;
-use crate::cell::{Cell, Polled, Status, Trouble, awaited, drop_muted, poll};
-use crate::cx::Hands;
+use crate::cell::{ActorCell, ActorStatus, Polled, StepError, drop_muted, ends_wait, poll};
+use crate::current_step::WaitKind;
+use crate::cx::ActorContext;
+use crate::describe;
 use crate::engine::Engine;
 use crate::inbox::{Filter, Inbox};
-use crate::mail::Content;
-use crate::now::On;
-use crate::remember::Memory;
-use crate::words;
+use crate::memo::MemoTable;
+use crate::messages::MessageContent;
 use rustc_hash::FxHasher;
 use std::any::Any;
 use std::future::Future;
@@ -29,8 +29,8 @@ const BEGINNING: u64 = 0xB0D7;
 /// The cell of an actor with an `async` body; see the module documentation.
 pub(crate) struct BodyCell<M, F> {
     body: Rc<F>,
-    status: Status,
-    saved: Vec<Status>,
+    status: ActorStatus,
+    saved: Vec<ActorStatus>,
     received: Vec<(u32, Branch)>,
     /// For each entry of `received`, `true` if its step created actors.
     created: Vec<bool>,
@@ -39,147 +39,147 @@ pub(crate) struct BodyCell<M, F> {
     live: Option<Pin<Box<dyn Future<Output = ()>>>>,
     /// The number of messages that the live body has received.
     live_received: usize,
-    memory: Memory<()>,
-    hands: Hands,
+    memo: MemoTable<()>,
+    context: ActorContext,
     runs: u64,
     of: PhantomData<fn(M)>,
 }
 
 impl<M: Message, F: AsyncFn(&mut Inbox<M>) + Send + 'static> BodyCell<M, F> {
-    pub(crate) fn new(body: Rc<F>, hands: Hands) -> BodyCell<M, F> {
+    pub(crate) fn new(body: Rc<F>, context: ActorContext) -> BodyCell<M, F> {
         BodyCell {
             body,
-            status: Status::Rest,
+            status: ActorStatus::Rest,
             saved: Vec::new(),
             received: Vec::new(),
             created: Vec::new(),
             first_choices: Vec::new(),
             live: None,
             live_received: 0,
-            memory: Memory::default(),
-            hands,
+            memo: MemoTable::default(),
+            context,
             runs: 0,
             of: PhantomData,
         }
     }
 
     fn code(&self) -> Pin<Box<dyn Future<Output = ()>>> {
-        let (body, hands) = (self.body.clone(), self.hands.clone());
+        let (body, context) = (self.body.clone(), self.context.clone());
         Box::pin(async move {
-            let mut inbox = Inbox::new(hands);
+            let mut inbox = Inbox::new(context);
             body(&mut inbox).await;
         })
     }
 
     fn beginning(&self) -> Name {
-        self.hands.me.name.mixed(BEGINNING)
+        self.context.me.name.mixed(BEGINNING)
     }
 
-    fn poll(&mut self) -> Result<(), Trouble> {
+    fn poll(&mut self) -> Result<(), StepError> {
         self.runs += 1;
-        let live = self.live.as_mut().expect("there is one to poll");
-        match poll(&self.hands.engine, live.as_mut()) {
+        let live = self.live.as_mut().expect("the suspended code was kept");
+        match poll(&self.context.engine, live.as_mut()) {
             Ok(Polled::Ended((), _)) => {
                 self.live = None;
-                self.status = Status::Stopped;
+                self.status = ActorStatus::Stopped;
                 Ok(())
             }
             Ok(Polled::Waits) => {
                 self.live_received = self.received.len();
-                let wait = self.hands.engine.borrow_mut().now.wait.take();
-                self.status = Status::Waiting(Box::new(wait.expect("poll checked that it waits for something")));
+                let wait = self.context.engine.borrow_mut().current.wait.take();
+                self.status = ActorStatus::Waiting(Box::new(wait.expect("poll checked that it waits for something")));
                 Ok(())
             }
-            Err(trouble) => {
-                self.status = Status::Failed;
-                drop_muted(&self.hands.engine, self.live.take());
-                Err(trouble)
+            Err(error) => {
+                self.status = ActorStatus::Failed;
+                drop_muted(&self.context.engine, self.live.take());
+                Err(error)
             }
         }
     }
 
-    fn receive(&mut self, what: u32, branch: Branch) -> Result<(), Trouble> {
+    fn receive(&mut self, what: u32, branch: Branch) -> Result<(), StepError> {
         self.saved.push(self.status.clone());
         let live = self.live.is_some() && self.live_received == self.received.len();
         self.received.push((what, branch));
-        if let Some(known) = self.memory.recall(&self.hands.engine) {
+        if let Some(known) = self.memo.recall(&self.context.engine) {
             self.status = known.status.clone();
             return Ok(());
         }
         let result = if live {
-            self.hands.engine.borrow_mut().now.feed.push_back((what, branch));
+            self.context.engine.borrow_mut().current.feed.push_back((what, branch));
             self.poll()
         } else {
             self.rebuild()
         };
         match &result {
-            Ok(()) => self.memory.keep(&self.hands.engine, &self.status, || ()),
-            Err(_) => Memory::<()>::discard(&self.hands.engine),
+            Ok(()) => self.memo.insert(&self.context.engine, &self.status, || ()),
+            Err(_) => MemoTable::<()>::discard(&self.context.engine),
         }
         result
     }
 
     /// Runs the body again from its beginning. Only the last message received is new to it.
-    fn rebuild(&mut self) -> Result<(), Trouble> {
-        drop_muted(&self.hands.engine, self.live.take());
+    fn rebuild(&mut self) -> Result<(), StepError> {
+        drop_muted(&self.context.engine, self.live.take());
         self.live = Some(self.code());
         {
-            let mut engine = self.hands.engine.borrow_mut();
-            engine.now.begin(self.beginning(), Branch::FIRST);
-            engine.now.muted = true;
-            engine.now.forced.extend(&self.first_choices);
-            engine.now.feed.extend(&self.received);
-            engine.shared.run_again(self.hands.me.slot, None);
+            let mut engine = self.context.engine.borrow_mut();
+            engine.current.begin(self.beginning(), Branch::FIRST);
+            engine.current.muted = true;
+            engine.current.forced.extend(&self.first_choices);
+            engine.current.feed.extend(&self.received);
+            engine.shared.run_again(self.context.me.slot, None);
         }
         let result = self.poll();
-        let mut engine = self.hands.engine.borrow_mut();
-        engine.now.forced.clear();
-        if std::mem::take(&mut engine.now.muted) || !engine.now.feed.is_empty() {
-            engine.now.feed.clear();
-            return Err(Trouble::Error(MachineError::Nondeterministic(format!(
-                "the body of {} ended or waited earlier than the last time",
-                engine.about[self.hands.me.slot as usize].kind
+        let mut engine = self.context.engine.borrow_mut();
+        engine.current.forced.clear();
+        if std::mem::take(&mut engine.current.muted) || !engine.current.feed.is_empty() {
+            engine.current.feed.clear();
+            return Err(StepError::Error(MachineError::Nondeterministic(format!(
+                "the body of {} ended or waited earlier when it was run again with the same messages",
+                engine.actors[self.context.me.slot as usize].kind
             ))));
         }
         result
     }
 }
 
-impl<M: Message, F: AsyncFn(&mut Inbox<M>) + Send + 'static> Cell for BodyCell<M, F> {
-    fn begin(&mut self) -> Result<(), Trouble> {
+impl<M: Message, F: AsyncFn(&mut Inbox<M>) + Send + 'static> ActorCell for BodyCell<M, F> {
+    fn begin(&mut self) -> Result<(), StepError> {
         let chosen = {
-            let mut engine = self.hands.engine.borrow_mut();
-            engine.now.actor = self.hands.me.slot;
-            engine.now.history = engine.about[self.hands.me.slot as usize].history;
-            engine.now.handled = self.beginning();
-            engine.now.effects = 0;
-            engine.now.wait = None;
-            engine.now.arities.len()
+            let mut engine = self.context.engine.borrow_mut();
+            engine.current.actor = self.context.me.slot;
+            engine.current.history = engine.actors[self.context.me.slot as usize].history;
+            engine.current.handled = self.beginning();
+            engine.current.effects = 0;
+            engine.current.wait = None;
+            engine.current.arities.len()
         };
         self.live = Some(self.code());
         let result = self.poll();
-        let engine = self.hands.engine.borrow();
-        self.first_choices = (chosen..engine.now.arities.len()).map(|k| engine.now.branch.digit(k)).collect();
+        let engine = self.context.engine.borrow();
+        self.first_choices = (chosen..engine.current.arities.len()).map(|k| engine.current.branch.digit(k)).collect();
         result
     }
 
-    fn deliver(&mut self, what: u32, branch: Branch) -> Result<(), Trouble> {
-        let actors = self.hands.engine.borrow().about.len();
+    fn deliver(&mut self, what: u32, branch: Branch) -> Result<(), StepError> {
+        let actors = self.context.engine.borrow().actors.len();
         let result = self.receive(what, branch);
-        self.created.push(self.hands.engine.borrow().about.len() > actors);
+        self.created.push(self.context.engine.borrow().actors.len() > actors);
         result
     }
 
     fn undo(&mut self) {
-        self.status = self.saved.pop().expect("there is a step to take back");
+        self.status = self.saved.pop().expect("there is a step to undo");
         self.received.pop();
         self.created.pop();
         if self.live.is_some() && self.live_received > self.received.len() {
-            drop_muted(&self.hands.engine, self.live.take());
+            drop_muted(&self.context.engine, self.live.take());
         }
     }
 
-    fn settle(&mut self) {
+    fn commit(&mut self) {
         self.saved.clear();
     }
 
@@ -187,18 +187,18 @@ impl<M: Message, F: AsyncFn(&mut Inbox<M>) + Send + 'static> Cell for BodyCell<M
         self.saved.len()
     }
 
-    fn status(&self, position: usize) -> &Status {
+    fn status(&self, position: usize) -> &ActorStatus {
         self.saved.get(position).unwrap_or(&self.status)
     }
 
     fn accepts(&self, position: usize, engine: &Engine, what: u32) -> bool {
-        let Status::Waiting(wait) = self.status(position) else { return false };
-        let content = engine.mail[what].content;
-        awaited(wait, content)
-            && match (&wait.on, content) {
-                (On::Message(Some(filter)), Content::Message(place)) => {
+        let ActorStatus::Waiting(wait) = self.status(position) else { return false };
+        let content = engine.messages[what].content;
+        ends_wait(wait, content)
+            && match (&wait.kind, content) {
+                (WaitKind::Message(Some(filter)), MessageContent::Message(place)) => {
                     let filter = filter.downcast_ref::<Filter<M>>().expect("a body filters its own messages");
-                    filter(engine.mail.message::<M>(self.hands.me.slot, place))
+                    filter(engine.messages.message::<M>(self.context.me.slot, place))
                 }
                 _ => true,
             }
@@ -211,19 +211,19 @@ impl<M: Message, F: AsyncFn(&mut Inbox<M>) + Send + 'static> Cell for BodyCell<M
         for (&(what, branch), &created) in self.received.iter().zip(&self.created) {
             hasher.write_u64(self.hash_message(engine, what)?);
             hasher.write_u64(branch.0);
-            hasher.write_u64(if created { engine.mail[what].name.0 } else { 0 });
+            hasher.write_u64(if created { engine.messages[what].name.0 } else { 0 });
         }
         Some(hasher.finish())
     }
 
     fn hash_message(&self, engine: &Engine, what: u32) -> Option<u64> {
         let mut hasher = FxHasher::default();
-        hasher.write(words::content::<M>(engine, what).as_bytes());
+        hasher.write(describe::content::<M>(engine, what).as_bytes());
         Some(hasher.finish())
     }
 
     fn variant(&self, engine: &Engine, what: u32) -> u64 {
-        words::variant_of::<M>(engine, what)
+        describe::variant_of::<M>(engine, what)
     }
 
     fn view(&self, _position: usize) -> Option<&dyn Any> {
@@ -235,7 +235,7 @@ impl<M: Message, F: AsyncFn(&mut Inbox<M>) + Send + 'static> Cell for BodyCell<M
     }
 
     fn show_message(&self, engine: &Engine, what: u32) -> String {
-        words::content::<M>(engine, what)
+        describe::content::<M>(engine, what)
     }
 
     fn is_body(&self) -> bool {

@@ -1,9 +1,9 @@
 //! Cells: each one runs one actor, forward and backward.
 
+use crate::current_step::{ActorWait, CurrentStep, WaitKind};
 use crate::engine::{Engine, EngineRef};
-use crate::mail::Content;
-use crate::now::{Now, On, Wait};
-use crate::panics::{self, Panic};
+use crate::messages::MessageContent;
+use crate::panics::{self, CaughtPanic};
 use smallvec::SmallVec;
 use std::any::Any;
 use std::future::Future;
@@ -13,55 +13,55 @@ use whippet_model::{Branch, MachineError};
 
 /// The status of an actor between two steps.
 #[derive(Clone)]
-pub(crate) enum Status {
+pub(crate) enum ActorStatus {
     /// The actor is idle and can receive messages.
     Rest,
     /// The actor is suspended in the middle of its code. Boxed because it is rare.
-    Waiting(Box<Wait>),
+    Waiting(Box<ActorWait>),
     /// The actor has stopped.
     Stopped,
     /// The actor's code panicked.
     Failed,
 }
 
-impl Status {
+impl ActorStatus {
     /// Returns `true` if the actor will never receive another message.
     pub(crate) fn is_end(&self) -> bool {
-        matches!(self, Status::Stopped | Status::Failed)
+        matches!(self, ActorStatus::Stopped | ActorStatus::Failed)
     }
 }
 
 /// The reason why a step failed.
-pub(crate) enum Trouble {
+pub(crate) enum StepError {
     /// The user's code panicked.
-    Panic(Panic),
+    Panic(CaughtPanic),
     /// The machine cannot continue.
     Error(MachineError),
 }
 
 /// One actor, with everything needed to undo its steps. A *position* is a point between two of its steps: position 0 is
 /// before the first step, and the highest position is the current one.
-pub(crate) trait Cell {
+pub(crate) trait ActorCell {
     /// Runs the code before the first receive.
-    fn begin(&mut self) -> Result<(), Trouble>;
+    fn begin(&mut self) -> Result<(), StepError>;
 
     /// Delivers a message or reply and runs the resulting step along `branch`.
-    fn deliver(&mut self, what: u32, branch: Branch) -> Result<(), Trouble>;
+    fn deliver(&mut self, what: u32, branch: Branch) -> Result<(), StepError>;
 
     /// Undoes the newest step.
     fn undo(&mut self);
 
     /// Makes the current position the first one; earlier steps can no longer be undone.
-    fn settle(&mut self);
+    fn commit(&mut self);
 
     /// Returns the number of the current position.
     fn position(&self) -> usize;
 
     /// Returns the actor's status at a position.
-    fn status(&self, position: usize) -> &Status;
+    fn status(&self, position: usize) -> &ActorStatus;
 
     /// Returns the actor's current status.
-    fn present(&self) -> &Status {
+    fn current_status(&self) -> &ActorStatus {
         self.status(self.position())
     }
 
@@ -73,16 +73,16 @@ pub(crate) trait Cell {
         self.accepts(self.position(), engine, what)
     }
 
-    /// Records in the mail which pending messages the actor accepts now, disregarding the delivery order.
-    fn reopen(&self, slot: u32, engine: &mut Engine) {
-        self.reopen_one_by_one(slot, engine);
+    /// Records in the messages which pending messages the actor accepts now, disregarding the delivery order.
+    fn update_enabled(&self, slot: u32, engine: &mut Engine) {
+        self.update_enabled_one_by_one(slot, engine);
     }
 
-    /// The implementation of [`reopen`](Cell::reopen) that works for every kind of actor.
-    fn reopen_one_by_one(&self, slot: u32, engine: &mut Engine) {
+    /// The implementation of [`update_enabled`](ActorCell::update_enabled) that works for every kind of actor.
+    fn update_enabled_one_by_one(&self, slot: u32, engine: &mut Engine) {
         let accepts = |what| self.accepts_now(engine, what);
-        let accepted: SmallVec<[bool; 16]> = engine.mail.pending_of(slot).into_iter().map(accepts).collect();
-        engine.mail.reopen(slot, accepted);
+        let accepted: SmallVec<[bool; 16]> = engine.messages.pending_of(slot).into_iter().map(accepts).collect();
+        engine.messages.update_enabled(slot, accepted);
     }
 
     /// Returns a hash of the current state, or `None` if the actor does not support hashing.
@@ -134,29 +134,29 @@ pub(crate) enum Polled<T> {
     Waits,
 }
 
-/// Polls the code of an actor once. If the code is suspended, `now.wait` of the engine says what it waits for.
+/// Polls the code of an actor once. If the code is suspended, `current.wait` of the engine says what it waits for.
 #[inline]
-pub(crate) fn poll<F>(engine: &EngineRef, code: Pin<&mut F>) -> Result<Polled<F::Output>, Trouble>
+pub(crate) fn poll<F>(engine: &EngineRef, code: Pin<&mut F>) -> Result<Polled<F::Output>, StepError>
 where
     F: Future + ?Sized,
 {
     let mut context = Context::from_waker(Waker::noop());
     let result = panics::catch(|| code.poll(&mut context));
-    let now = &mut engine.borrow_mut().now;
+    let current = &mut engine.borrow_mut().current;
     match result {
-        Ok(Poll::Ready(output)) if now.error.is_none() => Ok(Polled::Ended(output, now.stop)),
-        Ok(Poll::Pending) if now.error.is_none() && now.wait.is_some() => Ok(Polled::Waits),
-        result => Err(trouble(now, result.err())),
+        Ok(Poll::Ready(output)) if current.error.is_none() => Ok(Polled::Ended(output, current.stop)),
+        Ok(Poll::Pending) if current.error.is_none() && current.wait.is_some() => Ok(Polled::Waits),
+        result => Err(step_error(current, result.err())),
     }
 }
 
 #[cold]
-fn trouble(now: &mut Now, panic: Option<Panic>) -> Trouble {
-    match (now.error.take(), panic) {
-        (Some(error), _) => Trouble::Error(error),
-        (None, Some(panic)) => Trouble::Panic(panic),
-        (None, None) => Trouble::Error(MachineError::Misuse(
-            "an actor awaits something that is neither a call nor a receive: everything it waits for must come as a message"
+fn step_error(current: &mut CurrentStep, panic: Option<CaughtPanic>) -> StepError {
+    match (current.error.take(), panic) {
+        (Some(error), _) => StepError::Error(error),
+        (None, Some(panic)) => StepError::Panic(panic),
+        (None, None) => StepError::Error(MachineError::Misuse(
+            "an actor awaits a future from outside of Whippet; actors can only wait for messages, calls, promises and locks"
                 .to_owned(),
         )),
     }
@@ -164,20 +164,20 @@ fn trouble(now: &mut Now, panic: Option<Panic>) -> Trouble {
 
 /// Drops the suspended code of an actor. Effects of its destructors are discarded.
 pub(crate) fn drop_muted<T>(engine: &EngineRef, code: T) {
-    let before = std::mem::replace(&mut engine.borrow_mut().now.muted, true);
-    let effects = engine.borrow().now.effects;
+    let before = std::mem::replace(&mut engine.borrow_mut().current.muted, true);
+    let effects = engine.borrow().current.effects;
     // The code is discarded by the machine, so a panic in a destructor is not a problem of the program.
     let _ = panics::catch(|| drop(code));
     let mut engine = engine.borrow_mut();
-    engine.now.muted = before;
-    engine.now.effects = effects;
+    engine.current.muted = before;
+    engine.current.effects = effects;
 }
 
 /// Returns `true` if content of this kind can end the wait. The caller must still apply the filter of a receive.
-pub(crate) fn awaited(wait: &Wait, content: Content) -> bool {
-    match (&wait.on, content) {
-        (On::Reply(call), Content::Reply(_, answers)) => *call == answers,
-        (On::Message(_), Content::Message(_)) => true,
+pub(crate) fn ends_wait(wait: &ActorWait, content: MessageContent) -> bool {
+    match (&wait.kind, content) {
+        (WaitKind::Reply(call), MessageContent::Reply(_, answers)) => *call == answers,
+        (WaitKind::Message(_), MessageContent::Message(_)) => true,
         _ => false,
     }
 }

@@ -2,8 +2,8 @@
 
 use crate::Actor;
 use crate::address::Addr;
-use crate::cell::Cell;
-use crate::panics::{Panic, catch};
+use crate::cell::ActorCell;
+use crate::panics::{CaughtPanic, catch};
 
 /// A view of the states of all actors.
 ///
@@ -23,7 +23,7 @@ use crate::panics::{Panic, catch};
 /// });
 /// ```
 pub struct States<'a> {
-    cells: &'a [Box<dyn Cell>],
+    cells: &'a [Box<dyn ActorCell>],
 }
 
 impl<'a> States<'a> {
@@ -149,7 +149,7 @@ impl Check {
         Check { slots: who.slots(), test: Box::new(move |states| test(who.view(states))) }
     }
 
-    pub(crate) fn run(&self, cells: &[Box<dyn Cell>]) -> Result<(), Panic> {
+    pub(crate) fn run(&self, cells: &[Box<dyn ActorCell>]) -> Result<(), CaughtPanic> {
         catch(|| (self.test)(&States { cells }))
     }
 }

@@ -5,14 +5,14 @@
 //! the lock again. Notifying is a call as well: it takes effect before the notifier continues, and it reaches only
 //! actors that are registered at that time.
 //!
-//! The translations of tasks and locks to actors are published; this one is our own. It assumes that:
+//! The translations of tasks and locks to actors are published; this one is specific to this library. It assumes that:
 //!
 //! * `notify_one` may wake any one of the waiters: every possibility is explored;
 //! * there are no spurious wakeups. Errors that only spurious wakeups would reveal are not found, so always wait in a
 //!   loop that tests the condition.
 
 use crate::address::{Recipient, Reply};
-use crate::cx::Hands;
+use crate::cx::ActorContext;
 use crate::engine::Engine;
 use crate::lock::{Guard, Owner};
 use crate::service::{Service, grant};
@@ -86,7 +86,7 @@ impl Service for CondvarActor {
                     0 => {}
                     1 => self.notify(0),
                     n => {
-                        let place = engine.now.choose(n) as usize;
+                        let place = engine.current.choose(n) as usize;
                         self.notify(place);
                     }
                 }
@@ -110,14 +110,14 @@ impl Service for CondvarActor {
     }
 }
 
-impl Hands {
+impl ActorContext {
     pub(crate) fn new_condvar(&self) -> Condvar {
         Condvar(self.spawn_service("condvar", CondvarActor::default()))
     }
 
     pub(crate) async fn wait_on(&self, condvar: Condvar, guard: Guard, site: &'static Location<'static>) -> Guard {
         let times = guard.times();
-        assert!(times == 1, "to wait lets go of a lock that is held once; this one is held {times} times");
+        assert!(times == 1, "`wait_on` releases a lock that is held once, but this one is held {times} times");
         let lock = guard.lockable();
         self.call(condvar.0, CondvarMsg::Register, site).await;
         drop(guard);

@@ -1,16 +1,16 @@
 //! The operations available to handlers.
 
-use crate::acts::acts;
-use crate::address::{Addr, Raw, Recipient, Reply};
+use crate::address::{Addr, RawAddr, Recipient, Reply};
 use crate::body::BodyCell;
-use crate::cell::Cell;
+use crate::cell::ActorCell;
+use crate::current_step::{ActorWait, WaitKind};
+use crate::describe::type_label;
 use crate::engine::EngineRef;
 use crate::handler::HandlerCell;
 use crate::inbox::Inbox;
-use crate::mail::Content;
-use crate::now::{On, Wait};
+use crate::messages::MessageContent;
+use crate::ops::actor_ops;
 use crate::service::{Service, ServiceCell};
-use crate::words::type_label;
 use crate::{Actor, Message};
 use std::any::{Any, type_name};
 use std::future::Future;
@@ -52,18 +52,18 @@ use std::task::{Context, Poll};
 /// }
 /// ```
 pub struct Cx<A> {
-    pub(crate) hands: Hands,
+    pub(crate) context: ActorContext,
     of: PhantomData<fn(A)>,
 }
 
 /// The part of [`Cx`] and [`Inbox`] that does not depend on the actor's type.
 #[derive(Clone)]
-pub(crate) struct Hands {
+pub(crate) struct ActorContext {
     pub(crate) engine: EngineRef,
-    pub(crate) me: Raw,
+    pub(crate) me: RawAddr,
 }
 
-impl Hands {
+impl ActorContext {
     #[track_caller]
     pub(crate) fn send<M: Message>(&self, to: impl Into<Recipient<M>>, message: M) {
         let site = Location::caller();
@@ -79,9 +79,11 @@ impl Hands {
     pub(crate) fn spawn<A: Actor + Clone>(&self, kind: Option<&str>, actor: A) -> Addr<A> {
         let engine = self.engine.clone();
         let mut acting = self.engine.borrow_mut();
-        let known = acting.type_of::<A>();
+        let known = acting.actor_type::<A>();
         let kind = kind.map_or(known.kind, Rc::from);
-        let cell = |raw| Box::new(HandlerCell::new(actor, Hands { engine, me: raw }, known.pace)) as Box<dyn Cell>;
+        let cell = |raw| {
+            Box::new(HandlerCell::new(actor, ActorContext { engine, me: raw }, known.speed)) as Box<dyn ActorCell>
+        };
         Addr::new(acting.create::<A::Msg>(kind, cell))
     }
 
@@ -95,16 +97,17 @@ impl Hands {
         let raw = self
             .engine
             .borrow_mut()
-            .create::<M>(kind.into(), |raw| Box::new(BodyCell::new(Rc::new(body), Hands { engine, me: raw })));
+            .create::<M>(kind.into(), |raw| Box::new(BodyCell::new(Rc::new(body), ActorContext { engine, me: raw })));
         Recipient::new(raw)
     }
 
     /// Creates an actor that implements a lock or another built-in object.
     pub(crate) fn spawn_service<S: Service>(&self, kind: &str, state: S) -> Recipient<S::Msg> {
         let mut engine = self.engine.borrow_mut();
-        let cell = |raw: Raw| Box::new(ServiceCell::new(state, raw.slot, self.engine.clone())) as Box<dyn Cell>;
+        let cell =
+            |raw: RawAddr| Box::new(ServiceCell::new(state, raw.slot, self.engine.clone())) as Box<dyn ActorCell>;
         let raw = engine.create::<S::Msg>(kind.into(), cell);
-        engine.serves(raw);
+        engine.mark_service(raw);
         Recipient::new(raw)
     }
 
@@ -115,7 +118,7 @@ impl Hands {
         F: AsyncFn(&mut Inbox<M>) + Send + 'static,
     {
         let recipient = self.spawn_fn(Some(kind), body);
-        self.engine.borrow_mut().serves(recipient.raw);
+        self.engine.borrow_mut().mark_service(recipient.raw);
         recipient
     }
 
@@ -125,16 +128,16 @@ impl Hands {
         request: impl FnOnce(Reply<T>) -> M,
         site: &'static Location<'static>,
     ) -> Call<'_, T> {
-        let call = self.engine.borrow().now.coming_name();
+        let call = self.engine.borrow().current.coming_name();
         let message = request(Reply::new(call, self.me));
         self.engine.borrow_mut().send(to.into().raw, message, site);
-        Call { hands: self, call, site, of: PhantomData }
+        Call { context: self, call, site, of: PhantomData }
     }
 }
 
 impl<A: Actor> Cx<A> {
-    pub(crate) fn new(hands: Hands) -> Cx<A> {
-        Cx { hands, of: PhantomData }
+    pub(crate) fn new(context: ActorContext) -> Cx<A> {
+        Cx { context, of: PhantomData }
     }
 
     /// Returns the actor's own address.
@@ -160,10 +163,10 @@ impl<A: Actor> Cx<A> {
     /// ```
     #[must_use]
     pub fn this(&self) -> Addr<A> {
-        Addr::new(self.hands.me)
+        Addr::new(self.context.me)
     }
 
-    acts!();
+    actor_ops!();
 
     /// Stops the actor at the end of this handler. Messages still pending for it are never delivered.
     ///
@@ -181,7 +184,7 @@ impl<A: Actor> Cx<A> {
     /// });
     /// ```
     pub fn stop(&mut self) {
-        self.hands.engine.borrow_mut().now.stop = true;
+        self.context.engine.borrow_mut().current.stop = true;
     }
 }
 
@@ -202,9 +205,9 @@ impl<A: Actor> Cx<A> {
 ///     });
 /// });
 /// ```
-#[must_use = "a call is only waited for when it is awaited"]
+#[must_use = "the reply is received only if the call is awaited"]
 pub struct Call<'a, T> {
-    hands: &'a Hands,
+    context: &'a ActorContext,
     call: whippet_model::Name,
     site: &'static Location<'static>,
     of: PhantomData<fn() -> T>,
@@ -214,15 +217,15 @@ impl<T: Clone + 'static> Future for Call<'_, T> {
     type Output = T;
 
     fn poll(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<T> {
-        let mut engine = self.hands.engine.borrow_mut();
+        let mut engine = self.context.engine.borrow_mut();
         let Some(what) = engine.receive() else {
-            engine.now.wait = Some(Wait { on: On::Reply(self.call), site: self.site });
+            engine.current.wait = Some(ActorWait { kind: WaitKind::Reply(self.call), site: self.site });
             return Poll::Pending;
         };
-        let Content::Reply(place, _) = engine.mail[what].content else {
-            unreachable!("a caller takes nothing but the reply")
+        let MessageContent::Reply(place, _) = engine.messages[what].content else {
+            unreachable!("a caller receives only the reply")
         };
-        let value: &dyn Any = &**engine.mail.reply(place);
+        let value: &dyn Any = &**engine.messages.reply(place);
         Poll::Ready(value.downcast_ref::<T>().expect("a reply is typed by its handle").clone())
     }
 }

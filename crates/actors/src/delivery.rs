@@ -1,5 +1,6 @@
 //! The delivery order of messages.
 
+use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
 
@@ -11,9 +12,10 @@ use std::str::FromStr;
 /// ```
 /// use whippet_actors::Delivery;
 /// assert_eq!("fifo".parse(), Ok(Delivery::Fifo));
-/// assert!("lifo".parse::<Delivery>().unwrap_err().contains("unordered, fifo, causal"));
+/// assert!("lifo".parse::<Delivery>().unwrap_err().to_string().contains("unordered, fifo or causal"));
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Default)]
+#[non_exhaustive]
 pub enum Delivery {
     /// Any order, as in the papers.
     #[default]
@@ -31,11 +33,11 @@ impl Delivery {
     ///
     /// ```
     /// use whippet::Delivery;
-    /// for delivery in Delivery::ALL {
+    /// for &delivery in Delivery::ALL {
     ///     assert_eq!(delivery.to_string().parse(), Ok(delivery));
     /// }
     /// ```
-    pub const ALL: [Delivery; 3] = [Delivery::Unordered, Delivery::Fifo, Delivery::Causal];
+    pub const ALL: &[Delivery] = &[Delivery::Unordered, Delivery::Fifo, Delivery::Causal];
 }
 
 impl fmt::Display for Delivery {
@@ -48,13 +50,34 @@ impl fmt::Display for Delivery {
     }
 }
 
-impl FromStr for Delivery {
-    type Err = String;
+/// The error for a text that names no delivery order.
+///
+/// ```
+/// use whippet::{Delivery, ParseDeliveryError};
+/// let error: ParseDeliveryError = "lifo".parse::<Delivery>().unwrap_err();
+/// assert_eq!(error.to_string(), "unknown delivery `lifo`; expected unordered, fifo or causal");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParseDeliveryError {
+    text: String,
+}
 
-    fn from_str(text: &str) -> Result<Delivery, String> {
+impl fmt::Display for ParseDeliveryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "unknown delivery `{}`; expected unordered, fifo or causal", self.text)
+    }
+}
+
+impl Error for ParseDeliveryError {}
+
+impl FromStr for Delivery {
+    type Err = ParseDeliveryError;
+
+    fn from_str(text: &str) -> Result<Delivery, ParseDeliveryError> {
         Delivery::ALL
-            .into_iter()
+            .iter()
+            .copied()
             .find(|d| d.to_string() == text)
-            .ok_or_else(|| format!("there is no delivery `{text}`: choose unordered, fifo, causal"))
+            .ok_or_else(|| ParseDeliveryError { text: text.to_owned() })
     }
 }

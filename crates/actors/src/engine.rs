@@ -1,4 +1,4 @@
-//! The engine: the state on which running actors act. It holds the mail, the actors' metadata and the current step.
+//! The engine: the state on which running actors act. It holds the messages, the actors' metadata and the current step.
 //!
 //! Handlers reach the engine through their [`crate::Cx`]. All lists grow and shrink at the end: messages are numbered
 //! in the order they were sent, actors in the order they were created, and undoing steps truncates the lists. The
@@ -6,15 +6,15 @@
 //! borrowed.
 
 use crate::Message;
-use crate::address::Raw;
-use crate::cell::Cell;
+use crate::address::RawAddr;
+use crate::cell::ActorCell;
+use crate::current_step::{CurrentStep, SETUP};
+use crate::describe::type_label;
 use crate::lock::HeldLocks;
-use crate::mail::{Content, Mail, PENDING, Sent};
-use crate::now::{Now, SET_UP};
-use crate::pace::Pace;
+use crate::messages::{MessageContent, MessageStore, PENDING, SentMessage};
 use crate::promise::Failure;
 use crate::shared::Variables;
-use crate::words::type_label;
+use crate::speed::HandlerSpeed;
 use rustc_hash::FxHashMap;
 use std::any::{TypeId, type_name};
 use std::cell::RefCell;
@@ -27,7 +27,7 @@ pub(crate) type EngineRef = Rc<RefCell<Engine>>;
 
 /// The metadata of an actor: everything except its state.
 #[derive(Clone)]
-pub(crate) struct About {
+pub(crate) struct ActorInfo {
     pub(crate) name: Name,
     /// The kind of actor, as shown in counterexamples.
     pub(crate) kind: Rc<str>,
@@ -43,26 +43,26 @@ pub(crate) struct About {
 
 /// Properties shared by all actors of one type.
 #[derive(Clone)]
-pub(crate) struct TypeOfActors {
+pub(crate) struct ActorType {
     pub(crate) kind: Rc<str>,
-    pub(crate) pace: Rc<Pace>,
+    pub(crate) speed: Rc<HandlerSpeed>,
 }
 
 /// The engine; see the module documentation.
 pub(crate) struct Engine {
-    pub(crate) mail: Mail,
-    pub(crate) about: Vec<About>,
+    pub(crate) messages: MessageStore,
+    pub(crate) actors: Vec<ActorInfo>,
     by_name: FxHashMap<Name, u32>,
-    types: FxHashMap<TypeId, TypeOfActors>,
+    types: FxHashMap<TypeId, ActorType>,
     /// Cells of actors created in the current step.
-    pub(crate) newborn: Vec<Box<dyn Cell>>,
+    pub(crate) new_cells: Vec<Box<dyn ActorCell>>,
     /// The number of bytes left for memoizing steps.
-    pub(crate) remember: usize,
+    pub(crate) memo_budget: usize,
     pub(crate) shared: Variables,
     pub(crate) held: HeldLocks,
     /// Tasks whose body panicked: the actor, the step and the failure.
     pub(crate) failed: Vec<(u32, u32, Failure)>,
-    pub(crate) now: Now,
+    pub(crate) current: CurrentStep,
 }
 
 /// Salt that distinguishes names of actors from names of messages with the same number.
@@ -71,29 +71,29 @@ const ACTOR: u64 = 0xAC70;
 impl Engine {
     pub(crate) fn new() -> Engine {
         Engine {
-            mail: Mail::default(),
-            about: Vec::new(),
+            messages: MessageStore::default(),
+            actors: Vec::new(),
             by_name: FxHashMap::default(),
             types: FxHashMap::default(),
-            newborn: Vec::new(),
-            remember: 0,
+            new_cells: Vec::new(),
+            memo_budget: 0,
             shared: Variables::default(),
             held: HeldLocks::default(),
             failed: Vec::new(),
-            now: Now::new(),
+            current: CurrentStep::new(),
         }
     }
 
-    pub(crate) fn type_of<A: 'static>(&mut self) -> TypeOfActors {
+    pub(crate) fn actor_type<A: 'static>(&mut self) -> ActorType {
         let known = self.types.entry(TypeId::of::<A>());
-        let new = || TypeOfActors { kind: type_label(type_name::<A>()).into(), pace: Rc::default() };
+        let new = || ActorType { kind: type_label(type_name::<A>()).into(), speed: Rc::default() };
         known.or_insert_with(new).clone()
     }
 
     /// Returns the number of the actor at this address.
-    fn slot(&self, raw: Raw) -> u32 {
-        match self.about.get(raw.slot as usize) {
-            Some(about) if about.name == raw.name => raw.slot,
+    fn slot(&self, raw: RawAddr) -> u32 {
+        match self.actors.get(raw.slot as usize) {
+            Some(info) if info.name == raw.name => raw.slot,
             _ => *self.by_name.get(&raw.name).expect("an address belongs to the system that made it"),
         }
     }
@@ -104,92 +104,106 @@ impl Engine {
 
     // ---- operations of handlers ------------------------------------------------------------------
 
-    pub(crate) fn send<M: Message>(&mut self, to: Raw, message: M, site: &'static Location<'static>) -> Name {
-        let name = self.now.next_name();
-        if !self.now.muted {
-            if let Some(record) = &mut self.now.record {
+    pub(crate) fn send<M: Message>(&mut self, to: RawAddr, message: M, site: &'static Location<'static>) -> Name {
+        let name = self.current.next_name();
+        if !self.current.muted {
+            if let Some(record) = &mut self.current.record {
                 let message = message.clone();
                 record.push(Rc::new(move |engine| {
                     engine.send(to, message.clone(), site);
                 }));
             }
             let to = self.slot(to);
-            let content = self.mail.keep_message(to, message);
+            let content = self.messages.keep_message(to, message);
             self.post(name, to, content, site);
         }
         name
     }
 
-    pub(crate) fn reply<T: Message>(&mut self, call: Name, to: Raw, value: T, site: &'static Location<'static>) {
-        let name = self.now.next_name();
-        if !self.now.muted {
-            if let Some(record) = &mut self.now.record {
+    pub(crate) fn reply<T: Message>(&mut self, call: Name, to: RawAddr, value: T, site: &'static Location<'static>) {
+        let name = self.current.next_name();
+        if !self.current.muted {
+            if let Some(record) = &mut self.current.record {
                 let value = value.clone();
                 record.push(Rc::new(move |engine| engine.reply(call, to, value.clone(), site)));
             }
             let to = self.slot(to);
-            let content = self.mail.keep_reply(call, Rc::new(value));
+            let content = self.messages.keep_reply(call, Rc::new(value));
             self.post(name, to, content, site);
         }
     }
 
     #[inline(always)]
-    fn post(&mut self, name: Name, to: u32, content: Content, site: &'static Location<'static>) {
-        let (from, by) = (self.now.actor, self.now.step);
-        if self.shared.keeps_pasts() {
-            self.shared.pasts.sent(from, self.mail.len() as usize, by);
+    fn post(&mut self, name: Name, to: u32, content: MessageContent, site: &'static Location<'static>) {
+        let (from, by) = (self.current.actor, self.current.step);
+        if self.shared.tracks_clocks() {
+            self.shared.clocks.sent(from, self.messages.len() as usize, by);
         }
-        let origin = Name(self.now.history).child(self.now.effects).0;
-        self.mail.post(Sent { name, to, from, by, delivered: PENDING, content, origin, open: false, site });
+        let origin = Name(self.current.history).child(self.current.effects).0;
+        self.messages.post(SentMessage {
+            name,
+            to,
+            from,
+            by,
+            delivered: PENDING,
+            content,
+            origin,
+            enabled: false,
+            site,
+        });
     }
 
     /// Registers a new actor and returns its address; `cell` creates the cell that runs it.
-    pub(crate) fn create<M: 'static>(&mut self, kind: Rc<str>, cell: impl FnOnce(Raw) -> Box<dyn Cell>) -> Raw {
-        let name = self.now.next_name().mixed(ACTOR);
-        if self.now.muted {
-            let slot = self.slot_of(name).expect("what is run again creates what it created before");
-            return Raw { name, slot };
+    pub(crate) fn create<M: 'static>(
+        &mut self,
+        kind: Rc<str>,
+        cell: impl FnOnce(RawAddr) -> Box<dyn ActorCell>,
+    ) -> RawAddr {
+        let name = self.current.next_name().mixed(ACTOR);
+        if self.current.muted {
+            let slot = self.slot_of(name).expect("code that is run again creates the same actors");
+            return RawAddr { name, slot };
         }
         // A creation cannot be replayed from a record, so the step is not memoized.
-        self.now.record = None;
-        let slot = self.about.len() as u32;
+        self.current.record = None;
+        let slot = self.actors.len() as u32;
         self.by_name.insert(name, slot);
-        let history = Name(self.now.history).mixed(name.0).0;
-        self.about.push(About { name, kind, by: self.now.step, history, steps: 0, service: false });
-        self.mail.add_mailbox::<M>();
-        if self.shared.keeps_pasts() {
-            self.shared.pasts.created(self.now.actor, slot, self.now.step);
+        let history = Name(self.current.history).mixed(name.0).0;
+        self.actors.push(ActorInfo { name, kind, by: self.current.step, history, steps: 0, service: false });
+        self.messages.add_mailbox::<M>();
+        if self.shared.tracks_clocks() {
+            self.shared.clocks.created(self.current.actor, slot, self.current.step);
         }
-        let raw = Raw { name, slot };
-        self.newborn.push(cell(raw));
+        let raw = RawAddr { name, slot };
+        self.new_cells.push(cell(raw));
         raw
     }
 
     /// Marks an actor as a lock, a task or another built-in object.
-    pub(crate) fn serves(&mut self, raw: Raw) {
-        if let Some(about) = self.about.get_mut(raw.slot as usize) {
-            about.service = true;
+    pub(crate) fn mark_service(&mut self, raw: RawAddr) {
+        if let Some(info) = self.actors.get_mut(raw.slot as usize) {
+            info.service = true;
         }
     }
 
     /// Returns the next message for the actor that awaits one, or `None` if the actor has to wait.
     pub(crate) fn receive(&mut self) -> Option<u32> {
-        let (what, branch) = self.now.feed.pop_front()?;
-        self.now.begin(self.mail[what].name, branch);
-        self.now.muted = !self.now.feed.is_empty();
+        let (what, branch) = self.current.feed.pop_front()?;
+        self.current.begin(self.messages[what].name, branch);
+        self.current.muted = !self.current.feed.is_empty();
         Some(what)
     }
 
     /// Records that the body of a task panicked.
     pub(crate) fn task_failed(&mut self, actor: u32, failure: Failure) {
-        if self.now.muted {
+        if self.current.muted {
             return;
         }
-        if let Some(record) = &mut self.now.record {
+        if let Some(record) = &mut self.current.record {
             let failure = failure.clone();
             record.push(Rc::new(move |engine| engine.task_failed(actor, failure.clone())));
         }
-        self.failed.push((actor, self.now.step, failure));
+        self.failed.push((actor, self.current.step, failure));
     }
 
     // ---- operations of the machine -----------------------------------------------------------------
@@ -198,39 +212,39 @@ impl Engine {
     /// pending for its receiver was deliverable.
     #[inline]
     pub(crate) fn deliver(&mut self, what: u32, step: u32) -> bool {
-        let all_open = self.mail.deliver(what, step);
-        if self.shared.keeps_pasts() {
-            self.shared.pasts.delivered(self.mail[what].to, what as usize, step);
+        let all_enabled = self.messages.deliver(what, step);
+        if self.shared.tracks_clocks() {
+            self.shared.clocks.delivered(self.messages[what].to, what as usize, step);
         }
-        all_open
+        all_enabled
     }
 
     /// Marks everything that has happened so far as part of the setup, which is not explored.
-    pub(crate) fn settle(&mut self) {
-        self.mail.settle();
-        for about in &mut self.about {
-            about.by = SET_UP;
-            about.steps = 0;
+    pub(crate) fn commit(&mut self) {
+        self.messages.commit();
+        for info in &mut self.actors {
+            info.by = SETUP;
+            info.steps = 0;
         }
-        self.shared.settle();
+        self.shared.commit();
     }
 
     /// Removes all actors from number `mark` on.
     pub(crate) fn uncreate(&mut self, mark: u32) {
-        while self.about.len() > mark as usize {
-            let about = self.about.pop().expect("the loop checked");
-            self.by_name.remove(&about.name);
-            self.mail.remove_mailbox();
+        while self.actors.len() > mark as usize {
+            let info = self.actors.pop().expect("the loop checked");
+            self.by_name.remove(&info.name);
+            self.messages.remove_mailbox();
         }
     }
 
     /// Undoes the effects that steps from `depth` on had on tasks and shared variables.
     #[inline]
     pub(crate) fn rewind_sync(&mut self, depth: u32) {
-        if self.shared.keeps_pasts() {
+        if self.shared.tracks_clocks() {
             self.shared.rewind(depth);
         }
-        while self.failed.last().is_some_and(|&(_, step, _)| step != SET_UP && step >= depth) {
+        while self.failed.last().is_some_and(|&(_, step, _)| step != SETUP && step >= depth) {
             self.failed.pop();
         }
     }

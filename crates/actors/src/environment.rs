@@ -12,6 +12,7 @@
 /// assert!(open.is_ok() && closed.is_err());
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Environment {
     /// Actors may wait for messages, which could still come from outside the program; but no actor may wait for the
     /// reply to a call.

@@ -60,14 +60,14 @@ impl<T> Deref for Tracked<T> {
     type Target = T;
 
     fn deref(&self) -> &T {
-        note(std::ptr::from_ref(self).addr(), false);
+        record_access(std::ptr::from_ref(self).addr(), false);
         &self.0
     }
 }
 
 impl<T> DerefMut for Tracked<T> {
     fn deref_mut(&mut self) -> &mut T {
-        note(std::ptr::from_ref(self).addr(), true);
+        record_access(std::ptr::from_ref(self).addr(), true);
         &mut self.0
     }
 }
@@ -99,43 +99,43 @@ impl<T: Eq> Eq for Tracked<T> {}
 const ELSEWHERE: usize = usize::MAX;
 
 /// The fields that a handler touched, without duplicates: the offset of each, and `true` if it was written.
-pub(crate) type Touched = Vec<(usize, bool)>;
+pub(crate) type TouchedFields = Vec<(usize, bool)>;
 
 /// The memory range of the state whose fields are being tracked, and the fields touched so far.
-struct Noting {
+struct Tracking {
     base: usize,
     size: usize,
-    touched: Touched,
+    touched: TouchedFields,
 }
 
 thread_local! {
-    static NOTING: RefCell<Option<Noting>> = const { RefCell::new(None) };
+    static TRACKING: RefCell<Option<Tracking>> = const { RefCell::new(None) };
 }
 
-fn note(address: usize, write: bool) {
-    NOTING.with_borrow_mut(|noting| {
-        let Some(noting) = noting else { return };
-        let place = address.wrapping_sub(noting.base);
-        let place = if place < noting.size { place } else { ELSEWHERE };
-        match noting.touched.iter_mut().find(|(known, _)| *known == place) {
+fn record_access(address: usize, write: bool) {
+    TRACKING.with_borrow_mut(|tracking| {
+        let Some(tracking) = tracking else { return };
+        let place = address.wrapping_sub(tracking.base);
+        let place = if place < tracking.size { place } else { ELSEWHERE };
+        match tracking.touched.iter_mut().find(|(known, _)| *known == place) {
             Some((_, written)) => *written |= write,
-            None => noting.touched.push((place, write)),
+            None => tracking.touched.push((place, write)),
         }
     });
 }
 
 /// Starts recording accesses to the fields of this state.
-pub(crate) fn start_noting<A>(state: &A) {
+pub(crate) fn start_tracking<A>(state: &A) {
     let (base, size) = (std::ptr::from_ref(state).addr(), size_of::<A>());
-    NOTING.set(Some(Noting { base, size, touched: Vec::new() }));
+    TRACKING.set(Some(Tracking { base, size, touched: Vec::new() }));
 }
 
 /// Returns `true` if accesses are being recorded.
-pub(crate) fn is_noting() -> bool {
-    NOTING.with_borrow(Option::is_some)
+pub(crate) fn is_tracking() -> bool {
+    TRACKING.with_borrow(Option::is_some)
 }
 
-/// Stops recording and returns the fields touched since [`start_noting`].
-pub(crate) fn stop_noting() -> Touched {
-    NOTING.take().map_or_else(Vec::new, |noting| noting.touched)
+/// Stops recording and returns the fields touched since [`start_tracking`].
+pub(crate) fn stop_tracking() -> TouchedFields {
+    TRACKING.take().map_or_else(Vec::new, |tracking| tracking.touched)
 }

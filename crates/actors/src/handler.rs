@@ -5,14 +5,14 @@
 //! have been undone, the handler is run again from the state in which it began, on its message and the replies it had
 //! received, with the engine muted.
 
-use crate::cell::{Cell, Polled, Status, Trouble, awaited, drop_muted, poll};
-use crate::cx::{Cx, Hands};
+use crate::cell::{ActorCell, ActorStatus, Polled, StepError, drop_muted, ends_wait, poll};
+use crate::cx::{ActorContext, Cx};
 use crate::engine::{Engine, EngineRef};
-use crate::fields::{self, Touched};
-use crate::mail::Content;
-use crate::pace::Pace;
-use crate::remember::Memory;
-use crate::{Actor, words};
+use crate::fields::{self, TouchedFields};
+use crate::memo::MemoTable;
+use crate::messages::MessageContent;
+use crate::speed::HandlerSpeed;
+use crate::{Actor, describe};
 use rustc_hash::FxHasher;
 use std::any::Any;
 use std::future::Future;
@@ -25,7 +25,7 @@ use whippet_model::{Branch, MachineError};
 struct Saved<A> {
     /// The state before the step, if the step changed it.
     state: Option<A>,
-    status: Status,
+    status: ActorStatus,
     /// The length of `received` before the step, and the index in it at which the waiting handler began.
     received: u32,
     began: u32,
@@ -33,7 +33,7 @@ struct Saved<A> {
 }
 
 /// The future of a waiting handler. It is dropped when one of its steps is undone.
-struct Live<A> {
+struct LiveHandler<A> {
     code: Pin<Box<dyn Future<Output = A>>>,
     /// The length of the cell's `received` list when the future was last polled.
     received: usize,
@@ -43,7 +43,7 @@ struct Live<A> {
 pub(crate) struct HandlerCell<A: Actor + Clone> {
     /// The state after the last handler that completed.
     state: A,
-    status: Status,
+    status: ActorStatus,
     saved: Vec<Saved<A>>,
     /// The messages received by handlers that waited, each with its branch. Those from `began` on belong to the handler
     /// that is waiting now.
@@ -51,73 +51,73 @@ pub(crate) struct HandlerCell<A: Actor + Clone> {
     began: usize,
     /// `true` if the waiting handler has asked to stop the actor.
     stopping: bool,
-    live: Option<Live<A>>,
+    live: Option<LiveHandler<A>>,
     /// `true` once any handler has waited: later handlers are then started as futures that can be kept.
     waits: bool,
     cx: Cx<A>,
     /// The engine of `cx`, for use while the handler borrows `cx`.
     engine: EngineRef,
     /// The memoized steps, each with the new state if the step changed it, and the value of `stopping`.
-    memory: Memory<(Option<A>, bool)>,
-    pace: Rc<Pace>,
+    memo: MemoTable<(Option<A>, bool)>,
+    speed: Rc<HandlerSpeed>,
     /// The fields that the newest step touched, if the step ran one handler from beginning to end.
-    touched: Option<Touched>,
+    touched: Option<TouchedFields>,
     runs: u64,
 }
 
 impl<A: Actor + Clone> HandlerCell<A> {
-    pub(crate) fn new(state: A, hands: Hands, pace: Rc<Pace>) -> HandlerCell<A> {
+    pub(crate) fn new(state: A, context: ActorContext, speed: Rc<HandlerSpeed>) -> HandlerCell<A> {
         HandlerCell {
             state,
-            status: Status::Rest,
+            status: ActorStatus::Rest,
             saved: Vec::new(),
             received: Vec::new(),
             began: 0,
             stopping: false,
             live: None,
             waits: false,
-            engine: hands.engine.clone(),
-            cx: Cx::new(hands),
-            memory: Memory::default(),
-            pace,
+            engine: context.engine.clone(),
+            cx: Cx::new(context),
+            memo: MemoTable::default(),
+            speed,
             touched: None,
             runs: 0,
         }
     }
 
     /// Returns `true` if steps are memoized. This is done for actors whose handlers wait or are slow.
-    fn remembers(&self) -> bool {
-        (self.waits || self.pace.is_slow()) && !A::FIELDS
+    fn memoizes(&self) -> bool {
+        (self.waits || self.speed.is_slow()) && !A::FIELDS
     }
 
     /// Saves the contents of the cell before a step.
     #[inline]
     fn save(&mut self, state: Option<A>) {
-        let status = std::mem::replace(&mut self.status, Status::Rest);
+        let status = std::mem::replace(&mut self.status, ActorStatus::Rest);
         let (received, began) = (self.received.len() as u32, self.began as u32);
         self.saved.push(Saved { state, status, received, began, stopping: self.stopping });
     }
 
     /// Executes a step of an actor whose handlers wait, are slow, or have not been timed enough to tell.
-    fn deliver_with_care(&mut self, what: u32, branch: Branch) -> Result<(), Trouble> {
-        let resumes = matches!(self.status, Status::Waiting(_));
+    fn deliver_slow_path(&mut self, what: u32, branch: Branch) -> Result<(), StepError> {
+        let resumes = matches!(self.status, ActorStatus::Waiting(_));
         self.touched = None;
         self.save(None);
         self.received.push((what, branch));
-        if self.remembers() && self.recall() {
+        if self.memoizes() && self.recall() {
             return Ok(());
         }
         let result = if resumes { self.resume() } else { self.start_timed(what, branch) };
         match &result {
-            Ok(()) if self.remembers() => {
+            Ok(()) if self.memoizes() => {
                 let changed = self.saved.last().is_some_and(|saved| saved.state.is_some());
                 let state = || changed.then(|| self.state.clone());
-                self.memory.keep(&self.engine, &self.status, || (state(), self.stopping));
+                self.memo.insert(&self.engine, &self.status, || (state(), self.stopping));
                 result
             }
             Ok(()) => result,
             Err(_) => {
-                Memory::<()>::discard(&self.engine);
+                MemoTable::<()>::discard(&self.engine);
                 self.fail(result)
             }
         }
@@ -125,57 +125,57 @@ impl<A: Actor + Clone> HandlerCell<A> {
 
     /// Restores the state before a handler that panicked, and marks the actor as failed.
     #[cold]
-    fn fail(&mut self, result: Result<(), Trouble>) -> Result<(), Trouble> {
+    fn fail(&mut self, result: Result<(), StepError>) -> Result<(), StepError> {
         if let Some(state) = self.saved.last_mut().and_then(|saved| saved.state.take()) {
             self.state = state;
         }
-        self.status = Status::Failed;
+        self.status = ActorStatus::Failed;
         result
     }
 
     /// Repeats the effects of the step from memory. Returns `false` if the step is not memoized.
     fn recall(&mut self) -> bool {
-        let Some(known) = self.memory.recall(&self.engine) else { return false };
+        let Some(known) = self.memo.recall(&self.engine) else { return false };
         let saved = self.saved.last_mut().expect("the step saved");
         self.status = known.status.clone();
         self.stopping = known.state.1;
         if let Some(state) = &known.state.0 {
             saved.state = Some(std::mem::replace(&mut self.state, state.clone()));
         }
-        if !matches!(self.status, Status::Waiting(_)) {
+        if !matches!(self.status, ActorStatus::Waiting(_)) {
             self.began = self.received.len();
         }
         true
     }
 
-    /// Starts a handler, and times it unless its pace is already known.
-    fn start_timed(&mut self, what: u32, branch: Branch) -> Result<(), Trouble> {
+    /// Starts a handler, and times it unless its speed is already known.
+    fn start_timed(&mut self, what: u32, branch: Branch) -> Result<(), StepError> {
         self.saved.last_mut().expect("the step saved").state = Some(self.state.clone());
-        let pace = self.pace.clone();
-        pace.time(|| if A::FIELDS { self.start_noting(what, branch) } else { self.start(what, branch) })
+        let speed = self.speed.clone();
+        speed.time(|| if A::FIELDS { self.start_tracking(what, branch) } else { self.start(what, branch) })
     }
 
     /// Starts a handler and records the fields that it touches, including those that `accepts` read for its message.
-    fn start_noting(&mut self, what: u32, branch: Branch) -> Result<(), Trouble> {
-        fields::start_noting(&self.state);
+    fn start_tracking(&mut self, what: u32, branch: Branch) -> Result<(), StepError> {
+        fields::start_tracking(&self.state);
         // The message was accepted before; `accepts` is called again only to record the fields it reads.
         let _ = crate::panics::catch(|| self.accepts_now(&self.engine.borrow(), what));
         let result = self.start(what, branch);
-        let touched = fields::stop_noting();
-        let whole = result.is_err() || !matches!(self.status, Status::Rest);
+        let touched = fields::stop_tracking();
+        let whole = result.is_err() || !matches!(self.status, ActorStatus::Rest);
         self.touched = (!whole).then_some(touched);
         result
     }
 
     /// Starts a handler and runs it to its end, or until it waits for the first time.
     #[inline]
-    fn start(&mut self, what: u32, branch: Branch) -> Result<(), Trouble> {
+    fn start(&mut self, what: u32, branch: Branch) -> Result<(), StepError> {
         let message = {
             let engine = self.engine.borrow();
-            let Content::Message(place) = engine.mail[what].content else {
-                unreachable!("an actor at rest takes no reply")
+            let MessageContent::Message(place) = engine.messages[what].content else {
+                unreachable!("an idle actor receives no reply")
             };
-            engine.mail.message::<A::Msg>(self.cx.hands.me.slot, place).clone()
+            engine.messages.message::<A::Msg>(self.cx.context.me.slot, place).clone()
         };
         self.runs += 1;
         if self.waits && !A::FIELDS {
@@ -186,14 +186,14 @@ impl<A: Actor + Clone> HandlerCell<A> {
             let ended = poll(&self.engine, code.as_mut());
             if matches!(ended, Ok(Polled::Waits)) {
                 // The future is dropped here; the handler will be run again when the reply arrives.
-                self.engine.borrow_mut().now.muted = true;
+                self.engine.borrow_mut().current.muted = true;
             }
             ended
         };
         match ended? {
             Polled::Ended((), stop) => self.rest(stop),
             Polled::Waits => {
-                self.engine.borrow_mut().now.muted = false;
+                self.engine.borrow_mut().current.muted = false;
                 self.waits = true;
                 if self.received.len() == self.began {
                     self.received.push((what, branch));
@@ -207,21 +207,21 @@ impl<A: Actor + Clone> HandlerCell<A> {
 
     /// Like [`start`](Self::start), but moves a copy of the state into the future, so that the future can be kept while
     /// the handler waits.
-    fn run_live(&mut self, message: A::Msg) -> Result<(), Trouble> {
+    fn run_live(&mut self, message: A::Msg) -> Result<(), StepError> {
         let mut state = self.saved.last_mut().and_then(|s| s.state.take()).expect("the step saved it");
-        let mut cx = Cx::new(self.cx.hands.clone());
+        let mut cx = Cx::new(self.cx.context.clone());
         let code = Box::pin(async move {
             state.handle(message, &mut cx).await;
             state
         });
         // A previous future may still be here if the end of its handler was recalled from memory. The recalled step
         // already sent what its guards send when dropped.
-        drop_muted(&self.engine, self.live.replace(Live { code, received: self.received.len() }));
+        drop_muted(&self.engine, self.live.replace(LiveHandler { code, received: self.received.len() }));
         self.poll_live()
     }
 
-    fn poll_live(&mut self) -> Result<(), Trouble> {
-        let live = self.live.as_mut().expect("there is one to poll");
+    fn poll_live(&mut self) -> Result<(), StepError> {
+        let live = self.live.as_mut().expect("the suspended code was kept");
         match poll(&self.engine, live.code.as_mut()) {
             Ok(Polled::Ended(state, stop)) => {
                 self.live = None;
@@ -235,49 +235,49 @@ impl<A: Actor + Clone> HandlerCell<A> {
                 self.suspend();
                 Ok(())
             }
-            Err(trouble) => {
+            Err(error) => {
                 // After a panic the future must not be polled again.
                 let dead = self.live.take();
                 drop_muted(&self.engine, dead);
-                Err(trouble)
+                Err(error)
             }
         }
     }
 
     /// Continues a waiting handler. Only the last entry of `received` is new to it.
-    fn resume(&mut self) -> Result<(), Trouble> {
+    fn resume(&mut self) -> Result<(), StepError> {
         self.runs += 1;
         let newest = *self.received.last().expect("a reply was received");
         if self.live.as_ref().is_some_and(|live| live.received + 1 == self.received.len()) {
-            self.engine.borrow_mut().now.feed.push_back(newest);
+            self.engine.borrow_mut().current.feed.push_back(newest);
             return self.poll_live();
         }
         drop_muted(&self.engine, self.live.take());
         let (what, branch) = self.received[self.began];
         let message = {
             let mut engine = self.engine.borrow_mut();
-            let sent = engine.mail[what];
-            engine.now.begin(sent.name, branch);
-            engine.now.muted = true;
-            engine.now.feed.extend(&self.received[self.began + 1..]);
+            let sent = engine.messages[what];
+            engine.current.begin(sent.name, branch);
+            engine.current.muted = true;
+            engine.current.feed.extend(&self.received[self.began + 1..]);
             engine.shared.run_again(sent.to, Some(sent.delivered));
-            let Content::Message(place) = sent.content else { unreachable!("handlers begin with a message") };
-            engine.mail.message::<A::Msg>(sent.to, place).clone()
+            let MessageContent::Message(place) = sent.content else { unreachable!("handlers begin with a message") };
+            engine.messages.message::<A::Msg>(sent.to, place).clone()
         };
         let mut state = self.state.clone();
-        let mut cx = Cx::new(self.cx.hands.clone());
+        let mut cx = Cx::new(self.cx.context.clone());
         let code = Box::pin(async move {
             state.handle(message, &mut cx).await;
             state
         });
-        self.live = Some(Live { code, received: self.received.len() });
+        self.live = Some(LiveHandler { code, received: self.received.len() });
         let result = self.poll_live();
         let mut engine = self.engine.borrow_mut();
-        if std::mem::take(&mut engine.now.muted) || !engine.now.feed.is_empty() {
-            engine.now.feed.clear();
-            return Err(Trouble::Error(MachineError::Nondeterministic(format!(
-                "a handler of {} ended or waited earlier than the last time",
-                engine.about[self.cx.hands.me.slot as usize].kind
+        if std::mem::take(&mut engine.current.muted) || !engine.current.feed.is_empty() {
+            engine.current.feed.clear();
+            return Err(StepError::Error(MachineError::Nondeterministic(format!(
+                "a handler of {} ended or waited earlier when it was run again with the same messages",
+                engine.actors[self.cx.context.me.slot as usize].kind
             ))));
         }
         result
@@ -286,14 +286,14 @@ impl<A: Actor + Clone> HandlerCell<A> {
     fn rest(&mut self, stop: bool) {
         self.began = self.received.len();
         let stopped = std::mem::take(&mut self.stopping) || stop;
-        self.status = if stopped { Status::Stopped } else { Status::Rest };
+        self.status = if stopped { ActorStatus::Stopped } else { ActorStatus::Rest };
     }
 
     fn suspend(&mut self) {
         let mut engine = self.engine.borrow_mut();
-        self.stopping |= engine.now.stop;
-        let wait = engine.now.wait.take().expect("poll checked that it waits for something");
-        self.status = Status::Waiting(Box::new(wait));
+        self.stopping |= engine.current.stop;
+        let wait = engine.current.wait.take().expect("poll checked that it waits for something");
+        self.status = ActorStatus::Waiting(Box::new(wait));
     }
 
     /// Returns the state at a position, which was saved by the next step that changed it.
@@ -302,24 +302,24 @@ impl<A: Actor + Clone> HandlerCell<A> {
     }
 }
 
-impl<A: Actor + Clone> Cell for HandlerCell<A> {
-    fn begin(&mut self) -> Result<(), Trouble> {
+impl<A: Actor + Clone> ActorCell for HandlerCell<A> {
+    fn begin(&mut self) -> Result<(), StepError> {
         Ok(())
     }
 
     #[inline]
-    fn deliver(&mut self, what: u32, branch: Branch) -> Result<(), Trouble> {
-        if !self.waits && !A::FIELDS && self.pace.is_fast() {
+    fn deliver(&mut self, what: u32, branch: Branch) -> Result<(), StepError> {
+        if !self.waits && !A::FIELDS && self.speed.is_fast() {
             // A fast handler that never waits: `received` is not needed.
             self.save(Some(self.state.clone()));
             let result = self.start(what, branch);
             return if result.is_ok() { result } else { self.fail(result) };
         }
-        self.deliver_with_care(what, branch)
+        self.deliver_slow_path(what, branch)
     }
 
     fn undo(&mut self) {
-        let saved = self.saved.pop().expect("there is a step to take back");
+        let saved = self.saved.pop().expect("there is a step to undo");
         if let Some(state) = saved.state {
             self.state = state;
         }
@@ -332,7 +332,7 @@ impl<A: Actor + Clone> Cell for HandlerCell<A> {
         }
     }
 
-    fn settle(&mut self) {
+    fn commit(&mut self) {
         self.saved.clear();
     }
 
@@ -340,47 +340,47 @@ impl<A: Actor + Clone> Cell for HandlerCell<A> {
         self.saved.len()
     }
 
-    fn status(&self, position: usize) -> &Status {
+    fn status(&self, position: usize) -> &ActorStatus {
         self.saved.get(position).map_or(&self.status, |saved| &saved.status)
     }
 
     fn accepts(&self, position: usize, engine: &Engine, what: u32) -> bool {
-        let content = engine.mail[what].content;
+        let content = engine.messages[what].content;
         match (self.status(position), content) {
-            (Status::Rest, Content::Message(place)) => {
-                self.state_at(position).accepts(engine.mail.message::<A::Msg>(self.cx.hands.me.slot, place))
+            (ActorStatus::Rest, MessageContent::Message(place)) => {
+                self.state_at(position).accepts(engine.messages.message::<A::Msg>(self.cx.context.me.slot, place))
             }
-            (Status::Waiting(wait), content) => awaited(wait, content),
+            (ActorStatus::Waiting(wait), content) => ends_wait(wait, content),
             _ => false,
         }
     }
 
     fn accepts_now(&self, engine: &Engine, what: u32) -> bool {
-        if A::FIELDS && !fields::is_noting() {
-            fields::start_noting(&self.state);
+        if A::FIELDS && !fields::is_tracking() {
+            fields::start_tracking(&self.state);
             let accepts = self.accepts_now(engine, what);
             // Two steps that write two different fields would commute although they jointly decide whether this message
             // is accepted.
-            let several = fields::stop_noting().len() > 1;
-            assert!(!several, "an actor with tracked fields may look at one field to accept a message, not at several");
+            let several = fields::stop_tracking().len() > 1;
+            assert!(!several, "`accepts` of an actor with tracked fields may read only one of them");
             return accepts;
         }
-        match (&self.status, engine.mail[what].content) {
-            (Status::Rest, Content::Message(place)) => {
-                self.state.accepts(engine.mail.message::<A::Msg>(self.cx.hands.me.slot, place))
+        match (&self.status, engine.messages[what].content) {
+            (ActorStatus::Rest, MessageContent::Message(place)) => {
+                self.state.accepts(engine.messages.message::<A::Msg>(self.cx.context.me.slot, place))
             }
-            (Status::Waiting(wait), content) => awaited(wait, content),
+            (ActorStatus::Waiting(wait), content) => ends_wait(wait, content),
             _ => false,
         }
     }
 
-    fn reopen(&self, slot: u32, engine: &mut Engine) {
+    fn update_enabled(&self, slot: u32, engine: &mut Engine) {
         if A::FIELDS {
-            return self.reopen_one_by_one(slot, engine);
+            return self.update_enabled_one_by_one(slot, engine);
         }
-        engine.mail.reopen_by_content::<A::Msg>(slot, |content, messages| match (&self.status, content) {
-            (Status::Rest, Content::Message(place)) => self.state.accepts(&messages[place as usize]),
-            (Status::Waiting(wait), content) => awaited(wait, content),
+        engine.messages.update_enabled_by_content::<A::Msg>(slot, |content, messages| match (&self.status, content) {
+            (ActorStatus::Rest, MessageContent::Message(place)) => self.state.accepts(&messages[place as usize]),
+            (ActorStatus::Waiting(wait), content) => ends_wait(wait, content),
             _ => false,
         });
     }
@@ -390,10 +390,10 @@ impl<A: Actor + Clone> Cell for HandlerCell<A> {
         let mut hasher = FxHasher::default();
         (functions.state)(&self.state, &mut hasher);
         match &self.status {
-            Status::Rest => hasher.write_u8(0),
-            Status::Stopped => hasher.write_u8(1),
-            Status::Failed => hasher.write_u8(2),
-            Status::Waiting(_) => {
+            ActorStatus::Rest => hasher.write_u8(0),
+            ActorStatus::Stopped => hasher.write_u8(1),
+            ActorStatus::Failed => hasher.write_u8(2),
+            ActorStatus::Waiting(_) => {
                 // The state of a waiting handler consists of the state in which it began and everything it has
                 // received.
                 for &(what, branch) in &self.received[self.began..] {
@@ -408,17 +408,17 @@ impl<A: Actor + Clone> Cell for HandlerCell<A> {
     fn hash_message(&self, engine: &Engine, what: u32) -> Option<u64> {
         let functions = A::HASHES.functions?;
         let mut hasher = FxHasher::default();
-        match engine.mail[what].content {
-            Content::Message(place) => {
-                (functions.message)(engine.mail.message::<A::Msg>(self.cx.hands.me.slot, place), &mut hasher);
+        match engine.messages[what].content {
+            MessageContent::Message(place) => {
+                (functions.message)(engine.messages.message::<A::Msg>(self.cx.context.me.slot, place), &mut hasher);
             }
-            Content::Reply(place, call) => words::hash_reply(engine, place, call, &mut hasher),
+            MessageContent::Reply(place, call) => describe::hash_reply(engine, place, call, &mut hasher),
         }
         Some(hasher.finish())
     }
 
     fn variant(&self, engine: &Engine, what: u32) -> u64 {
-        words::variant_of::<A::Msg>(engine, what)
+        describe::variant_of::<A::Msg>(engine, what)
     }
 
     fn view(&self, position: usize) -> Option<&dyn Any> {
@@ -430,7 +430,7 @@ impl<A: Actor + Clone> Cell for HandlerCell<A> {
     }
 
     fn show_message(&self, engine: &Engine, what: u32) -> String {
-        words::content::<A::Msg>(engine, what)
+        describe::content::<A::Msg>(engine, what)
     }
 
     fn has_fields(&self) -> bool {

@@ -1,11 +1,11 @@
 //! Explicit receive: actors written as one `async` body.
 
 use crate::Message;
-use crate::acts::acts;
 use crate::address::Recipient;
-use crate::cx::Hands;
-use crate::mail::Content;
-use crate::now::{On, Wait};
+use crate::current_step::{ActorWait, WaitKind};
+use crate::cx::ActorContext;
+use crate::messages::MessageContent;
+use crate::ops::actor_ops;
 use std::any::Any;
 use std::future::Future;
 use std::marker::PhantomData;
@@ -39,13 +39,13 @@ pub(crate) type Filter<M> = Rc<dyn Fn(&M) -> bool>;
 /// system.send(reader, Msg::Done);
 /// ```
 pub struct Inbox<M> {
-    pub(crate) hands: Hands,
+    pub(crate) context: ActorContext,
     of: PhantomData<fn(M)>,
 }
 
 impl<M: Message> Inbox<M> {
-    pub(crate) fn new(hands: Hands) -> Inbox<M> {
-        Inbox { hands, of: PhantomData }
+    pub(crate) fn new(context: ActorContext) -> Inbox<M> {
+        Inbox { context, of: PhantomData }
     }
 
     /// Waits for any message.
@@ -63,7 +63,7 @@ impl<M: Message> Inbox<M> {
     /// ```
     #[track_caller]
     pub fn receive(&mut self) -> Receive<'_, M> {
-        Receive { hands: &self.hands, filter: None, site: Location::caller() }
+        Receive { context: &self.context, filter: None, site: Location::caller() }
     }
 
     /// Waits for a message that passes the filter; other messages stay pending.
@@ -81,7 +81,7 @@ impl<M: Message> Inbox<M> {
     /// ```
     #[track_caller]
     pub fn receive_if(&mut self, filter: impl Fn(&M) -> bool + 'static) -> Receive<'_, M> {
-        Receive { hands: &self.hands, filter: Some(Rc::new(filter)), site: Location::caller() }
+        Receive { context: &self.context, filter: Some(Rc::new(filter)), site: Location::caller() }
     }
 
     /// Returns the actor's own address.
@@ -97,10 +97,10 @@ impl<M: Message> Inbox<M> {
     /// ```
     #[must_use]
     pub fn this(&self) -> Recipient<M> {
-        Recipient::new(self.hands.me)
+        Recipient::new(self.context.me)
     }
 
-    acts!();
+    actor_ops!();
 }
 
 /// A receive that has not been awaited yet.
@@ -117,7 +117,7 @@ impl<M: Message> Inbox<M> {
 /// ```
 #[must_use = "nothing is received unless it is awaited"]
 pub struct Receive<'a, M> {
-    hands: &'a Hands,
+    context: &'a ActorContext,
     filter: Option<Filter<M>>,
     site: &'static Location<'static>,
 }
@@ -127,15 +127,15 @@ impl<M: Message> Future for Receive<'_, M> {
 
     fn poll(mut self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<M> {
         let this = &mut *self;
-        let mut engine = this.hands.engine.borrow_mut();
+        let mut engine = this.context.engine.borrow_mut();
         let Some(what) = engine.receive() else {
             let filter = this.filter.clone().map(|filter| Rc::new(filter) as Rc<dyn Any>);
-            engine.now.wait = Some(Wait { on: On::Message(filter), site: this.site });
+            engine.current.wait = Some(ActorWait { kind: WaitKind::Message(filter), site: this.site });
             return Poll::Pending;
         };
-        let sent = engine.mail[what];
-        let Content::Message(place) = sent.content else { unreachable!("a receiver takes no reply") };
-        Poll::Ready(engine.mail.message::<M>(sent.to, place).clone())
+        let sent = engine.messages[what];
+        let MessageContent::Message(place) = sent.content else { unreachable!("a receive does not accept replies") };
+        Poll::Ready(engine.messages.message::<M>(sent.to, place).clone())
     }
 }
 

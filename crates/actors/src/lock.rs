@@ -4,8 +4,8 @@
 //! pending in the mailbox, which serves as the queue of waiters. Dropping the guard sends `Free`.
 
 use crate::Message;
-use crate::address::{Raw, Recipient, Reply};
-use crate::cx::Hands;
+use crate::address::{RawAddr, Recipient, Reply};
+use crate::cx::ActorContext;
 use crate::engine::Engine;
 use crate::service::{Service, grant};
 use std::fmt;
@@ -93,10 +93,10 @@ impl Lockable for Mutex {
 ///     }
 /// });
 /// ```
-#[must_use = "a lock is let go as soon as its guard is dropped"]
+#[must_use = "the lock is released as soon as its guard is dropped"]
 pub struct Guard {
-    hands: Hands,
-    lock: Raw,
+    context: ActorContext,
+    lock: RawAddr,
 }
 
 /// The messages that a lock receives.
@@ -211,7 +211,7 @@ impl HeldLocks {
     }
 }
 
-impl Hands {
+impl ActorContext {
     pub(crate) fn new_lock(&self) -> Lock {
         Lock(self.spawn_service("lock", LockActor { owner: None }))
     }
@@ -227,14 +227,14 @@ impl Hands {
             self.call(lock, LockMsg::Lock, site).await;
         }
         self.engine.borrow_mut().held.hold(self.me.slot, lock.raw.name);
-        Guard { hands: self.clone(), lock: lock.raw }
+        Guard { context: self.clone(), lock: lock.raw }
     }
 }
 
 impl Guard {
     /// Returns how many guards of this lock the actor holds.
     pub(crate) fn times(&self) -> u32 {
-        self.hands.engine.borrow().held.times(self.hands.me.slot, self.lock.name)
+        self.context.engine.borrow().held.times(self.context.me.slot, self.lock.name)
     }
 
     /// Returns the lock, to be acquired again after its guard was dropped. The actor does not hold it then, so a
@@ -247,8 +247,8 @@ impl Guard {
 impl Drop for Guard {
     #[track_caller]
     fn drop(&mut self) {
-        let me = self.hands.me;
-        let mut engine = self.hands.engine.borrow_mut();
+        let me = self.context.me;
+        let mut engine = self.context.engine.borrow_mut();
         if engine.held.let_go(me.slot, self.lock.name) {
             let free = LockMsg::Free(Owner(Recipient::new(me)));
             engine.send(self.lock, free, Location::caller());
@@ -257,22 +257,22 @@ impl Drop for Guard {
 }
 
 /// A resource held by an actor, which is given back when this value is dropped.
-pub(crate) struct Held<M: Message> {
-    hands: Hands,
+pub(crate) struct HeldResource<M: Message> {
+    context: ActorContext,
     from: Recipient<M>,
     /// Creates the message that gives the resource back, or `None` if it is kept.
     back: Option<fn(Owner) -> M>,
     site: &'static Location<'static>,
 }
 
-impl<M: Message> Held<M> {
+impl<M: Message> HeldResource<M> {
     pub(crate) fn new(
-        hands: &Hands,
+        context: &ActorContext,
         from: Recipient<M>,
         back: fn(Owner) -> M,
         site: &'static Location<'static>,
-    ) -> Held<M> {
-        Held { hands: hands.clone(), from, back: Some(back), site }
+    ) -> HeldResource<M> {
+        HeldResource { context: context.clone(), from, back: Some(back), site }
     }
 
     /// Keeps the resource: it is never given back.
@@ -281,11 +281,11 @@ impl<M: Message> Held<M> {
     }
 }
 
-impl<M: Message> Drop for Held<M> {
+impl<M: Message> Drop for HeldResource<M> {
     fn drop(&mut self) {
         if let Some(back) = self.back {
-            let owner = Owner(Recipient::new(self.hands.me));
-            self.hands.engine.borrow_mut().send(self.from.raw, back(owner), self.site);
+            let owner = Owner(Recipient::new(self.context.me));
+            self.context.engine.borrow_mut().send(self.from.raw, back(owner), self.site);
         }
     }
 }

@@ -8,7 +8,7 @@ use std::sync::Once;
 
 /// A caught panic.
 #[derive(Clone, Debug)]
-pub(crate) struct Panic {
+pub(crate) struct CaughtPanic {
     pub(crate) message: String,
     /// The location, as `file:line`.
     pub(crate) place: Option<String>,
@@ -16,7 +16,7 @@ pub(crate) struct Panic {
 
 thread_local! {
     static CATCHING: Cell<bool> = const { Cell::new(false) };
-    static CAUGHT: RefCell<Option<Panic>> = const { RefCell::new(None) };
+    static CAUGHT: RefCell<Option<CaughtPanic>> = const { RefCell::new(None) };
 }
 
 /// Installs a panic hook that keeps panics inside [`catch`] silent; all others are reported as before.
@@ -29,7 +29,7 @@ pub(crate) fn install_hook() {
                 return before(info);
             }
             let place = info.location().map(|l| format!("{}:{}", l.file(), l.line()));
-            CAUGHT.set(Some(Panic { message: text(info.payload()), place }));
+            CAUGHT.set(Some(CaughtPanic { message: text(info.payload()), place }));
         }));
     });
 }
@@ -44,14 +44,14 @@ fn text(payload: &(dyn Any + Send)) -> String {
 
 /// Runs user code and catches its panics.
 #[inline(always)]
-pub(crate) fn catch<T>(code: impl FnOnce() -> T) -> Result<T, Panic> {
+pub(crate) fn catch<T>(code: impl FnOnce() -> T) -> Result<T, CaughtPanic> {
     let outer = CATCHING.replace(true);
     let result = panic::catch_unwind(AssertUnwindSafe(code));
     CATCHING.set(outer);
-    result.map_err(|payload| CAUGHT.take().unwrap_or_else(|| Panic { message: text(&*payload), place: None }))
+    result.map_err(|payload| CAUGHT.take().unwrap_or_else(|| CaughtPanic { message: text(&*payload), place: None }))
 }
 
-impl Panic {
+impl CaughtPanic {
     /// Returns `true` if the panic came from an assertion, as far as its message shows. An `assert!` with a custom
     /// message is not recognized.
     pub(crate) fn is_assertion(&self) -> bool {
@@ -59,7 +59,7 @@ impl Panic {
     }
 }
 
-impl fmt::Display for Panic {
+impl fmt::Display for CaughtPanic {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.message)?;
         self.place.iter().try_for_each(|place| write!(f, " at {place}"))

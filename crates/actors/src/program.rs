@@ -86,12 +86,12 @@ pub struct ActorProgram {
     delivery: Delivery,
     environment: Environment,
     tasks: ConflictRule,
-    remember: usize,
+    memo_bytes: usize,
     setup: Arc<Setup>,
 }
 
 /// The default number of bytes that a machine may use to memoize steps of slow and async handlers.
-const REMEMBER: usize = 64 << 20;
+const DEFAULT_MEMO_BYTES: usize = 64 << 20;
 
 impl ActorProgram {
     /// Creates a program with this name. `body` sets it up, anew for each machine.
@@ -105,7 +105,7 @@ impl ActorProgram {
             delivery: Delivery::default(),
             environment: Environment::default(),
             tasks: ConflictRule::default(),
-            remember: REMEMBER,
+            memo_bytes: DEFAULT_MEMO_BYTES,
             setup: Arc::new(move |system| body(system).into_error()),
         }
     }
@@ -176,12 +176,12 @@ impl ActorProgram {
     /// ```
     /// use whippet_actors::ActorProgram;
     /// use whippet_model::Program;
-    /// let test = ActorProgram::new("frugal", |_sys| {}).remember(0);
+    /// let test = ActorProgram::new("frugal", |_sys| {}).memo_bytes(0);
     /// assert!(test.machine().is_ok());
     /// ```
     #[must_use]
-    pub fn remember(mut self, bytes: usize) -> ActorProgram {
-        self.remember = bytes;
+    pub fn memo_bytes(mut self, bytes: usize) -> ActorProgram {
+        self.memo_bytes = bytes;
         self
     }
 
@@ -189,10 +189,10 @@ impl ActorProgram {
     ///
     /// ```
     /// use whippet_actors::{Delivery, ActorProgram};
-    /// assert_eq!(ActorProgram::new("plain", |_sys| {}).delivery_set(), Delivery::Unordered);
+    /// assert_eq!(ActorProgram::new("plain", |_sys| {}).delivery_mode(), Delivery::Unordered);
     /// ```
     #[must_use]
-    pub fn delivery_set(&self) -> Delivery {
+    pub fn delivery_mode(&self) -> Delivery {
         self.delivery
     }
 }
@@ -205,7 +205,7 @@ impl Program for ActorProgram {
         let result = catch(|| (self.setup)(&mut system));
         let error = result.map_err(|panic| MachineError::Misuse(format!("the body of the test panicked: {panic}")))?;
         let mut machine = system.into_machine()?;
-        machine.start(self.tasks, self.remember);
+        machine.start(self.tasks, self.memo_bytes);
         if let Some(error) = error {
             machine.fail_at_start(&error);
         }

@@ -6,11 +6,11 @@
 //! the reply.
 
 use crate::Message;
-use crate::acts::acts;
-use crate::address::{Raw, Recipient, Reply};
-use crate::cx::Hands;
+use crate::address::{RawAddr, Recipient, Reply};
+use crate::cx::ActorContext;
 use crate::inbox::Inbox;
-use crate::panics::{Panic, catch};
+use crate::ops::actor_ops;
+use crate::panics::{CaughtPanic, catch};
 use std::fmt;
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -30,7 +30,7 @@ use std::task::{Context, Poll};
 /// });
 /// ```
 pub struct Promise<T> {
-    raw: Raw,
+    raw: RawAddr,
     of: PhantomData<fn() -> T>,
 }
 
@@ -60,6 +60,7 @@ impl<T> fmt::Debug for Promise<T> {
 /// assert!(verdict.findings.is_empty(), "somebody has seen the failure");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Failure {
     /// The message of the panic.
     pub message: String,
@@ -76,6 +77,8 @@ impl fmt::Display for Failure {
         }
     }
 }
+
+impl std::error::Error for Failure {}
 
 /// The messages that a task receives.
 #[derive(Clone, Debug)]
@@ -100,11 +103,11 @@ pub(crate) enum Msg<T> {
 /// });
 /// ```
 pub struct Task {
-    hands: Hands,
+    context: ActorContext,
 }
 
 impl Task {
-    acts!();
+    actor_ops!();
 }
 
 /// A context that can combine promises: [`Cx`](crate::Cx), [`Inbox`], [`Task`], and [`System`](crate::System) in the
@@ -126,46 +129,46 @@ impl Task {
 /// ```
 pub trait ActorOps {
     #[doc(hidden)]
-    fn hands(&self) -> HandsOf<'_>;
+    fn context(&self) -> ContextRef<'_>;
 
-    /// Called after an actor was created through these hands.
+    /// Called after an actor was created through this context.
     #[doc(hidden)]
-    fn made(&mut self) {}
+    fn after_spawn(&mut self) {}
 }
 
-/// Creates something through the hands of `cx`.
-fn make<T>(cx: &mut impl ActorOps, how: impl FnOnce(&Hands) -> T) -> T {
-    let made = how(cx.hands().0);
-    cx.made();
+/// Creates something through the context of `cx`.
+fn spawn_with<T>(cx: &mut impl ActorOps, how: impl FnOnce(&ActorContext) -> T) -> T {
+    let made = how(cx.context().0);
+    cx.after_spawn();
     made
 }
 
 /// Access to the private part of an actor's context.
 #[doc(hidden)]
-pub struct HandsOf<'a>(pub(crate) &'a Hands);
+pub struct ContextRef<'a>(pub(crate) &'a ActorContext);
 
 impl ActorOps for Task {
-    fn hands(&self) -> HandsOf<'_> {
-        HandsOf(&self.hands)
+    fn context(&self) -> ContextRef<'_> {
+        ContextRef(&self.context)
     }
 }
 
 impl<M> ActorOps for Inbox<M> {
-    fn hands(&self) -> HandsOf<'_> {
-        HandsOf(&self.hands)
+    fn context(&self) -> ContextRef<'_> {
+        ContextRef(&self.context)
     }
 }
 
 impl<A> ActorOps for crate::Cx<A> {
-    fn hands(&self) -> HandsOf<'_> {
-        HandsOf(&self.hands)
+    fn context(&self) -> ContextRef<'_> {
+        ContextRef(&self.context)
     }
 }
 
 impl<T: Message> Promise<T> {
     /// Returns a promise of `g` applied to the result.
     pub fn map<U: Message>(self, cx: &mut impl ActorOps, g: impl Fn(T) -> U + Send + 'static) -> Promise<U> {
-        make(cx, |hands| hands.spawn_task("map", async move |task: &mut Task| g(task.wait(self).await)))
+        spawn_with(cx, |context| context.spawn_task("map", async move |task: &mut Task| g(task.wait(self).await)))
     }
 
     /// Returns a promise of the result of the promise that `g` creates from this result.
@@ -190,7 +193,7 @@ impl<T: Message> Promise<T> {
             let next = g(value, task);
             task.wait(next).await
         };
-        make(cx, |hands| hands.spawn_task("flat map", body))
+        spawn_with(cx, |context| context.spawn_task("flat map", body))
     }
 
     /// Returns a promise of the same result, which completes after `callback` has run on it.
@@ -211,7 +214,7 @@ impl<T: Message> Promise<T> {
             callback(&value);
             value
         };
-        make(cx, |hands| hands.spawn_task("and then", body))
+        spawn_with(cx, |context| context.spawn_task("and then", body))
     }
 
     /// Runs `callback` on the result; the order relative to other callbacks is unspecified, and every order is
@@ -236,7 +239,7 @@ impl<T: Message> Promise<T> {
             let result = task.try_wait(self).await;
             callback(task, result).await;
         };
-        make(cx, |hands| hands.spawn_task("callback", body));
+        spawn_with(cx, |context| context.spawn_task("callback", body));
     }
 
     /// Returns a promise of the result, or of `g` applied to the failure if the body panicked.
@@ -256,7 +259,7 @@ impl<T: Message> Promise<T> {
             Ok(value) => value,
             Err(failure) => g(failure),
         };
-        make(cx, |hands| hands.spawn_task("recover", body))
+        spawn_with(cx, |context| context.spawn_task("recover", body))
     }
 
     /// Returns a promise of the result of the first promise to complete, with its index. Every one of them may be the
@@ -277,17 +280,17 @@ impl<T: Message> Promise<T> {
     /// ```
     #[must_use]
     pub fn select(cx: &mut impl ActorOps, promises: Vec<Promise<T>>) -> Promise<(usize, T)> {
-        make(cx, |hands| Promise::select_with(hands, promises))
+        spawn_with(cx, |context| Promise::select_with(context, promises))
     }
 
-    fn select_with(hands: &Hands, promises: Vec<Promise<T>>) -> Promise<(usize, T)> {
-        let first = hands.spawn_service_fn("select", async move |inbox: &mut Inbox<Msg<(usize, T)>>| {
+    fn select_with(context: &ActorContext, promises: Vec<Promise<T>>) -> Promise<(usize, T)> {
+        let first = context.spawn_service_fn("select", async move |inbox: &mut Inbox<Msg<(usize, T)>>| {
             let first = inbox.receive_if(|msg| matches!(msg, Msg::First(_))).await;
             let Msg::First(result) = first else { unreachable!("the filter lets nothing else through") };
             answer(inbox, result).await;
         });
         for (k, promise) in promises.into_iter().enumerate() {
-            hands.spawn_task("select", async move |task: &mut Task| {
+            context.spawn_task("select", async move |task: &mut Task| {
                 let result = task.try_wait(promise).await;
                 task.send(first, Msg::First(result.map(|value| (k, value))));
             });
@@ -305,17 +308,17 @@ async fn answer<T: Message>(inbox: &mut Inbox<Msg<T>>, result: Result<T, Failure
     }
 }
 
-impl Hands {
+impl ActorContext {
     pub(crate) fn spawn_task<T, F>(&self, kind: &str, body: F) -> Promise<T>
     where
         T: Message,
         F: AsyncFn(&mut Task) -> T + Send + 'static,
     {
         let recipient = self.spawn_service_fn(kind, async move |inbox: &mut Inbox<Msg<T>>| {
-            let mut task = Task { hands: inbox.hands.clone() };
-            let result = Caught(Box::pin(body(&mut task))).await.map_err(|panic| {
+            let mut task = Task { context: inbox.context.clone() };
+            let result = CatchPanic(Box::pin(body(&mut task))).await.map_err(|panic| {
                 let failure = Failure { message: panic.message, place: panic.place };
-                inbox.hands.engine.borrow_mut().task_failed(inbox.hands.me.slot, failure.clone());
+                inbox.context.engine.borrow_mut().task_failed(inbox.context.me.slot, failure.clone());
                 failure
             });
             answer(inbox, result).await;
@@ -347,7 +350,7 @@ impl Hands {
         promise: Promise<T>,
         site: &'static Location<'static>,
     ) -> Option<T> {
-        let in_time = self.engine.borrow_mut().now.choose(2) == 0;
+        let in_time = self.engine.borrow_mut().current.choose(2) == 0;
         if in_time { Some(self.wait(promise, site).await) } else { None }
     }
 
@@ -365,10 +368,10 @@ impl Hands {
 }
 
 /// A future whose output is `Err` if the inner future panics.
-struct Caught<F>(Pin<Box<F>>);
+struct CatchPanic<F>(Pin<Box<F>>);
 
-impl<F: std::future::Future> std::future::Future for Caught<F> {
-    type Output = Result<F::Output, Panic>;
+impl<F: std::future::Future> std::future::Future for CatchPanic<F> {
+    type Output = Result<F::Output, CaughtPanic>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         match catch(|| self.0.as_mut().poll(context)) {

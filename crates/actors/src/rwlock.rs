@@ -7,9 +7,9 @@
 //! variable that the other accesses is a data race.
 
 use crate::address::{Recipient, Reply};
-use crate::cx::Hands;
+use crate::cx::ActorContext;
 use crate::engine::Engine;
-use crate::lock::{Held, Owner};
+use crate::lock::{HeldResource, Owner};
 use crate::service::{Service, grant};
 use std::panic::Location;
 use whippet_model::Name;
@@ -54,9 +54,9 @@ pub struct RwLock(Recipient<RwMsg>);
 ///     }
 /// });
 /// ```
-#[must_use = "a lock is let go as soon as its guard is dropped"]
+#[must_use = "the lock is released as soon as its guard is dropped"]
 pub struct ReadGuard {
-    _held: Held<RwMsg>,
+    _held: HeldResource<RwMsg>,
 }
 
 /// A guard of a lock held for writing. Dropping it releases the lock.
@@ -74,9 +74,9 @@ pub struct ReadGuard {
 ///     }
 /// });
 /// ```
-#[must_use = "a lock is let go as soon as its guard is dropped"]
+#[must_use = "the lock is released as soon as its guard is dropped"]
 pub struct WriteGuard {
-    _held: Held<RwMsg>,
+    _held: HeldResource<RwMsg>,
 }
 
 /// The messages that a read–write lock receives.
@@ -132,18 +132,18 @@ impl Service for RwLockActor {
     }
 }
 
-impl Hands {
+impl ActorContext {
     pub(crate) fn new_rwlock(&self) -> RwLock {
         RwLock(self.spawn_service("rwlock", RwLockActor::default()))
     }
 
     pub(crate) async fn read_lock(&self, lock: RwLock, site: &'static Location<'static>) -> ReadGuard {
         self.call(lock.0, RwMsg::Read, site).await;
-        ReadGuard { _held: Held::new(self, lock.0, RwMsg::Free, site) }
+        ReadGuard { _held: HeldResource::new(self, lock.0, RwMsg::Free, site) }
     }
 
     pub(crate) async fn write_lock(&self, lock: RwLock, site: &'static Location<'static>) -> WriteGuard {
         self.call(lock.0, RwMsg::Write, site).await;
-        WriteGuard { _held: Held::new(self, lock.0, RwMsg::Free, site) }
+        WriteGuard { _held: HeldResource::new(self, lock.0, RwMsg::Free, site) }
     }
 }

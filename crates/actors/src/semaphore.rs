@@ -4,9 +4,9 @@
 //! requests stay pending, in no particular order.
 
 use crate::address::{Recipient, Reply};
-use crate::cx::Hands;
+use crate::cx::ActorContext;
 use crate::engine::Engine;
-use crate::lock::{Held, Owner};
+use crate::lock::{HeldResource, Owner};
 use crate::service::{Service, grant};
 use std::panic::Location;
 use whippet_model::Name;
@@ -46,9 +46,9 @@ pub struct Semaphore(Recipient<SemaphoreMsg>);
 ///     }
 /// });
 /// ```
-#[must_use = "a permit is given back as soon as it is dropped"]
+#[must_use = "the permit is returned as soon as it is dropped"]
 pub struct Permit {
-    held: Held<SemaphoreMsg>,
+    held: HeldResource<SemaphoreMsg>,
 }
 
 impl Permit {
@@ -120,14 +120,14 @@ impl Service for SemaphoreActor {
     }
 }
 
-impl Hands {
+impl ActorContext {
     pub(crate) fn new_semaphore(&self, permits: u32) -> Semaphore {
         Semaphore(self.spawn_service("semaphore", SemaphoreActor { permits, holders: Vec::new() }))
     }
 
     pub(crate) async fn acquire(&self, semaphore: Semaphore, site: &'static Location<'static>) -> Permit {
         self.call(semaphore.0, SemaphoreMsg::Acquire, site).await;
-        Permit { held: Held::new(self, semaphore.0, SemaphoreMsg::Release, site) }
+        Permit { held: HeldResource::new(self, semaphore.0, SemaphoreMsg::Release, site) }
     }
 
     #[track_caller]

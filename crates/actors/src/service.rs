@@ -5,10 +5,10 @@
 
 use crate::Message;
 use crate::address::Reply;
-use crate::cell::{Cell, Status, Trouble};
+use crate::cell::{ActorCell, ActorStatus, StepError};
+use crate::describe;
 use crate::engine::{Engine, EngineRef};
-use crate::mail::Content;
-use crate::words;
+use crate::messages::MessageContent;
 use rustc_hash::FxHasher;
 use std::any::Any;
 use std::fmt::Debug;
@@ -35,7 +35,7 @@ const GRANTED: u64 = 0x62A7;
 /// same requests in another order have the same history, so their memoized steps can be reused.
 #[inline]
 pub(crate) fn grant(engine: &mut Engine, reply: Reply<()>) {
-    engine.now.history = GRANTED;
+    engine.current.history = GRANTED;
     engine.reply(reply.call, reply.to, (), Location::caller());
 }
 
@@ -44,15 +44,15 @@ pub(crate) struct ServiceCell<S> {
     state: S,
     /// The state before each step.
     saved: Vec<S>,
-    /// Always [`Status::Rest`].
-    status: Status,
+    /// Always [`ActorStatus::Rest`].
+    status: ActorStatus,
     slot: u32,
     engine: EngineRef,
 }
 
 impl<S: Service> ServiceCell<S> {
     pub(crate) fn new(state: S, slot: u32, engine: EngineRef) -> ServiceCell<S> {
-        ServiceCell { state, saved: Vec::new(), status: Status::Rest, slot, engine }
+        ServiceCell { state, saved: Vec::new(), status: ActorStatus::Rest, slot, engine }
     }
 
     fn state_at(&self, position: usize) -> &S {
@@ -60,25 +60,27 @@ impl<S: Service> ServiceCell<S> {
     }
 }
 
-impl<S: Service> Cell for ServiceCell<S> {
-    fn begin(&mut self) -> Result<(), Trouble> {
+impl<S: Service> ActorCell for ServiceCell<S> {
+    fn begin(&mut self) -> Result<(), StepError> {
         Ok(())
     }
 
-    fn deliver(&mut self, what: u32, _branch: Branch) -> Result<(), Trouble> {
+    fn deliver(&mut self, what: u32, _branch: Branch) -> Result<(), StepError> {
         let engine = &mut *self.engine.borrow_mut();
-        let Content::Message(place) = engine.mail[what].content else { unreachable!("a service calls nobody") };
-        let msg = *engine.mail.message::<S::Msg>(self.slot, place);
+        let MessageContent::Message(place) = engine.messages[what].content else {
+            unreachable!("a service makes no calls")
+        };
+        let msg = *engine.messages.message::<S::Msg>(self.slot, place);
         self.saved.push(self.state.clone());
         self.state.take(msg, engine);
         Ok(())
     }
 
     fn undo(&mut self) {
-        self.state = self.saved.pop().expect("there is a step to take back");
+        self.state = self.saved.pop().expect("there is a step to undo");
     }
 
-    fn settle(&mut self) {
+    fn commit(&mut self) {
         self.saved.clear();
     }
 
@@ -86,21 +88,23 @@ impl<S: Service> Cell for ServiceCell<S> {
         self.saved.len()
     }
 
-    fn status(&self, _position: usize) -> &Status {
+    fn status(&self, _position: usize) -> &ActorStatus {
         &self.status
     }
 
     fn accepts(&self, position: usize, engine: &Engine, what: u32) -> bool {
-        match engine.mail[what].content {
-            Content::Message(place) => self.state_at(position).accepts(engine.mail.message::<S::Msg>(self.slot, place)),
-            Content::Reply(..) => false,
+        match engine.messages[what].content {
+            MessageContent::Message(place) => {
+                self.state_at(position).accepts(engine.messages.message::<S::Msg>(self.slot, place))
+            }
+            MessageContent::Reply(..) => false,
         }
     }
 
-    fn reopen(&self, slot: u32, engine: &mut Engine) {
-        engine.mail.reopen_by_content::<S::Msg>(slot, |content, messages| match content {
-            Content::Message(place) => self.state.accepts(&messages[place as usize]),
-            Content::Reply(..) => false,
+    fn update_enabled(&self, slot: u32, engine: &mut Engine) {
+        engine.messages.update_enabled_by_content::<S::Msg>(slot, |content, messages| match content {
+            MessageContent::Message(place) => self.state.accepts(&messages[place as usize]),
+            MessageContent::Reply(..) => false,
         });
     }
 
@@ -111,14 +115,14 @@ impl<S: Service> Cell for ServiceCell<S> {
     }
 
     fn hash_message(&self, engine: &Engine, what: u32) -> Option<u64> {
-        let Content::Message(place) = engine.mail[what].content else { return None };
+        let MessageContent::Message(place) = engine.messages[what].content else { return None };
         let mut hasher = FxHasher::default();
-        engine.mail.message::<S::Msg>(self.slot, place).hash(&mut hasher);
+        engine.messages.message::<S::Msg>(self.slot, place).hash(&mut hasher);
         Some(hasher.finish())
     }
 
     fn variant(&self, engine: &Engine, what: u32) -> u64 {
-        crate::words::variant_of::<S::Msg>(engine, what)
+        crate::describe::variant_of::<S::Msg>(engine, what)
     }
 
     fn view(&self, position: usize) -> Option<&dyn Any> {
@@ -130,7 +134,7 @@ impl<S: Service> Cell for ServiceCell<S> {
     }
 
     fn show_message(&self, engine: &Engine, what: u32) -> String {
-        words::content::<S::Msg>(engine, what)
+        describe::content::<S::Msg>(engine, what)
     }
 
     fn runs(&self) -> u64 {

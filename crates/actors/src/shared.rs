@@ -1,7 +1,7 @@
 //! Variables shared by several actors and tasks, with a vector-clock timestamp for each access.
 //!
 //! Two accesses by different actors, at least one of them a write, race unless one happens before the other.
-//! Happens-before arises from messages, locks and promises, which are all deliveries; [`Pasts`] computes it. All
+//! Happens-before arises from messages, locks and promises, which are all deliveries; [`VectorClocks`] computes it. All
 //! racing pairs of an execution are reported, so that equivalent executions report the same races.
 //!
 //! **Semantics of reads.** Without a reduction, a read returns the newest value, since steps are executed one after
@@ -15,10 +15,10 @@
 //! actor. An actor's history includes the writes it has read.
 
 use crate::Message;
-use crate::cx::Hands;
+use crate::current_step::SETUP;
+use crate::cx::ActorContext;
 use crate::engine::Engine;
-use crate::now::SET_UP;
-use crate::past::{Clock, Pasts, entry};
+use crate::vector_clocks::{VectorClock, VectorClocks, entry};
 use rustc_hash::FxHashMap;
 use std::any::Any;
 use std::fmt;
@@ -60,7 +60,7 @@ impl<T> fmt::Debug for Shared<T> {
 
 /// One access to a variable.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Access {
+pub(crate) struct VariableAccess {
     pub(crate) write: bool,
     pub(crate) step: u32,
     pub(crate) actor: u32,
@@ -73,8 +73,8 @@ pub(crate) struct Access {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DataRace {
     pub(crate) variable: u32,
-    pub(crate) first: Access,
-    pub(crate) second: Access,
+    pub(crate) first: VariableAccess,
+    pub(crate) second: VariableAccess,
 }
 
 /// A value that was written.
@@ -85,7 +85,7 @@ struct Written {
     by: Name,
     /// The actor's own clock entry at the write; 0 for the initial value, which is in every past.
     entry: u32,
-    clock: Clock,
+    clock: VectorClock,
     /// A hash that identifies the value, derived from the writer's history.
     origin: u64,
     /// `true` if this write and all earlier ones are totally ordered by happens-before.
@@ -96,11 +96,11 @@ struct Written {
 #[derive(Default)]
 struct Accesses {
     actor: u32,
-    reads: Vec<Access>,
-    writes: Vec<Access>,
+    reads: Vec<VariableAccess>,
+    writes: Vec<VariableAccess>,
 }
 
-struct Variable {
+struct SharedVariable {
     name: Name,
     /// All values written, the newest last.
     written: Vec<Written>,
@@ -118,12 +118,12 @@ enum Undo {
 /// All variables of a system.
 #[derive(Default)]
 pub(crate) struct Variables {
-    variables: Vec<Variable>,
+    variables: Vec<SharedVariable>,
     by_name: FxHashMap<Name, u32>,
-    pub(crate) pasts: Pasts,
+    pub(crate) clocks: VectorClocks,
     pub(crate) races: Vec<DataRace>,
     /// `true` if a read returns the newest write in its past instead of the newest write.
-    pub(crate) by_past: bool,
+    pub(crate) reads_from_past: bool,
     /// The reason why no more variables can be created, if any.
     pub(crate) closed: Option<&'static str>,
     /// The values that each actor has read, in order, each with its step.
@@ -141,7 +141,7 @@ const WRITTEN: u64 = 0x3217;
 /// The error for variables created too late: with tracked fields, steps of one actor may be unordered, which vector
 /// clocks do not represent.
 pub(crate) const TOO_LATE: &str =
-    "where actors have tracked fields, make the shared variables in the set-up of the test: `System::new_shared`";
+    "in a program with tracked fields, create shared variables during setup, with `System::new_shared`";
 
 impl Variables {
     pub(crate) fn is_empty(&self) -> bool {
@@ -150,21 +150,21 @@ impl Variables {
 
     /// Returns `true` if the clocks of actors and messages are maintained.
     #[inline]
-    pub(crate) fn keeps_pasts(&self) -> bool {
-        self.pasts.causal || !self.is_empty()
+    pub(crate) fn tracks_clocks(&self) -> bool {
+        self.clocks.causal || !self.is_empty()
     }
 
     /// Prepares the log of an actor that is run again from step `from` on, or from its beginning if `None`.
     pub(crate) fn run_again(&mut self, actor: u32, from: Option<u32>) {
         let log = self.logs.get(actor as usize).map_or(&[][..], Vec::as_slice);
         // Steps of the setup come first, although their number is the largest.
-        self.cursor = from
-            .map_or(0, |from| log.iter().position(|&(step, _)| step != SET_UP && step >= from).unwrap_or(log.len()));
+        self.cursor =
+            from.map_or(0, |from| log.iter().position(|&(step, _)| step != SETUP && step >= from).unwrap_or(log.len()));
     }
 
     /// Undoes all accesses of steps from `depth` on.
     pub(crate) fn rewind(&mut self, depth: u32) {
-        let gone = |step: u32| step != SET_UP && step >= depth;
+        let gone = |step: u32| step != SETUP && step >= depth;
         while self.undo.last().is_some_and(|&(step, _)| gone(step)) {
             match self.undo.pop().expect("the loop checked").1 {
                 Undo::Variable => self.unmake(),
@@ -187,29 +187,29 @@ impl Variables {
         while self.races.last().is_some_and(|race| gone(race.second.step)) {
             self.races.pop();
         }
-        self.pasts.rewind(depth);
+        self.clocks.rewind(depth);
     }
 
     fn unmake(&mut self) {
-        let variable = self.variables.pop().expect("there is one to take back");
+        let variable = self.variables.pop().expect("there is a variable to remove");
         self.by_name.remove(&variable.name);
         if self.variables.is_empty() {
-            self.pasts.forget();
+            self.clocks.forget();
         }
     }
 
     /// Makes everything that has happened so far permanent.
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn commit(&mut self) {
         self.undo.clear();
-        self.pasts.settle();
+        self.clocks.commit();
         let all = self.variables.iter_mut().flat_map(|variable| &mut variable.accesses);
         let accesses = all.flat_map(|of| of.reads.iter_mut().chain(&mut of.writes));
         let raced = self.races.iter_mut().flat_map(|race| [&mut race.first, &mut race.second]);
         for access in accesses.chain(raced) {
-            access.step = SET_UP;
+            access.step = SETUP;
         }
         for (step, _) in self.logs.iter_mut().flatten() {
-            *step = SET_UP;
+            *step = SETUP;
         }
     }
 
@@ -222,12 +222,13 @@ impl Variables {
 
     /// Records an access and the races in which it takes part.
     fn access(&mut self, variable: u32, write: bool, step: u32, actor: u32, site: &'static Location<'static>) {
-        let clock = self.pasts.of(actor);
-        let second = Access { write, step, actor, entry: entry(clock, actor), site };
+        let clock = self.clocks.of(actor);
+        let second = VariableAccess { write, step, actor, entry: entry(clock, actor), site };
         let known = &mut self.variables[variable as usize];
         for of in known.accesses.iter().filter(|of| of.actor != actor) {
             let reached = entry(clock, of.actor);
-            let unordered = |accesses: &'_ Vec<Access>| accesses.partition_point(|access| access.entry <= reached);
+            let unordered =
+                |accesses: &'_ Vec<VariableAccess>| accesses.partition_point(|access| access.entry <= reached);
             let writes = &of.writes[unordered(&of.writes)..];
             let reads = if write { &of.reads[unordered(&of.reads)..] } else { &[] };
             self.races.extend(writes.iter().chain(reads).map(|&first| DataRace { variable, first, second }));
@@ -245,10 +246,10 @@ impl Variables {
     fn seen(&self, variable: u32, actor: u32) -> &Written {
         let written = &self.variables[variable as usize].written;
         let newest = written.last().expect("a variable has a value from the beginning");
-        if !self.by_past {
+        if !self.reads_from_past {
             return newest;
         }
-        let clock = self.pasts.of(actor);
+        let clock = self.clocks.of(actor);
         let past = || written.iter().filter(|one| one.before(actor, clock));
         let seen = if newest.chained {
             past().next_back()
@@ -263,7 +264,7 @@ impl Variables {
     }
 
     fn write(&mut self, variable: u32, step: u32, actor: u32, by: Name, value: Rc<dyn Any>, origin: u64) {
-        let clock: Clock = self.pasts.of(actor).into();
+        let clock: VectorClock = self.clocks.of(actor).into();
         let written = &mut self.variables[variable as usize].written;
         let chained = written.last().is_none_or(|last| last.chained && last.before(actor, &clock));
         written.push(Written { value, actor, by, entry: entry(&clock, actor), clock, origin, chained });
@@ -281,37 +282,37 @@ impl Written {
 impl Engine {
     /// Creates a variable in the current step and returns its name and number.
     fn make_variable(&mut self, value: Rc<dyn Any>) -> (Name, u32) {
-        let name = self.now.next_name().mixed(VARIABLE);
-        if self.now.muted {
-            let number = self.shared.by_name.get(&name).expect("what is run again makes what it made before");
+        let name = self.current.next_name().mixed(VARIABLE);
+        if self.current.muted {
+            let number = self.shared.by_name.get(&name).expect("code that is run again creates the same variables");
             return (name, *number);
         }
         if let Some(why) = self.shared.closed {
-            self.now.misuse(|| why.to_owned());
+            self.current.misuse(|| why.to_owned());
         }
         // A creation cannot be replayed from a record, so the step is not memoized.
-        self.now.record = None;
-        let (step, actor) = (self.now.step, self.now.actor);
+        self.current.record = None;
+        let (step, actor) = (self.current.step, self.current.actor);
         let number = self.shared.variables.len() as u32;
         self.shared.undo.push((step, Undo::Variable));
-        let origin = Name(self.now.history).mixed(name.0).0;
+        let origin = Name(self.current.history).mixed(name.0).0;
         let first = Written { value, actor, by: Name::ROOT, entry: 0, clock: Rc::from([]), origin, chained: true };
-        self.shared.variables.push(Variable { name, written: vec![first], accesses: Vec::new() });
+        self.shared.variables.push(SharedVariable { name, written: vec![first], accesses: Vec::new() });
         self.shared.by_name.insert(name, number);
-        self.shared.pasts.began(actor, step);
+        self.shared.clocks.advance(actor, step);
         (name, number)
     }
 
     fn read_variable(&mut self, variable: u32, site: &'static Location<'static>) -> Rc<dyn Any> {
         // The step depends on more than the actor's history, so it is not memoized.
-        self.now.record = None;
-        let (step, actor) = (self.now.step, self.now.actor);
+        self.current.record = None;
+        let (step, actor) = (self.current.step, self.current.actor);
         self.shared.access(variable, false, step, actor, site);
         let seen = self.shared.seen(variable, actor);
         let (value, origin) = (seen.value.clone(), seen.origin);
-        self.now.history = Name(self.now.history).mixed(origin).0;
-        let about = &mut self.about[actor as usize];
-        about.history = Name(about.history).mixed(origin).0;
+        self.current.history = Name(self.current.history).mixed(origin).0;
+        let info = &mut self.actors[actor as usize];
+        info.history = Name(info.history).mixed(origin).0;
         if self.shared.logs.len() <= actor as usize {
             self.shared.logs.resize_with(actor as usize + 1, Vec::new);
         }
@@ -321,13 +322,13 @@ impl Engine {
     }
 
     fn write_variable(&mut self, variable: u32, value: Rc<dyn Any>, site: &'static Location<'static>) {
-        self.now.record = None;
-        let (step, actor) = (self.now.step, self.now.actor);
+        self.current.record = None;
+        let (step, actor) = (self.current.step, self.current.actor);
         self.shared.access(variable, true, step, actor, site);
         // Changes the history so that the next write of this step gets a different origin.
-        self.now.history = Name(self.now.history).mixed(WRITTEN).0;
-        let by = self.about[actor as usize].name;
-        self.shared.write(variable, step, actor, by, value, self.now.history);
+        self.current.history = Name(self.current.history).mixed(WRITTEN).0;
+        let by = self.actors[actor as usize].name;
+        self.shared.write(variable, step, actor, by, value, self.current.history);
     }
 
     /// Returns the next value in the log of an actor that is run again.
@@ -338,7 +339,7 @@ impl Engine {
     }
 }
 
-impl Hands {
+impl ActorContext {
     pub(crate) fn new_shared<T: Message>(&self, value: T) -> Shared<T> {
         let (name, number) = self.engine.borrow_mut().make_variable(Rc::new(value));
         Shared { name, number, of: PhantomData }
@@ -346,7 +347,7 @@ impl Hands {
 
     pub(crate) fn read<T: Message>(&self, variable: Shared<T>, site: &'static Location<'static>) -> T {
         let engine = &mut *self.engine.borrow_mut();
-        let value = if engine.now.muted {
+        let value = if engine.current.muted {
             engine.read_again(self.me.slot)
         } else {
             engine.read_variable(engine.shared.number(variable), site)
@@ -356,7 +357,7 @@ impl Hands {
 
     pub(crate) fn write<T: Message>(&self, variable: Shared<T>, value: T, site: &'static Location<'static>) {
         let engine = &mut *self.engine.borrow_mut();
-        if !engine.now.muted {
+        if !engine.current.muted {
             engine.write_variable(engine.shared.number(variable), Rc::new(value), site);
         }
     }

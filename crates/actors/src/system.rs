@@ -3,19 +3,19 @@
 use crate::address::{Addr, Recipient};
 use crate::checks::{Check, CheckTarget};
 use crate::condvar::Condvar;
-use crate::cx::Hands;
+use crate::current_step::TEST;
+use crate::cx::ActorContext;
 use crate::delivery::Delivery;
 use crate::engine::Engine;
 use crate::environment::Environment;
-use crate::idle::Idle;
 use crate::inbox::Inbox;
 use crate::lock::{Lock, Mutex};
 use crate::machine::ActorMachine;
-use crate::now::TEST;
-use crate::promise::{ActorOps, HandsOf, Promise, Task};
+use crate::promise::{ActorOps, ContextRef, Promise, Task};
 use crate::rwlock::RwLock;
 use crate::semaphore::Semaphore;
 use crate::shared::Shared;
+use crate::test_cell::TestCell;
 use crate::{Actor, Message};
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -23,7 +23,7 @@ use whippet_model::MachineError;
 
 /// The system that the body of a test sets up: the body creates actors, sends the first messages and declares checks.
 ///
-/// No message is delivered while the body runs, except by [`settle`](System::settle).
+/// No message is delivered while the body runs, except by [`finish_setup`](System::finish_setup).
 ///
 /// ```
 /// use whippet_actors::{Actor, Cx, System};
@@ -38,7 +38,7 @@ use whippet_model::MachineError;
 /// fn counts(system: &mut System) {
 ///     let counter = system.spawn(Counter(0));
 ///     system.send(counter, 1);
-///     system.settle(); // ends the setup: delivered in one fixed order, not explored
+///     system.finish_setup(); // ends the setup: delivered in one fixed order, not explored
 ///     system.send(counter, 2);
 ///     system.send(counter, 3);
 ///     system.at_end(counter, |counter| assert_eq!(counter.0, 6));
@@ -47,22 +47,22 @@ use whippet_model::MachineError;
 /// ```
 pub struct System {
     machine: ActorMachine,
-    hands: Hands,
+    context: ActorContext,
     error: Option<MachineError>,
 }
 
-/// The maximum number of messages delivered by [`System::settle`].
-const SET_UP_MESSAGES: usize = 100_000;
+/// The maximum number of messages delivered by [`System::finish_setup`].
+const MAX_SETUP_MESSAGES: usize = 100_000;
 
 impl System {
     pub(crate) fn new(delivery: Delivery, environment: Environment) -> System {
         let engine = Rc::new(RefCell::new(Engine::new()));
         let machine = ActorMachine::new(engine.clone(), delivery, environment);
-        let me = engine.borrow_mut().create::<()>("the test".into(), |_| Box::new(Idle::default()));
+        let me = engine.borrow_mut().create::<()>("the test".into(), |_| Box::new(TestCell::default()));
         assert_eq!(me.slot, TEST, "the test comes first");
-        let hands = Hands { me, engine };
-        let mut system = System { machine, hands, error: None };
-        system.adopt();
+        let context = ActorContext { me, engine };
+        let mut system = System { machine, context, error: None };
+        system.start_new_actors();
         system
     }
 
@@ -81,13 +81,13 @@ impl System {
     }
 
     /// Starts the actors that were created.
-    fn adopt(&mut self) {
-        self.hands.engine.borrow_mut().now.leave_test();
-        if let Err(error) = self.machine.adopt() {
+    fn start_new_actors(&mut self) {
+        self.context.engine.borrow_mut().current.leave_test();
+        if let Err(error) = self.machine.start_new_actors() {
             self.error.get_or_insert(error);
         }
         // Bodies act under their own names; further effects belong to the test again.
-        self.hands.engine.borrow_mut().now.back_to_test();
+        self.context.engine.borrow_mut().current.back_to_test();
     }
 
     /// Creates an actor.
@@ -107,8 +107,8 @@ impl System {
     /// });
     /// ```
     pub fn spawn<A: Actor + Clone>(&mut self, actor: A) -> Addr<A> {
-        let addr = self.hands.spawn(None, actor);
-        self.adopt();
+        let addr = self.context.spawn(None, actor);
+        self.start_new_actors();
         addr
     }
 
@@ -129,8 +129,8 @@ impl System {
     /// assert!(failure.contains("1. till of the shop receives 2"), "{failure}");
     /// ```
     pub fn spawn_named<A: Actor + Clone>(&mut self, name: &str, actor: A) -> Addr<A> {
-        let addr = self.hands.spawn(Some(name), actor);
-        self.adopt();
+        let addr = self.context.spawn(Some(name), actor);
+        self.start_new_actors();
         addr
     }
 
@@ -148,8 +148,8 @@ impl System {
         M: Message,
         F: AsyncFn(&mut Inbox<M>) + Send + 'static,
     {
-        let recipient = self.hands.spawn_fn(None, body);
-        self.adopt();
+        let recipient = self.context.spawn_fn(None, body);
+        self.start_new_actors();
         recipient
     }
 
@@ -170,8 +170,8 @@ impl System {
         M: Message,
         F: AsyncFn(&mut Inbox<M>) + Send + 'static,
     {
-        let recipient = self.hands.spawn_fn(Some(name), body);
-        self.adopt();
+        let recipient = self.context.spawn_fn(Some(name), body);
+        self.start_new_actors();
         recipient
     }
 
@@ -189,8 +189,8 @@ impl System {
         T: Message,
         F: AsyncFn(&mut Task) -> T + Send + 'static,
     {
-        let promise = self.hands.spawn_task("task", body);
-        self.adopt();
+        let promise = self.context.spawn_task("task", body);
+        self.start_new_actors();
         promise
     }
 
@@ -207,8 +207,8 @@ impl System {
     /// });
     /// ```
     pub fn new_lock(&mut self) -> Lock {
-        let lock = self.hands.new_lock();
-        self.adopt();
+        let lock = self.context.new_lock();
+        self.start_new_actors();
         lock
     }
 
@@ -222,8 +222,8 @@ impl System {
     /// });
     /// ```
     pub fn new_mutex(&mut self) -> Mutex {
-        let mutex = self.hands.new_mutex();
-        self.adopt();
+        let mutex = self.context.new_mutex();
+        self.start_new_actors();
         mutex
     }
 
@@ -238,8 +238,8 @@ impl System {
     /// });
     /// ```
     pub fn new_rwlock(&mut self) -> RwLock {
-        let lock = self.hands.new_rwlock();
-        self.adopt();
+        let lock = self.context.new_rwlock();
+        self.start_new_actors();
         lock
     }
 
@@ -254,8 +254,8 @@ impl System {
     /// assert!(failure.starts_with("deadlock"));
     /// ```
     pub fn new_semaphore(&mut self, permits: u32) -> Semaphore {
-        let semaphore = self.hands.new_semaphore(permits);
-        self.adopt();
+        let semaphore = self.context.new_semaphore(permits);
+        self.start_new_actors();
         semaphore
     }
 
@@ -273,8 +273,8 @@ impl System {
     /// assert!(failure.starts_with("deadlock"));
     /// ```
     pub fn new_condvar(&mut self) -> Condvar {
-        let condvar = self.hands.new_condvar();
-        self.adopt();
+        let condvar = self.context.new_condvar();
+        self.start_new_actors();
         condvar
     }
 
@@ -291,7 +291,7 @@ impl System {
     /// assert!(failure.starts_with("race"), "{failure}");
     /// ```
     pub fn new_shared<T: Message>(&mut self, value: T) -> Shared<T> {
-        self.hands.new_shared(value)
+        self.context.new_shared(value)
     }
 
     /// Sends a message.
@@ -307,7 +307,7 @@ impl System {
     /// ```
     #[track_caller]
     pub fn send<M: Message>(&mut self, to: impl Into<Recipient<M>>, message: M) {
-        self.hands.send(to, message);
+        self.context.send(to, message);
     }
 
     /// Ends the setup: delivers pending messages in the order they were sent until none is deliverable. This is done
@@ -320,19 +320,19 @@ impl System {
     ///     let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| loop { inbox.receive().await; });
     ///     sys.send(sink, 1);
     ///     sys.send(sink, 2);
-    ///     sys.settle(); // both are delivered here, in this order
+    ///     sys.finish_setup(); // both are delivered here, in this order
     ///     sys.send(sink, 3);
     /// }).unwrap();
     /// assert_eq!((verdict.counters.executions, verdict.counters.transitions), (1, 1));
     /// ```
-    pub fn settle(&mut self) {
-        self.hands.engine.borrow_mut().now.leave_test();
+    pub fn finish_setup(&mut self) {
+        self.context.engine.borrow_mut().current.leave_test();
         if self.error.is_none()
-            && let Err(error) = self.machine.settle(SET_UP_MESSAGES)
+            && let Err(error) = self.machine.run_setup(MAX_SETUP_MESSAGES)
         {
             self.error = Some(error);
         }
-        self.hands.engine.borrow_mut().now.back_to_test();
+        self.context.engine.borrow_mut().current.back_to_test();
     }
 
     /// Adds a check that runs on the states of the named actors after every step of one of them.
@@ -394,11 +394,11 @@ impl System {
 }
 
 impl ActorOps for System {
-    fn hands(&self) -> HandsOf<'_> {
-        HandsOf(&self.hands)
+    fn context(&self) -> ContextRef<'_> {
+        ContextRef(&self.context)
     }
 
-    fn made(&mut self) {
-        self.adopt();
+    fn after_spawn(&mut self) {
+        self.start_new_actors();
     }
 }

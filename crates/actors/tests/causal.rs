@@ -133,7 +133,7 @@ fn settling_orders_later_sends_only() {
     let seen = orders(|system, sink| {
         sender(system, sink, &[11]);
         sender(system, sink, &[12]);
-        system.settle();
+        system.finish_setup();
         system.send(sink, 9);
         system.send(sink, 13);
     });

@@ -7,7 +7,7 @@ use crate::output::{print, print_note};
 use crate::progress::ProgressDisplay;
 use std::path::{Path, PathBuf};
 use whippet_model::{Finding, Verdict};
-use whippet_report::{Exit, Meter, Run, json_text, shortfall, text};
+use whippet_report::{Exit, Meter, RunInfo, json_text, shortfall, text};
 use whippet_search::{Options, Reduction, Rule};
 
 pub(crate) fn explore(command: &Explore) -> CommandResult {
@@ -19,7 +19,7 @@ pub(crate) fn explore(command: &Explore) -> CommandResult {
         let display = ProgressDisplay::new("");
         target.program.explore(&options, &display).map_err(CommandError::usage)?
     };
-    let mut run = Run::new(&target.name, &options);
+    let mut run = RunInfo::new(&target.name, &options);
     run.parameters.clone_from(&target.parameters);
     run.delivery.clone_from(&target.delivery);
     run.usage = meter.read();

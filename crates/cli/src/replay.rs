@@ -8,7 +8,7 @@ use serde_json::json;
 use std::io::Read;
 use std::path::Path;
 use whippet_model::Problem;
-use whippet_report::{Exit, schedule_in, story};
+use whippet_report::{Exit, counterexample, schedule_in};
 use whippet_search::Replayed;
 
 pub(crate) fn replay(command: &Replay) -> CommandResult {
@@ -26,7 +26,7 @@ pub(crate) fn replay(command: &Replay) -> CommandResult {
             "subject": target.name,
             "parameters": target.parameters.iter().cloned().collect::<std::collections::BTreeMap<_, _>>(),
             "delivery": target.delivery,
-            "story": replayed.story,
+            "story": replayed.trace,
             "problems": replayed.problems.iter().map(problem).collect::<Vec<_>>(),
         }))?;
     } else {
@@ -50,7 +50,7 @@ fn problem(problem: &Problem) -> serde_json::Value {
 }
 
 fn render(target: &ChosenProgram, replayed: &Replayed) -> String {
-    let mut text = format!("{}\n{}", target.title(), story(&replayed.story));
+    let mut text = format!("{}\n{}", target.title(), counterexample(&replayed.trace));
     for problem in &replayed.problems {
         let place = problem.place.as_ref().map_or_else(String::new, |place| format!(" at {place}"));
         let warning = if problem.warning { " (warning)" } else { "" };

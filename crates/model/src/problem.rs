@@ -130,7 +130,7 @@ impl fmt::Display for StepDescription {
 /// }).unwrap();
 /// let finding = &verdict.findings[0];
 /// assert_eq!(finding.executions, 1, "of two");
-/// assert_eq!(finding.schedule.decisions.len(), finding.story.len());
+/// assert_eq!(finding.schedule.decisions.len(), finding.counterexample.len());
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Finding {
@@ -145,7 +145,7 @@ pub struct Finding {
     /// The decisions that reproduce the error. No other decisions are needed.
     pub schedule: Schedule,
     /// The counterexample: a description of each step of the schedule.
-    pub story: Vec<StepDescription>,
+    pub counterexample: Vec<StepDescription>,
     /// Number of executions in which the error was seen.
     pub executions: u64,
 }

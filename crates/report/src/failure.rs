@@ -1,12 +1,12 @@
 //! The text of a failing test.
 
+use crate::counterexample::{counterexample, headline};
 use crate::numbers::count;
-use crate::story::{headline, story};
 use crate::{Exit, plain};
 use whippet_model::Verdict;
 
 /// The number of findings that a failing test shows in full.
-const STORIES: usize = 3;
+const MAX_SHOWN: usize = 3;
 
 /// Returns the text of a failing test, without colours, or `None` if the test passes: everything was covered and
 /// nothing found. `replays` holds the replay command of each finding; it may be shorter than the list of findings.
@@ -29,7 +29,7 @@ pub fn failure(verdict: &Verdict, partial: bool, replays: &[String]) -> Option<S
         Exit::Holds => return None,
         Exit::NoVerdict if partial => return None,
         Exit::NoVerdict => no_verdict(verdict),
-        Exit::Found => stories(verdict, replays),
+        Exit::Found => counterexamples(verdict, replays),
     };
     for note in &verdict.notes {
         text += &format!("note: {note}\n");
@@ -43,16 +43,16 @@ fn no_verdict(verdict: &Verdict) -> String {
     format!("no verdict after {}: {why}\n", count(verdict.counters.executions, "execution"))
 }
 
-fn stories(verdict: &Verdict, replays: &[String]) -> String {
+fn counterexamples(verdict: &Verdict, replays: &[String]) -> String {
     let mut text = String::new();
-    for (i, finding) in verdict.findings.iter().enumerate().take(STORIES) {
-        text += &format!("{}\n{}", headline(finding), story(&finding.story));
+    for (i, finding) in verdict.findings.iter().enumerate().take(MAX_SHOWN) {
+        text += &format!("{}\n{}", headline(finding), counterexample(&finding.counterexample));
         if let Some(replay) = replays.get(i) {
             text += &format!("  replay: {replay}\n");
         }
         text.push('\n');
     }
-    for finding in verdict.findings.iter().skip(STORIES) {
+    for finding in verdict.findings.iter().skip(MAX_SHOWN) {
         text += &format!("also: {}\n", headline(finding));
     }
     let findings = count(verdict.findings.len() as u64, "finding");

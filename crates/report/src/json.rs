@@ -1,6 +1,6 @@
 //! The JSON report for scripts: one versioned object.
 
-use crate::Run;
+use crate::RunInfo;
 use serde::Serialize;
 use serde::de::Error;
 use serde_json::{Map, Value};
@@ -11,9 +11,9 @@ use whippet_model::{
 /// The version of the object that this build writes. Fields may be added without a new version.
 ///
 /// ```
-/// use whippet_report::{REPORT_VERSION, Run, json};
+/// use whippet_report::{REPORT_VERSION, RunInfo, json};
 /// # let verdict = whippet::Checker::new("holds").explore(|_sys| {}).unwrap();
-/// let report = json(&Run::new("holds", &whippet_search::Options::default()), &verdict);
+/// let report = json(&RunInfo::new("holds", &whippet_search::Options::default()), &verdict);
 /// assert_eq!(report["version"], REPORT_VERSION);
 /// ```
 pub const REPORT_VERSION: u32 = 1;
@@ -21,16 +21,16 @@ pub const REPORT_VERSION: u32 = 1;
 /// The value of the object's field `format`.
 ///
 /// ```
-/// use whippet_report::{FORMAT, Run, json};
+/// use whippet_report::{FORMAT, RunInfo, json};
 /// # let verdict = whippet::Checker::new("holds").explore(|_sys| {}).unwrap();
-/// let report = json(&Run::new("holds", &whippet_search::Options::default()), &verdict);
+/// let report = json(&RunInfo::new("holds", &whippet_search::Options::default()), &verdict);
 /// assert_eq!(report["format"], FORMAT);
 /// ```
 pub const FORMAT: &str = "whippet report";
 
 /// The fields of the report, in the order in which they are written.
 #[derive(Serialize)]
-struct Object<'a> {
+struct ReportJson<'a> {
     format: &'static str,
     version: u32,
     subject: &'a str,
@@ -55,8 +55,8 @@ struct Object<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     unstable: Option<u64>,
     depth: usize,
-    findings: Vec<Entry<'a>>,
-    warnings: Vec<Entry<'a>>,
+    findings: Vec<FindingJson<'a>>,
+    warnings: Vec<FindingJson<'a>>,
     complete: bool,
     limits: &'a [LimitHit],
     notes: &'a [String],
@@ -69,19 +69,20 @@ struct Object<'a> {
 
 /// A finding or a warning.
 #[derive(Serialize)]
-struct Entry<'a> {
+struct FindingJson<'a> {
     kind: FindingKind,
     message: &'a str,
     place: Option<&'a str>,
     executions: u64,
-    story: &'a [StepDescription],
+    #[serde(rename = "story")]
+    counterexample: &'a [StepDescription],
     schedule: Value,
 }
 
-impl<'a> Object<'a> {
-    fn new(run: &'a Run, verdict: &'a Verdict) -> Object<'a> {
+impl<'a> ReportJson<'a> {
+    fn new(run: &'a RunInfo, verdict: &'a Verdict) -> ReportJson<'a> {
         let counters = &verdict.counters;
-        Object {
+        ReportJson {
             format: FORMAT,
             version: REPORT_VERSION,
             subject: &run.subject,
@@ -100,8 +101,8 @@ impl<'a> Object<'a> {
             events: counters.events,
             unstable: counters.unstable,
             depth: counters.depth,
-            findings: verdict.findings.iter().map(Entry::new).collect(),
-            warnings: verdict.warnings.iter().map(Entry::new).collect(),
+            findings: verdict.findings.iter().map(FindingJson::new).collect(),
+            warnings: verdict.warnings.iter().map(FindingJson::new).collect(),
             complete: verdict.complete,
             limits: &verdict.limits,
             notes: &verdict.notes,
@@ -114,14 +115,14 @@ impl<'a> Object<'a> {
     }
 }
 
-impl<'a> Entry<'a> {
-    fn new(finding: &'a Finding) -> Entry<'a> {
-        Entry {
+impl<'a> FindingJson<'a> {
+    fn new(finding: &'a Finding) -> FindingJson<'a> {
+        FindingJson {
             kind: finding.kind,
             message: &finding.message,
             place: finding.place.as_deref(),
             executions: finding.executions,
-            story: &finding.story,
+            counterexample: &finding.counterexample,
             schedule: finding.schedule.to_value(),
         }
     }
@@ -130,29 +131,29 @@ impl<'a> Entry<'a> {
 /// Returns the report as one JSON object.
 ///
 /// ```
-/// use whippet_report::{Run, json};
+/// use whippet_report::{RunInfo, json};
 /// let verdict = whippet::Checker::new("holds").explore(|_sys| {}).unwrap();
-/// let run = Run::new("holds", &whippet_search::Options::default()).with_parameter("workers", "4");
+/// let run = RunInfo::new("holds", &whippet_search::Options::default()).with_parameter("workers", "4");
 /// let report = json(&run, &verdict);
 /// assert_eq!((&report["executions"], &report["complete"]), (&1.into(), &true.into()));
 /// assert_eq!(report["parameters"]["workers"], 4);
 /// ```
 #[must_use]
-pub fn json(run: &Run, verdict: &Verdict) -> Value {
-    serde_json::to_value(Object::new(run, verdict)).expect("strings and numbers always serialise")
+pub fn json(run: &RunInfo, verdict: &Verdict) -> Value {
+    serde_json::to_value(ReportJson::new(run, verdict)).expect("strings and numbers always serialise")
 }
 
 /// Returns the report as the text of a file, with its fields in order of importance.
 ///
 /// ```
-/// use whippet_report::{Run, json_text};
+/// use whippet_report::{RunInfo, json_text};
 /// let verdict = whippet::Checker::new("holds").explore(|_sys| {}).unwrap();
-/// let text = json_text(&Run::new("holds", &whippet_search::Options::default()), &verdict);
+/// let text = json_text(&RunInfo::new("holds", &whippet_search::Options::default()), &verdict);
 /// assert!(text.starts_with("{\n  \"format\": \"whippet report\",\n  \"version\": 1,\n  \"subject\": \"holds\""));
 /// ```
 #[must_use]
-pub fn json_text(run: &Run, verdict: &Verdict) -> String {
-    let object = Object::new(run, verdict);
+pub fn json_text(run: &RunInfo, verdict: &Verdict) -> String {
+    let object = ReportJson::new(run, verdict);
     let mut text = serde_json::to_string_pretty(&object).expect("strings and numbers always serialise");
     text.push('\n');
     text
@@ -170,12 +171,12 @@ fn typed(text: &str) -> Value {
 /// finding, counted from 1; the numbers of warnings follow those of the findings.
 ///
 /// ```
-/// use whippet_report::{Run, json_text, schedule_in};
+/// use whippet_report::{RunInfo, json_text, schedule_in};
 /// # let verdict = whippet::Checker::new("picky").explore(|sys| {
 /// #     let picky = sys.spawn_fn(async |inbox: &mut whippet::Inbox<u8>| assert_eq!(inbox.receive().await, 1));
 /// #     sys.send(picky, 2);
 /// # }).unwrap();
-/// let report = json_text(&Run::new("picky", &whippet_search::Options::default()), &verdict);
+/// let report = json_text(&RunInfo::new("picky", &whippet_search::Options::default()), &verdict);
 /// let schedule = &verdict.findings[0].schedule;
 /// assert_eq!(schedule_in(&report, 1).unwrap(), *schedule);
 /// assert_eq!(schedule_in(&schedule.to_json(), 1).unwrap(), *schedule);

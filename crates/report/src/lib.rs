@@ -1,6 +1,6 @@
 //! Presents a verdict as JSON, as terminal text, or as the text of a failing test.
 //!
-//! One [`Verdict`](whippet_model::Verdict) and one [`Run`] (the program, the options and the cost) become
+//! One [`Verdict`](whippet_model::Verdict) and one [`RunInfo`] (the program, the options and the cost) become
 //! * [`json`]: one versioned object, which scripts and `whippet replay` read;
 //! * [`text`]: a short table and the counterexamples, for a terminal;
 //! * [`failure`]: the text of a failing test.
@@ -8,22 +8,22 @@
 //! Nothing here prints: everything is returned. Texts contain colours as escape codes; [`plain`] removes them, and the
 //! streams of `anstream` remove them automatically where colours cannot be shown.
 
+mod counterexample;
 mod exit;
 mod failure;
 mod json;
 mod numbers;
 mod run;
-mod story;
 mod style;
 mod text;
 mod usage;
 
+pub use counterexample::{counterexample, headline};
 pub use exit::Exit;
 pub use failure::failure;
 pub use json::{FORMAT, REPORT_VERSION, json, json_text, schedule_in};
 pub use numbers::{grouped, guess};
-pub use run::Run;
-pub use story::{headline, story};
+pub use run::RunInfo;
 pub use style::plain;
 pub use text::{shortfall, text};
 pub use usage::{Meter, Usage};

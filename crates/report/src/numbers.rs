@@ -30,7 +30,7 @@ pub fn grouped(number: u64) -> String {
 #[must_use]
 pub fn guess(estimate: &Estimate) -> String {
     if !estimate.total.is_finite() || !estimate.error.is_finite() {
-        return "nobody knows how many".into();
+        return "an unknown number of".into();
     }
     let unit = unit(estimate.error).min(unit(estimate.total));
     let total = rounded(estimate.total, unit);
@@ -79,7 +79,7 @@ mod tests {
         assert_eq!(guessed(1_234.0, 56_789.0), "about 1,200 ± 56,800");
         assert_eq!(guessed(7.0, 0.0), "about 7");
         assert_eq!(guessed(3.2e12, 1e11), "about 3.2e12 ± 1.0e11");
-        assert_eq!(guessed(f64::INFINITY, 1.0), "nobody knows how many");
+        assert_eq!(guessed(f64::INFINITY, 1.0), "an unknown number of");
     }
 
     #[test]

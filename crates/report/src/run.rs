@@ -6,13 +6,13 @@ use whippet_search::{Options, Order, Reduction, Rule};
 /// The program that was searched, the options of the search, and its cost.
 ///
 /// ```
-/// use whippet_report::Run;
-/// let run = Run::new("pi", &whippet_search::Options::default()).with_parameter("workers", "4");
+/// use whippet_report::RunInfo;
+/// let run = RunInfo::new("pi", &whippet_search::Options::default()).with_parameter("workers", "4");
 /// assert_eq!(run.title(), "pi(workers=4)");
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 #[must_use = "a run is one half of a report: pass it to json(), text() or failure()"]
-pub struct Run {
+pub struct RunInfo {
     /// The program's name, or the file that contains it.
     pub subject: String,
     /// The program's parameters with their values, in declaration order.
@@ -33,10 +33,10 @@ pub struct Run {
     pub usage: Usage,
 }
 
-impl Run {
+impl RunInfo {
     /// Creates a run of `subject` with these options, without parameters, delivery and cost.
-    pub fn new(subject: impl Into<String>, options: &Options) -> Run {
-        Run {
+    pub fn new(subject: impl Into<String>, options: &Options) -> RunInfo {
+        RunInfo {
             subject: subject.into(),
             parameters: Vec::new(),
             reduction: options.reduction,
@@ -50,7 +50,7 @@ impl Run {
     }
 
     /// Adds a parameter.
-    pub fn with_parameter(mut self, name: impl Into<String>, value: impl Into<String>) -> Run {
+    pub fn with_parameter(mut self, name: impl Into<String>, value: impl Into<String>) -> RunInfo {
         self.parameters.push((name.into(), value.into()));
         self
     }
@@ -68,11 +68,11 @@ impl Run {
     /// Returns `true` if the search was a random sample.
     ///
     /// ```
-    /// use whippet_report::Run;
+    /// use whippet_report::RunInfo;
     /// use whippet_search::{Options, Reduction};
     /// let random = Options { reduction: Reduction::Random, ..Options::default() };
-    /// assert!(Run::new("pi", &random).is_sample());
-    /// assert!(!Run::new("pi", &Options::default()).is_sample());
+    /// assert!(RunInfo::new("pi", &random).is_sample());
+    /// assert!(!RunInfo::new("pi", &Options::default()).is_sample());
     /// ```
     #[must_use]
     pub fn is_sample(&self) -> bool {

@@ -1,15 +1,15 @@
 //! The report for a terminal: the run, a short table of counters, the counterexamples and the conclusion.
 
+use crate::counterexample::{counterexample, headline_in};
 use crate::numbers::{bytes, count, grouped, guess, seconds};
-use crate::story::{headline_in, story};
 use crate::style::{BAD, DOUBT, FAINT, GOOD, STRONG, styled};
-use crate::{Exit, Run};
+use crate::{Exit, RunInfo};
 use anstyle::Style;
 use whippet_model::{Finding, LimitHit, Verdict};
 use whippet_search::{Order, Reduction, Rule};
 
 /// The number of findings, and of warnings, that are shown in full. The rest is only counted; the JSON contains all.
-const STORIES: usize = 5;
+const MAX_SHOWN: usize = 5;
 
 /// Returns the whole report. `replays` holds the replay command of each finding; it may be shorter than the list of
 /// findings.
@@ -17,14 +17,14 @@ const STORIES: usize = 5;
 /// The text contains colours: print it through a stream of `anstream`, or remove them with [`plain`](crate::plain).
 ///
 /// ```
-/// use whippet_report::{Run, plain, text};
+/// use whippet_report::{RunInfo, plain, text};
 /// let verdict = whippet::Checker::new("holds").explore(|_sys| {}).unwrap();
-/// let report = plain(&text(&Run::new("holds", &whippet_search::Options::default()), &verdict, &[]));
+/// let report = plain(&text(&RunInfo::new("holds", &whippet_search::Options::default()), &verdict, &[]));
 /// assert!(report.starts_with("holds · optimal\n"));
 /// assert!(report.ends_with("Nothing found: every order was covered, in 1 execution.\n"));
 /// ```
 #[must_use]
-pub fn text(run: &Run, verdict: &Verdict, replays: &[String]) -> String {
+pub fn text(run: &RunInfo, verdict: &Verdict, replays: &[String]) -> String {
     let mut text = format!("{} · {}\n\n", styled(STRONG, run.title()), method(run));
     for (name, value) in table(run, verdict) {
         text += &format!("  {name:<12}  {value:>9}\n");
@@ -32,14 +32,14 @@ pub fn text(run: &Run, verdict: &Verdict, replays: &[String]) -> String {
     for note in &verdict.notes {
         text += &format!("\n{} {note}\n", styled(STRONG, "note:"));
     }
-    text += &stories(&verdict.findings, BAD, verdict, replays);
-    text += &stories(&verdict.warnings, DOUBT, verdict, &[]);
+    text += &counterexamples(&verdict.findings, BAD, verdict, replays);
+    text += &counterexamples(&verdict.warnings, DOUBT, verdict, &[]);
     text += &format!("\n{}\n", conclusion(run, verdict));
     text
 }
 
 /// Describes the search: `transdpor, order eca, with sleep sets, rule table1, delivery fifo`.
-fn method(run: &Run) -> String {
+fn method(run: &RunInfo) -> String {
     let mut parts = vec![run.reduction.to_string()];
     if run.order != Order::Default {
         parts.push(format!("order {}", run.order));
@@ -59,7 +59,7 @@ fn method(run: &Run) -> String {
     parts.join(", ")
 }
 
-fn table(run: &Run, verdict: &Verdict) -> Vec<(&'static str, String)> {
+fn table(run: &RunInfo, verdict: &Verdict) -> Vec<(&'static str, String)> {
     let counters = &verdict.counters;
     let mut rows = vec![("executions", grouped(counters.executions))];
     if counters.blocked > 0 || counters.events.is_some() {
@@ -87,26 +87,26 @@ fn table(run: &Run, verdict: &Verdict) -> Vec<(&'static str, String)> {
     rows
 }
 
-fn stories(findings: &[Finding], style: Style, verdict: &Verdict, replays: &[String]) -> String {
+fn counterexamples(findings: &[Finding], style: Style, verdict: &Verdict, replays: &[String]) -> String {
     let executions = count(verdict.counters.executions, "execution");
     let mut text = String::new();
-    for (i, finding) in findings.iter().enumerate().take(STORIES) {
+    for (i, finding) in findings.iter().enumerate().take(MAX_SHOWN) {
         let seen = styled(FAINT, format!("(in {} of {executions})", grouped(finding.executions)));
         text += &format!("\n{}\n", headline_in(style, finding, &format!("  {seen}")));
-        text += &story(&finding.story);
+        text += &counterexample(&finding.counterexample);
         if let Some(replay) = replays.get(i) {
             text += &format!("  {} {replay}\n", styled(FAINT, "replay:"));
         }
     }
-    if findings.len() > STORIES {
-        let rest = format!("… and {} more: --json tells them all", findings.len() - STORIES);
+    if findings.len() > MAX_SHOWN {
+        let rest = format!("… and {} more; --json lists them all", findings.len() - MAX_SHOWN);
         text += &format!("\n{}\n", styled(FAINT, rest));
     }
     text
 }
 
 /// Returns the last lines: the conclusion.
-fn conclusion(run: &Run, verdict: &Verdict) -> String {
+fn conclusion(run: &RunInfo, verdict: &Verdict) -> String {
     let executions = count(verdict.counters.executions, "execution");
     let (style, line) = match Exit::of(verdict) {
         Exit::Found => (BAD, format!("{} in {executions}.", count(verdict.findings.len() as u64, "finding"))),
@@ -128,7 +128,7 @@ fn conclusion(run: &Run, verdict: &Verdict) -> String {
     if let Some(estimate) = verdict.estimate.as_ref().filter(|_| verdict.limits != [LimitHit::FirstBug]) {
         let things = if run.is_sample() { "traces" } else { "executions" };
         let seen = estimate.seen.map_or_else(String::new, |seen| format!(", {} of them seen", grouped(seen)));
-        text += &format!("\nThere are {} {things} in all{seen}.", guess(estimate));
+        text += &format!("\nThere are {} {things} in total{seen}.", guess(estimate));
     }
     text
 }
@@ -136,21 +136,21 @@ fn conclusion(run: &Run, verdict: &Verdict) -> String {
 /// Explains why not everything was covered, for searches that end without a verdict.
 ///
 /// ```
-/// use whippet_report::{Run, shortfall};
+/// use whippet_report::{RunInfo, shortfall};
 /// let verdict = whippet::Checker::new("cut").limit_executions(1).explore(|sys| {
 ///     let sink = sys.spawn_fn(async |inbox: &mut whippet::Inbox<u8>| loop { inbox.receive().await; });
 ///     (0..3).for_each(|n| sys.send(sink, n));
 /// }).unwrap();
 /// assert_eq!(
-///     shortfall(&Run::new("cut", &whippet_search::Options::default()), &verdict),
+///     shortfall(&RunInfo::new("cut", &whippet_search::Options::default()), &verdict),
 ///     "Stopped by the limit on executions: not every order was covered.",
 /// );
 /// ```
 #[must_use]
-pub fn shortfall(run: &Run, verdict: &Verdict) -> String {
+pub fn shortfall(run: &RunInfo, verdict: &Verdict) -> String {
     let limits: Vec<String> = verdict.limits.iter().map(ToString::to_string).collect();
     match (limits.is_empty(), run.is_sample()) {
-        (true, true) => "This was a sample: other orders may behave otherwise.".into(),
+        (true, true) => "This was a sample: other orders may behave differently.".into(),
         (true, false) => "Not every order was covered.".into(),
         (false, _) => format!("Stopped by {}: not every order was covered.", limits.join(" and ")),
     }

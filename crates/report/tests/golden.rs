@@ -5,11 +5,12 @@ use std::time::Duration;
 use whippet_model::{
     Branch, Counters, Decision, Estimate, Finding, FindingKind, LimitHit, Name, Schedule, StepDescription, Verdict,
 };
-use whippet_report::{Exit, Run, Usage, failure, json_text, plain, schedule_in, text};
+use whippet_report::{Exit, RunInfo, Usage, failure, json_text, plain, schedule_in, text};
 use whippet_search::{Options, Order, Reduction, Rule};
 
-fn run() -> Run {
-    let mut run = Run::new("bank", &Options::default()).with_parameter("clients", "2").with_parameter("audit", "true");
+fn run() -> RunInfo {
+    let mut run =
+        RunInfo::new("bank", &Options::default()).with_parameter("clients", "2").with_parameter("audit", "true");
     run.delivery = Some("unordered".into());
     run.usage = Usage { cpu_seconds: 0.25, peak_memory_bytes: 5 << 20 };
     run
@@ -28,7 +29,7 @@ fn overdrawn() -> Finding {
             settings: [("clients".to_string(), "2".to_string())].into(),
             decisions: vec![decision],
         },
-        story: vec![
+        counterexample: vec![
             StepDescription {
                 actor: "account".into(),
                 action: "receives Withdraw(5)".into(),
@@ -79,7 +80,7 @@ fn verdict(findings: Vec<Finding>) -> Verdict {
     }
 }
 
-fn check_text(run: &Run, verdict: &Verdict, replays: &[String], expected: Expect) {
+fn check_text(run: &RunInfo, verdict: &Verdict, replays: &[String], expected: Expect) {
     expected.assert_eq(&plain(&text(run, verdict, replays)));
 }
 
@@ -177,7 +178,7 @@ fn a_search_cut_short_on_the_terminal() {
 
             Nothing found so far, in 6,000 executions.
             Stopped by the limit on time: not every order was covered.
-            There are about 363,000 ± 20,000 executions in all.
+            There are about 363,000 ± 20,000 executions in total.
         "#]],
     );
     assert_eq!(Exit::of(&verdict), Exit::NoVerdict);
@@ -206,8 +207,8 @@ fn a_sample_on_the_terminal() {
               peak memory     5.0 MiB
 
             Nothing found so far, in 6,000 executions.
-            This was a sample: other orders may behave otherwise.
-            There are about 720 traces in all, 540 of them seen.
+            This was a sample: other orders may behave differently.
+            There are about 720 traces in total, 540 of them seen.
         "#]],
     );
 }
@@ -225,13 +226,13 @@ fn many_findings_are_not_all_told() {
     let verdict = verdict(vec![overdrawn(); 7]);
     let text = plain(&text(&run(), &verdict, &[]));
     assert_eq!(text.matches("1. account receives").count(), 5);
-    assert!(text.contains("… and 2 more: --json tells them all"), "{text}");
+    assert!(text.contains("… and 2 more; --json lists them all"), "{text}");
 }
 
 #[test]
 fn json_has_every_field_of_the_contract() {
     let mut verdict = verdict(vec![overdrawn()]);
-    verdict.warnings = vec![Finding { story: vec![], ..undeliverable() }];
+    verdict.warnings = vec![Finding { counterexample: vec![], ..undeliverable() }];
     expect![[r#"
         {
           "format": "whippet report",
@@ -352,7 +353,7 @@ fn a_schedule_is_found_in_a_report() {
 }
 
 #[test]
-fn a_failing_test_tells_the_story() {
+fn the_text_of_a_failing_test() {
     let mut verdict = verdict(vec![overdrawn(), undeliverable()]);
     verdict.notes = vec!["optimal by revisits".into()];
     let replays = ["WHIPPET_REPLAY=bank-1.json cargo test never_negative".to_string()];

@@ -77,11 +77,11 @@ fn a_story_has_no_step_that_does_not_matter_and_replays() {
     let verdict = check(&racy(), &exhaustive());
     let [finding] = &verdict.findings[..] else { panic!("one finding, not {:?}", verdict.findings) };
     assert_eq!(finding.kind, FindingKind::Assertion);
-    let story: Vec<String> = finding.story.iter().map(ToString::to_string).collect();
-    assert_eq!(story, ["A1 receives Tag(0) from main", "A0 receives Tag(2) from A1"]);
+    let counterexample: Vec<String> = finding.counterexample.iter().map(ToString::to_string).collect();
+    assert_eq!(counterexample, ["A1 receives Tag(0) from main", "A0 receives Tag(2) from A1"]);
     assert_eq!(finding.executions, 3, "t9 may come anywhere; t1 finds A0 stopped");
     let replayed = replay(&racy(), &finding.schedule).unwrap();
-    assert_eq!(replayed.story, finding.story);
+    assert_eq!(replayed.trace, finding.counterexample);
     assert_eq!(replayed.problems[0].key, finding.key);
 }
 
@@ -108,7 +108,7 @@ fn a_deadlock_is_found() {
     );
     let verdict = check(&program, &exhaustive());
     assert_eq!(verdict.findings.iter().map(|f| f.kind).collect::<Vec<_>>(), [FindingKind::Deadlock]);
-    assert_eq!(verdict.findings[0].story.len(), 2);
+    assert_eq!(verdict.findings[0].counterexample.len(), 2);
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn an_endless_execution_is_a_finding() {
     let limits = Limits { steps: 50, ..Limits::default() };
     let verdict = check(&program, &Options { limits, ..exhaustive() });
     assert_eq!((verdict.counters.executions, verdict.counters.transitions), (1, 50));
-    assert_eq!((verdict.findings[0].kind, verdict.findings[0].story.len()), (FindingKind::Limit, 50));
+    assert_eq!((verdict.findings[0].kind, verdict.findings[0].counterexample.len()), (FindingKind::Limit, 50));
     assert_eq!((verdict.limits.as_slice(), verdict.complete), (&[LimitHit::Steps][..], false));
 }
 
@@ -246,7 +246,7 @@ fn a_handler_that_does_not_end_is_a_finding() {
     assert_eq!((verdict.limits.as_slice(), verdict.complete), (&[LimitHit::Handler][..], false));
     let [finding] = &verdict.findings[..] else { panic!("one finding") };
     assert_eq!(finding.kind, FindingKind::Limit);
-    assert_eq!(finding.story[0].actor, "A0");
+    assert_eq!(finding.counterexample[0].actor, "A0");
     assert_eq!(finding.schedule.decisions.len(), 2);
     assert!(finding.message.starts_with("actor 1 has been in step 2"), "{}", finding.message);
 }

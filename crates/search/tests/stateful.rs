@@ -64,7 +64,7 @@ fn a_failure_on_the_way_to_a_known_state_is_found() {
     for breadth_first in [false, true] {
         let verdict = explore(Arc::new(program.clone()), &Options { breadth_first, ..stateful() }, &()).unwrap();
         assert_eq!(verdict.findings.len(), 1);
-        assert_eq!(verdict.findings[0].story.len(), 1);
+        assert_eq!(verdict.findings[0].counterexample.len(), 1);
     }
 }
 

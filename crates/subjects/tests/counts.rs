@@ -90,8 +90,8 @@ fn the_inconsistent_read_is_found_and_told_without_idle_steps() {
         let verdict = exhaustive("server", &set);
         let found = verdict.findings.iter().find(|f| f.message.contains("inconsistent read")).unwrap();
         // Start (only with handlers), Get, reply, Set, Get, reply: all of them are necessary.
-        let told = found.story.len();
-        assert_eq!(told, if variant == "scala" { 5 } else { 6 }, "{:#?}", found.story);
+        let told = found.counterexample.len();
+        assert_eq!(told, if variant == "scala" { 5 } else { 6 }, "{:#?}", found.counterexample);
         let program = find("server").unwrap().program(set).unwrap();
         let again = replay(&program, &found.schedule).unwrap();
         assert!(again.problems.iter().any(|p| p.message.contains("inconsistent read")));

@@ -9,7 +9,7 @@
 #![allow(clippy::print_stdout)]
 
 use whippet::prelude::*;
-use whippet::report::{headline, plain, story};
+use whippet::report::{counterexample, headline, plain};
 
 /// The index and the lock that protects it.
 #[derive(Clone, Copy, Debug)]
@@ -112,7 +112,7 @@ pub(crate) fn report() -> String {
             .expect("the program can be explored");
         text += &format!("== {how:?}: {} executions\n", verdict.counters.executions);
         for finding in &verdict.findings {
-            text += &format!("{}\n{}", headline(finding), plain(&story(&finding.story)));
+            text += &format!("{}\n{}", headline(finding), plain(&counterexample(&finding.counterexample)));
         }
         for note in verdict.notes.iter().filter(|note| note.contains("data race")) {
             text += &format!("note: {note}\n");

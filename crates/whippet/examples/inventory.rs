@@ -63,8 +63,8 @@ fn main() -> std::process::ExitCode {
     // In a test this is `#[whippet::test] fn never_oversold(sys: &mut System) { … }`.
     match Checker::new("never_oversold").try_check(never_oversold) {
         Ok(()) => std::process::ExitCode::SUCCESS,
-        Err(story) => {
-            println!("{story}");
+        Err(failure) => {
+            println!("{failure}");
             std::process::ExitCode::FAILURE
         }
     }

@@ -31,7 +31,7 @@
 //! }).unwrap();
 //! assert_eq!(verdict.counters.executions, 2);
 //! assert_eq!(verdict.findings[0].message, "always: overdrawn: -5");
-//! assert_eq!(verdict.findings[0].story.len(), 1, "only the withdrawal matters");
+//! assert_eq!(verdict.findings[0].counterexample.len(), 1, "only the withdrawal matters");
 //! ```
 //!
 //! In a test, write the body under `#[whippet::test]`, or call [`check`] in any `#[test]`.
@@ -50,8 +50,8 @@ mod replay;
 pub use check::{CheckError, CheckFailure, Checker, check, explore};
 pub use whippet_actors::{
     Actor, ActorMachine, ActorOps, ActorProgram, Addr, Call, CheckTarget, Condvar, Cx, Delivery, Environment, Failure,
-    Guard, Hashes, Inbox, Lock, Lockable, Message, Mutex, Permit, Promise, ReadGuard, Receive, Recipient, Reply,
-    RwLock, Semaphore, Shared, States, System, Task, TestOutcome, Tracked, WriteGuard, receive,
+    Guard, Hashes, Inbox, Lock, Lockable, Message, Mutex, ParseDeliveryError, Permit, Promise, ReadGuard, Receive,
+    Recipient, Reply, RwLock, Semaphore, Shared, States, System, Task, TestOutcome, Tracked, WriteGuard, receive,
 };
 pub use whippet_macros::test;
 pub use whippet_model as model;

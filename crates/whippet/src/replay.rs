@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use whippet_actors::ActorProgram;
 use whippet_model::{Schedule, ScheduleError};
-use whippet_report::story;
+use whippet_report::counterexample;
 use whippet_search::replay_within;
 
 /// The environment variable that names a schedule to replay instead of exploring.
@@ -36,7 +36,7 @@ pub(crate) fn carry_out(program: ActorProgram, schedule: &Schedule, limit: Durat
     if text.is_empty() {
         return Ok(());
     }
-    Err(CheckFailure { message: whippet_report::plain(&format!("{text}{}", story(&replayed.story))) })
+    Err(CheckFailure { message: whippet_report::plain(&format!("{text}{}", counterexample(&replayed.trace))) })
 }
 
 /// Saves the schedule of the `k`-th finding of a test and returns the command that replays it.

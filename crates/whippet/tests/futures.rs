@@ -175,7 +175,7 @@ fn failures_of_tasks() {
         sys.spawn_task(async |_task| -> u8 { panic!("lost") });
     });
     assert!(
-        verdict.findings[0].message.contains("task failed, and nobody waited for it: lost"),
+        verdict.findings[0].message.contains("task panicked, and no actor waited for its result: lost"),
         "{:?}",
         verdict.findings
     );

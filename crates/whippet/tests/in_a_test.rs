@@ -107,7 +107,7 @@ fn a_deadlock_names_the_cycle() {
         "{}",
         finding.message
     );
-    assert_eq!(finding.story.len(), 2);
+    assert_eq!(finding.counterexample.len(), 2);
 }
 
 #[test]
@@ -201,7 +201,7 @@ fn an_error_that_a_test_returns_is_a_finding() {
     let [finding] = &verdict.findings[..] else { panic!("one finding: {:?}", verdict.findings) };
     assert_eq!(finding.kind, whippet::FindingKind::Assertion);
     assert_eq!(finding.message, "the test returned an error: ParseIntError { kind: InvalidDigit }");
-    assert!(finding.story.is_empty());
+    assert!(finding.counterexample.is_empty());
 }
 
 /// `impl Future` is the trait of the standard library where the prelude is imported.
@@ -254,7 +254,7 @@ fn a_choice_in_the_set_up_is_no_verdict() {
         sys.spawn_fn(async |inbox: &mut Inbox<()>| assert_eq!(inbox.choose(2), 0));
     });
     let error = error.unwrap_err().to_string();
-    assert!(error.starts_with("choose(2) in the set-up, which is not explored"), "{error}");
+    assert!(error.starts_with("choose(2) during setup, which is not explored"), "{error}");
 }
 
 /// Tests of code that does not end, in the set-up, in constraints, in checks and in a replay.
@@ -304,7 +304,7 @@ mod endless {
         })
         .unwrap();
         let finding = &verdict.findings[0];
-        assert_eq!((finding.kind, finding.story.len(), verdict.complete), (FindingKind::Limit, 1, false));
+        assert_eq!((finding.kind, finding.counterexample.len(), verdict.complete), (FindingKind::Limit, 1, false));
         assert!(finding.message.starts_with("after step 1, what actors accept"), "{}", finding.message);
     }
 

@@ -106,7 +106,7 @@ fn settling_orders_accesses() {
             });
             sys.send(writer, 1);
             if settle {
-                sys.settle();
+                sys.finish_setup();
             }
             sys.spawn_task(async move |task| task.read(variable));
         });

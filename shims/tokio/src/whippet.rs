@@ -219,13 +219,13 @@ fn replay(program: &Tasks, file: &Path) {
     let schedule = Schedule::from_json(&text).unwrap_or_else(|error| no_verdict(&error.to_string()));
     let replayed = whippet_search::replay(&program.as_in(&schedule), &schedule)
         .unwrap_or_else(|error| no_verdict(&error.to_string()));
-    let mut story = whippet_report::plain(&whippet_report::story(&replayed.story));
+    let mut counterexample = whippet_report::plain(&whippet_report::counterexample(&replayed.trace));
     for problem in &replayed.problems {
         let place = problem.place.as_ref().map_or(String::new(), |place| format!(" at {place}"));
-        story += &format!("{}: {}{place}\n", problem.kind, problem.message);
+        counterexample += &format!("{}: {}{place}\n", problem.kind, problem.message);
     }
     if !replayed.problems.is_empty() {
-        fail(false, story);
+        fail(false, counterexample);
     }
 }
 

@@ -35,9 +35,9 @@ fn takes_replies_drops_and_ends_are_told_below_a_step() {
 
     let (verdict, _) = explore(Reduction::Optimal, || async {
         ask().await;
-        panic!("to see the story")
+        panic!("to see the counterexample")
     });
-    let first = &verdict.findings[0].story[0];
+    let first = &verdict.findings[0].counterexample[0];
     assert_eq!(first.action, "sends Sender<u8> to channel 1");
     let asides: Vec<&str> = first.effects.iter().map(|text| &text[..text.find(" (").unwrap()]).collect();
     assert_eq!(
@@ -156,7 +156,7 @@ fn a_replay_has_the_steps_of_the_search() {
     let again = program().as_in(schedule);
     let replayed = replay(&again, schedule).unwrap();
     assert_eq!(replayed.problems[0].message, verdict.findings[0].message);
-    assert_eq!(replayed.story, verdict.findings[0].story);
+    assert_eq!(replayed.trace, verdict.findings[0].counterexample);
     // A fresh program has not learnt that a task observes the event: it merges it and cannot replay the schedule.
     assert_ne!(again.parameters(), program().parameters());
     assert!(replay(&program(), schedule).is_err());

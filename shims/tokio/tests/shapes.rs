@@ -411,17 +411,17 @@ fn stories_say_who_is_joined_and_what_has_ended() {
         reader.await.unwrap();
         panic!("the end")
     });
-    let mut story = Vec::new();
-    for step in &verdict.findings[0].story {
-        story.push(format!("{} {}", step.actor, step.action));
+    let mut counterexample = Vec::new();
+    for step in &verdict.findings[0].counterexample {
+        counterexample.push(format!("{} {}", step.actor, step.action));
         // Strip the source location at the end of each text.
         let asides = step.effects.iter().map(|text| text[..text.find(" (").expect("a line")].to_string());
-        story.extend(asides);
+        counterexample.extend(asides);
     }
     let expected =
         ["task 1 sends u8 to channel 1", "task 2 receives u8 from channel 1", "task 2 sees the end of channel 1"];
-    assert_eq!(story[..3], expected);
-    assert_eq!(story[3..], ["main joins task 2", "main ends"]);
+    assert_eq!(counterexample[..3], expected);
+    assert_eq!(counterexample[3..], ["main joins task 2", "main ends"]);
 }
 
 #[test]

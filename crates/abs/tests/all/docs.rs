@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use whippet_abs::AbsProgram;
-use whippet_report::{Run, plain, text};
+use whippet_report::{RunInfo, plain, text};
 use whippet_search::{Options, Order, explore};
 
 fn read(path: &str) -> String {
@@ -26,7 +26,7 @@ fn page_has(shown: &str) {
 fn said(name: &str, options: &Options) -> String {
     let program = AbsProgram::parse(name, &read(name)).unwrap();
     let verdict = explore(Arc::new(program), options, &()).unwrap();
-    plain(&text(&Run::new(name, options), &verdict, &[]))
+    plain(&text(&RunInfo::new(name, options), &verdict, &[]))
 }
 
 #[test]

@@ -13,7 +13,7 @@ use whippet_model::{Branch, Choice, Machine, MachineError, Name, Program};
 const STEPS: usize = 1_000;
 
 /// One step of the first run.
-struct Observed {
+struct ObservedStep {
     thread: Name,
     branch: Branch,
     actor: u32,
@@ -45,7 +45,7 @@ impl ActorProgram {
     /// ```
     pub fn test_determinism(&self) -> Result<(), MachineError> {
         // Memoized steps would not be run a second time.
-        let mut machine = self.clone().remember(0).machine()?;
+        let mut machine = self.clone().memo_bytes(0).machine()?;
         let mut enabled = Vec::new();
         let mut first = Vec::new();
         while machine.depth() < STEPS {
@@ -58,7 +58,7 @@ impl ActorProgram {
         machine.rewind(0);
         for (at, before) in first.iter().enumerate() {
             let differs = |machine: &ActorMachine, what: &str| {
-                let actor = crate::words::labels(&machine.engine.borrow()).swap_remove(before.actor as usize);
+                let actor = crate::describe::labels(&machine.engine.borrow()).swap_remove(before.actor as usize);
                 MachineError::Nondeterministic(format!(
                     "an execution was undone and run again, and differs: {actor}, step {}: {what}\n  likely cause: \
                      {actor} shares memory with another actor or with an earlier execution, e.g. by an `Arc<Mutex<_>>`; \
@@ -88,13 +88,13 @@ impl ActorProgram {
 }
 
 impl ActorMachine {
-    fn observe_newest(&mut self) -> Observed {
+    fn observe_newest(&mut self) -> ObservedStep {
         let at = self.records.len() - 1;
         let text = self.describe(at);
         let lines: Vec<String> = std::iter::once(text.action).chain(text.effects).collect();
         let record = &self.records[at];
         let cell = &self.cells[record.actor as usize];
-        Observed {
+        ObservedStep {
             thread: self.step(at).thread,
             branch: record.choice.branch,
             actor: record.actor,

@@ -11,9 +11,9 @@
 //! Actors with an async body are compared by the text of the messages they have received, in which addresses print as
 //! their stable names.
 
-use super::Record;
+use super::ActorStep;
 use crate::address::with_labels;
-use crate::cell::Cell;
+use crate::cell::ActorCell;
 use crate::delivery::Delivery;
 use crate::engine::Engine;
 use smallvec::SmallVec;
@@ -27,7 +27,7 @@ type Sums = [u64; 2];
 pub(super) struct Fingerprints {
     sums: Sums,
     /// The configurations on the current path whose hash was requested.
-    known: Vec<Known>,
+    known: Vec<SavedSums>,
     /// The terms of all actors, and of all messages sent so far.
     actors: Vec<Sums>,
     messages: Vec<Sums>,
@@ -36,7 +36,7 @@ pub(super) struct Fingerprints {
 }
 
 /// A configuration whose hash was requested, with the data to restore the one requested before it.
-struct Known {
+struct SavedSums {
     depth: usize,
     sums: Sums,
     actors: usize,
@@ -46,10 +46,10 @@ struct Known {
 
 /// The program in its current configuration.
 #[derive(Copy, Clone)]
-pub(super) struct Present<'a> {
+pub(super) struct ConfigurationView<'a> {
     pub(super) engine: &'a Engine,
-    pub(super) cells: &'a [Box<dyn Cell>],
-    pub(super) records: &'a [Record],
+    pub(super) cells: &'a [Box<dyn ActorCell>],
+    pub(super) records: &'a [ActorStep],
     pub(super) delivery: Delivery,
     /// `true` if there may be an actor with an async body.
     pub(super) bodies: bool,
@@ -57,16 +57,16 @@ pub(super) struct Present<'a> {
 
 impl Fingerprints {
     /// Returns the hash of the current configuration.
-    pub(super) fn of(&mut self, present: Present<'_>, how: Comparison) -> Result<u128, MachineError> {
-        if !present.engine.shared.is_empty() {
+    pub(super) fn of(&mut self, view: ConfigurationView<'_>, how: Comparison) -> Result<u128, MachineError> {
+        if !view.engine.shared.is_empty() {
             let why = "programs with shared variables cannot be compared by their states: use another search";
             return Err(MachineError::Unsupported(why.to_owned()));
         }
-        if present.bodies {
-            let names = present.engine.about.iter().map(|about| about.name.to_string()).collect();
-            return with_labels(names, || self.hash(present, how));
+        if view.bodies {
+            let names = view.engine.actors.iter().map(|info| info.name.to_string()).collect();
+            return with_labels(names, || self.hash(view, how));
         }
-        self.hash(present, how)
+        self.hash(view, how)
     }
 
     /// Restores the sums after all steps from `depth` on have been undone.
@@ -82,13 +82,13 @@ impl Fingerprints {
         }
     }
 
-    fn hash(&mut self, present: Present<'_>, how: Comparison) -> Result<u128, MachineError> {
+    fn hash(&mut self, view: ConfigurationView<'_>, how: Comparison) -> Result<u128, MachineError> {
         let (mut sums, order) = match how {
             Comparison::Canonical => {
-                self.learn(present)?;
-                (self.sums, present.order(|slot| present.engine.about[slot as usize].name.0)?)
+                self.update(view)?;
+                (self.sums, view.order(|slot| view.engine.actors[slot as usize].name.0)?)
             }
-            Comparison::Ordered => (ordered(present)?, present.order(u64::from)?),
+            Comparison::Ordered => (ordered(view)?, view.order(u64::from)?),
         };
         add(&mut sums, order);
         let [high, low] = sums;
@@ -96,34 +96,35 @@ impl Fingerprints {
     }
 
     /// Updates the sums to the current configuration.
-    fn learn(&mut self, present: Present<'_>) -> Result<(), MachineError> {
-        let depth = present.records.len();
+    fn update(&mut self, view: ConfigurationView<'_>) -> Result<(), MachineError> {
+        let depth = view.records.len();
         let from = self.known.last().map(|known| known.depth);
         if from == Some(depth) {
             return Ok(());
         }
         let (sums, actors, messages) = (self.sums, self.actors.len(), self.messages.len());
-        self.known.push(Known { depth, sums, actors, messages, undo: self.undo.len() });
-        for slot in actors..present.cells.len() {
-            let part = present.actor(slot)?;
+        self.known.push(SavedSums { depth, sums, actors, messages, undo: self.undo.len() });
+        for slot in actors..view.cells.len() {
+            let part = view.actor(slot)?;
             self.actors.push(part);
             add(&mut self.sums, part);
         }
-        for what in messages..present.engine.mail.len() as usize {
-            let part = present.message(what as u32)?;
+        for what in messages..view.engine.messages.len() as usize {
+            let part = view.message(what as u32)?;
             self.messages.push(part);
             add(&mut self.sums, part);
         }
         // Among the terms that existed before, only those of the receivers of the steps since then have changed.
         let Some(from) = from else {
-            let delivered = present.engine.mail.all().iter().zip(&self.messages).filter(|(sent, _)| !sent.is_pending());
+            let delivered =
+                view.engine.messages.all().iter().zip(&self.messages).filter(|(sent, _)| !sent.is_pending());
             delivered.for_each(|(_, &part)| take(&mut self.sums, part));
             return Ok(());
         };
-        for record in &present.records[from..] {
+        for record in &view.records[from..] {
             take(&mut self.sums, self.messages[record.choice.what.0 as usize]);
             let slot = record.actor as usize;
-            let part = present.actor(slot)?;
+            let part = view.actor(slot)?;
             let before = std::mem::replace(&mut self.actors[slot], part);
             take(&mut self.sums, before);
             add(&mut self.sums, part);
@@ -133,23 +134,23 @@ impl Fingerprints {
     }
 }
 
-impl Present<'_> {
+impl ConfigurationView<'_> {
     fn actor(self, slot: usize) -> Result<Sums, MachineError> {
-        let about = &self.engine.about[slot];
+        let info = &self.engine.actors[slot];
         // The test itself is not an actor of the program.
         let hash = if slot == 0 { Some(0) } else { self.cells[slot].hash(self.engine) };
-        Ok(part(about.name.mixed(hash.ok_or_else(|| no_hash(&about.kind))?)))
+        Ok(part(info.name.mixed(hash.ok_or_else(|| no_hash(&info.kind))?)))
     }
 
     fn message(self, what: u32) -> Result<Sums, MachineError> {
-        let name = self.engine.about[self.engine.mail[what].to as usize].name;
+        let name = self.engine.actors[self.engine.messages[what].to as usize].name;
         Ok(part(name.mixed(3).mixed(self.content(what)?)))
     }
 
     fn content(self, what: u32) -> Result<u64, MachineError> {
-        let to = self.engine.mail[what].to as usize;
+        let to = self.engine.messages[what].to as usize;
         let hash = self.cells[to].hash_message(self.engine, what);
-        hash.ok_or_else(|| no_hash(&self.engine.about[to].kind))
+        hash.ok_or_else(|| no_hash(&self.engine.actors[to].kind))
     }
 
     /// Hashes what determines the delivery order of pending messages and of those sent later. `who` identifies an actor.
@@ -160,11 +161,11 @@ impl Present<'_> {
         if self.delivery == Delivery::Unordered {
             return Ok(sums);
         }
-        let (mail, pasts) = (&self.engine.mail, &self.engine.shared.pasts);
+        let (messages, clocks) = (&self.engine.messages, &self.engine.shared.clocks);
         let mut pending: SmallVec<[(u32, Name); 16]> = SmallVec::new();
-        for what in mail.pending() {
-            let (from, to) = (mail[what].from, mail[what].to);
-            let position = pending.iter().filter(|&&(p, _)| (mail[p].from, mail[p].to) == (from, to)).count();
+        for what in messages.pending() {
+            let (from, to) = (messages[what].from, messages[what].to);
+            let position = pending.iter().filter(|&&(p, _)| (messages[p].from, messages[p].to) == (from, to)).count();
             let name = Name(who(to)).mixed(who(from)).mixed(position as u64);
             add(&mut sums, part(name.mixed(4).mixed(self.content(what)?)));
             pending.push((what, name));
@@ -173,10 +174,10 @@ impl Present<'_> {
             // Messages sent by an actor that knows of a pending one come after it, and so do those sent by the receivers
             // of messages that carry this knowledge.
             for &(q, name) in &pending {
-                let from = mail[q].from;
-                let actors = (0..self.cells.len() as u32).filter(|&slot| pasts.knows(slot, q, from));
+                let from = messages[q].from;
+                let actors = (0..self.cells.len() as u32).filter(|&slot| clocks.has_seen(slot, q, from));
                 actors.for_each(|slot| add(&mut sums, part(name.mixed(5).mixed(who(slot)))));
-                let messages = pending.iter().filter(|&&(p, _)| p != q && pasts.sent_before(q, from, p));
+                let messages = pending.iter().filter(|&&(p, _)| p != q && clocks.sent_before(q, from, p));
                 messages.for_each(|(_, other)| add(&mut sums, part(name.mixed(6).mixed(other.0))));
             }
         }
@@ -185,16 +186,16 @@ impl Present<'_> {
 }
 
 /// Hashes actors in the order they were created and messages in the order they were sent.
-fn ordered(present: Present<'_>) -> Result<Sums, MachineError> {
-    let engine = present.engine;
+fn ordered(view: ConfigurationView<'_>) -> Result<Sums, MachineError> {
+    let engine = view.engine;
     let mut sums = [0; 2];
-    for slot in 1..present.cells.len() {
-        let hash = present.cells[slot].hash(engine).ok_or_else(|| no_hash(&engine.about[slot].kind))?;
+    for slot in 1..view.cells.len() {
+        let hash = view.cells[slot].hash(engine).ok_or_else(|| no_hash(&engine.actors[slot].kind))?;
         add(&mut sums, part(Name(slot as u64).mixed(hash)));
     }
-    for (k, p) in engine.mail.pending().enumerate() {
-        let to = engine.mail[p].to;
-        add(&mut sums, part(Name(k as u64).mixed(u64::from(to)).mixed(present.content(p)?)));
+    for (k, p) in engine.messages.pending().enumerate() {
+        let to = engine.messages[p].to;
+        add(&mut sums, part(Name(k as u64).mixed(u64::from(to)).mixed(view.content(p)?)));
     }
     Ok(sums)
 }

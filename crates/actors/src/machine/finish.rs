@@ -2,10 +2,10 @@
 //!
 //! Most steps need none of this, and [`finish`](ActorMachine::finish) returns at once.
 
-use super::{ActorMachine, Rare};
-use crate::cell::Trouble;
+use super::{ActorMachine, StepExtras};
+use crate::cell::StepError;
 use crate::delivery::Delivery;
-use crate::panics::Panic;
+use crate::panics::CaughtPanic;
 use whippet_model::{Dependence, FindingKind, MachineError, Name, Problem, Touch};
 
 /// Salt that distinguishes the fields of an actor from actors.
@@ -16,33 +16,33 @@ const CHECK: u64 = 0xC4EC;
 impl ActorMachine {
     /// Finishes the newest step, which `actor` took with this result.
     #[inline]
-    pub(super) fn finish(&mut self, actor: u32, result: Result<(), Trouble>) -> Result<(), MachineError> {
+    pub(super) fn finish(&mut self, actor: u32, result: Result<(), StepError>) -> Result<(), MachineError> {
         let plain = {
             let engine = self.engine.borrow();
-            engine.newborn.is_empty() && engine.now.arities.is_empty()
+            engine.new_cells.is_empty() && engine.current.arities.is_empty()
         };
-        if plain && self.plain && result.is_ok() { Ok(()) } else { self.finish_with_care(actor, result) }
+        if plain && self.plain && result.is_ok() { Ok(()) } else { self.finish_slow_path(actor, result) }
     }
 
     /// The slow path of [`finish`](ActorMachine::finish), for steps with anything to record.
     #[inline(never)]
-    fn finish_with_care(&mut self, actor: u32, result: Result<(), Trouble>) -> Result<(), MachineError> {
+    fn finish_slow_path(&mut self, actor: u32, result: Result<(), StepError>) -> Result<(), MachineError> {
         // Even if the step panicked, the actors it had created before exist.
-        let created = self.take_newborn();
+        let created = self.start_new_cells();
         let result = result.and(created);
-        let arities = self.engine.borrow().now.arities.clone();
+        let arities = self.engine.borrow().current.arities.clone();
         let at = self.records.len() - 1;
         let problem = match result {
             Ok(()) => self.check(actor, at),
-            Err(Trouble::Panic(panic)) => Some(panicked(panic, at)),
-            Err(Trouble::Error(error)) => {
+            Err(StepError::Panic(panic)) => Some(panicked(panic, at)),
+            Err(StepError::Error(error)) => {
                 self.error = Some(error);
                 None
             }
         };
         self.problems += usize::from(problem.is_some());
         if problem.is_some() || !arities.is_empty() {
-            self.records[at].rare = Some(Box::new(Rare { arities, problem }));
+            self.records[at].extras = Some(Box::new(StepExtras { arities, problem }));
         }
         if self.relation == Dependence::Footprints {
             self.touch(actor);
@@ -54,15 +54,15 @@ impl ActorMachine {
     }
 
     /// Starts the actors that were created, and recursively those that they create at their beginning.
-    pub(super) fn take_newborn(&mut self) -> Result<(), Trouble> {
+    pub(super) fn start_new_cells(&mut self) -> Result<(), StepError> {
         loop {
-            let newborn = std::mem::take(&mut self.engine.borrow_mut().newborn);
-            if newborn.is_empty() {
+            let new_cells = std::mem::take(&mut self.engine.borrow_mut().new_cells);
+            if new_cells.is_empty() {
                 return Ok(());
             }
             let from = self.cells.len();
-            self.bodies |= newborn.iter().any(|cell| cell.is_body());
-            self.cells.extend(newborn);
+            self.bodies |= new_cells.iter().any(|cell| cell.is_body());
+            self.cells.extend(new_cells);
             for k in from..self.cells.len() {
                 self.cells[k].begin()?;
             }
@@ -73,7 +73,7 @@ impl ActorMachine {
     fn touch(&mut self, actor: u32) {
         let (name, shared) = {
             let engine = self.engine.borrow();
-            (engine.about[actor as usize].name, !engine.shared.is_empty())
+            (engine.actors[actor as usize].name, !engine.shared.is_empty())
         };
         match self.cells[actor as usize].fields() {
             // With ordered delivery, delivering one message can enable others, whatever fields it touches. Accesses to
@@ -115,14 +115,14 @@ impl ActorMachine {
     }
 }
 
-fn panicked(panic: Panic, at: usize) -> Problem {
+fn panicked(panic: CaughtPanic, at: usize) -> Problem {
     let kind = if panic.is_assertion() { FindingKind::Assertion } else { FindingKind::Panic };
     let key = key_of_panic(&panic);
     Problem { kind, message: panic.message, place: panic.place, key, steps: vec![at], warning: false }
 }
 
 /// Returns the key of a panic: panics at the same location have the same key.
-pub(super) fn key_of_panic(panic: &Panic) -> Name {
+pub(super) fn key_of_panic(panic: &CaughtPanic) -> Name {
     let text = panic.place.as_ref().unwrap_or(&panic.message);
     text.bytes().fold(Name::ROOT.mixed(FindingKind::Panic as u64), |key, byte| key.mixed(u64::from(byte)))
 }

@@ -13,7 +13,7 @@
 //! the user agreed to miss. It does not change afterwards: a machine returns the same answer in the same configuration.
 
 use super::ActorMachine;
-use crate::fields::Touched;
+use crate::fields::TouchedFields;
 use rustc_hash::FxHashMap;
 use whippet_model::{Choice, Machine, Marks, Name};
 
@@ -28,35 +28,35 @@ const IN_THE_END: u64 = 100;
 const UNKNOWN: u64 = 1;
 
 /// The receiver of a message, and the message's kind.
-type Node = (Name, u64);
+type MessageClass = (Name, u64);
 
 /// The knowledge about a program; see the module documentation.
 #[derive(Debug, Default)]
-pub(super) struct Knowledge {
+pub(super) struct SampleKnowledge {
     /// For each message, the actors to which it leads to sends, and `true` for those to which it leads directly.
-    reached: FxHashMap<Node, FxHashMap<Name, bool>>,
+    reached: FxHashMap<MessageClass, FxHashMap<Name, bool>>,
     /// For each kind, the fields it touches without duplicates, or `None` if it touches an actor as a whole.
-    touched: FxHashMap<u64, Option<Touched>>,
+    touched: FxHashMap<u64, Option<TouchedFields>>,
 }
 
-impl Knowledge {
+impl SampleKnowledge {
     /// Runs the sample executions, and undoes all their steps.
-    pub(super) fn learn(machine: &mut ActorMachine) -> Knowledge {
-        let mut knowledge = Knowledge::default();
-        let mut sends: FxHashMap<Node, Vec<Node>> = FxHashMap::default();
-        let mut dice = Name::ROOT;
+    pub(super) fn from_samples(machine: &mut ActorMachine) -> SampleKnowledge {
+        let mut knowledge = SampleKnowledge::default();
+        let mut sends: FxHashMap<MessageClass, Vec<MessageClass>> = FxHashMap::default();
+        let mut random = Name::ROOT;
         for _ in 0..SAMPLES {
             while machine.depth() < STEPS {
                 let mut enabled = Vec::new();
                 machine.enabled(&mut enabled);
-                dice = dice.mixed(enabled.len() as u64);
-                if enabled.is_empty() || machine.execute(enabled[dice.0 as usize % enabled.len()]).is_err() {
+                random = random.mixed(enabled.len() as u64);
+                if enabled.is_empty() || machine.execute(enabled[random.0 as usize % enabled.len()]).is_err() {
                     break;
                 }
                 knowledge.note(machine, &mut sends);
                 // If the step has several branches, picks one of them.
-                while let Some(branch) = machine.next_branch().filter(|_| dice.0 >> 32 & 1 == 0) {
-                    dice = dice.mixed(1);
+                while let Some(branch) = machine.next_branch().filter(|_| random.0 >> 32 & 1 == 0) {
+                    random = random.mixed(1);
                     let what = machine.step(machine.depth() - 1).choice.what;
                     machine.rewind(machine.depth() - 1);
                     if machine.execute(Choice { what, branch }).is_err() {
@@ -74,11 +74,11 @@ impl Knowledge {
     }
 
     /// Adds the newest step to the knowledge.
-    fn note(&mut self, machine: &ActorMachine, sends: &mut FxHashMap<Node, Vec<Node>>) {
+    fn note(&mut self, machine: &ActorMachine, sends: &mut FxHashMap<MessageClass, Vec<MessageClass>>) {
         let record = machine.records.last().expect("a step was taken");
         let kind = machine.kind(record.choice.what.0);
         let fields = machine.cells[record.actor as usize].fields();
-        let known = self.touched.entry(kind).or_insert_with(|| Some(Touched::new()));
+        let known = self.touched.entry(kind).or_insert_with(|| Some(TouchedFields::new()));
         match (known.as_mut(), fields) {
             (Some(known), Some(fields)) => fields.iter().for_each(|&field| add(known, field)),
             _ => *known = None,
@@ -100,7 +100,7 @@ impl Knowledge {
     }
 }
 
-fn add(known: &mut Touched, (place, write): (usize, bool)) {
+fn add(known: &mut TouchedFields, (place, write): (usize, bool)) {
     match known.iter_mut().find(|(other, _)| *other == place) {
         Some((_, written)) => *written |= write,
         None => known.push((place, write)),
@@ -108,7 +108,7 @@ fn add(known: &mut Touched, (place, write): (usize, bool)) {
 }
 
 /// Returns the actors to which a message leads to sends, with `true` for those to which it leads directly.
-fn reached(sends: &FxHashMap<Node, Vec<Node>>, from: Node) -> FxHashMap<Name, bool> {
+fn reached(sends: &FxHashMap<MessageClass, Vec<MessageClass>>, from: MessageClass) -> FxHashMap<Name, bool> {
     let (mut reached, mut seen, mut next) = (FxHashMap::default(), vec![from], 0);
     while let Some(&node) = seen.get(next) {
         for &target in sends.get(&node).into_iter().flatten() {
@@ -124,9 +124,9 @@ fn reached(sends: &FxHashMap<Node, Vec<Node>>, from: Node) -> FxHashMap<Name, bo
 
 impl ActorMachine {
     /// Obtains the knowledge from sample executions, unless that has been done already.
-    pub(super) fn find_out(&mut self) {
+    pub(super) fn sample_program(&mut self) {
         if self.knowledge.is_none() {
-            self.knowledge = Some(Knowledge::learn(self));
+            self.knowledge = Some(SampleKnowledge::from_samples(self));
         }
     }
 
@@ -135,8 +135,8 @@ impl ActorMachine {
     pub(super) fn level_of(&self, actor: u32) -> Option<u64> {
         let knowledge = self.knowledge.as_ref()?;
         let engine = self.engine.borrow();
-        let name = engine.about[actor as usize].name;
-        let others = engine.mail.pending().filter(|&what| engine.mail[what].to != actor);
+        let name = engine.actors[actor as usize].name;
+        let others = engine.messages.pending().filter(|&what| engine.messages[what].to != actor);
         let weight = |what| match knowledge.reached.get(&(self.name_of_receiver(what), self.kind(what))) {
             None => UNKNOWN,
             Some(reached) => match reached.get(&name) {
@@ -152,7 +152,7 @@ impl ActorMachine {
     /// receiver.
     pub(super) fn is_marked(&self, what: u32) -> bool {
         let (Some(marks), Some(knowledge)) = (self.marks, &self.knowledge) else { return false };
-        let (to, kind) = (self.engine.borrow().mail[what].to, self.kind(what));
+        let (to, kind) = (self.engine.borrow().messages[what].to, self.kind(what));
         for record in self.records.iter().rev().filter(|record| record.actor == to) {
             let before = record.choice.what.0;
             if !knowledge.independent(self.kind(before), kind) {
@@ -172,28 +172,29 @@ impl ActorMachine {
     pub(super) fn missed_by_marks(&self) -> Option<String> {
         self.marks?;
         Some(format!(
-            "marks on messages may miss executions where an actor is taken to which others can still send, where actors \
-             wait, and where a message touches fields that {SAMPLES} sample executions did not show; `--tasks fields` does not"
+            "marks on messages may miss executions in which an actor is chosen although others can still send to it, in \
+             which actors wait, or in which a message touches fields that {SAMPLES} sample executions did not show; \
+             `--tasks fields` misses none"
         ))
     }
 
     /// Describes the source of the knowledge that the order `stable` uses.
     pub(super) fn source_of_levels() -> String {
         format!(
-            "stable: who may still send to whom is what {SAMPLES} sample executions showed; it orders the search, no more"
+            "stable: which actors may still send to which was estimated from {SAMPLES} sample executions; this affects only the order of the search"
         )
     }
 
     /// Returns the kind of a message: a hash of its receiver's type and its variant.
     fn kind(&self, what: u32) -> u64 {
         let engine = self.engine.borrow();
-        let to = engine.mail[what].to as usize;
-        let receiver = engine.about[to].kind.bytes().fold(Name::ROOT, |kind, byte| kind.mixed(u64::from(byte)));
+        let to = engine.messages[what].to as usize;
+        let receiver = engine.actors[to].kind.bytes().fold(Name::ROOT, |kind, byte| kind.mixed(u64::from(byte)));
         receiver.mixed(self.cells[to].variant(&engine, what)).0
     }
 
     fn name_of_receiver(&self, what: u32) -> Name {
         let engine = self.engine.borrow();
-        engine.about[engine.mail[what].to as usize].name
+        engine.actors[engine.messages[what].to as usize].name
     }
 }

@@ -3,37 +3,37 @@
 //!
 //! A step has four parts:
 //!
-//! * the messages that can be delivered are computed in `open.rs`;
-//! * the delivery itself is here and in the actor's [`Cell`];
+//! * the messages that can be delivered are computed in `enabled.rs`;
+//! * the delivery itself is here and in the actor's [`ActorCell`];
 //! * the end of the step is in `finish.rs`;
 //! * the record kept of the step is in `record.rs`.
 //!
-//! The setup before the first step is in `set_up.rs`. Problems of an execution are found in `ending.rs` and `races.rs`,
-//! and steps are described in `story.rs`. Further queries of searches are answered in `fingerprint.rs` and
+//! The setup before the first step is in `setup.rs`. Problems of an execution are found in `final_problems.rs` and `races.rs`,
+//! and steps are described in `describe.rs`. Further queries of searches are answered in `fingerprint.rs` and
 //! `knowledge.rs`.
 
+mod describe;
 mod determinism;
-mod ending;
+mod enabled;
+mod final_problems;
 mod fingerprint;
 mod finish;
 mod knowledge;
-mod open;
 mod races;
 mod record;
-mod set_up;
-mod story;
+mod setup;
 
-use crate::cell::Cell;
+use crate::cell::ActorCell;
 use crate::checks::Check;
+use crate::current_step::SETUP;
 use crate::delivery::Delivery;
 use crate::engine::EngineRef;
 use crate::environment::Environment;
-use crate::mail::Sent;
-use crate::now::SET_UP;
+use crate::messages::SentMessage;
 use crate::panics;
-use fingerprint::{Fingerprints, Present};
-use knowledge::Knowledge;
-use record::{Rare, Record};
+use fingerprint::{ConfigurationView, Fingerprints};
+use knowledge::SampleKnowledge;
+use record::{ActorStep, StepExtras};
 use std::ops::Range;
 use whippet_model::{
     ActorNo, Branch, Choice, Clocks, Comparison, Delivered, Dependence, Extension, Machine, MachineError, Marks, Name,
@@ -59,9 +59,9 @@ use whippet_model::{
 pub struct ActorMachine {
     engine: EngineRef,
     /// The cells, indexed by actor.
-    cells: Vec<Box<dyn Cell>>,
+    cells: Vec<Box<dyn ActorCell>>,
     /// The steps so far.
-    records: Vec<Record>,
+    records: Vec<ActorStep>,
     delivery: Delivery,
     environment: Environment,
     /// The checks after steps, and the checks when no step is enabled.
@@ -78,7 +78,7 @@ pub struct ActorMachine {
     fields: bool,
     /// The rule by which messages are left out, if any, and the knowledge from sample executions, if it was requested.
     marks: Option<Marks>,
-    knowledge: Option<Knowledge>,
+    knowledge: Option<SampleKnowledge>,
     /// The footprints of all steps, concatenated. Not recorded if every step touches only its actor.
     touches: Vec<Touch>,
     fingerprints: Fingerprints,
@@ -97,7 +97,7 @@ pub struct ActorMachine {
 impl ActorMachine {
     pub(crate) fn new(engine: EngineRef, delivery: Delivery, environment: Environment) -> ActorMachine {
         panics::install_hook();
-        engine.borrow_mut().shared.pasts.causal = delivery == Delivery::Causal;
+        engine.borrow_mut().shared.clocks.causal = delivery == Delivery::Causal;
         ActorMachine {
             engine,
             cells: Vec::new(),
@@ -128,24 +128,24 @@ impl ActorMachine {
     fn begin(&mut self, choice: Choice) -> u32 {
         let (what, step) = (choice.what.0, self.records.len() as u32);
         let engine = &mut *self.engine.borrow_mut();
-        let all_open = engine.deliver(what, step);
-        let &Sent { name, to, origin, .. } = &engine.mail[what];
-        let about = &mut engine.about[to as usize];
-        self.records.push(Record {
+        let all_enabled = engine.deliver(what, step);
+        let &SentMessage { name, to, origin, .. } = &engine.messages[what];
+        let info = &mut engine.actors[to as usize];
+        self.records.push(ActorStep {
             choice,
             actor: to,
-            position: about.steps,
-            sent: engine.mail.len(),
+            position: info.steps,
+            sent: engine.messages.len(),
             actors: self.cells.len() as u32,
             touches: self.touches.len() as u32,
-            history: about.history,
-            all_open,
-            rare: None,
+            history: info.history,
+            all_enabled,
+            extras: None,
         });
-        about.history = Name(about.history).mixed(origin ^ choice.branch.0.rotate_left(32)).0;
-        about.steps += 1;
-        engine.now.begin_step(step, to, about.history);
-        engine.now.begin(name, choice.branch);
+        info.history = Name(info.history).mixed(origin ^ choice.branch.0.rotate_left(32)).0;
+        info.steps += 1;
+        engine.current.begin_step(step, to, info.history);
+        engine.current.begin(name, choice.branch);
         to
     }
 }
@@ -158,14 +158,14 @@ impl Machine for ActorMachine {
 
     fn enabled(&mut self, out: &mut Vec<Choice>) {
         let engine = self.refreshed();
-        out.extend(engine.mail.open().map(|what| Choice::first(Pending(what))));
+        out.extend(engine.messages.enabled().map(|what| Choice::first(Pending(what))));
     }
 
     #[inline]
     fn enabled_of_first(&mut self, rank: impl Fn(ActorNo) -> u32, out: &mut Vec<Choice>) {
         let engine = self.refreshed();
-        if let Some(first) = engine.mail.first_busy(|actor| rank(ActorNo(actor))) {
-            out.extend(engine.mail.open_of(first).map(|what| Choice::first(Pending(what))));
+        if let Some(first) = engine.messages.first_busy(|actor| rank(ActorNo(actor))) {
+            out.extend(engine.messages.enabled_of(first).map(|what| Choice::first(Pending(what))));
         }
     }
 
@@ -188,14 +188,14 @@ impl Machine for ActorMachine {
                 self.past_runs += self.cells.pop().map_or(0, |cell| cell.runs());
             }
             let engine = &mut *self.engine.borrow_mut();
-            engine.mail.unsend(record.sent);
-            if engine.about.len() > record.actors as usize {
+            engine.messages.unsend(record.sent);
+            if engine.actors.len() > record.actors as usize {
                 engine.uncreate(record.actors);
             }
-            engine.mail.undeliver(record.choice.what.0, record.all_open);
-            let about = &mut engine.about[record.actor as usize];
-            about.history = record.history;
-            about.steps -= 1;
+            engine.messages.undeliver(record.choice.what.0, record.all_enabled);
+            let info = &mut engine.actors[record.actor as usize];
+            info.history = record.history;
+            info.steps -= 1;
             self.records.pop();
         }
         self.fingerprints.rewind(depth);
@@ -206,27 +206,27 @@ impl Machine for ActorMachine {
     #[inline]
     fn next_branch(&self) -> Option<Branch> {
         let newest = self.records.last()?;
-        newest.choice.branch.next(&newest.rare.as_ref()?.arities)
+        newest.choice.branch.next(&newest.extras.as_ref()?.arities)
     }
 
     #[inline]
     fn thread(&self, what: Pending) -> Name {
-        self.engine.borrow().mail[what.0].name
+        self.engine.borrow().messages[what.0].name
     }
 
     #[inline]
     fn actor(&self, what: Pending) -> ActorNo {
-        ActorNo(self.engine.borrow().mail[what.0].to)
+        ActorNo(self.engine.borrow().messages[what.0].to)
     }
 
     #[inline]
     fn find(&self, thread: Name) -> Option<Pending> {
         let engine = self.engine.borrow();
-        engine.mail.pending().find(|&p| engine.mail[p].name == thread).map(Pending)
+        engine.messages.pending().find(|&p| engine.messages[p].name == thread).map(Pending)
     }
 
     fn pending(&self, out: &mut Vec<Pending>) {
-        out.extend(self.engine.borrow().mail.pending().map(Pending));
+        out.extend(self.engine.borrow().messages.pending().map(Pending));
     }
 
     #[inline]
@@ -239,13 +239,13 @@ impl Machine for ActorMachine {
     }
 
     fn accepted_at(&mut self, what: Pending, at: usize) -> bool {
-        self.was_open(what.0, at)
+        self.was_enabled(what.0, at)
     }
 
     #[inline]
     fn step(&self, at: usize) -> Step {
         let record = &self.records[at];
-        let thread = self.engine.borrow().mail[record.choice.what.0].name;
+        let thread = self.engine.borrow().messages[record.choice.what.0].name;
         let event = if record.arities().is_empty() { thread } else { thread.going(record.choice.branch) };
         Step { choice: record.choice, thread, event, actor: ActorNo(record.actor) }
     }
@@ -254,24 +254,24 @@ impl Machine for ActorMachine {
     fn delivered(&self, at: usize) -> Delivered {
         let record = &self.records[at];
         let engine = self.engine.borrow();
-        let by = engine.mail[record.choice.what.0].by;
-        let to = self.records.get(at + 1).map_or(engine.mail.len(), |next| next.sent);
-        let by = if by == SET_UP { None } else { Some(by as usize) };
+        let by = engine.messages[record.choice.what.0].by;
+        let to = self.records.get(at + 1).map_or(engine.messages.len(), |next| next.sent);
+        let by = if by == SETUP { None } else { Some(by as usize) };
         Delivered { choice: record.choice, actor: ActorNo(record.actor), by, sent: record.sent..to }
     }
 
     #[inline]
     fn causes(&self, at: usize, out: &mut Vec<usize>) {
         let record = &self.records[at];
-        let by = self.engine.borrow().mail[record.choice.what.0].by;
-        if by != SET_UP {
+        let by = self.engine.borrow().messages[record.choice.what.0].by;
+        if by != SETUP {
             out.push(by as usize);
         }
     }
 
     #[inline]
     fn sent(&self, at: usize) -> Range<u32> {
-        let to = self.records.get(at + 1).map_or_else(|| self.engine.borrow().mail.len(), |next| next.sent);
+        let to = self.records.get(at + 1).map_or_else(|| self.engine.borrow().messages.len(), |next| next.sent);
         self.records[at].sent..to
     }
 
@@ -290,7 +290,7 @@ impl Machine for ActorMachine {
     /// that state.
     fn blocked_on(&mut self, what: Pending, out: &mut Vec<Touch>) {
         let engine = self.engine.borrow();
-        out.push(Touch::write(engine.about[engine.mail[what.0].to as usize].name));
+        out.push(Touch::write(engine.actors[engine.messages[what.0].to as usize].name));
     }
 
     #[inline]
@@ -303,7 +303,7 @@ impl Machine for ActorMachine {
     }
 
     fn prepare(&mut self) -> Option<String> {
-        self.find_out();
+        self.sample_program();
         Some(ActorMachine::source_of_levels())
     }
 
@@ -329,7 +329,7 @@ impl Machine for ActorMachine {
     }
 
     fn isolate_races(&mut self) {
-        self.engine.borrow_mut().shared.by_past = true;
+        self.engine.borrow_mut().shared.reads_from_past = true;
     }
 
     fn data_races(&self, out: &mut Vec<Problem>) {
@@ -337,28 +337,28 @@ impl Machine for ActorMachine {
     }
 
     fn final_problems(&mut self, out: &mut Vec<Problem>) {
-        self.find_ending_problems(out);
+        self.find_final_problems(out);
     }
 
     fn describe(&mut self, at: usize) -> StepDescription {
-        self.words_of_step(at)
+        self.describe_step(at)
     }
 
     fn fingerprint(&mut self, comparison: Comparison) -> Result<u128, MachineError> {
         let engine = self.engine.borrow();
-        let present = Present {
+        let view = ConfigurationView {
             engine: &engine,
             cells: &self.cells,
             records: &self.records,
             delivery: self.delivery,
             bodies: self.bodies,
         };
-        self.fingerprints.of(present, comparison)
+        self.fingerprints.of(view, comparison)
     }
 
     fn limit_memory(&mut self, bytes: usize) {
         let mut engine = self.engine.borrow_mut();
-        engine.remember = engine.remember.min(bytes);
+        engine.memo_budget = engine.memo_budget.min(bytes);
     }
 
     fn handler_runs(&self) -> u64 {

@@ -2,11 +2,11 @@
 
 use super::ActorMachine;
 use crate::address::with_labels;
+use crate::current_step::SETUP;
+use crate::describe;
 use crate::engine::Engine;
-use crate::mail::Content;
-use crate::now::SET_UP;
-use crate::shared::{Access, DataRace};
-use crate::words;
+use crate::messages::MessageContent;
+use crate::shared::{DataRace, VariableAccess};
 use whippet_model::{FindingKind, Name, Problem};
 
 impl ActorMachine {
@@ -15,7 +15,7 @@ impl ActorMachine {
     pub(super) fn find_races(&self, out: &mut Vec<Problem>) {
         let engine = self.engine.borrow();
         if !engine.shared.races.is_empty() {
-            let labels = words::labels(&engine);
+            let labels = describe::labels(&engine);
             with_labels(labels.clone(), || {
                 out.extend(engine.shared.races.iter().map(|race| self.race(&engine, &labels, race)));
             });
@@ -25,17 +25,17 @@ impl ActorMachine {
     #[cold]
     fn race(&self, engine: &Engine, labels: &[String], race: &DataRace) -> Problem {
         let DataRace { variable, first, second } = race;
-        let site = |access: &Access| (access.site.file(), access.site.line(), access.site.column());
+        let site = |access: &VariableAccess| (access.site.file(), access.site.line(), access.site.column());
         // Sorts in an order that is the same in equivalent executions.
         let mut both = [first, second];
-        both.sort_by_key(|access| (site(access), engine.about[access.actor as usize].name));
+        both.sort_by_key(|access| (site(access), engine.actors[access.actor as usize].name));
         let [first, second] = both;
         let text = format!("{:?}", both.map(site));
         Problem {
             kind: FindingKind::Race,
             // The location of the second access is printed after the message.
             message: format!(
-                "data race on variable {}, as nothing orders the two: {} at {}, and {}",
+                "data race on variable {} (unordered accesses): {} at {}, and {}",
                 variable + 1,
                 self.access(engine, labels, first),
                 place(first),
@@ -43,34 +43,34 @@ impl ActorMachine {
             ),
             place: Some(place(second)),
             key: text.bytes().fold(Name::ROOT.mixed(FindingKind::Race as u64), |key, byte| key.mixed(u64::from(byte))),
-            steps: [first.step, second.step].into_iter().filter(|&step| step != SET_UP).map(|at| at as usize).collect(),
+            steps: [first.step, second.step].into_iter().filter(|&step| step != SETUP).map(|at| at as usize).collect(),
             warning: false,
         }
     }
 
     /// Describes one access, e.g. "reader, handling Get from the test, reads it".
-    fn access(&self, engine: &Engine, labels: &[String], access: &Access) -> String {
+    fn access(&self, engine: &Engine, labels: &[String], access: &VariableAccess) -> String {
         let verb = if access.write { "writes" } else { "reads" };
         let doing = self.doing(engine, labels, access);
         format!("{}{doing} {verb} it", labels[access.actor as usize])
     }
 
     /// Describes the message that an actor was handling at an access.
-    fn doing(&self, engine: &Engine, labels: &[String], access: &Access) -> String {
+    fn doing(&self, engine: &Engine, labels: &[String], access: &VariableAccess) -> String {
         let Some(record) = self.records.get(access.step as usize) else { return String::new() };
         if record.actor != access.actor {
-            return ", as it begins,".to_owned();
+            return ", when it starts,".to_owned();
         }
         let what = record.choice.what.0;
-        let sent = engine.mail[what];
+        let sent = engine.messages[what];
         let (text, from) = (self.cells[sent.to as usize].show_message(engine, what), &labels[sent.from as usize]);
         match sent.content {
-            Content::Message(_) => format!(", handling {text} from {from},"),
-            Content::Reply(..) => format!(", after the reply {text} of {from},"),
+            MessageContent::Message(_) => format!(", handling {text} from {from},"),
+            MessageContent::Reply(..) => format!(", after the reply {text} of {from},"),
         }
     }
 }
 
-fn place(access: &Access) -> String {
+fn place(access: &VariableAccess) -> String {
     format!("{}:{}", access.site.file(), access.site.line())
 }

@@ -7,7 +7,7 @@ use whippet_model::{Branch, Choice, Problem};
 pub(super) type Arities = SmallVec<[u32; Branch::DIGITS]>;
 
 /// The record of a step.
-pub(super) struct Record {
+pub(super) struct ActorStep {
     pub(super) choice: Choice,
     pub(super) actor: u32,
     /// The actor's position before the step.
@@ -18,23 +18,23 @@ pub(super) struct Record {
     pub(super) touches: u32,
     /// The actor's history before the step.
     pub(super) history: u64,
-    /// `true` if every message pending for the actor was open before the step.
-    pub(super) all_open: bool,
-    pub(super) rare: Option<Box<Rare>>,
+    /// `true` if every message pending for the actor was enabled before the step.
+    pub(super) all_enabled: bool,
+    pub(super) extras: Option<Box<StepExtras>>,
 }
 
 /// Data that few steps have.
-pub(super) struct Rare {
+pub(super) struct StepExtras {
     pub(super) arities: Arities,
     pub(super) problem: Option<Problem>,
 }
 
-impl Record {
+impl ActorStep {
     pub(super) fn arities(&self) -> &[u32] {
-        self.rare.as_ref().map_or(&[], |rare| &rare.arities)
+        self.extras.as_ref().map_or(&[], |extras| &extras.arities)
     }
 
     pub(super) fn problem(&self) -> Option<&Problem> {
-        self.rare.as_ref()?.problem.as_ref()
+        self.extras.as_ref()?.problem.as_ref()
     }
 }

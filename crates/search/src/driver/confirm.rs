@@ -77,8 +77,8 @@ pub(crate) fn confirm<P: Program>(
 /// Turns a problem into a finding: with its counterexample if a replay of that shows the problem, otherwise with the
 /// whole execution.
 fn show<P: Program>(program: &P, found: &Found) -> Result<Finding, MachineError> {
-    let Found { problem, story, whole, .. } = found;
-    for path in [story, whole] {
+    let Found { problem, counterexample, whole, .. } = found;
+    for path in [counterexample, whole] {
         if let Some(mut walk) = Walk::of(program, path.iter().map(|t| (t.thread, t.branch)))?
             && (problem.kind == FindingKind::Limit || walk.shows(problem.kind, problem.key))
         {
@@ -97,8 +97,8 @@ fn show<P: Program>(program: &P, found: &Found) -> Result<Finding, MachineError>
 
 /// Like [`show`], for a problem that may be an artefact of a data race. Returns `None` if it is one.
 fn show_race_tainted<P: Program>(program: &P, found: &Found) -> Result<Option<Finding>, MachineError> {
-    let Found { problem, story, whole, .. } = found;
-    for path in [story, whole] {
+    let Found { problem, counterexample, whole, .. } = found;
+    for path in [counterexample, whole] {
         let Some(mut walk) = Walk::of(program, path.iter().map(|t| (t.thread, t.branch)))? else { continue };
         let shown = if problem.kind == FindingKind::Race {
             // Without isolation the steps may be in another race earlier, and may then behave differently.
@@ -122,14 +122,14 @@ fn finding<P: Program>(
     mut walk: Walk<P::Machine>,
     executions: u64,
 ) -> Finding {
-    let story = walk.story();
+    let trace = walk.trace();
     let Problem { kind, message, place, key, .. } = problem;
-    Finding { kind, message, place, key, schedule: schedule(program, path, &story), story, executions }
+    Finding { kind, message, place, key, schedule: schedule(program, path, &trace), counterexample: trace, executions }
 }
 
 /// Creates the schedule of a path. Its decisions are described like the steps of the counterexample.
-fn schedule<P: Program>(program: &P, path: &[PathStep], story: &[StepDescription]) -> Schedule {
-    let decisions = path.iter().zip(story).map(|(taken, text)| Decision {
+fn schedule<P: Program>(program: &P, path: &[PathStep], trace: &[StepDescription]) -> Schedule {
+    let decisions = path.iter().zip(trace).map(|(taken, text)| Decision {
         thread: taken.thread,
         branch: taken.branch,
         text: words(text),
@@ -157,7 +157,7 @@ fn endless<P: Program>(program: &P, options: &Options, stuck: &Stuck) -> Result<
     let mut walk = Walk::of(program, before.iter().copied())?.ok_or_else(|| {
         MachineError::Nondeterministic("the way to a handler that does not end could not be gone again".into())
     })?;
-    let mut story = walk.story();
+    let mut trace = walk.trace();
     let at = before.len();
     let message = match step {
         Some((thread, _)) => {
@@ -166,7 +166,7 @@ fn endless<P: Program>(program: &P, options: &Options, stuck: &Stuck) -> Result<
                 "{actor} has been in step {} for more than {limit:?}: does its handler end, and do the checks?",
                 at + 1
             );
-            story.push(StepDescription {
+            trace.push(StepDescription {
                 actor,
                 action: "begins a step that does not end".into(),
                 ..StepDescription::default()
@@ -189,8 +189,8 @@ fn endless<P: Program>(program: &P, options: &Options, stuck: &Stuck) -> Result<
         message,
         place: None,
         key: key.mixed(LimitHit::Handler as u64).mixed(stuck.doing as u64),
-        schedule: schedule(program, &taken, &story),
-        story,
+        schedule: schedule(program, &taken, &trace),
+        counterexample: trace,
         executions: 1,
     })
 }

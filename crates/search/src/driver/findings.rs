@@ -24,7 +24,7 @@ pub(crate) type Key = (FindingKind, Name);
 pub(crate) struct Found {
     pub(crate) problem: Problem,
     pub(crate) race_tainted: bool,
-    pub(crate) story: Vec<PathStep>,
+    pub(crate) counterexample: Vec<PathStep>,
     switches: usize,
     /// The whole execution that showed the problem, for the case that the counterexample alone does not reproduce it.
     pub(crate) whole: Vec<PathStep>,
@@ -60,12 +60,12 @@ impl Collector {
         if self.dropped.contains(&key) {
             return;
         }
-        let mut steps = story(clocks, &problem, machine.depth());
+        let mut steps = relevant_steps(clocks, &problem, machine.depth());
         let races = races.iter().filter(|race| race.iter().all(|at| steps.contains(at))).count();
         let race_tainted = races > usize::from(problem.kind == FindingKind::Race);
         let known = self.found.get_mut(&key);
         if let Some(known) = &known
-            && (known.race_tainted, known.story.len()) < (race_tainted, steps.len())
+            && (known.race_tainted, known.counterexample.len()) < (race_tainted, steps.len())
         {
             self.found.get_mut(&key).expect("just seen").executions += u64::from(first);
             return;
@@ -74,20 +74,22 @@ impl Collector {
             tell(machine, clocks, &mut steps);
         }
         let switches = steps.windows(2).filter(|w| machine.step(w[0]).actor != machine.step(w[1]).actor).count();
-        let story: Vec<PathStep> = steps.iter().map(|&at| path_step(machine, at)).collect();
+        let counterexample: Vec<PathStep> = steps.iter().map(|&at| path_step(machine, at)).collect();
         let seen = match known {
             Some(known) => {
                 known.executions += u64::from(first);
-                let best = (known.race_tainted, known.story.len(), known.switches, &known.story);
-                if best <= (race_tainted, story.len(), switches, &story) {
+                let best = (known.race_tainted, known.counterexample.len(), known.switches, &known.counterexample);
+                if best <= (race_tainted, counterexample.len(), switches, &counterexample) {
                     return;
                 }
                 known.executions
             }
             None => 1,
         };
-        self.found
-            .insert(key, Found { problem, race_tainted, story, switches, whole: path(machine), executions: seen });
+        self.found.insert(
+            key,
+            Found { problem, race_tainted, counterexample, switches, whole: path(machine), executions: seen },
+        );
         if self.found.len() > self.most {
             let (last, _) = self.found.pop_last().expect("there are more than `most`");
             self.dropped.insert(last);
@@ -116,7 +118,7 @@ fn path_step<M: Machine>(machine: &M, at: usize) -> PathStep {
 }
 
 /// Returns the steps that a problem depends on. For an execution that is too long these are all steps.
-fn story(clocks: &Clocks, problem: &Problem, depth: usize) -> Vec<usize> {
+fn relevant_steps(clocks: &Clocks, problem: &Problem, depth: usize) -> Vec<usize> {
     if problem.kind == FindingKind::Limit {
         return (0..depth).collect();
     }

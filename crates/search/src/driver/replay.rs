@@ -21,12 +21,12 @@ use whippet_model::{
 /// let settings = test.parameters().into_iter().collect();
 /// let schedule = Schedule { program: test.name(), settings, decisions: vec![] };
 /// let replayed = whippet_search::replay(&test, &schedule).unwrap();
-/// assert!(replayed.story.is_empty() && replayed.problems.is_empty());
+/// assert!(replayed.trace.is_empty() && replayed.problems.is_empty());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Replayed {
     /// The steps of the execution, in order.
-    pub story: Vec<StepDescription>,
+    pub trace: Vec<StepDescription>,
     /// The problems of the execution: those of its steps or, if these have none, those of its final configuration.
     pub problems: Vec<Problem>,
 }
@@ -69,7 +69,7 @@ pub enum ReplayError {
 /// let verdict = explore(Arc::new(test.clone()), &Options::default(), &()).unwrap();
 /// let replayed = replay(&test, &verdict.findings[0].schedule).unwrap();
 /// assert_eq!(replayed.problems[0].message, verdict.findings[0].message);
-/// assert_eq!(replayed.story, verdict.findings[0].story);
+/// assert_eq!(replayed.trace, verdict.findings[0].counterexample);
 /// ```
 pub fn replay<P: Program>(program: &P, schedule: &Schedule) -> Result<Replayed, ReplayError> {
     carry_out(program, schedule, |_| {})
@@ -111,12 +111,12 @@ pub fn replay_within<P: Program + Send + 'static>(
     };
     let ended = threads::start(&Options::default(), work);
     let tick = (limit / 8).max(Duration::from_millis(1));
-    let (mut story, mut waited) = (Vec::new(), Duration::ZERO);
+    let (mut trace, mut waited) = (Vec::new(), Duration::ZERO);
     while waited < limit {
         match told.recv_timeout(tick) {
             Ok(Told::Done(replayed)) => return replayed,
             Ok(Told::Step(text)) => {
-                story.push(text);
+                trace.push(text);
                 waited = Duration::ZERO;
             }
             // Ticks are counted instead of reading a clock, which would go on while a debugger has stopped the
@@ -128,15 +128,15 @@ pub fn replay_within<P: Program + Send + 'static>(
             },
         }
     }
-    let message = match (schedule.decisions.get(story.len()), story.len()) {
+    let message = match (schedule.decisions.get(trace.len()), trace.len()) {
         (Some(decision), _) => format!("«{}» has not ended after {limit:?}", decision.text),
         (None, steps) => {
             format!("after step {steps}, what actors accept and the checks have not ended after {limit:?}")
         }
     };
-    let steps = (0..story.len()).collect();
+    let steps = (0..trace.len()).collect();
     let problem = Problem { kind: FindingKind::Limit, message, place: None, key: Name::ROOT, steps, warning: false };
-    Ok(Replayed { story, problems: vec![problem] })
+    Ok(Replayed { trace, problems: vec![problem] })
 }
 
 /// A report from a replay in another thread.
@@ -167,7 +167,7 @@ fn carry_out<P: Program>(
     // noticed.
     walk.enabled.clear();
     walk.machine.enabled(&mut walk.enabled);
-    Ok(Replayed { problems: walk.problems_shown(), story: walk.story() })
+    Ok(Replayed { problems: walk.problems_shown(), trace: walk.trace() })
 }
 
 fn fits<P: Program>(program: &P, schedule: &Schedule) -> Result<(), ScheduleError> {
@@ -274,7 +274,7 @@ impl<M: Machine> Walk<M> {
         problems
     }
 
-    pub(crate) fn story(&mut self) -> Vec<StepDescription> {
+    pub(crate) fn trace(&mut self) -> Vec<StepDescription> {
         (0..self.machine.depth()).map(|at| self.machine.describe(at)).collect()
     }
 

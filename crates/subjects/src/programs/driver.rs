@@ -26,7 +26,7 @@ pub(crate) fn introduce<A: Actor>(
 ) {
     let driver = sys.spawn_named("driver", Driver { others: others.into_iter().collect(), request: Arc::new(request) });
     sys.send(driver, Introduce);
-    sys.settle();
+    sys.finish_setup();
 }
 
 #[derive(Clone, Debug, Hash)]

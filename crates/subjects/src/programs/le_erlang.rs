@@ -104,7 +104,7 @@ fn elect(sys: &mut System, n: usize, crash: bool) {
     for &node in &nodes {
         sys.send(node, NodeMsg::Nodes(nodes.clone()));
     }
-    sys.settle();
+    sys.finish_setup();
     for &node in &nodes {
         sys.send(node, NodeMsg::Start);
     }

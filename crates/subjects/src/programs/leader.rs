@@ -129,7 +129,7 @@ fn scala(sys: &mut System, n: usize) {
     for i in 0..n {
         sys.send(ring[i], BodyMsg::Init(ring[(i + 1) % n]));
     }
-    sys.settle();
+    sys.finish_setup();
     for i in 0..n {
         sys.send(ring[(i + 1) % n], BodyMsg::Hear(Number::First(i)));
     }

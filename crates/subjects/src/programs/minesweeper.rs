@@ -74,7 +74,7 @@ fn play(sys: &mut System, board: Board) {
     for (k, &cell) in cells.iter().enumerate() {
         sys.send(cell, CellMsg::Neighbours(board.neighbours(k).map(|other| cells[other]).collect()));
     }
-    sys.settle();
+    sys.finish_setup();
     for &cell in &cells[..last] {
         sys.send(cell, CellMsg::Open);
     }

@@ -175,7 +175,7 @@ fn scala(sys: &mut System, graph: &Graph) {
     for &(from, to, weight) in &graph.edges {
         sys.send(nodes[from], BodyMsg::Neighbour(nodes[to], weight));
     }
-    sys.settle();
+    sys.finish_setup();
     sys.send(nodes[graph.start], BodyMsg::Receive(NO_WAY));
 }
 

@@ -4,7 +4,7 @@
 //! step is *muted*: sends and creations have no effect, but they are counted so that later ones get the same names as
 //! before.
 
-use crate::remember::Effect;
+use crate::memo::RecordedEffect;
 use smallvec::SmallVec;
 use std::any::Any;
 use std::collections::VecDeque;
@@ -13,20 +13,20 @@ use std::rc::Rc;
 use whippet_model::{Branch, MachineError, Name};
 
 /// The number used for steps before exploration begins.
-pub(crate) const SET_UP: u32 = u32::MAX;
+pub(crate) const SETUP: u32 = u32::MAX;
 /// The number of the test itself, which is the sender of everything its body sends.
 pub(crate) const TEST: u32 = 0;
 
 /// The wait of a suspended actor, and its source location.
 #[derive(Clone)]
-pub(crate) struct Wait {
-    pub(crate) on: On,
+pub(crate) struct ActorWait {
+    pub(crate) kind: WaitKind,
     pub(crate) site: &'static Location<'static>,
 }
 
 /// The event that ends a [`Wait`].
 #[derive(Clone)]
-pub(crate) enum On {
+pub(crate) enum WaitKind {
     /// The reply to the call of this name.
     Reply(Name),
     /// A message that passes the filter, an `Rc<dyn Fn(&M) -> bool>`.
@@ -34,7 +34,7 @@ pub(crate) enum On {
 }
 
 /// The current step; see the module documentation.
-pub(crate) struct Now {
+pub(crate) struct CurrentStep {
     pub(crate) actor: u32,
     pub(crate) step: u32,
     /// The name of the message being handled, from which the names of sends and creations derive.
@@ -53,8 +53,8 @@ pub(crate) struct Now {
     /// The actor's history, including the message being handled.
     pub(crate) history: u64,
     /// The effects of the step, if they are being recorded.
-    pub(crate) record: Option<Vec<Effect>>,
-    pub(crate) wait: Option<Wait>,
+    pub(crate) record: Option<Vec<RecordedEffect>>,
+    pub(crate) wait: Option<ActorWait>,
     /// The messages that the actor receives next, each with its branch. Only the last one is new; the others are being
     /// replayed.
     pub(crate) feed: VecDeque<(u32, Branch)>,
@@ -62,12 +62,12 @@ pub(crate) struct Now {
     pub(crate) error: Option<MachineError>,
 }
 
-impl Now {
+impl CurrentStep {
     /// Creates the state in which the body of the test begins.
-    pub(crate) fn new() -> Now {
-        Now {
+    pub(crate) fn new() -> CurrentStep {
+        CurrentStep {
             actor: TEST,
-            step: SET_UP,
+            step: SETUP,
             handled: Name::ROOT,
             effects: 0,
             test_effects: 0,
@@ -114,7 +114,7 @@ impl Now {
         self.handled = Name::ROOT;
         self.effects = self.test_effects;
         self.actor = TEST;
-        self.step = SET_UP;
+        self.step = SETUP;
         self.history = Name::ROOT.0;
     }
 
@@ -141,18 +141,16 @@ impl Now {
         if n == 0 || n > Branch::VALUES || k == Branch::DIGITS {
             self.misuse(|| {
                 format!(
-                    "choose({n}): a choice has 1 to {} values, and a step at most {} choices; split the handler by sending a message to itself",
+                    "choose({n}): a choice has 1 to {} values, and a step at most {} choices; for more choices, let the handler send a message to its own actor",
                     Branch::VALUES,
                     Branch::DIGITS
                 )
             });
             return 0;
         }
-        if n > 1 && self.step == SET_UP {
+        if n > 1 && self.step == SETUP {
             self.misuse(|| {
-                format!(
-                    "choose({n}) in the set-up, which is not explored: choose when a message of the test's body is handled"
-                )
+                format!("choose({n}) during setup, which is not explored: call it while handling a message")
             });
             return 0;
         }

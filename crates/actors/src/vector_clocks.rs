@@ -12,19 +12,19 @@
 //! delivery, they are maintained only while shared variables exist. This suffices, because every causal path from one
 //! access to a later one begins after the first access.
 
-use crate::now::{SET_UP, TEST};
+use crate::current_step::{SETUP, TEST};
 use std::rc::Rc;
 
 /// A vector clock with an entry for each actor; missing entries are 0.
-pub(crate) type Clock = Rc<[u32]>;
+pub(crate) type VectorClock = Rc<[u32]>;
 
 /// The clock of each actor, and of each message.
 #[derive(Default)]
-pub(crate) struct Pasts {
+pub(crate) struct VectorClocks {
     /// `true` if the delivery order depends on happens-before, so that clocks are maintained in any case.
     pub(crate) causal: bool,
     actors: Vec<Vec<u32>>,
-    carried: Vec<Clock>,
+    carried: Vec<VectorClock>,
     /// The changes to undo: the step, the actor, and the actor's clock before the change.
     undo: Vec<(u32, u32, Vec<u32>)>,
 }
@@ -34,7 +34,7 @@ pub(crate) fn entry(clock: &[u32], actor: u32) -> u32 {
     clock.get(actor as usize).copied().unwrap_or(0)
 }
 
-impl Pasts {
+impl VectorClocks {
     /// Returns the current clock of an actor.
     pub(crate) fn of(&self, actor: u32) -> &[u32] {
         self.actors.get(actor as usize).map_or(&[][..], Vec::as_slice)
@@ -55,7 +55,7 @@ impl Pasts {
     }
 
     /// Advances an actor's own entry when it creates a shared variable.
-    pub(crate) fn began(&mut self, actor: u32, step: u32) {
+    pub(crate) fn advance(&mut self, actor: u32, step: u32) {
         self.change(actor, step)[actor as usize] += 1;
     }
 
@@ -76,7 +76,7 @@ impl Pasts {
     }
 
     /// Returns `true` if message `q`, which actor `from` sent, was sent before whatever `actor` sends next.
-    pub(crate) fn knows(&self, actor: u32, q: u32, from: u32) -> bool {
+    pub(crate) fn has_seen(&self, actor: u32, q: u32, from: u32) -> bool {
         self.is_in(q, from, self.of(actor))
     }
 
@@ -107,14 +107,14 @@ impl Pasts {
 
     /// Undoes the changes made by steps from `depth` on.
     pub(crate) fn rewind(&mut self, depth: u32) {
-        while self.undo.last().is_some_and(|&(step, ..)| step != SET_UP && step >= depth) {
+        while self.undo.last().is_some_and(|&(step, ..)| step != SETUP && step >= depth) {
             let (_, actor, clock) = self.undo.pop().expect("the loop checked");
             self.actors[actor as usize] = clock;
         }
     }
 
     /// Makes everything that has happened so far permanent. It happens before whatever the test does next.
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn commit(&mut self) {
         self.undo.clear();
         if let Some((test, others)) = self.actors.split_at_mut_checked(TEST as usize + 1) {
             others.iter().for_each(|clock| join(&mut test[TEST as usize], clock));

@@ -1,15 +1,15 @@
-//! The mail: all messages sent, the pending ones among them, and those that can be delivered now.
+//! The messages: all messages sent, the pending ones among them, and those that can be delivered now.
 //!
 //! Messages are numbered in the order they were sent. Undoing steps truncates the list of messages and reinserts
-//! delivered messages into the linked list ([`Line`]) of their mailbox, without any search.
+//! delivered messages into the linked list ([`LinkedQueue`]) of their mailbox, without any search.
 //!
-//! A pending message is *open* if it can be delivered now, which its receiver decides. The result is cached with the
+//! A pending message is *enabled* if it can be delivered now, which its receiver decides. The result is cached with the
 //! message and computed again only after something has happened to the receiver; until then the receiver's mailbox is
-//! *dirty*. An actor with an open message is *busy*.
+//! *dirty*. An actor with an enabled message is *busy*.
 
 use crate::bits::Bits;
-use crate::line::{Line, Link};
-use crate::now::SET_UP;
+use crate::current_step::SETUP;
+use crate::linked_queue::{LinkedQueue, QueueLink};
 use smallvec::SmallVec;
 use std::any::Any;
 use std::fmt::Debug;
@@ -18,18 +18,18 @@ use std::panic::Location;
 use std::rc::Rc;
 use whippet_model::Name;
 
-/// Value of [`Sent::delivered`]: the message is still pending.
+/// Value of [`SentMessage::delivered`]: the message is still pending.
 pub(crate) const PENDING: u32 = u32::MAX;
-/// Value of [`Sent::delivered`]: the message was delivered during the setup.
-pub(crate) const LONG_AGO: u32 = u32::MAX - 1;
+/// Value of [`SentMessage::delivered`]: the message was delivered during the setup.
+pub(crate) const DELIVERED_IN_SETUP: u32 = u32::MAX - 1;
 
 /// The value of a reply.
-pub(crate) trait Value: Any + Debug {}
-impl<T: Any + Debug> Value for T {}
+pub(crate) trait ReplyValue: Any + Debug {}
+impl<T: Any + Debug> ReplyValue for T {}
 
 /// The content of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Content {
+pub(crate) enum MessageContent {
     /// A message: its index in the receiver's mailbox.
     Message(u32),
     /// The reply to a call: its index in the list of replies, and the name of the call.
@@ -38,7 +38,7 @@ pub(crate) enum Content {
 
 /// One message, from the moment it is sent.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Sent {
+pub(crate) struct SentMessage {
     pub(crate) name: Name,
     pub(crate) to: u32,
     pub(crate) from: u32,
@@ -46,49 +46,49 @@ pub(crate) struct Sent {
     pub(crate) by: u32,
     /// The step that delivered the message.
     pub(crate) delivered: u32,
-    pub(crate) content: Content,
+    pub(crate) content: MessageContent,
     /// A hash of the sender's history and of the message's number in the step; it identifies the content.
     pub(crate) origin: u64,
-    /// `true` if the message can be delivered now. Ignored if [`Mailbox::all_open`] is set.
-    pub(crate) open: bool,
+    /// `true` if the message can be delivered now. Ignored if [`MessageList::all_enabled`] is set.
+    pub(crate) enabled: bool,
     /// The source location of the send.
     pub(crate) site: &'static Location<'static>,
 }
 
-impl Sent {
+impl SentMessage {
     pub(crate) fn is_pending(&self) -> bool {
         self.delivered == PENDING
     }
 }
 
 /// The messages sent to one actor, stored as a `Vec<M>`; only its first `len` elements are valid.
-struct Mailbox {
+struct MessageList {
     messages: Box<dyn Any>,
     len: u32,
     /// The pending messages in the order they were sent, and their number.
-    line: Line,
+    queue: LinkedQueue,
     pending: u32,
-    /// `true` if all pending messages can be delivered now, regardless of [`Sent::open`].
-    all_open: bool,
-    /// `true` if the open messages have to be computed again.
+    /// `true` if all pending messages can be delivered now, regardless of [`SentMessage::enabled`].
+    all_enabled: bool,
+    /// `true` if the enabled messages have to be computed again.
     dirty: bool,
 }
 
-impl Mailbox {
+impl MessageList {
     fn messages<M: 'static>(&self) -> &[M] {
-        self.messages.downcast_ref::<Vec<M>>().expect("a cell knows its messages")
+        self.messages.downcast_ref::<Vec<M>>().expect("a mailbox holds messages of its actor's type")
     }
 }
 
-/// The mail of a system; see the module documentation.
+/// The messages of a system; see the module documentation.
 #[derive(Default)]
-pub(crate) struct Mail {
-    sent: Vec<Sent>,
-    replies: Vec<Rc<dyn Value>>,
+pub(crate) struct MessageStore {
+    sent: Vec<SentMessage>,
+    replies: Vec<Rc<dyn ReplyValue>>,
     /// The mailboxes, indexed by actor.
-    mailboxes: Vec<Mailbox>,
+    mailboxes: Vec<MessageList>,
     /// The links of all mailboxes' lists, indexed by message.
-    links: Vec<Link>,
+    links: Vec<QueueLink>,
     /// The set of pending messages.
     pending: Bits,
     /// The set of busy actors; valid only if no mailbox is dirty.
@@ -97,19 +97,19 @@ pub(crate) struct Mail {
     dirty: Vec<u32>,
 }
 
-impl Index<u32> for Mail {
-    type Output = Sent;
+impl Index<u32> for MessageStore {
+    type Output = SentMessage;
 
     #[inline]
-    fn index(&self, what: u32) -> &Sent {
+    fn index(&self, what: u32) -> &SentMessage {
         &self.sent[what as usize]
     }
 }
 
-impl Mail {
+impl MessageStore {
     /// Returns all messages, in the order they were sent.
     #[inline]
-    pub(crate) fn all(&self) -> &[Sent] {
+    pub(crate) fn all(&self) -> &[SentMessage] {
         &self.sent
     }
 
@@ -126,7 +126,7 @@ impl Mail {
     }
 
     /// Returns a reply, by its index in the list of replies.
-    pub(crate) fn reply(&self, place: u32) -> &Rc<dyn Value> {
+    pub(crate) fn reply(&self, place: u32) -> &Rc<dyn ReplyValue> {
         &self.replies[place as usize]
     }
 
@@ -134,46 +134,46 @@ impl Mail {
 
     /// Adds a mailbox for the next actor.
     pub(crate) fn add_mailbox<M: 'static>(&mut self) {
-        self.mailboxes.push(Mailbox {
+        self.mailboxes.push(MessageList {
             messages: Box::new(Vec::<M>::new()),
             len: 0,
-            line: Line::EMPTY,
+            queue: LinkedQueue::EMPTY,
             pending: 0,
-            all_open: true,
+            all_enabled: true,
             dirty: false,
         });
     }
 
-    /// Stores the content of a message to an actor, which is then passed to [`post`](Mail::post).
+    /// Stores the content of a message to an actor, which is then passed to [`post`](MessageStore::post).
     #[inline]
-    pub(crate) fn keep_message<M: 'static>(&mut self, to: u32, message: M) -> Content {
+    pub(crate) fn keep_message<M: 'static>(&mut self, to: u32, message: M) -> MessageContent {
         let mailbox = &mut self.mailboxes[to as usize];
         let messages = mailbox.messages.downcast_mut::<Vec<M>>().expect("addresses are typed");
         messages.truncate(mailbox.len as usize);
         messages.push(message);
         mailbox.len += 1;
-        Content::Message(mailbox.len - 1)
+        MessageContent::Message(mailbox.len - 1)
     }
 
-    /// Stores the content of a reply, which is then passed to [`post`](Mail::post).
-    pub(crate) fn keep_reply(&mut self, call: Name, value: Rc<dyn Value>) -> Content {
+    /// Stores the content of a reply, which is then passed to [`post`](MessageStore::post).
+    pub(crate) fn keep_reply(&mut self, call: Name, value: Rc<dyn ReplyValue>) -> MessageContent {
         self.replies.push(value);
-        Content::Reply(self.replies.len() as u32 - 1, call)
+        MessageContent::Reply(self.replies.len() as u32 - 1, call)
     }
 
     /// Sends a message whose content was stored just before.
     #[inline(always)]
-    pub(crate) fn post(&mut self, sent: Sent) {
+    pub(crate) fn post(&mut self, sent: SentMessage) {
         self.pending.insert(self.sent.len() as u32);
         let mailbox = &mut self.mailboxes[sent.to as usize];
-        mailbox.line.push(&mut self.links);
+        mailbox.queue.push(&mut self.links);
         mailbox.pending += 1;
         self.sent.push(sent);
         self.mark_dirty(sent.to);
     }
 
     /// Removes a message from the pending ones and records its delivery in `step`. Returns `true` if every message
-    /// pending for its receiver was open.
+    /// pending for its receiver was enabled.
     #[inline]
     pub(crate) fn deliver(&mut self, what: u32, step: u32) -> bool {
         let sent = &mut self.sent[what as usize];
@@ -182,33 +182,33 @@ impl Mail {
         let to = sent.to;
         self.pending.remove(what);
         let mailbox = &mut self.mailboxes[to as usize];
-        mailbox.line.take(&mut self.links, what);
+        mailbox.queue.unlink(&mut self.links, what);
         mailbox.pending -= 1;
-        let all_open = mailbox.all_open && !mailbox.dirty;
+        let all_enabled = mailbox.all_enabled && !mailbox.dirty;
         if mailbox.pending == 0 {
             mailbox.dirty = false;
-            mailbox.all_open = true;
+            mailbox.all_enabled = true;
             self.set_busy(to, false);
         } else {
             self.mark_dirty(to);
         }
-        all_open
+        all_enabled
     }
 
     // ---- undoing steps ---------------------------------------------------------------------------
 
-    /// Makes a delivered message pending again. `all_open` is the value that [`deliver`](Mail::deliver) returned.
+    /// Makes a delivered message pending again. `all_enabled` is the value that [`deliver`](MessageStore::deliver) returned.
     #[inline]
-    pub(crate) fn undeliver(&mut self, what: u32, all_open: bool) {
+    pub(crate) fn undeliver(&mut self, what: u32, all_enabled: bool) {
         let sent = &mut self.sent[what as usize];
         sent.delivered = PENDING;
         let to = sent.to;
         self.pending.insert(what);
         let mailbox = &mut self.mailboxes[to as usize];
-        mailbox.line.put_back(&mut self.links, what);
+        mailbox.queue.relink(&mut self.links, what);
         mailbox.pending += 1;
-        if all_open {
-            mailbox.all_open = true;
+        if all_enabled {
+            mailbox.all_enabled = true;
             mailbox.dirty = false;
             self.set_busy(to, true);
         } else {
@@ -223,16 +223,16 @@ impl Mail {
             let sent = self.sent.pop().expect("the loop checked");
             let mailbox = &mut self.mailboxes[sent.to as usize];
             self.pending.remove(self.sent.len() as u32);
-            mailbox.line.pop(&mut self.links);
+            mailbox.queue.pop(&mut self.links);
             match sent.content {
                 // The value stays in the mailbox until its slot is reused.
-                Content::Message(_) => mailbox.len -= 1,
-                Content::Reply(..) => {
+                MessageContent::Message(_) => mailbox.len -= 1,
+                MessageContent::Reply(..) => {
                     self.replies.pop();
                 }
             }
             mailbox.pending -= 1;
-            if !mailbox.all_open {
+            if !mailbox.all_enabled {
                 self.mark_dirty(sent.to);
             } else if mailbox.pending == 0 {
                 self.set_busy(sent.to, false);
@@ -247,44 +247,44 @@ impl Mail {
     }
 
     /// Marks everything that has happened so far as part of the setup, which is not explored.
-    pub(crate) fn settle(&mut self) {
+    pub(crate) fn commit(&mut self) {
         for sent in &mut self.sent {
-            sent.by = SET_UP;
+            sent.by = SETUP;
             if !sent.is_pending() {
-                sent.delivered = LONG_AGO;
+                sent.delivered = DELIVERED_IN_SETUP;
             }
         }
     }
 
-    // ---- open messages ---------------------------------------------------------------------------
+    // ---- enabled messages ---------------------------------------------------------------------------
 
     /// Returns all pending messages, in the order they were sent.
     pub(crate) fn pending(&self) -> impl Iterator<Item = u32> + '_ {
         self.pending.iter()
     }
 
-    pub(crate) fn is_quiet(&self) -> bool {
+    pub(crate) fn nothing_pending(&self) -> bool {
         self.pending.iter().next().is_none()
     }
 
     /// Returns the messages pending for one actor, in the order they were sent.
     pub(crate) fn pending_of(&self, actor: u32) -> SmallVec<[u32; 16]> {
-        self.mailboxes[actor as usize].line.iter(&self.links).collect()
+        self.mailboxes[actor as usize].queue.iter(&self.links).collect()
     }
 
-    /// Returns the open messages, in the order they were sent. No mailbox may be dirty.
-    pub(crate) fn open(&self) -> impl Iterator<Item = u32> + '_ {
+    /// Returns the enabled messages, in the order they were sent. No mailbox may be dirty.
+    pub(crate) fn enabled(&self) -> impl Iterator<Item = u32> + '_ {
         self.pending().filter(|&what| {
             let sent = &self.sent[what as usize];
-            sent.open || self.mailboxes[sent.to as usize].all_open
+            sent.enabled || self.mailboxes[sent.to as usize].all_enabled
         })
     }
 
-    /// Returns the open messages of one actor, in the order they were sent. No mailbox may be dirty.
+    /// Returns the enabled messages of one actor, in the order they were sent. No mailbox may be dirty.
     #[inline]
-    pub(crate) fn open_of(&self, actor: u32) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn enabled_of(&self, actor: u32) -> impl Iterator<Item = u32> + '_ {
         let mailbox = &self.mailboxes[actor as usize];
-        mailbox.line.iter(&self.links).filter(|&what| mailbox.all_open || self.sent[what as usize].open)
+        mailbox.queue.iter(&self.links).filter(|&what| mailbox.all_enabled || self.sent[what as usize].enabled)
     }
 
     /// Returns the busy actor with the lowest rank, and the lowest number among those. No mailbox may be dirty.
@@ -308,7 +308,7 @@ impl Mail {
         first
     }
 
-    // ---- computing the open messages ---------------------------------------------------------------
+    // ---- computing the enabled messages ---------------------------------------------------------------
 
     #[inline]
     fn mark_dirty(&mut self, actor: u32) {
@@ -324,7 +324,7 @@ impl Mail {
         if busy { self.busy.insert(actor) } else { self.busy.remove(actor) }
     }
 
-    /// Returns the next actor whose open messages have to be computed again.
+    /// Returns the next actor whose enabled messages have to be computed again.
     #[inline]
     pub(crate) fn next_dirty(&mut self) -> Option<u32> {
         loop {
@@ -333,7 +333,7 @@ impl Mail {
                 Some(mailbox) if mailbox.dirty && mailbox.pending > 0 => return Some(actor),
                 Some(mailbox) if mailbox.dirty => {
                     mailbox.dirty = false;
-                    self.opened(actor, 0);
+                    self.set_enabled_count(actor, 0);
                 }
                 // The mailbox became clean when a step was undone, or its actor no longer exists.
                 _ => {}
@@ -342,37 +342,41 @@ impl Mail {
         }
     }
 
-    /// Sets, for each message pending for an actor in order, whether it is open.
-    pub(crate) fn reopen(&mut self, actor: u32, can_be: impl IntoIterator<Item = bool>) {
-        let line = self.mailboxes[actor as usize].line;
+    /// Sets, for each message pending for an actor in order, whether it is enabled.
+    pub(crate) fn update_enabled(&mut self, actor: u32, can_be: impl IntoIterator<Item = bool>) {
+        let line = self.mailboxes[actor as usize].queue;
         let mut open = 0;
         for (what, can_be) in line.iter(&self.links).zip(can_be) {
-            self.sent[what as usize].open = can_be;
+            self.sent[what as usize].enabled = can_be;
             open += u32::from(can_be);
         }
-        self.opened(actor, open);
+        self.set_enabled_count(actor, open);
     }
 
-    /// Like [`reopen`](Mail::reopen), but by content: `can_be` receives the content and the mailbox of the actor, whose
+    /// Like [`update_enabled`](MessageStore::update_enabled), but by content: `can_be` receives the content and the mailbox of the actor, whose
     /// messages have type `M`.
     #[inline]
-    pub(crate) fn reopen_by_content<M: 'static>(&mut self, actor: u32, can_be: impl Fn(Content, &[M]) -> bool) {
+    pub(crate) fn update_enabled_by_content<M: 'static>(
+        &mut self,
+        actor: u32,
+        can_be: impl Fn(MessageContent, &[M]) -> bool,
+    ) {
         let mailbox = &self.mailboxes[actor as usize];
         let messages = mailbox.messages::<M>();
         let mut open = 0;
-        for what in mailbox.line.iter(&self.links) {
+        for what in mailbox.queue.iter(&self.links) {
             let sent = &mut self.sent[what as usize];
-            sent.open = can_be(sent.content, messages);
-            open += u32::from(sent.open);
+            sent.enabled = can_be(sent.content, messages);
+            open += u32::from(sent.enabled);
         }
-        self.opened(actor, open);
+        self.set_enabled_count(actor, open);
     }
 
-    /// Records that `open` of the messages pending for an actor are open.
+    /// Records that `open` of the messages pending for an actor are enabled.
     #[inline]
-    fn opened(&mut self, actor: u32, open: u32) {
+    fn set_enabled_count(&mut self, actor: u32, open: u32) {
         let mailbox = &mut self.mailboxes[actor as usize];
-        mailbox.all_open = open == mailbox.pending;
+        mailbox.all_enabled = open == mailbox.pending;
         self.set_busy(actor, open > 0);
     }
 
@@ -380,7 +384,7 @@ impl Mail {
     #[inline]
     pub(crate) fn clean(&mut self, actor: u32) {
         let newest = self.dirty.pop();
-        debug_assert_eq!(newest, Some(actor), "our bug: somebody else is dirty");
+        debug_assert_eq!(newest, Some(actor), "internal error: dirty-mailbox stack out of order");
         self.mailboxes[actor as usize].dirty = false;
     }
 }

@@ -1,8 +1,8 @@
 //! Textual descriptions of actors, messages and steps.
 
-use crate::cell::Cell;
+use crate::cell::ActorCell;
 use crate::engine::Engine;
-use crate::mail::Content;
+use crate::messages::MessageContent;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::fmt::Debug;
 use std::hash::{Hash, Hasher};
@@ -28,32 +28,32 @@ pub(crate) fn type_label(path: &str) -> String {
 /// Returns the label of every actor: its kind, followed by a number if there are several of that kind.
 pub(crate) fn labels(engine: &Engine) -> Vec<String> {
     let mut of_kind: FxHashMap<&str, (u32, u32)> = FxHashMap::default();
-    for about in &engine.about {
-        of_kind.entry(&about.kind).or_default().0 += 1;
+    for info in &engine.actors {
+        of_kind.entry(&info.kind).or_default().0 += 1;
     }
     engine
-        .about
+        .actors
         .iter()
-        .map(|about| {
-            let (all, seen) = of_kind.get_mut(&*about.kind).expect("it was counted");
+        .map(|info| {
+            let (all, seen) = of_kind.get_mut(&*info.kind).expect("it was counted");
             *seen += 1;
-            if *all == 1 { about.kind.to_string() } else { format!("{} {}", about.kind, seen) }
+            if *all == 1 { info.kind.to_string() } else { format!("{} {}", info.kind, seen) }
         })
         .collect()
 }
 
 /// Returns a message or reply as text.
 pub(crate) fn content<M: Debug + 'static>(engine: &Engine, what: u32) -> String {
-    let sent = engine.mail[what];
+    let sent = engine.messages[what];
     match sent.content {
-        Content::Message(place) => format!("{:?}", engine.mail.message::<M>(sent.to, place)),
-        Content::Reply(place, _) => format!("{:?}", engine.mail.reply(place)),
+        MessageContent::Message(place) => format!("{:?}", engine.messages.message::<M>(sent.to, place)),
+        MessageContent::Reply(place, _) => format!("{:?}", engine.messages.reply(place)),
     }
 }
 
 /// Hashes a reply: its `Debug` text and the name of the call it answers.
 pub(crate) fn hash_reply(engine: &Engine, place: u32, call: Name, hasher: &mut FxHasher) {
-    hasher.write(format!("{:?}", engine.mail.reply(place)).as_bytes());
+    hasher.write(format!("{:?}", engine.messages.reply(place)).as_bytes());
     hasher.write_u64(call.0);
 }
 
@@ -64,13 +64,13 @@ pub(crate) fn variant(text: &str) -> &str {
 }
 
 /// Returns the description of a send or reply with its receiver, for a list of effects.
-pub(crate) fn sending(engine: &Engine, cells: &[Box<dyn Cell>], labels: &[String], what: u32) -> String {
-    let sent = engine.mail[what];
+pub(crate) fn send(engine: &Engine, cells: &[Box<dyn ActorCell>], labels: &[String], what: u32) -> String {
+    let sent = engine.messages[what];
     let text = cells[sent.to as usize].show_message(engine, what);
     let to = &labels[sent.to as usize];
     match sent.content {
-        Content::Message(_) => format!("sends {text} to {to}"),
-        Content::Reply(..) => format!("replies {text} to {to}"),
+        MessageContent::Message(_) => format!("sends {text} to {to}"),
+        MessageContent::Reply(..) => format!("replies {text} to {to}"),
     }
 }
 
@@ -123,10 +123,10 @@ fn fields(text: &str) -> Option<Vec<(&str, &str)>> {
 
 /// Returns a hash that identifies the variant of a message. All replies share one value.
 pub(crate) fn variant_of<M: 'static>(engine: &Engine, what: u32) -> u64 {
-    let sent = &engine.mail[what];
-    let Content::Message(place) = sent.content else { return u64::MAX };
+    let sent = &engine.messages[what];
+    let MessageContent::Message(place) = sent.content else { return u64::MAX };
     let mut hasher = FxHasher::default();
-    std::mem::discriminant(engine.mail.message::<M>(sent.to, place)).hash(&mut hasher);
+    std::mem::discriminant(engine.messages.message::<M>(sent.to, place)).hash(&mut hasher);
     hasher.finish()
 }
 

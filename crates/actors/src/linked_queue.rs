@@ -4,28 +4,28 @@
 //! order, so when the message is reinserted its neighbours are the same again, and nothing has to be searched or moved.
 
 /// Sentinel: no message.
-pub(crate) const NOBODY: u32 = u32::MAX;
+pub(crate) const NONE: u32 = u32::MAX;
 
 /// The neighbours of one message.
 #[derive(Copy, Clone, Debug)]
-pub(crate) struct Link {
+pub(crate) struct QueueLink {
     before: u32,
     after: u32,
 }
 
 /// A list of messages in the order they were sent. The links are stored in a separate vector, indexed by message.
 #[derive(Copy, Clone, Debug)]
-pub(crate) struct Line {
+pub(crate) struct LinkedQueue {
     first: u32,
     last: u32,
 }
 
-impl Line {
-    pub(crate) const EMPTY: Line = Line { first: NOBODY, last: NOBODY };
+impl LinkedQueue {
+    pub(crate) const EMPTY: LinkedQueue = LinkedQueue { first: NONE, last: NONE };
 
     /// Returns the messages in the list, in order.
     #[inline]
-    pub(crate) fn iter(self, links: &[Link]) -> impl Iterator<Item = u32> + '_ {
+    pub(crate) fn iter(self, links: &[QueueLink]) -> impl Iterator<Item = u32> + '_ {
         let mut next = self.first;
         std::iter::from_fn(move || {
             let what = next;
@@ -36,34 +36,38 @@ impl Line {
 
     /// Appends a new message, whose number is the length of `links`.
     #[inline]
-    pub(crate) fn push(&mut self, links: &mut Vec<Link>) {
+    pub(crate) fn push(&mut self, links: &mut Vec<QueueLink>) {
         let what = links.len() as u32;
         match links.get_mut(self.last as usize) {
             Some(last) => last.after = what,
             None => self.first = what,
         }
-        links.push(Link { before: self.last, after: NOBODY });
+        links.push(QueueLink { before: self.last, after: NONE });
         self.last = what;
     }
 
     /// Removes the newest of all messages, which is the last in this list.
     #[inline]
-    pub(crate) fn pop(&mut self, links: &mut Vec<Link>) {
+    pub(crate) fn pop(&mut self, links: &mut Vec<QueueLink>) {
         let link = links.pop().expect("there is a message to forget");
-        debug_assert_eq!(self.last as usize, links.len(), "our bug: it is not the last in its line");
-        self.close(links, link.before, NOBODY);
+        debug_assert_eq!(
+            self.last as usize,
+            links.len(),
+            "internal error: the newest message is not the last of its queue"
+        );
+        self.join_neighbours(links, link.before, NONE);
     }
 
     /// Removes a message but keeps its links.
     #[inline]
-    pub(crate) fn take(&mut self, links: &mut [Link], what: u32) {
-        let Link { before, after } = links[what as usize];
-        self.close(links, before, after);
+    pub(crate) fn unlink(&mut self, links: &mut [QueueLink], what: u32) {
+        let QueueLink { before, after } = links[what as usize];
+        self.join_neighbours(links, before, after);
     }
 
     /// Links two messages to each other as neighbours.
     #[inline]
-    fn close(&mut self, links: &mut [Link], before: u32, after: u32) {
+    fn join_neighbours(&mut self, links: &mut [QueueLink], before: u32, after: u32) {
         match links.get_mut(before as usize) {
             Some(link) => link.after = after,
             None => self.first = after,
@@ -76,8 +80,8 @@ impl Line {
 
     /// Reinserts a message. Messages must be reinserted in the reverse order of their removal.
     #[inline]
-    pub(crate) fn put_back(&mut self, links: &mut [Link], what: u32) {
-        let Link { before, after } = links[what as usize];
+    pub(crate) fn relink(&mut self, links: &mut [QueueLink], what: u32) {
+        let QueueLink { before, after } = links[what as usize];
         match links.get_mut(before as usize) {
             Some(link) => link.after = what,
             None => self.first = what,
@@ -94,28 +98,28 @@ mod tests {
     use super::*;
 
     #[test]
-    fn taking_out_and_putting_back() {
-        let (mut line, mut links) = (Line::EMPTY, Vec::new());
-        (0..4).for_each(|_| line.push(&mut links));
-        let list = |line: Line, links: &[Link]| line.iter(links).collect::<Vec<_>>();
+    fn unlinking_and_relinking() {
+        let (mut queue, mut links) = (LinkedQueue::EMPTY, Vec::new());
+        (0..4).for_each(|_| queue.push(&mut links));
+        let list = |queue: LinkedQueue, links: &[QueueLink]| queue.iter(links).collect::<Vec<_>>();
         for order in [[0, 1, 2, 3], [3, 2, 1, 0], [1, 3, 0, 2], [2, 0, 3, 1]] {
-            let mut seen = vec![list(line, &links)];
+            let mut seen = vec![list(queue, &links)];
             for what in order {
-                line.take(&mut links, what);
-                seen.push(list(line, &links));
+                queue.unlink(&mut links, what);
+                seen.push(list(queue, &links));
             }
-            assert_eq!(list(line, &links), [0; 0]);
+            assert_eq!(list(queue, &links), [0; 0]);
             for what in order.into_iter().rev() {
-                assert_eq!(list(line, &links), seen.pop().unwrap());
-                line.put_back(&mut links, what);
+                assert_eq!(list(queue, &links), seen.pop().unwrap());
+                queue.relink(&mut links, what);
             }
-            assert_eq!(list(line, &links), [0, 1, 2, 3]);
+            assert_eq!(list(queue, &links), [0, 1, 2, 3]);
         }
-        line.take(&mut links, 1);
-        line.push(&mut links);
-        assert_eq!(list(line, &links), [0, 2, 3, 4]);
-        line.pop(&mut links);
-        line.put_back(&mut links, 1);
-        assert_eq!(list(line, &links), [0, 1, 2, 3]);
+        queue.unlink(&mut links, 1);
+        queue.push(&mut links);
+        assert_eq!(list(queue, &links), [0, 2, 3, 4]);
+        queue.pop(&mut links);
+        queue.relink(&mut links, 1);
+        assert_eq!(list(queue, &links), [0, 1, 2, 3]);
     }
 }

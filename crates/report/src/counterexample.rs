@@ -46,12 +46,12 @@ pub(crate) fn headline_in(style: Style, finding: &Finding, more: &str) -> String
 ///     ..Default::default()
 /// };
 /// assert_eq!(
-///     whippet_report::plain(&whippet_report::story(&[step])),
+///     whippet_report::plain(&whippet_report::counterexample(&[step])),
 ///     "  1. account receives Withdraw(5)   [balance: 0 → -5]\n     sends Overdrawn to teller\n",
 /// );
 /// ```
 #[must_use]
-pub fn story(steps: &[StepDescription]) -> String {
+pub fn counterexample(steps: &[StepDescription]) -> String {
     let width = steps.len().to_string().len();
     let mut text = String::new();
     for (i, step) in steps.iter().enumerate() {

@@ -2,17 +2,17 @@
 //! here, those on promises and on shared objects are in files of their own.
 
 mod promises;
-mod sharing;
+mod sync;
 
-pub(crate) use promises::acts_on_promises;
-pub(crate) use sharing::acts_on_shared_things;
+pub(crate) use promises::promise_ops;
+pub(crate) use sync::sync_ops;
 
 /// Defines the methods that [`Cx`](crate::Cx), [`Inbox`](crate::Inbox) and [`Task`](crate::Task) have in common.
 ///
 /// The methods are generated in each type instead of being inherited through `Deref`, so that `cx.send(worker,
 /// Msg::Hello(cx.this()))` compiles: two-phase borrows allow `cx.this()` as an argument only if `send` is a method of
 /// the type itself.
-macro_rules! acts {
+macro_rules! actor_ops {
     () => {
         /// Sends a message. It may be delivered at any later time, unless the delivery order says otherwise.
         ///
@@ -27,7 +27,7 @@ macro_rules! acts {
         /// ```
         #[track_caller]
         pub fn send<N: $crate::Message>(&mut self, to: impl Into<$crate::Recipient<N>>, message: N) {
-            self.hands.send(to, message);
+            self.context.send(to, message);
         }
 
         /// Sends a request and waits for the reply; the actor receives no other message in the meantime.
@@ -54,7 +54,7 @@ macro_rules! acts {
             to: impl Into<$crate::Recipient<N>>,
             request: impl FnOnce($crate::Reply<T>) -> N,
         ) -> $crate::Call<'_, T> {
-            self.hands.call(to, request, ::std::panic::Location::caller())
+            self.context.call(to, request, ::std::panic::Location::caller())
         }
 
         /// Answers a call.
@@ -75,7 +75,7 @@ macro_rules! acts {
         /// ```
         #[track_caller]
         pub fn reply<T: $crate::Message>(&mut self, to: $crate::Reply<T>, value: T) {
-            self.hands.reply(to, value);
+            self.context.reply(to, value);
         }
 
         /// Creates an actor.
@@ -97,7 +97,7 @@ macro_rules! acts {
         /// # });
         /// ```
         pub fn spawn<B: $crate::Actor + Clone>(&mut self, actor: B) -> $crate::Addr<B> {
-            self.hands.spawn(None, actor)
+            self.context.spawn(None, actor)
         }
 
         /// Creates an actor that is called `name` in counterexamples.
@@ -119,7 +119,7 @@ macro_rules! acts {
         /// # });
         /// ```
         pub fn spawn_named<B: $crate::Actor + Clone>(&mut self, name: &str, actor: B) -> $crate::Addr<B> {
-            self.hands.spawn(Some(name), actor)
+            self.context.spawn(Some(name), actor)
         }
 
         /// Creates an actor that receives explicitly: see [`Inbox`](crate::Inbox).
@@ -139,7 +139,7 @@ macro_rules! acts {
             N: $crate::Message,
             F: AsyncFn(&mut $crate::Inbox<N>) + Send + 'static,
         {
-            self.hands.spawn_fn(None, body)
+            self.context.spawn_fn(None, body)
         }
 
         /// Creates an actor that receives explicitly and is called `name` in counterexamples.
@@ -159,7 +159,7 @@ macro_rules! acts {
             N: $crate::Message,
             F: AsyncFn(&mut $crate::Inbox<N>) + Send + 'static,
         {
-            self.hands.spawn_fn(Some(name), body)
+            self.context.spawn_fn(Some(name), body)
         }
 
         /// Returns a number below `n`: every value is explored.
@@ -177,12 +177,12 @@ macro_rules! acts {
         /// ```
         #[must_use]
         pub fn choose(&mut self, n: u32) -> u32 {
-            self.hands.engine.borrow_mut().now.choose(n)
+            self.context.engine.borrow_mut().current.choose(n)
         }
 
-        $crate::acts::acts_on_promises!();
-        $crate::acts::acts_on_shared_things!();
+        $crate::ops::promise_ops!();
+        $crate::ops::sync_ops!();
     };
 }
 
-pub(crate) use acts;
+pub(crate) use actor_ops;

@@ -4,15 +4,15 @@
 use super::ActorMachine;
 use super::finish::key_of_panic;
 use crate::address::with_labels;
-use crate::cell::Status;
+use crate::cell::ActorStatus;
+use crate::current_step::{SETUP, WaitKind};
+use crate::describe;
 use crate::engine::Engine;
 use crate::environment::Environment;
 use crate::lock::LockActor;
-use crate::mail::{Content, PENDING};
-use crate::now::{On, SET_UP};
+use crate::messages::{MessageContent, PENDING};
 use crate::rwlock::RwLockActor;
 use crate::semaphore::SemaphoreActor;
-use crate::words;
 use std::panic::Location;
 use whippet_model::{FindingKind, Name, Problem};
 
@@ -20,28 +20,28 @@ use whippet_model::{FindingKind, Name, Problem};
 const FAILED: u64 = 0xFA11;
 
 /// An actor that waits for the reply of another actor, a task or a lock.
-struct Stuck {
+struct BlockedActor {
     actor: u32,
     /// The actor that would have to act next: the callee, or the holder if the callee is a lock.
     next: u32,
     /// The callee.
-    on: u32,
+    callee: u32,
     request: u32,
     site: &'static Location<'static>,
 }
 
 /// An actor that is suspended in a receive, and the source location of the receive.
-type Receiver = (u32, &'static Location<'static>);
+type BlockedReceiver = (u32, &'static Location<'static>);
 
 impl ActorMachine {
     /// Appends all problems of the current configuration, taken as the end of an execution.
-    pub(super) fn find_ending_problems(&self, out: &mut Vec<Problem>) {
+    pub(super) fn find_final_problems(&self, out: &mut Vec<Problem>) {
         let engine = self.engine.borrow();
-        let stuck = self.stuck(&engine);
+        let blocked = self.blocked_actors(&engine);
         let closed = self.environment == Environment::Closed;
-        if stuck.is_empty()
+        if blocked.is_empty()
             && !closed
-            && engine.mail.is_quiet()
+            && engine.messages.nothing_pending()
             && engine.failed.is_empty()
             && self.at_end.is_empty()
             && self.at_start.is_none()
@@ -49,15 +49,15 @@ impl ActorMachine {
             return;
         }
         out.extend(self.at_start.clone());
-        let labels = words::labels(&engine);
+        let labels = describe::labels(&engine);
         with_labels(labels.clone(), || {
-            if !stuck.is_empty() {
-                out.push(self.deadlock(&engine, &labels, &stuck));
+            if !blocked.is_empty() {
+                out.push(self.deadlock(&engine, &labels, &blocked));
             }
             self.undeliverable(&engine, &labels, out);
             self.failed_tasks(&engine, &labels, out);
-            if closed && stuck.is_empty() {
-                self.unstopped(&engine, &labels, out);
+            if closed && blocked.is_empty() {
+                self.not_stopped(&engine, &labels, out);
             }
             for (k, check) in self.at_end.iter().enumerate() {
                 if let Err(panic) = check.run(&self.cells) {
@@ -71,85 +71,97 @@ impl ActorMachine {
         });
     }
 
-    fn stuck(&self, engine: &Engine) -> Vec<Stuck> {
-        let mut stuck = Vec::new();
+    fn blocked_actors(&self, engine: &Engine) -> Vec<BlockedActor> {
+        let mut blocked = Vec::new();
         for (actor, cell) in self.cells.iter().enumerate() {
-            if let Status::Waiting(wait) = cell.present()
-                && let On::Reply(call) = wait.on
-                && let Some(request) = engine.mail.all().iter().position(|sent| sent.name == call)
+            if let ActorStatus::Waiting(wait) = cell.current_status()
+                && let WaitKind::Reply(call) = wait.kind
+                && let Some(request) = engine.messages.all().iter().position(|sent| sent.name == call)
                 && !self.answered(engine, call)
             {
-                let on = engine.mail[request as u32].to;
-                let next = self.holder(engine, on).unwrap_or(on);
-                stuck.push(Stuck { actor: actor as u32, next, on, request: request as u32, site: wait.site });
+                let callee = engine.messages[request as u32].to;
+                let next = self.holder(engine, callee).unwrap_or(callee);
+                blocked.push(BlockedActor {
+                    actor: actor as u32,
+                    next,
+                    callee,
+                    request: request as u32,
+                    site: wait.site,
+                });
             }
         }
         // Sorts in an order that is the same in equivalent executions.
-        stuck.sort_by_key(|one| {
-            let about = &engine.about[one.actor as usize];
-            (if about.by == SET_UP { one.actor } else { u32::MAX }, about.name)
+        blocked.sort_by_key(|one| {
+            let info = &engine.actors[one.actor as usize];
+            (if info.by == SETUP { one.actor } else { u32::MAX }, info.name)
         });
-        stuck
+        blocked
     }
 
     /// Returns `true` if the reply to a call is pending. This happens if a counterexample is cut off before the program
     /// ends.
     fn answered(&self, engine: &Engine, call: Name) -> bool {
-        let mut replies = engine.mail.pending().map(|p| engine.mail[p].content);
-        replies.any(|content| matches!(content, Content::Reply(_, answers) if answers == call))
+        let mut replies = engine.messages.pending().map(|p| engine.messages[p].content);
+        replies.any(|content| matches!(content, MessageContent::Reply(_, answers) if answers == call))
     }
 
-    fn deadlock(&self, engine: &Engine, labels: &[String], stuck: &[Stuck]) -> Problem {
-        let (told, receiver) = match cycle(stuck) {
+    fn deadlock(&self, engine: &Engine, labels: &[String], blocked: &[BlockedActor]) -> Problem {
+        let (reported, receiver) = match cycle(blocked) {
             Some(cycle) => (cycle, None),
-            None => self.chain(engine, stuck).map_or((Vec::new(), None), |(chain, wait)| (chain, Some(wait))),
+            None => self.chain(engine, blocked).map_or((Vec::new(), None), |(chain, wait)| (chain, Some(wait))),
         };
-        let (told, cycle) = if told.is_empty() { (stuck.iter().collect(), false) } else { (told, true) };
+        let (reported, cycle) = if reported.is_empty() { (blocked.iter().collect(), false) } else { (reported, true) };
         let mut lines = Vec::new();
         let mut key = Name::ROOT.mixed(FindingKind::Deadlock as u64);
         let mut sum = 0u64;
         let mut steps = Vec::new();
-        for one in &told {
+        for one in &reported {
             lines.push(self.waiting(engine, labels, one));
-            let pair = engine.about[one.actor as usize].name.mixed(engine.about[one.on as usize].name.0);
+            let pair = engine.actors[one.actor as usize].name.mixed(engine.actors[one.callee as usize].name.0);
             sum = sum.wrapping_add(pair.0);
             steps.extend(self.steps_of(one.actor));
-            steps.extend(self.steps_of(one.on));
+            steps.extend(self.steps_of(one.callee));
         }
         if let Some((actor, site)) = receiver {
             let place = format!("{}:{}", site.file(), site.line());
             lines.push(format!(
-                "{} waits for a message (at {place}), and nobody is left to send one but those who wait",
+                "{} waits for a message (at {place}), and only the waiting actors could send one",
                 labels[actor as usize]
             ));
         }
         key = key.mixed(sum);
         steps.sort_unstable();
         steps.dedup();
-        let head = match (cycle, told.len()) {
+        let head = match (cycle, reported.len()) {
             (true, _) => "a cycle of actors that wait for each other: ".to_owned(),
             (false, 1) => String::new(),
-            (false, n) => format!("{n} actors wait for ever: "),
+            (false, n) => format!("{n} actors wait forever: "),
         };
-        let place = told.first().map(|one| format!("{}:{}", one.site.file(), one.site.line()));
+        let place = reported.first().map(|one| format!("{}:{}", one.site.file(), one.site.line()));
         let message = format!("{head}{}", lines.join("; "));
         Problem { kind: FindingKind::Deadlock, message, place, key, steps, warning: false }
     }
 
     /// Returns the longest chain of waiting actors that ends at an actor in a receive. Since no step is enabled, only
     /// the waiting actors themselves could send it a message, so the chain counts as a cycle.
-    fn chain<'a>(&self, engine: &Engine, stuck: &'a [Stuck]) -> Option<(Vec<&'a Stuck>, Receiver)> {
-        let chains = stuck.iter().filter_map(|start| {
+    fn chain<'a>(
+        &self,
+        engine: &Engine,
+        blocked: &'a [BlockedActor],
+    ) -> Option<(Vec<&'a BlockedActor>, BlockedReceiver)> {
+        let chains = blocked.iter().filter_map(|start| {
             let mut chain = vec![start];
-            while let Some(next) = after(stuck, chain[chain.len() - 1]) {
+            while let Some(next) = after(blocked, chain[chain.len() - 1]) {
                 chain.push(next);
             }
             let end = chain[chain.len() - 1].next;
-            if engine.about[end as usize].service {
+            if engine.actors[end as usize].service {
                 return None;
             }
-            match self.cells[end as usize].present() {
-                Status::Waiting(wait) if matches!(wait.on, On::Message(_)) => Some((chain, (end, wait.site))),
+            match self.cells[end as usize].current_status() {
+                ActorStatus::Waiting(wait) if matches!(wait.kind, WaitKind::Message(_)) => {
+                    Some((chain, (end, wait.site)))
+                }
                 _ => None,
             }
         });
@@ -169,56 +181,58 @@ impl ActorMachine {
         };
         let holders: Vec<u32> = names.into_iter().filter_map(|name| engine.slot_of(name)).collect();
         let waits = |&&actor: &&u32| {
-            let status = self.cells[actor as usize].present();
-            matches!(status, Status::Waiting(wait) if matches!(wait.on, On::Reply(_)))
+            let status = self.cells[actor as usize].current_status();
+            matches!(status, ActorStatus::Waiting(wait) if matches!(wait.kind, WaitKind::Reply(_)))
         };
         holders.iter().find(waits).or(holders.first()).copied()
     }
 
     /// Describes the wait of one actor.
-    fn waiting(&self, engine: &Engine, labels: &[String], one: &Stuck) -> String {
-        let (actor, on) = (&labels[one.actor as usize], &labels[one.on as usize]);
+    fn waiting(&self, engine: &Engine, labels: &[String], one: &BlockedActor) -> String {
+        let (actor, on) = (&labels[one.actor as usize], &labels[one.callee as usize]);
         let place = format!("{}:{}", one.site.file(), one.site.line());
-        if one.next != one.on {
+        if one.next != one.callee {
             return format!("{actor} waits for {on}, which {} holds (at {place})", labels[one.next as usize]);
         }
-        if engine.about[one.on as usize].service {
+        if engine.actors[one.callee as usize].service {
             return format!("{actor} waits for {on} (at {place})");
         }
-        let pending = engine.mail[one.request].delivered == PENDING;
-        let why = match (pending, self.cells[one.on as usize].present()) {
-            (_, Status::Stopped) => ", which has stopped",
-            (_, Status::Failed) => ", which has panicked",
-            (true, Status::Waiting(_)) => ", which waits itself",
-            (true, Status::Rest) => ", which refuses the request",
-            (false, _) => ", which took the request and did not reply",
+        let pending = engine.messages[one.request].delivered == PENDING;
+        let why = match (pending, self.cells[one.callee as usize].current_status()) {
+            (_, ActorStatus::Stopped) => ", which has stopped",
+            (_, ActorStatus::Failed) => ", which has panicked",
+            (true, ActorStatus::Waiting(_)) => ", which is itself waiting",
+            (true, ActorStatus::Rest) => ", which refuses the request",
+            (false, _) => ", which received the request and did not reply",
         };
-        let request = self.cells[one.on as usize].show_message(engine, one.request);
+        let request = self.cells[one.callee as usize].show_message(engine, one.request);
         format!("{actor} waits for {on}{why}, to answer {request} (called at {place})")
     }
 
     fn undeliverable(&self, engine: &Engine, labels: &[String], out: &mut Vec<Problem>) {
         // Problems with the same key are all reported; the collector keeps the one with the shortest counterexample.
-        for p in engine.mail.pending() {
-            let sent = engine.mail[p];
-            let why = match (self.cells[sent.to as usize].present(), sent.content) {
-                (Status::Stopped, _) => "has stopped",
-                (Status::Failed, _) => "has panicked",
-                (Status::Rest, Content::Message(_)) => "refuses it for ever",
-                (Status::Waiting(wait), Content::Message(_)) if matches!(wait.on, On::Message(_)) => {
+        for p in engine.messages.pending() {
+            let sent = engine.messages[p];
+            let why = match (self.cells[sent.to as usize].current_status(), sent.content) {
+                (ActorStatus::Stopped, _) => "has stopped",
+                (ActorStatus::Failed, _) => "has panicked",
+                (ActorStatus::Rest, MessageContent::Message(_)) => "never accepts it",
+                (ActorStatus::Waiting(wait), MessageContent::Message(_))
+                    if matches!(wait.kind, WaitKind::Message(_)) =>
+                {
                     "waits for other messages"
                 }
-                (_, Content::Reply(..)) => "does not wait for it any more",
+                (_, MessageContent::Reply(..)) => "no longer waits for it",
                 // An actor that waits for a reply is reported as a deadlock.
-                (Status::Waiting(_), Content::Message(_)) => continue,
+                (ActorStatus::Waiting(_), MessageContent::Message(_)) => continue,
             };
             let text = self.cells[sent.to as usize].show_message(engine, p);
             let mut key = Name::ROOT.mixed(FindingKind::Undeliverable as u64);
-            for part in [&*engine.about[sent.to as usize].kind, words::variant(&text), why] {
+            for part in [&*engine.actors[sent.to as usize].kind, describe::variant(&text), why] {
                 key = part.bytes().fold(key, |key, byte| key.mixed(u64::from(byte)));
             }
             let mut steps = self.steps_of(sent.to);
-            if sent.by != SET_UP {
+            if sent.by != SETUP {
                 steps.push(sent.by as usize);
             }
             out.push(Problem {
@@ -238,33 +252,33 @@ impl ActorMachine {
     /// Appends the tasks whose body panicked and for which no actor waited.
     fn failed_tasks(&self, engine: &Engine, labels: &[String], out: &mut Vec<Problem>) {
         for (actor, step, failure) in &engine.failed {
-            let awaited = engine.mail.all().iter().any(|sent| sent.to == *actor && sent.delivered != PENDING);
+            let awaited = engine.messages.all().iter().any(|sent| sent.to == *actor && sent.delivered != PENDING);
             if !awaited {
                 let key = failure.place.as_deref().unwrap_or(&failure.message);
                 out.push(Problem {
                     kind: FindingKind::Panic,
                     message: format!(
-                        "{} failed, and nobody waited for it: {}",
+                        "{} panicked, and no actor waited for its result: {}",
                         labels[*actor as usize], failure.message
                     ),
                     place: failure.place.clone(),
                     key: key.bytes().fold(Name::ROOT.mixed(FAILED), |key, byte| key.mixed(u64::from(byte))),
-                    steps: (*step != SET_UP).then_some(*step as usize).into_iter().collect(),
+                    steps: (*step != SETUP).then_some(*step as usize).into_iter().collect(),
                     warning: false,
                 });
             }
         }
     }
 
-    fn unstopped(&self, engine: &Engine, labels: &[String], out: &mut Vec<Problem>) {
+    fn not_stopped(&self, engine: &Engine, labels: &[String], out: &mut Vec<Problem>) {
         let running: Vec<u32> = (1..self.cells.len() as u32)
-            .filter(|&a| !self.cells[a as usize].present().is_end() && !engine.about[a as usize].service)
+            .filter(|&a| !self.cells[a as usize].current_status().is_end() && !engine.actors[a as usize].service)
             .collect();
         if running.is_empty() {
             return;
         }
         let names: Vec<&str> = running.iter().map(|&a| labels[a as usize].as_str()).collect();
-        let sum = running.iter().fold(0u64, |sum, &a| sum.wrapping_add(engine.about[a as usize].name.mixed(1).0));
+        let sum = running.iter().fold(0u64, |sum, &a| sum.wrapping_add(engine.actors[a as usize].name.mixed(1).0));
         let verb = if running.len() == 1 { "has" } else { "have" };
         out.push(Problem {
             kind: FindingKind::Environment,
@@ -288,15 +302,15 @@ impl ActorMachine {
 }
 
 /// Returns the entry of the actor that `one` waits for, if that actor waits as well.
-fn after<'a>(stuck: &'a [Stuck], one: &Stuck) -> Option<&'a Stuck> {
-    stuck.iter().find(|other| other.actor == one.next)
+fn after<'a>(blocked: &'a [BlockedActor], one: &BlockedActor) -> Option<&'a BlockedActor> {
+    blocked.iter().find(|other| other.actor == one.next)
 }
 
 /// Returns a cycle of waiting actors, if one exists.
-fn cycle(stuck: &[Stuck]) -> Option<Vec<&Stuck>> {
-    for start in stuck {
-        let mut path: Vec<&Stuck> = vec![start];
-        while let Some(next) = after(stuck, path[path.len() - 1]) {
+fn cycle(blocked: &[BlockedActor]) -> Option<Vec<&BlockedActor>> {
+    for start in blocked {
+        let mut path: Vec<&BlockedActor> = vec![start];
+        while let Some(next) = after(blocked, path[path.len() - 1]) {
             if let Some(from) = path.iter().position(|one| one.actor == next.actor) {
                 return Some(path.split_off(from));
             }

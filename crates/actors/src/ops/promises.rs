@@ -1,9 +1,9 @@
 //! The operations on tasks and promises that every actor has.
 //!
-//! See [`acts`](super::acts) for why these are macros.
+//! See [`actor_ops`](super::actor_ops) for why these are macros.
 
 /// Defines the methods that create tasks and wait for promises.
-macro_rules! acts_on_promises {
+macro_rules! promise_ops {
     () => {
         /// Runs a body concurrently with the actor and returns a handle to its result: see [`Promise`](crate::Promise).
         ///
@@ -21,7 +21,7 @@ macro_rules! acts_on_promises {
             T: $crate::Message,
             F: AsyncFn(&mut $crate::Task) -> T + Send + 'static,
         {
-            self.hands.spawn_task("task", body)
+            self.context.spawn_task("task", body)
         }
 
         /// Waits for a promise. Panics if the body of its task panicked.
@@ -40,7 +40,7 @@ macro_rules! acts_on_promises {
             &mut self,
             promise: $crate::Promise<T>,
         ) -> impl ::std::future::Future<Output = T> + '_ {
-            self.hands.wait(promise, ::std::panic::Location::caller())
+            self.context.wait(promise, ::std::panic::Location::caller())
         }
 
         /// Waits for a promise, and returns the failure if the body of its task panicked.
@@ -59,7 +59,7 @@ macro_rules! acts_on_promises {
             &mut self,
             promise: $crate::Promise<T>,
         ) -> impl ::std::future::Future<Output = Result<T, $crate::Failure>> + '_ {
-            self.hands.try_wait(promise, ::std::panic::Location::caller())
+            self.context.try_wait(promise, ::std::panic::Location::caller())
         }
 
         /// Waits until a promise is complete, with or without a failure.
@@ -68,7 +68,7 @@ macro_rules! acts_on_promises {
             &mut self,
             promise: $crate::Promise<T>,
         ) -> impl ::std::future::Future<Output = ()> + '_ {
-            self.hands.ready(promise, ::std::panic::Location::caller())
+            self.context.ready(promise, ::std::panic::Location::caller())
         }
 
         /// Waits for a promise with a timeout that may expire at any time: both outcomes are explored.
@@ -90,7 +90,7 @@ macro_rules! acts_on_promises {
             &mut self,
             promise: $crate::Promise<T>,
         ) -> impl ::std::future::Future<Output = Option<T>> + '_ {
-            self.hands.wait_or_timeout(promise, ::std::panic::Location::caller())
+            self.context.wait_or_timeout(promise, ::std::panic::Location::caller())
         }
 
         /// Waits for all of the promises and returns their results.
@@ -109,9 +109,9 @@ macro_rules! acts_on_promises {
             &mut self,
             promises: Vec<$crate::Promise<T>>,
         ) -> impl ::std::future::Future<Output = Vec<T>> + '_ {
-            self.hands.join_all(promises, ::std::panic::Location::caller())
+            self.context.join_all(promises, ::std::panic::Location::caller())
         }
     };
 }
 
-pub(crate) use acts_on_promises;
+pub(crate) use promise_ops;

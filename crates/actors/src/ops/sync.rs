@@ -1,9 +1,9 @@
 //! The operations on locks, semaphores, condition variables and shared variables that every actor has.
 //!
-//! See [`acts`](super::acts) for why these are macros.
+//! See [`actor_ops`](super::actor_ops) for why these are macros.
 
 /// Defines the methods that create and use shared objects.
-macro_rules! acts_on_shared_things {
+macro_rules! sync_ops {
     () => {
         /// Creates a re-entrant lock: see [`Lock`](crate::Lock).
         ///
@@ -18,7 +18,7 @@ macro_rules! acts_on_shared_things {
         /// # });
         /// ```
         pub fn new_lock(&mut self) -> $crate::Lock {
-            self.hands.new_lock()
+            self.context.new_lock()
         }
 
         /// Creates a mutex: see [`Mutex`](crate::Mutex).
@@ -34,7 +34,7 @@ macro_rules! acts_on_shared_things {
         /// # });
         /// ```
         pub fn new_mutex(&mut self) -> $crate::Mutex {
-            self.hands.new_mutex()
+            self.context.new_mutex()
         }
 
         /// Acquires a lock or mutex, waiting if necessary, and holds it until the guard is dropped.
@@ -52,7 +52,7 @@ macro_rules! acts_on_shared_things {
         /// ```
         #[track_caller]
         pub fn lock(&mut self, lock: impl $crate::Lockable) -> impl ::std::future::Future<Output = $crate::Guard> + '_ {
-            self.hands.lock(lock, ::std::panic::Location::caller())
+            self.context.lock(lock, ::std::panic::Location::caller())
         }
 
         /// Creates a read–write lock: see [`RwLock`](crate::RwLock).
@@ -67,7 +67,7 @@ macro_rules! acts_on_shared_things {
         /// # });
         /// ```
         pub fn new_rwlock(&mut self) -> $crate::RwLock {
-            self.hands.new_rwlock()
+            self.context.new_rwlock()
         }
 
         /// Acquires a read–write lock for reading, waiting if necessary, and holds it until the guard is dropped.
@@ -86,7 +86,7 @@ macro_rules! acts_on_shared_things {
             &mut self,
             lock: $crate::RwLock,
         ) -> impl ::std::future::Future<Output = $crate::ReadGuard> + '_ {
-            self.hands.read_lock(lock, ::std::panic::Location::caller())
+            self.context.read_lock(lock, ::std::panic::Location::caller())
         }
 
         /// Acquires a read–write lock for writing, waiting if necessary, and holds it until the guard is dropped.
@@ -107,7 +107,7 @@ macro_rules! acts_on_shared_things {
             &mut self,
             lock: $crate::RwLock,
         ) -> impl ::std::future::Future<Output = $crate::WriteGuard> + '_ {
-            self.hands.write_lock(lock, ::std::panic::Location::caller())
+            self.context.write_lock(lock, ::std::panic::Location::caller())
         }
 
         /// Creates a semaphore with this number of permits: see [`Semaphore`](crate::Semaphore).
@@ -122,7 +122,7 @@ macro_rules! acts_on_shared_things {
         /// # });
         /// ```
         pub fn new_semaphore(&mut self, permits: u32) -> $crate::Semaphore {
-            self.hands.new_semaphore(permits)
+            self.context.new_semaphore(permits)
         }
 
         /// Acquires a permit, waiting if necessary, and holds it until it is dropped.
@@ -143,7 +143,7 @@ macro_rules! acts_on_shared_things {
             &mut self,
             semaphore: $crate::Semaphore,
         ) -> impl ::std::future::Future<Output = $crate::Permit> + '_ {
-            self.hands.acquire(semaphore, ::std::panic::Location::caller())
+            self.context.acquire(semaphore, ::std::panic::Location::caller())
         }
 
         /// Adds a permit to a semaphore.
@@ -160,7 +160,7 @@ macro_rules! acts_on_shared_things {
         /// ```
         #[track_caller]
         pub fn add_permit(&mut self, semaphore: $crate::Semaphore) {
-            self.hands.add_permit(semaphore);
+            self.context.add_permit(semaphore);
         }
 
         /// Creates a condition variable: see [`Condvar`](crate::Condvar).
@@ -175,7 +175,7 @@ macro_rules! acts_on_shared_things {
         /// # });
         /// ```
         pub fn new_condvar(&mut self) -> $crate::Condvar {
-            self.hands.new_condvar()
+            self.context.new_condvar()
         }
 
         /// Releases a lock, waits for a notification, and acquires the lock again.
@@ -207,7 +207,7 @@ macro_rules! acts_on_shared_things {
             condvar: $crate::Condvar,
             guard: $crate::Guard,
         ) -> impl ::std::future::Future<Output = $crate::Guard> + '_ {
-            self.hands.wait_on(condvar, guard, ::std::panic::Location::caller())
+            self.context.wait_on(condvar, guard, ::std::panic::Location::caller())
         }
 
         /// Wakes one actor that waits on a condition variable, if there is one; every choice is explored.
@@ -231,7 +231,7 @@ macro_rules! acts_on_shared_things {
         /// ```
         #[track_caller]
         pub fn notify_one(&mut self, condvar: $crate::Condvar) -> impl ::std::future::Future<Output = ()> + '_ {
-            self.hands.notify_one(condvar, ::std::panic::Location::caller())
+            self.context.notify_one(condvar, ::std::panic::Location::caller())
         }
 
         /// Wakes all actors that wait on a condition variable.
@@ -255,12 +255,12 @@ macro_rules! acts_on_shared_things {
         /// ```
         #[track_caller]
         pub fn notify_all(&mut self, condvar: $crate::Condvar) -> impl ::std::future::Future<Output = ()> + '_ {
-            self.hands.notify_all(condvar, ::std::panic::Location::caller())
+            self.context.notify_all(condvar, ::std::panic::Location::caller())
         }
 
         /// Creates a variable that several actors and tasks may use: see [`Shared`](crate::Shared).
         pub fn new_shared<T: $crate::Message>(&mut self, value: T) -> $crate::Shared<T> {
-            self.hands.new_shared(value)
+            self.context.new_shared(value)
         }
 
         /// Reads a shared variable.
@@ -274,7 +274,7 @@ macro_rules! acts_on_shared_things {
         /// ```
         #[track_caller]
         pub fn read<T: $crate::Message>(&mut self, variable: $crate::Shared<T>) -> T {
-            self.hands.read(variable, ::std::panic::Location::caller())
+            self.context.read(variable, ::std::panic::Location::caller())
         }
 
         /// Writes a shared variable.
@@ -292,9 +292,9 @@ macro_rules! acts_on_shared_things {
         /// ```
         #[track_caller]
         pub fn write<T: $crate::Message>(&mut self, variable: $crate::Shared<T>, value: T) {
-            self.hands.write(variable, value, ::std::panic::Location::caller());
+            self.context.write(variable, value, ::std::panic::Location::caller());
         }
     };
 }
 
-pub(crate) use acts_on_shared_things;
+pub(crate) use sync_ops;

@@ -1,8 +1,8 @@
 //! The setup, before exploration begins: actors are created, and messages may be delivered in one fixed order. These
 //! steps can neither be undone nor reordered.
 
-use super::{ActorMachine, Record};
-use crate::cell::Trouble;
+use super::{ActorMachine, ActorStep};
+use crate::cell::StepError;
 use crate::checks::Check;
 use crate::environment::Environment;
 use crate::shared::TOO_LATE;
@@ -24,30 +24,32 @@ impl ActorMachine {
     }
 
     /// Starts the actors that were created outside of steps.
-    pub(crate) fn adopt(&mut self) -> Result<(), MachineError> {
-        match self.take_newborn() {
+    pub(crate) fn start_new_actors(&mut self) -> Result<(), MachineError> {
+        match self.start_new_cells() {
             Ok(()) => Ok(()),
-            Err(Trouble::Error(error)) => Err(error),
-            Err(Trouble::Panic(panic)) => {
-                Err(MachineError::Misuse(format!("an actor panicked in the set-up, before its first message: {panic}")))
+            Err(StepError::Error(error)) => Err(error),
+            Err(StepError::Panic(panic)) => {
+                Err(MachineError::Misuse(format!("an actor panicked during setup, before its first message: {panic}")))
             }
         }
     }
 
     /// Delivers pending messages in the order they were sent until none is deliverable, and makes these steps
     /// permanent. Fails if more than `most` messages are delivered.
-    pub(crate) fn settle(&mut self, most: usize) -> Result<(), MachineError> {
+    pub(crate) fn run_setup(&mut self, most: usize) -> Result<(), MachineError> {
         let mut choices = Vec::new();
         loop {
             choices.clear();
             self.enabled(&mut choices);
             let Some(&choice) = choices.first() else { break };
             if self.records.len() == most {
-                return Err(MachineError::Misuse(format!("the set-up is not quiet after {most} messages")));
+                return Err(MachineError::Misuse(format!(
+                    "setup still running after {most} messages; `System::finish_setup` needs actors that stop sending"
+                )));
             }
             self.execute(choice)?;
-            if let Some(problem) = self.records.last().and_then(Record::problem) {
-                return Err(MachineError::Misuse(format!("the set-up fails: {}", problem.message)));
+            if let Some(problem) = self.records.last().and_then(ActorStep::problem) {
+                return Err(MachineError::Misuse(format!("setup failed: {}", problem.message)));
             }
         }
         self.forget_steps();
@@ -56,9 +58,9 @@ impl ActorMachine {
 
     /// Makes everything that has happened so far permanent: it is neither explored nor undone.
     fn forget_steps(&mut self) {
-        self.engine.borrow_mut().settle();
+        self.engine.borrow_mut().commit();
         for cell in &mut self.cells {
-            cell.settle();
+            cell.commit();
         }
         self.records.clear();
         self.touches.clear();
@@ -66,7 +68,7 @@ impl ActorMachine {
 
     /// Ends the setup: exploration begins here. Messages conflict by the rule `tasks`, and `remember` bytes may be used
     /// to memoize steps.
-    pub(crate) fn start(&mut self, tasks: ConflictRule, remember: usize) {
+    pub(crate) fn start(&mut self, tasks: ConflictRule, memo_bytes: usize) {
         self.forget_steps();
         self.set_up_sends = self.sends_so_far();
         self.assign_checks();
@@ -78,10 +80,10 @@ impl ActorMachine {
         }
         self.plain = self.always.is_empty() && self.relation == Dependence::PerActor;
         self.at_start = (0..self.always.len()).find_map(|k| self.run_check(k, Vec::new()));
-        self.engine.borrow_mut().remember = remember;
+        self.engine.borrow_mut().memo_budget = memo_bytes;
         if let ConflictRule::Marks(marks) = tasks {
             self.marks = Some(marks);
-            self.find_out();
+            self.sample_program();
         }
     }
 
@@ -99,7 +101,7 @@ impl ActorMachine {
 
     fn sends_so_far(&self) -> Vec<(ActorNo, ActorNo)> {
         let engine = self.engine.borrow();
-        engine.mail.all().iter().map(|sent| (ActorNo(sent.from), ActorNo(sent.to))).collect()
+        engine.messages.all().iter().map(|sent| (ActorNo(sent.from), ActorNo(sent.to))).collect()
     }
 
     /// Assigns each check to the actors it inspects. A check of several actors makes their steps dependent.

@@ -1,27 +1,27 @@
 //! The cell of the test itself, which receives no messages.
 
-use crate::cell::{Cell, Status, Trouble};
+use crate::cell::{ActorCell, ActorStatus, StepError};
 use crate::engine::Engine;
 use std::any::Any;
 use whippet_model::Branch;
 
 /// The cell of the test; see the module documentation.
-pub(crate) struct Idle {
-    status: Status,
+pub(crate) struct TestCell {
+    status: ActorStatus,
 }
 
-impl Default for Idle {
-    fn default() -> Idle {
-        Idle { status: Status::Stopped }
+impl Default for TestCell {
+    fn default() -> TestCell {
+        TestCell { status: ActorStatus::Stopped }
     }
 }
 
-impl Cell for Idle {
-    fn begin(&mut self) -> Result<(), Trouble> {
+impl ActorCell for TestCell {
+    fn begin(&mut self) -> Result<(), StepError> {
         Ok(())
     }
 
-    fn deliver(&mut self, _what: u32, _branch: Branch) -> Result<(), Trouble> {
+    fn deliver(&mut self, _what: u32, _branch: Branch) -> Result<(), StepError> {
         unreachable!("the test receives nothing")
     }
 
@@ -29,13 +29,13 @@ impl Cell for Idle {
         unreachable!("the test takes no steps")
     }
 
-    fn settle(&mut self) {}
+    fn commit(&mut self) {}
 
     fn position(&self) -> usize {
         0
     }
 
-    fn status(&self, _position: usize) -> &Status {
+    fn status(&self, _position: usize) -> &ActorStatus {
         &self.status
     }
 

@@ -6,17 +6,17 @@
 use super::ActorMachine;
 use crate::delivery::Delivery;
 use crate::engine::Engine;
-use crate::mail::{Content, LONG_AGO};
-use crate::panics::{self, Panic};
+use crate::messages::{DELIVERED_IN_SETUP, MessageContent};
+use crate::panics::{self, CaughtPanic};
 use smallvec::SmallVec;
 use std::cell::Ref;
 use whippet_model::MachineError;
 
 impl ActorMachine {
-    /// Returns the engine, after updating the open messages of all actors to which something has happened.
+    /// Returns the engine, after updating the enabled messages of all actors to which something has happened.
     #[inline]
     pub(super) fn refreshed(&mut self) -> Ref<'_, Engine> {
-        let dirty = self.engine.borrow_mut().mail.next_dirty().is_some();
+        let dirty = self.engine.borrow_mut().messages.next_dirty().is_some();
         if dirty {
             self.refresh();
         }
@@ -27,15 +27,15 @@ impl ActorMachine {
     fn refresh(&mut self) {
         let engine = &mut *self.engine.borrow_mut();
         let result = panics::catch(|| {
-            while let Some(actor) = engine.mail.next_dirty() {
-                self.cells[actor as usize].reopen(actor, engine);
+            while let Some(actor) = engine.messages.next_dirty() {
+                self.cells[actor as usize].update_enabled(actor, engine);
                 if self.delivery != Delivery::Unordered {
                     self.hold_back(engine, actor);
                 }
-                engine.mail.clean(actor);
+                engine.messages.clean(actor);
             }
         });
-        let panicked = result.err().map(|panic| refused_to_say(engine, panic));
+        let panicked = result.err().map(|panic| accepts_panicked(engine, panic));
         if self.error.is_none() {
             self.error = panicked;
         }
@@ -43,56 +43,54 @@ impl ActorMachine {
 
     /// Closes the messages to an actor that must be delivered after another accepted one.
     fn hold_back(&self, engine: &mut Engine, actor: u32) {
-        let pending = engine.mail.pending_of(actor);
-        let accepted = |what: u32| engine.mail[what].open;
+        let pending = engine.messages.pending_of(actor);
+        let accepted = |what: u32| engine.messages[what].enabled;
         // A message that is held back still holds back newer ones.
         let held = |k: usize, p: u32| pending[..k].iter().any(|&q| accepted(q) && self.precedes(engine, q, p));
         let can_be = |(k, &p): (usize, &u32)| accepted(p) && !held(k, p);
         let can_be: SmallVec<[bool; 16]> = pending.iter().enumerate().map(can_be).collect();
-        engine.mail.reopen(actor, can_be);
+        engine.messages.update_enabled(actor, can_be);
     }
 
     /// Returns `true` if `what`, a message to the actor of step `at`, could have been delivered instead in that step.
-    pub(super) fn was_open(&self, what: u32, at: usize) -> bool {
+    pub(super) fn was_enabled(&self, what: u32, at: usize) -> bool {
         let engine = self.engine.borrow();
         let record = &self.records[at];
         let (cell, position) = (&self.cells[record.actor as usize], record.position as usize);
-        debug_assert_eq!(engine.mail[what].to, record.actor, "asked of a step of the same actor");
+        debug_assert_eq!(engine.messages[what].to, record.actor, "asked of a step of the same actor");
         let accepts = |p: u32| panics::catch(|| cell.accepts(position, &engine, p)).unwrap_or(false);
         if !accepts(what) {
             return false;
         }
         self.delivery == Delivery::Unordered
             || !(0..what).any(|q| {
-                let older = &engine.mail[q];
-                let waiting = older.is_pending() || older.delivered != LONG_AGO && older.delivered as usize >= at;
+                let older = &engine.messages[q];
+                let waiting =
+                    older.is_pending() || older.delivered != DELIVERED_IN_SETUP && older.delivered as usize >= at;
                 older.to == record.actor && waiting && self.precedes(&engine, q, what) && accepts(q)
             })
     }
 
     /// Returns `true` if `q` must be delivered before `p`, provided that their common receiver accepts `q`.
     fn precedes(&self, engine: &Engine, q: u32, p: u32) -> bool {
-        let (older, newer) = (&engine.mail[q], &engine.mail[p]);
-        let messages = matches!((older.content, newer.content), (Content::Message(_), Content::Message(_)));
+        let (older, newer) = (&engine.messages[q], &engine.messages[p]);
+        let messages =
+            matches!((older.content, newer.content), (MessageContent::Message(_), MessageContent::Message(_)));
         if q >= p || !messages {
             return false;
         }
         match self.delivery {
             Delivery::Unordered => false,
             Delivery::Fifo => older.from == newer.from,
-            Delivery::Causal => engine.shared.pasts.sent_before(q, older.from, p),
+            Delivery::Causal => engine.shared.clocks.sent_before(q, older.from, p),
         }
     }
 }
 
 /// Handles a panic of an actor that was asked which messages it accepts: it accepts none, and the error is returned.
 #[cold]
-fn refused_to_say(engine: &mut Engine, panic: Panic) -> MachineError {
-    let actor = engine.mail.next_dirty().expect("somebody was asked");
-    engine.mail.reopen(actor, std::iter::repeat(false));
-    MachineError::Misuse(format!(
-        "deciding what an actor accepts must not panic, but it did: {} {}",
-        panic.message,
-        panic.place.unwrap_or_default()
-    ))
+fn accepts_panicked(engine: &mut Engine, panic: CaughtPanic) -> MachineError {
+    let actor = engine.messages.next_dirty().expect("an actor was being asked");
+    engine.messages.update_enabled(actor, std::iter::repeat(false));
+    MachineError::Misuse(format!("`accepts` or the filter of a receive panicked: {panic}"))
 }

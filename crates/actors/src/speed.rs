@@ -8,17 +8,17 @@ const SLOW: Duration = Duration::from_micros(20);
 /// The number of slow runs after which handlers count as slow.
 const ENOUGH: u32 = 8;
 
-/// The pace of the handlers of one type of actors.
+/// The speed of the handlers of one type of actors.
 ///
 /// Runs are timed until one is fast. From then on all count as fast, because a slow run may just have been interrupted,
 /// and first runs are always slow. If [`ENOUGH`] runs are timed without a fast one, the handlers count as slow.
 #[derive(Debug, Default)]
-pub(crate) struct Pace {
+pub(crate) struct HandlerSpeed {
     fast: Cell<bool>,
     slow: Cell<u32>,
 }
 
-impl Pace {
+impl HandlerSpeed {
     /// Returns `true` if handlers are known to be fast.
     #[inline]
     pub(crate) fn is_fast(&self) -> bool {
@@ -30,7 +30,7 @@ impl Pace {
         self.slow.get() == ENOUGH
     }
 
-    /// Runs the closure, and times it unless the pace is already known.
+    /// Runs the closure, and times it unless the speed is already known.
     pub(crate) fn time<T>(&self, run: impl FnOnce() -> T) -> T {
         if self.is_fast() || self.is_slow() {
             return run();
@@ -53,18 +53,18 @@ mod tests {
     #[test]
     fn one_fast_run_is_enough_and_one_slow_run_is_not() {
         let slow = || std::thread::sleep(2 * SLOW);
-        let pace = Pace::default();
-        (1..ENOUGH).for_each(|_| pace.time(slow));
-        assert!(!pace.is_slow() && !pace.is_fast());
-        pace.time(slow);
-        assert!(pace.is_slow() && !pace.is_fast());
+        let speed = HandlerSpeed::default();
+        (1..ENOUGH).for_each(|_| speed.time(slow));
+        assert!(!speed.is_slow() && !speed.is_fast());
+        speed.time(slow);
+        assert!(speed.is_slow() && !speed.is_fast());
 
-        let pace = Pace::default();
-        pace.time(slow);
+        let speed = HandlerSpeed::default();
+        speed.time(slow);
         // Even on a busy machine not every run is interrupted.
-        while !pace.is_fast() && !pace.is_slow() {
-            pace.time(|| ());
+        while !speed.is_fast() && !speed.is_slow() {
+            speed.time(|| ());
         }
-        assert!(pace.is_fast());
+        assert!(speed.is_fast());
     }
 }
