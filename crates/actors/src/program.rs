@@ -45,6 +45,7 @@ impl TestOutcome for () {
 
 /// Gives a name to the type `!`, which stable Rust allows only as the return type of a function.
 mod never {
+    #[doc(hidden)]
     pub trait Output {
         type Type;
     }

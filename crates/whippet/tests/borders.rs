@@ -26,13 +26,14 @@ fn allowed() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("whippet-std", &[MODEL, "whippet-runtime"]),
         ("whippet-core", &["whippet-std"]),
         // The shim is a package of the name `tokio`. Tests depend on the real one of that name as well.
-        ("tokio", &[MODEL, REPORT, SEARCH, "whippet-runtime", "whippet-tokio-macros"]),
+        ("tokio", &[MODEL, REPORT, SEARCH, "whippet-protocol", "whippet-runtime", "whippet-tokio-macros"]),
+        ("whippet-protocol", &[]),
         ("conformance", &["tokio", MODEL, SEARCH, "whippet-runtime"]),
         ("libraries", &["tokio", MODEL, REPORT, SEARCH, "whippet-runtime"]),
         // The reference model judges the others and shares no code with them.
         ("tokio-reference", &[]),
         ("tokio-judge", &["tokio", "tokio-reference", MODEL, SEARCH, "whippet-runtime"]),
-        ("cargo-whippet", &[MODEL, REPORT, SEARCH, "whippet-runtime"]),
+        ("cargo-whippet", &[MODEL, REPORT, SEARCH, "whippet-protocol"]),
     ])
 }
 

@@ -86,7 +86,10 @@ fn nobody_can_send_to_the_workers_but_they_can_to_the_registry() {
 #[test]
 fn the_reader_is_told_what_this_rests_on() {
     let notes = explore(Reduction::Persistent, Order::Stable, ConflictRule::Marks(Marks::Literal)).notes.join("\n");
-    assert!(notes.contains("marks on messages may miss") && notes.contains("it orders the search, no more"), "{notes}");
+    assert!(
+        notes.contains("marks on messages may miss") && notes.contains("affects only the order of the search"),
+        "{notes}"
+    );
     let notes = explore(Reduction::Optimal, Order::Default, ConflictRule::Fields).notes.join("\n");
     assert!(!notes.contains("sample"), "{notes}");
 }
