@@ -22,7 +22,7 @@ fn native_actors() {
     let (report, code) = json(&["explore", "pi", "--order", "stable", "--tasks", "marks"]);
     assert!(code == 0 && report["unstable"].is_u64(), "{report}");
     let notes = report["notes"].to_string();
-    assert!(notes.contains("may miss") && notes.contains("sample executions showed"), "{notes}");
+    assert!(notes.contains("may miss") && notes.contains("estimated from 64 sample executions"), "{notes}");
     let (plain, _) = json(&["explore", "pi", "--tasks", "actors"]);
     assert_eq!(plain["executions"], report["executions"], "it has no tracked fields");
 }
