@@ -47,7 +47,9 @@ fn expand(input: TokenStream, first_error: bool) -> syn::Result<TokenStream> {
         }
     });
     let take = index.iter().map(|i| {
-        let value = quote!(unsafe { ::core::pin::Pin::new_unchecked(&mut #futures.#i) }.take().expect("it is done"));
+        // SAFETY: only a reference to the tuple remains in scope, so it is never moved again.
+        let value =
+            quote!(unsafe { ::core::pin::Pin::new_unchecked(&mut #futures.#i) }.take().expect("the future is ready"));
         if first_error {
             quote!(match #value {
                 ::core::result::Result::Ok(value) => value,

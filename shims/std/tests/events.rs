@@ -49,7 +49,7 @@ fn load_then_store_loses_an_update() {
 }
 
 #[test]
-fn fetch_add_loses_none() {
+fn fetch_add_is_atomic() {
     let add = |count: &AtomicU32| {
         count.fetch_add(1, SeqCst);
     };
@@ -68,7 +68,7 @@ fn one_compare_exchange_wins() {
 }
 
 #[test]
-fn a_store_and_a_load_on_each_side() {
+fn store_buffering() {
     // Under sequential consistency, at least one of the two loads sees the other task's store.
     let shared = || (AtomicBool::new(false), AtomicBool::new(false), AtomicU32::new(0));
     outcomes(&["1", "2", "3"], move || {
@@ -92,7 +92,7 @@ fn a_store_and_a_load_on_each_side() {
 }
 
 #[test]
-fn atomics_in_statics_begin_anew() {
+fn static_atomics_are_reset() {
     static COUNT: AtomicU32 = AtomicU32::new(7);
     let add = |(): &()| {
         COUNT.fetch_add(1, SeqCst);
@@ -101,7 +101,7 @@ fn atomics_in_statics_begin_anew() {
 }
 
 #[test]
-fn a_mutex_keeps_others_out() {
+fn mutex_excludes() {
     let add = |count: &Mutex<u32>| *count.lock().unwrap() += 1;
     outcomes(&["2"], move || two(Mutex::new(0), add, add, |count| count.lock().unwrap().to_string()));
     let careless = |count: &Mutex<u32>| {
@@ -112,7 +112,7 @@ fn a_mutex_keeps_others_out() {
 }
 
 #[test]
-fn try_lock_may_find_it_locked() {
+fn try_lock_succeeds_or_fails() {
     let shared = || (Mutex::new(()), AtomicU32::new(0));
     let attempt = |(lock, got): &(Mutex<()>, AtomicU32)| {
         if let Ok(_guard) = lock.try_lock() {
@@ -123,7 +123,7 @@ fn try_lock_may_find_it_locked() {
 }
 
 #[test]
-fn two_mutexes_the_other_way_round() {
+fn lock_order_inversion_deadlocks() {
     let (verdict, _) = explore(Reduction::Optimal, || {
         two(
             (Mutex::new(()), Mutex::new(())),
@@ -153,7 +153,7 @@ fn readers_and_a_writer() {
 }
 
 #[test]
-fn a_condition_variable_passes_a_value() {
+fn condvar_passes_value() {
     outcomes(&["1"], || {
         two(
             (Mutex::new(0), Condvar::new()),
@@ -168,7 +168,7 @@ fn a_condition_variable_passes_a_value() {
 }
 
 #[test]
-fn a_notification_that_comes_too_early_is_lost() {
+fn early_notification_is_lost() {
     let (verdict, _) = explore(Reduction::Optimal, || {
         two(
             (Mutex::new(()), Condvar::new()),
@@ -181,7 +181,7 @@ fn a_notification_that_comes_too_early_is_lost() {
 }
 
 #[test]
-fn the_first_sets_it() {
+fn once_lock_keeps_first_value() {
     outcomes(&["1", "2"], || {
         two(
             OnceLock::new(),
@@ -197,7 +197,7 @@ fn the_first_sets_it() {
 }
 
 #[test]
-fn a_lazy_value_is_made_once() {
+fn lazy_lock_initializes_once() {
     outcomes(&["1"], || {
         static MADE: AtomicU32 = AtomicU32::new(0);
         let lazy: LazyLock<u32> = LazyLock::new(|| MADE.fetch_add(1, SeqCst) + 1);
@@ -206,7 +206,7 @@ fn a_lazy_value_is_made_once() {
 }
 
 #[test]
-fn a_barrier_has_one_leader() {
+fn barrier_has_one_leader() {
     let shared = || (Barrier::new(2), AtomicU32::new(0));
     let meet = |(barrier, leaders): &(Barrier, AtomicU32)| {
         if barrier.wait().is_leader() {
@@ -220,7 +220,7 @@ fn a_barrier_has_one_leader() {
 }
 
 #[test]
-fn a_panic_poisons() {
+fn panic_poisons_mutex() {
     outcomes(&["false", "true"], || async {
         let lock = Arc::new(Mutex::new(()));
         let (other, seen) = (lock.clone(), lock.clone());
@@ -249,7 +249,7 @@ fn threads_are_tasks() {
 }
 
 #[test]
-fn a_panic_of_a_thread_is_seen_where_it_is_joined() {
+fn join_returns_panic() {
     outcomes(&["oh"], || async {
         let thread = thread::Builder::new().name("one".into()).spawn(|| panic!("oh")).unwrap();
         (*thread.join().unwrap_err().downcast_ref::<&str>().unwrap()).to_string()
@@ -257,7 +257,7 @@ fn a_panic_of_a_thread_is_seen_where_it_is_joined() {
 }
 
 #[test]
-fn sleeping_takes_no_time() {
+fn sleep_is_virtual() {
     outcomes(&["a", "b"], || async {
         let first = Arc::new(OnceLock::new());
         let threads = ["a", "b"].map(|name| {
@@ -301,7 +301,7 @@ fn aborted_tasks_can_use_locks() {
 
 /// Values left over from an earlier execution would change the behaviour of the next one.
 #[test]
-fn cells_in_statics_begin_anew() {
+fn static_cells_are_reset() {
     static SET: OnceLock<u32> = OnceLock::new();
     static MADE: LazyLock<Mutex<u32>> = LazyLock::new(|| Mutex::new(5));
     static BY_FUNCTION: LazyLock<Mutex<u32>> = LazyLock::new(Mutex::default);

@@ -25,7 +25,7 @@ fn two_threads_send_to_one() {
 }
 
 #[test]
-fn a_full_channel_makes_its_sender_wait() {
+fn full_channel_blocks_sender() {
     outcomes(&["Empty 1 2 3", "Ok(1) 2 3"], || async {
         let (tx, rx) = mpsc::sync_channel(1);
         let sender = thread::spawn(move || (1..4).for_each(|n| tx.send(n).unwrap()));
@@ -38,7 +38,7 @@ fn a_full_channel_makes_its_sender_wait() {
 }
 
 #[test]
-fn a_receive_with_a_timeout_may_be_in_vain() {
+fn recv_timeout_receives_or_times_out() {
     outcomes(&["Ok(1) true", "Timeout false", "Timeout true"], || async {
         let (tx, rx) = mpsc::channel();
         let sender = thread::spawn(move || tx.send(1).is_ok());
@@ -50,7 +50,7 @@ fn a_receive_with_a_timeout_may_be_in_vain() {
 }
 
 #[test]
-fn a_channel_that_ends_says_so() {
+fn disconnected_channel() {
     outcomes(&["Err(RecvError) Disconnected Err(SendError { .. }) Err(TrySendError::Disconnected(..))"], || async {
         let (tx, rx) = mpsc::channel::<u32>();
         drop(tx);
@@ -62,7 +62,7 @@ fn a_channel_that_ends_says_so() {
 }
 
 #[test]
-fn a_channel_without_room_is_an_error() {
+fn rendezvous_channel_is_rejected() {
     let program = Tasks::new("test", Settings::default(), || async {
         let _ends = mpsc::sync_channel::<()>(0);
     });
@@ -71,7 +71,7 @@ fn a_channel_without_room_is_an_error() {
 }
 
 #[test]
-fn threads_of_a_scope_borrow() {
+fn scoped_threads_borrow() {
     outcomes(&["1 1", "1 2", "2 2"], || async {
         let (first, count) = (AtomicU32::new(0), AtomicU32::new(0));
         let seen = thread::scope(|scope| {
@@ -92,7 +92,7 @@ fn threads_of_a_scope_borrow() {
 
 /// The scoped threads are dropped before the values that they borrow.
 #[test]
-fn a_scope_that_never_ends_is_found() {
+fn scope_that_never_ends_deadlocks() {
     let (verdict, _) = explore(Reduction::Optimal, || async {
         let (text, lock) = (String::from("borrowed"), Mutex::new(()));
         let _guard = lock.lock();
@@ -108,7 +108,7 @@ fn a_scope_that_never_ends_is_found() {
 }
 
 #[test]
-fn a_panic_in_a_scope_is_its_own() {
+fn panic_in_scope() {
     let (verdict, _) = explore(Reduction::Optimal, || async {
         thread::scope(|scope| {
             scope.spawn(|| panic!("no"));
@@ -120,7 +120,7 @@ fn a_panic_in_a_scope_is_its_own() {
 
 /// Two unparks before the thread continues count as one; the second `park` then blocks forever.
 #[test]
-fn unparking_twice_may_be_once() {
+fn two_unparks_may_count_once() {
     for reduction in [Reduction::Exhaustive, Reduction::Optimal] {
         let (verdict, seen) = explore(reduction, || async {
             let parked = thread::spawn(|| {
@@ -138,7 +138,7 @@ fn unparking_twice_may_be_once() {
 }
 
 #[test]
-fn parking_may_end_with_time() {
+fn park_timeout_is_unparked_or_times_out() {
     outcomes(&["0", "1"], || async {
         let (me, count) = (thread::current(), Arc::new(AtomicU32::new(0)));
         let theirs = count.clone();
@@ -154,7 +154,7 @@ fn parking_may_end_with_time() {
 }
 
 #[test]
-fn who_is_never_unparked_waits_for_ever() {
+fn park_without_unpark_deadlocks() {
     let (verdict, _) = explore(Reduction::Optimal, || async {
         let me = thread::current();
         let other = thread::spawn(move || me.unpark());
@@ -176,7 +176,7 @@ impl Drop for Wants {
 }
 
 #[test]
-fn an_execution_that_is_left_in_the_middle_is_cleared_away() {
+fn unfinished_execution_is_torn_down() {
     let program = Tasks::new("left", Settings::default(), || async {
         let (lock, step) = (Arc::new(Mutex::new(0)), AtomicU32::new(0));
         let theirs = lock.clone();
@@ -198,7 +198,7 @@ fn an_execution_that_is_left_in_the_middle_is_cleared_away() {
         let mut enabled = Vec::new();
         machine.enabled(&mut enabled);
         machine.execute(enabled[0]).unwrap();
-        if machine.describe(machine.depth() - 1).action.starts_with("asks for") {
+        if machine.describe(machine.depth() - 1).action.starts_with("requests") {
             break;
         }
     }

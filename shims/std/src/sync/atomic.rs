@@ -10,15 +10,15 @@ use whippet_runtime::{Action, Object, Place, execution_id, is_live, read, write}
 
 /// The identity of an atomic or a set-once cell in the current execution. A static has no creator, so its first use in
 /// an execution names it, by the place where it was made.
-pub(super) struct Spot {
+pub(super) struct AtomicIdentity {
     made: Place,
     execution: real::AtomicU64,
     name: real::AtomicU64,
 }
 
-impl Spot {
-    pub(super) const fn new(made: Place) -> Spot {
-        Spot { made, execution: real::AtomicU64::new(0), name: real::AtomicU64::new(0) }
+impl AtomicIdentity {
+    pub(super) const fn new(made: Place) -> AtomicIdentity {
+        AtomicIdentity { made, execution: real::AtomicU64::new(0), name: real::AtomicU64::new(0) }
     }
 
     /// Records an event. Returns the object that it touches, or `None` outside executions. On the first use in an
@@ -57,19 +57,19 @@ macro_rules! atomic {
         pub struct $name $(<$t>)? {
             real: real::$name $(<$t>)?,
             initial: $type,
-            spot: Spot,
+            identity: AtomicIdentity,
         }
 
         impl $(<$t>)? $name $(<$t>)? {
             /// Creates an atomic with this value.
             #[track_caller]
             pub const fn new(value: $type) -> Self {
-                $name { real: real::$name::new(value), initial: value, spot: Spot::new(Location::caller()) }
+                $name { real: real::$name::new(value), initial: value, identity: AtomicIdentity::new(Location::caller()) }
             }
 
             fn event(&self, verb: &'static str, place: Place) -> Option<Name> {
                 let reset = || self.real.store(self.initial, Ordering::SeqCst);
-                self.spot.event(verb, stringify!($name), place, reset)
+                self.identity.event(verb, stringify!($name), place, reset)
             }
 
             /// Returns the value.
@@ -170,7 +170,7 @@ macro_rules! atomic {
     (@plain $name:ident, $type:ty, $($operation:ident)*) => {
         impl $name {
             $(
-                #[doc = concat!("`", stringify!($operation), "` of the value; the answer is what it was.")]
+                #[doc = concat!("Applies `", stringify!($operation), "` to the value and returns the previous one.")]
                 #[track_caller]
                 pub fn $operation(&self, value: $type, order: Ordering) -> $type {
                     self.event("changes an", Location::caller()).map(write);
@@ -187,8 +187,9 @@ macro_rules! atomic {
         }
     };
     (@pointer $name:ident, $type:ty,) => {
-        // SAFETY: `initial` is never dereferenced, only stored back into the atomic.
+        // SAFETY: `initial` is never dereferenced, only stored back into the atomic, and the real atomic is `Send`.
         unsafe impl<T> Send for $name<T> {}
+        // SAFETY: `initial` is never written after creation, and the real atomic is `Sync`.
         unsafe impl<T> Sync for $name<T> {}
 
         impl<T> Default for $name<T> {

@@ -1,33 +1,35 @@
 //! `Condvar`: a waiter releases the lock, waits for a notification, and takes the lock again.
 //!
-//! The search chooses which waiter `notify_one` wakes. There are no spurious wake-ups. A wait with a timeout may time
-//! out at any point.
+//! The search chooses which waiter `notify_one` wakes. There are no spurious wake-ups. A wait with a timeout ends with a
+//! notification or with a timer, like other timeouts.
 
 use super::MutexGuard;
 use std::fmt;
+use std::future::poll_fn;
 use std::panic::Location;
 use std::sync::{Arc, LockResult, OnceLock};
+use std::task::Poll;
 use std::time::Duration;
 use whippet_model::Name;
 use whippet_runtime::{
-    Action, Object, On, Part, Place, Ready, Renewed, Source, choose, enables, event, is_live, read, this_step,
-    wait_here, write,
+    Action, Leaf, Object, On, Part, Place, Ready, Renewed, Source, block_on_here, choose, enables, event, is_live,
+    this_step, wait_here, write,
 };
 
 struct Waiter {
     id: u64,
-    told: Option<u32>,
+    notified_at: Option<u32>,
 }
 
 #[derive(Default)]
 struct State {
-    line: Vec<Waiter>,
+    waiters: Vec<Waiter>,
     next: u64,
 }
 
-struct Core(Renewed<State>);
+struct WaiterQueue(Renewed<State>);
 
-impl Core {
+impl WaiterQueue {
     /// Records an event that changes the queue of waiters. The first use in an execution names the object.
     fn event(&self, verb: &'static str, place: Place) -> Object {
         event(Action { verb, what: "a Condvar", link: "", object: None, place });
@@ -39,7 +41,7 @@ impl Core {
     fn join(&self) -> u64 {
         self.0.with(|s| {
             s.next += 1;
-            s.line.push(Waiter { id: s.next, told: None });
+            s.waiters.push(Waiter { id: s.next, notified_at: None });
             s.next
         })
     }
@@ -47,29 +49,32 @@ impl Core {
     /// Leaves the queue. Returns `true` if the waiter was notified.
     fn leave(&self, id: u64) -> bool {
         self.0.with(|s| {
-            let told = s.line.iter().any(|waiter| waiter.id == id && waiter.told.is_some());
-            s.line.retain(|waiter| waiter.id != id);
-            told
+            let was_notified = s.waiters.iter().any(|waiter| waiter.id == id && waiter.notified_at.is_some());
+            s.waiters.retain(|waiter| waiter.id != id);
+            was_notified
         })
     }
 
-    fn tell(&self, all: bool, place: Place) {
+    fn notify(&self, all: bool, place: Place) {
         let object = self.event(if all { "notifies all of" } else { "notifies one of" }, place);
         enables(object.part(Part::Tail), object.part(Part::Item));
         let step = this_step();
-        let waiting = self.0.with(|s| s.line.iter().filter(|waiter| waiter.told.is_none()).count());
+        let waiting = self.0.with(|s| s.waiters.iter().filter(|waiter| waiter.notified_at.is_none()).count());
         let chosen = if all { 0 } else { choose(waiting as u32) as usize };
         self.0.with(|s| {
-            let line = s.line.iter_mut().filter(|waiter| waiter.told.is_none());
-            line.skip(chosen).take(if all { usize::MAX } else { 1 }).for_each(|waiter| waiter.told = Some(step));
+            let waiting = s.waiters.iter_mut().filter(|waiter| waiter.notified_at.is_none());
+            waiting
+                .skip(chosen)
+                .take(if all { usize::MAX } else { 1 })
+                .for_each(|waiter| waiter.notified_at = Some(step));
         });
     }
 }
 
-impl Source for Core {
+impl Source for WaiterQueue {
     fn ready(&self, id: u64) -> Option<Ready> {
         let item = self.0.object().part(Part::Item);
-        self.0.with(|s| s.line.iter().find(|w| w.id == id)?.told.map(|since| Ready { since, item }))
+        self.0.with(|s| s.waiters.iter().find(|w| w.id == id)?.notified_at.map(|since| Ready { since, item }))
     }
 
     fn watched(&self, _: u64, out: &mut smallvec::SmallVec<[Name; 2]>) {
@@ -80,7 +85,7 @@ impl Source for Core {
 /// Like `std::sync::Condvar`; its operations are events.
 pub struct Condvar {
     made: Place,
-    core: OnceLock<Arc<Core>>,
+    queue: OnceLock<Arc<WaiterQueue>>,
     real: std::sync::Condvar,
 }
 
@@ -101,23 +106,23 @@ impl Condvar {
     #[must_use]
     #[track_caller]
     pub const fn new() -> Condvar {
-        Condvar { made: Location::caller(), core: OnceLock::new(), real: std::sync::Condvar::new() }
+        Condvar { made: Location::caller(), queue: OnceLock::new(), real: std::sync::Condvar::new() }
     }
 
-    fn core(&self) -> &Arc<Core> {
-        self.core.get_or_init(|| Arc::new(Core(Renewed::new("condvar", Some(self.made)))))
+    fn queue(&self) -> &Arc<WaiterQueue> {
+        self.queue.get_or_init(|| Arc::new(WaiterQueue(Renewed::new("condvar", Some(self.made)))))
     }
 
     /// Notifies one waiter. During exploration the search chooses which.
     #[track_caller]
     pub fn notify_one(&self) {
-        if is_live() { self.core().tell(false, Location::caller()) } else { self.real.notify_one() }
+        if is_live() { self.queue().notify(false, Location::caller()) } else { self.real.notify_one() }
     }
 
     /// Notifies all waiters.
     #[track_caller]
     pub fn notify_all(&self) {
-        if is_live() { self.core().tell(true, Location::caller()) } else { self.real.notify_all() }
+        if is_live() { self.queue().notify(true, Location::caller()) } else { self.real.notify_all() }
     }
 
     /// Releases the lock, waits for a notification, and takes the lock again.
@@ -132,14 +137,14 @@ impl Condvar {
                 guard
             });
         }
-        let (core, lock) = (self.core(), guard.lock);
-        core.event("begins to wait on", place);
-        let id = core.join();
+        let (queue, lock) = (self.queue(), guard.lock);
+        queue.event("starts waiting on", place);
+        let id = queue.join();
         drop(guard);
-        let action = Action { verb: "is told by", what: "a Condvar", link: "", object: None, place };
-        wait_here(&On::Source(core.clone(), id), action);
+        let action = Action { verb: "is notified by", what: "a Condvar", link: "", object: None, place };
+        wait_here(&On::Source(queue.clone(), id), action);
         super::leave_if_over();
-        core.leave(id);
+        queue.leave(id);
         lock.lock()
     }
 
@@ -163,25 +168,18 @@ impl Condvar {
         mut guard: MutexGuard<'a, T>,
         timeout: Duration,
     ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
-        let place = Location::caller();
-        if !is_live() {
-            let real = guard.real.take().expect("the guard is in use");
-            return super::map(self.real.wait_timeout(real, timeout), |(real, result)| {
-                guard.real = Some(real);
-                (guard, WaitTimeoutResult(result.timed_out()))
-            });
+        super::leave_if_over();
+        if is_live() {
+            return self.wait_until(guard, deadline(timeout), Location::caller());
         }
-        let (core, lock) = (self.core(), guard.lock);
-        core.event("begins to wait on", place);
-        let id = core.join();
-        drop(guard);
-        let object = core.event("is told by, or has waited long enough for,", place);
-        read(object.part(Part::Tail));
-        let told = core.leave(id);
-        super::map(lock.lock(), |guard| (guard, WaitTimeoutResult(!told)))
+        let real = guard.real.take().expect("the guard is in use");
+        super::map(self.real.wait_timeout(real, timeout), |(real, result)| {
+            guard.real = Some(real);
+            (guard, WaitTimeoutResult(result.timed_out()))
+        })
     }
 
-    /// Waits while `holds` returns `true`, or until a wait times out.
+    /// Waits while `holds` returns `true`, or until the timeout.
     #[track_caller]
     pub fn wait_timeout_while<'a, T>(
         &self,
@@ -189,8 +187,18 @@ impl Condvar {
         timeout: Duration,
         mut holds: impl FnMut(&mut T) -> bool,
     ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
+        super::leave_if_over();
+        if !is_live() {
+            let real = guard.real.take().expect("the guard is in use");
+            return super::map(self.real.wait_timeout_while(real, timeout, holds), |(real, result)| {
+                guard.real = Some(real);
+                (guard, WaitTimeoutResult(result.timed_out()))
+            });
+        }
+        // All waits share one deadline: a notification does not extend the timeout.
+        let (due, place) = (deadline(timeout), Location::caller());
         while holds(&mut guard) {
-            let (again, result) = self.wait_timeout(guard, timeout)?;
+            let (again, result) = self.wait_until(guard, due, place)?;
             guard = again;
             if result.timed_out() {
                 let late = holds(&mut guard);
@@ -199,6 +207,41 @@ impl Condvar {
         }
         Ok((guard, WaitTimeoutResult(false)))
     }
+
+    /// Releases the lock, waits for a notification or until the virtual time `due`, and takes the lock again.
+    fn wait_until<'a, T>(
+        &self,
+        guard: MutexGuard<'a, T>,
+        due: u64,
+        place: Place,
+    ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
+        let (queue, lock) = (self.queue(), guard.lock);
+        queue.event("starts waiting on", place);
+        let id = queue.join();
+        drop(guard);
+        let (mut notified, mut timer) = (Leaf::new(), Leaf::new());
+        let _ = block_on_here(poll_fn(|cx| {
+            let action = Action { verb: "is notified by", what: "a Condvar", link: "", object: None, place };
+            if notified.poll(cx, || (On::Source(queue.clone(), id), action)).is_ready() {
+                return Poll::Ready(());
+            }
+            timer.poll(cx, || (On::Timer(due), Action::plain("is woken by a timer", place)))
+        }));
+        super::leave_if_over();
+        let was_notified = queue.leave(id);
+        if !was_notified {
+            // Others can observe that the queue is shorter now.
+            write(queue.0.object().part(Part::Tail));
+        }
+        super::map(lock.lock(), |guard| (guard, WaitTimeoutResult(!was_notified)))
+    }
+}
+
+/// Returns the virtual time at which a timeout that begins now ends.
+#[track_caller]
+fn deadline(timeout: Duration) -> u64 {
+    let nanoseconds = u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX);
+    whippet_runtime::now(Location::caller()).saturating_add(nanoseconds)
 }
 
 impl Default for Condvar {

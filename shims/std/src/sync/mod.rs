@@ -18,14 +18,14 @@ pub use std::sync::*;
 use whippet_runtime::{Acquiring, Gate, Place};
 
 /// The gate in front of a real lock. Outside executions it admits every caller, and only the real lock excludes.
-struct Door {
+struct LockGate {
     made: Place,
     gate: std::sync::OnceLock<Arc<Gate>>,
 }
 
-impl Door {
-    const fn new(made: Place) -> Door {
-        Door { made, gate: std::sync::OnceLock::new() }
+impl LockGate {
+    const fn new(made: Place) -> LockGate {
+        LockGate { made, gate: std::sync::OnceLock::new() }
     }
 
     fn gate(&self, permits: usize) -> &Arc<Gate> {
@@ -65,7 +65,7 @@ pub(crate) fn leave_if_over() {
     }
 }
 
-/// Takes the real lock after its [`Door`] has admitted the caller. During an execution no other task holds it, so
+/// Takes the real lock after its [`LockGate`] has admitted the caller. During an execution no other task holds it, so
 /// `attempt` fails only while the execution is torn down, and outside executions, where `wait` blocks.
 fn real<G>(attempt: impl Fn() -> TryLockResult<G>, wait: impl FnOnce() -> LockResult<G>) -> Result<G, PoisonError<G>> {
     match attempt() {

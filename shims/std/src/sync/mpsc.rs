@@ -13,29 +13,29 @@ use whippet_runtime::{Action, Asking, Leaf, On, Place, Queue, Refused, block_on_
 pub use real::{RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError};
 
 /// One end of a channel: a real one, or a queue that records events.
-enum End<R, T> {
+enum ChannelEnd<R, T> {
     Real(R),
     Task(Arc<Queue<T>>),
 }
 
 /// The sender of an unbounded channel.
-pub struct Sender<T>(End<real::Sender<T>, T>);
+pub struct Sender<T>(ChannelEnd<real::Sender<T>, T>);
 
 /// The sender of a bounded channel, which waits for room.
-pub struct SyncSender<T>(End<real::SyncSender<T>, T>);
+pub struct SyncSender<T>(ChannelEnd<real::SyncSender<T>, T>);
 
 /// The receiver of a channel.
-pub struct Receiver<T>(End<real::Receiver<T>, T>);
+pub struct Receiver<T>(ChannelEnd<real::Receiver<T>, T>);
 
 /// Creates an unbounded channel.
 #[must_use]
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     if is_live() {
         let queue = Queue::new(None);
-        return (Sender(End::Task(queue.clone())), Receiver(End::Task(queue)));
+        return (Sender(ChannelEnd::Task(queue.clone())), Receiver(ChannelEnd::Task(queue)));
     }
     let (sender, receiver) = real::channel();
-    (Sender(End::Real(sender)), Receiver(End::Real(receiver)))
+    (Sender(ChannelEnd::Real(sender)), Receiver(ChannelEnd::Real(receiver)))
 }
 
 /// Creates a channel that holds up to `bound` messages. While a program is explored, `bound` must not be 0.
@@ -46,17 +46,17 @@ pub fn sync_channel<T>(bound: usize) -> (SyncSender<T>, Receiver<T>) {
         if bound == 0 {
             let place = Location::caller();
             misuse(format!(
-                "whippet does not model std::sync::mpsc::sync_channel(0), used at {}:{}: keep it out of the tests that \
+                "whippet does not model std::sync::mpsc::sync_channel(0), used at {}:{}: use a bound of at least 1 in tests that \
                  are explored",
                 place.file(),
                 place.line()
             ));
         }
         let queue = Queue::new(Some(bound));
-        return (SyncSender(End::Task(queue.clone())), Receiver(End::Task(queue)));
+        return (SyncSender(ChannelEnd::Task(queue.clone())), Receiver(ChannelEnd::Task(queue)));
     }
     let (sender, receiver) = real::sync_channel(bound);
-    (SyncSender(End::Real(sender)), Receiver(End::Real(receiver)))
+    (SyncSender(ChannelEnd::Real(sender)), Receiver(ChannelEnd::Real(receiver)))
 }
 
 impl<T> Sender<T> {
@@ -64,8 +64,8 @@ impl<T> Sender<T> {
     #[track_caller]
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
         match &self.0 {
-            End::Real(sender) => sender.send(value),
-            End::Task(queue) => queue.send(value, Location::caller()).map_err(SendError),
+            ChannelEnd::Real(sender) => sender.send(value),
+            ChannelEnd::Task(queue) => queue.send(value, Location::caller()).map_err(SendError),
         }
     }
 }
@@ -75,11 +75,11 @@ impl<T> SyncSender<T> {
     #[track_caller]
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
         match &self.0 {
-            End::Real(sender) => sender.send(value),
-            End::Task(queue) => {
+            ChannelEnd::Real(sender) => sender.send(value),
+            ChannelEnd::Task(queue) => {
                 let sent = Asking::new(queue, Some(value), 1, Location::caller()).here();
                 leave_if_over();
-                sent.map_err(|value| SendError(value.expect("it was not sent")))
+                sent.map_err(|value| SendError(value.expect("an unsent value is returned")))
             }
         }
     }
@@ -88,8 +88,8 @@ impl<T> SyncSender<T> {
     #[track_caller]
     pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
         match &self.0 {
-            End::Real(sender) => sender.try_send(value),
-            End::Task(queue) => match queue.try_ask(1, "tries to send", Location::caller()) {
+            ChannelEnd::Real(sender) => sender.try_send(value),
+            ChannelEnd::Task(queue) => match queue.try_ask(1, "tries to send", Location::caller()) {
                 Ok(()) => {
                     queue.push(value);
                     Ok(())
@@ -106,8 +106,8 @@ impl<T> Receiver<T> {
     #[track_caller]
     pub fn recv(&self) -> Result<T, RecvError> {
         match &self.0 {
-            End::Real(receiver) => receiver.recv(),
-            End::Task(queue) => {
+            ChannelEnd::Real(receiver) => receiver.recv(),
+            ChannelEnd::Task(queue) => {
                 let taken = queue.take_here(Location::caller());
                 leave_if_over();
                 taken.ok_or(RecvError)
@@ -119,8 +119,8 @@ impl<T> Receiver<T> {
     #[track_caller]
     pub fn try_recv(&self) -> Result<T, TryRecvError> {
         match &self.0 {
-            End::Real(receiver) => receiver.try_recv(),
-            End::Task(queue) => queue.try_take(Location::caller()).map_err(|refused| match refused {
+            ChannelEnd::Real(receiver) => receiver.try_recv(),
+            ChannelEnd::Task(queue) => queue.try_take(Location::caller()).map_err(|refused| match refused {
                 Refused::Now => TryRecvError::Empty,
                 Refused::Forever => TryRecvError::Disconnected,
             }),
@@ -131,8 +131,8 @@ impl<T> Receiver<T> {
     #[track_caller]
     pub fn recv_timeout(&self, timeout: Duration) -> Result<T, RecvTimeoutError> {
         match &self.0 {
-            End::Real(receiver) => receiver.recv_timeout(timeout),
-            End::Task(queue) => recv_timeout(queue, timeout, Location::caller()),
+            ChannelEnd::Real(receiver) => receiver.recv_timeout(timeout),
+            ChannelEnd::Task(queue) => recv_timeout(queue, timeout, Location::caller()),
         }
     }
 
@@ -170,10 +170,10 @@ macro_rules! sender {
             #[track_caller]
             fn clone(&self) -> $name<T> {
                 match &self.0 {
-                    End::Real(sender) => $name(End::Real(sender.clone())),
-                    End::Task(queue) => {
+                    ChannelEnd::Real(sender) => $name(ChannelEnd::Real(sender.clone())),
+                    ChannelEnd::Task(queue) => {
                         queue.senders.clone_one(Location::caller());
-                        $name(End::Task(queue.clone()))
+                        $name(ChannelEnd::Task(queue.clone()))
                     }
                 }
             }
@@ -182,7 +182,7 @@ macro_rules! sender {
         impl<T> Drop for $name<T> {
             #[track_caller]
             fn drop(&mut self) {
-                if let End::Task(queue) = &self.0 {
+                if let ChannelEnd::Task(queue) = &self.0 {
                     queue.senders.drop_one(Location::caller());
                 }
             }
@@ -194,7 +194,7 @@ sender! { Sender SyncSender }
 impl<T> Drop for Receiver<T> {
     #[track_caller]
     fn drop(&mut self) {
-        if let End::Task(queue) = &self.0 {
+        if let ChannelEnd::Task(queue) = &self.0 {
             queue.abandon(Location::caller());
         }
     }

@@ -1,6 +1,6 @@
 //! `Mutex`: a real mutex behind a gate with one permit.
 
-use super::{Door, map, real};
+use super::{LockGate, map, real};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::panic::Location;
@@ -8,7 +8,7 @@ use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
 
 /// Like `std::sync::Mutex`; its operations are events.
 pub struct Mutex<T: ?Sized> {
-    door: Door,
+    gate_handle: LockGate,
     real: std::sync::Mutex<T>,
 }
 
@@ -25,7 +25,7 @@ impl<T> Mutex<T> {
     /// Creates an unlocked mutex.
     #[track_caller]
     pub const fn new(value: T) -> Mutex<T> {
-        Mutex { door: Door::new(Location::caller()), real: std::sync::Mutex::new(value) }
+        Mutex { gate_handle: LockGate::new(Location::caller()), real: std::sync::Mutex::new(value) }
     }
 
     /// Consumes the mutex and returns its value.
@@ -38,7 +38,7 @@ impl<T: ?Sized> Mutex<T> {
     /// Waits for the lock and takes it.
     #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
-        let entered = self.door.enter(1, 1, "asks for", Location::caller());
+        let entered = self.gate_handle.enter(1, 1, "requests", Location::caller());
         let guard = real(|| self.real.try_lock(), || self.real.lock());
         map(guard, |guard| MutexGuard { lock: self, real: Some(guard), entered })
     }
@@ -46,7 +46,9 @@ impl<T: ?Sized> Mutex<T> {
     /// Takes the lock if it is free.
     #[track_caller]
     pub fn try_lock(&self) -> TryLockResult<MutexGuard<'_, T>> {
-        let Some(entered) = self.door.try_enter(1, 1, Location::caller()) else { return Err(TryLockError::WouldBlock) };
+        let Some(entered) = self.gate_handle.try_enter(1, 1, Location::caller()) else {
+            return Err(TryLockError::WouldBlock);
+        };
         let make = |guard| MutexGuard { lock: self, real: Some(guard), entered };
         match self.real.try_lock() {
             Ok(guard) => Ok(make(guard)),
@@ -111,7 +113,7 @@ impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     fn drop(&mut self) {
         self.real = None;
         if self.entered {
-            self.lock.door.leave(1, 1, Location::caller());
+            self.lock.gate_handle.leave(1, 1, Location::caller());
         }
     }
 }

@@ -4,7 +4,7 @@
 //! execution stays set, and reading it is not an event.
 
 use super::Mutex;
-use super::atomic::Spot;
+use super::atomic::AtomicIdentity;
 use std::cell::Cell;
 use std::fmt;
 use std::ops::Deref;
@@ -15,9 +15,9 @@ use whippet_runtime::{Once, Place, read, write};
 /// Like `std::sync::OnceLock`; its operations are events.
 pub struct OnceLock<T> {
     value: Once<T>,
-    spot: Spot,
+    identity: AtomicIdentity,
     /// Held by the task that computes the value.
-    making: Mutex<()>,
+    initializing: Mutex<()>,
 }
 
 impl<T> OnceLock<T> {
@@ -25,20 +25,20 @@ impl<T> OnceLock<T> {
     #[must_use]
     #[track_caller]
     pub const fn new() -> OnceLock<T> {
-        OnceLock { value: Once::new(), spot: Spot::new(Location::caller()), making: Mutex::new(()) }
+        OnceLock { value: Once::new(), identity: AtomicIdentity::new(Location::caller()), initializing: Mutex::new(()) }
     }
 
-    fn look(&self, place: Place) -> Option<&T> {
+    fn get_at(&self, place: Place) -> Option<&T> {
         if !self.value.is_settled()
-            && let Some(name) = self.spot.event("looks at a", "OnceLock", place, || ())
+            && let Some(name) = self.identity.event("reads a", "OnceLock", place, || ())
         {
             read(name);
         }
         self.value.get()
     }
 
-    fn put(&self, value: T, place: Place) -> Result<(), T> {
-        let name = self.spot.event("sets a", "OnceLock", place, || ());
+    fn set_at(&self, value: T, place: Place) -> Result<(), T> {
+        let name = self.identity.event("sets a", "OnceLock", place, || ());
         let done = self.value.set(value);
         if let Some(name) = name {
             if done.is_ok() { write(name) } else { read(name) }
@@ -49,7 +49,7 @@ impl<T> OnceLock<T> {
     /// Returns the value, if it is set.
     #[track_caller]
     pub fn get(&self) -> Option<&T> {
-        self.look(Location::caller())
+        self.get_at(Location::caller())
     }
 
     /// Returns a mutable reference to the value, if it is set.
@@ -60,17 +60,17 @@ impl<T> OnceLock<T> {
     /// Sets the value, unless it is already set.
     #[track_caller]
     pub fn set(&self, value: T) -> Result<(), T> {
-        self.put(value, Location::caller())
+        self.set_at(value, Location::caller())
     }
 
     /// Returns the value. Computes it with `make` if it is not set.
     #[track_caller]
     pub fn get_or_init(&self, make: impl FnOnce() -> T) -> &T {
         let place = Location::caller();
-        if self.look(place).is_none() {
-            let _making = self.making.lock().unwrap_or_else(PoisonError::into_inner);
-            if self.look(place).is_none() {
-                let _ = self.put(make(), place);
+        if self.get_at(place).is_none() {
+            let _making = self.initializing.lock().unwrap_or_else(PoisonError::into_inner);
+            if self.get_at(place).is_none() {
+                let _ = self.set_at(make(), place);
             }
         }
         self.value.get().expect("it was set")
@@ -161,7 +161,8 @@ impl<T, F: FnOnce() -> T> LazyLock<T, F> {
 /// functions of statics capture nothing.
 fn again<F>(make: &F) -> Option<F> {
     let plain = size_of::<F>() == 0 || std::any::type_name::<F>().starts_with("fn(");
-    // SAFETY: a function pointer and a closure without captures can be copied.
+    // SAFETY: `plain` and the absence of a destructor mean that this is a function pointer or a value of size 0, such as
+    // a closure without captures. Both can be duplicated by reading them.
     (plain && !std::mem::needs_drop::<F>()).then(|| unsafe { std::ptr::read(make) })
 }
 

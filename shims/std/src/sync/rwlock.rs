@@ -1,6 +1,6 @@
 //! `RwLock`: a real lock behind a gate. A reader holds one permit, a writer all of them.
 
-use super::{Door, map, real};
+use super::{LockGate, map, real};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::panic::Location;
@@ -10,7 +10,7 @@ const ALL: usize = u32::MAX as usize >> 3;
 
 /// Like `std::sync::RwLock`; its operations are events.
 pub struct RwLock<T: ?Sized> {
-    door: Door,
+    gate_handle: LockGate,
     real: std::sync::RwLock<T>,
 }
 
@@ -18,7 +18,7 @@ impl<T> RwLock<T> {
     /// Creates an unlocked lock.
     #[track_caller]
     pub const fn new(value: T) -> RwLock<T> {
-        RwLock { door: Door::new(Location::caller()), real: std::sync::RwLock::new(value) }
+        RwLock { gate_handle: LockGate::new(Location::caller()), real: std::sync::RwLock::new(value) }
     }
 
     /// Consumes the lock and returns its value.
@@ -28,22 +28,22 @@ impl<T> RwLock<T> {
 }
 
 /// Defines the guards of readers and writers, and the functions that return them.
-macro_rules! ways {
+macro_rules! guards {
     ($($guard:ident: $need:expr, $verb:literal, $lock:ident, $try:ident, $doc:literal;)*) => {
         impl<T: ?Sized> RwLock<T> {
             $(
                 #[doc = concat!("Waits until ", $doc, ".")]
                 #[track_caller]
                 pub fn $lock(&self) -> LockResult<$guard<'_, T>> {
-                    let entered = self.door.enter(ALL, $need, $verb, Location::caller());
+                    let entered = self.gate_handle.enter(ALL, $need, $verb, Location::caller());
                     let guard = real(|| self.real.$try(), || self.real.$lock());
                     map(guard, |guard| $guard { lock: self, real: Some(guard), entered })
                 }
 
-                #[doc = concat!("The same, if ", $doc, " at once.")]
+                #[doc = concat!("Like the blocking operation, but fails unless ", $doc, " now.")]
                 #[track_caller]
                 pub fn $try(&self) -> TryLockResult<$guard<'_, T>> {
-                    let entered = self.door.try_enter(ALL, $need, Location::caller());
+                    let entered = self.gate_handle.try_enter(ALL, $need, Location::caller());
                     let Some(entered) = entered else { return Err(TryLockError::WouldBlock) };
                     let make = |guard| $guard { lock: self, real: Some(guard), entered };
                     match self.real.$try() {
@@ -77,7 +77,7 @@ macro_rules! ways {
                 fn drop(&mut self) {
                     self.real = None;
                     if self.entered {
-                        self.lock.door.leave(ALL, $need, Location::caller());
+                        self.lock.gate_handle.leave(ALL, $need, Location::caller());
                     }
                 }
             }
@@ -96,9 +96,9 @@ macro_rules! ways {
         )*
     };
 }
-ways! {
-    RwLockReadGuard: 1, "asks to read", read, try_read, "nobody writes";
-    RwLockWriteGuard: ALL, "asks to write", write, try_write, "nobody reads or writes";
+guards! {
+    RwLockReadGuard: 1, "requests to read", read, try_read, "no other thread writes";
+    RwLockWriteGuard: ALL, "requests to write", write, try_write, "no other thread reads or writes";
 }
 
 impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {

@@ -21,25 +21,25 @@ use std::time::Duration;
 use whippet_runtime::{Action, Ends, Exit, On, Part, Place, is_live};
 
 /// A started thread: a real one, or a task of the explored program.
-enum Kind<R, T> {
+enum ThreadKind<R, T> {
     Real(R, Thread),
-    Task(Started<T>),
+    Task(TaskThread<T>),
 }
 
 /// A thread that runs as a task of the explored program.
-struct Started<T> {
+struct TaskThread<T> {
     task: Arc<dyn Ends>,
     output: Arc<Mutex<Option<T>>>,
     thread: Thread,
 }
 
-impl<T> Started<T> {
+impl<T> TaskThread<T> {
     /// Starts a thread.
     ///
     /// # Safety
     ///
     /// The thread must end before anything that `work` borrows is dropped.
-    unsafe fn borrowing<'a>(work: impl FnOnce() -> T + 'a, place: Place) -> Started<T>
+    unsafe fn borrowing<'a>(work: impl FnOnce() -> T + 'a, place: Place) -> TaskThread<T>
     where
         T: 'a,
     {
@@ -49,14 +49,14 @@ impl<T> Started<T> {
         let body: Pin<Box<dyn Future<Output = ()> + 'a>> = Box::pin(async move {
             mine.install();
             let value = work();
-            *kept.lock().expect("nothing panics while it is held") = Some(value);
+            *kept.lock().expect("no panic while it is locked") = Some(value);
         });
         // SAFETY: the caller guarantees that the thread ends before its borrows do.
         let body = unsafe {
             std::mem::transmute::<Pin<Box<dyn Future<Output = ()> + 'a>>, Pin<Box<dyn Future<Output = ()>>>>(body)
         };
         let task = whippet_runtime::spawn(whippet_runtime::THREAD, body, place, None);
-        Started { task, output, thread: Thread::new(std::thread::current(), Some(parking)) }
+        TaskThread { task, output, thread: Thread::new(std::thread::current(), Some(parking)) }
     }
 
     fn join(self, place: Place) -> Result<T> {
@@ -64,7 +64,7 @@ impl<T> Started<T> {
         whippet_runtime::wait_here(&On::Source(self.task.clone(), 0), Action::new("joins", end.object, place));
         match end.take() {
             Some(Exit::Finished) => {
-                Ok(self.output.lock().expect("nothing panics while it is held").take().expect("a thread has a result"))
+                Ok(self.output.lock().expect("no panic while it is locked").take().expect("a thread has a result"))
             }
             Some(Exit::Panicked(panic)) => Err(panic),
             Some(Exit::Cancelled) | None => {
@@ -76,7 +76,7 @@ impl<T> Started<T> {
 
     fn is_finished(&self, place: Place) -> bool {
         let end = self.task.end();
-        whippet_runtime::event(Action::new("looks at", end.object, place));
+        whippet_runtime::event(Action::new("checks", end.object, place));
         whippet_runtime::read(end.object.part(Part::Tail));
         end.is_over()
     }
@@ -88,15 +88,15 @@ macro_rules! join_handle {
         impl<$($life,)? T> $type {
             fn real(handle: $real) -> $type {
                 let thread = Thread::new(handle.thread().clone(), None);
-                $name(Kind::Real(handle, thread))
+                $name(ThreadKind::Real(handle, thread))
             }
 
             /// Waits for the thread to end and returns its result.
             #[track_caller]
             pub fn join(self) -> Result<T> {
                 match self.0 {
-                    Kind::Real(handle, _) => handle.join(),
-                    Kind::Task(started) => started.join(Location::caller()),
+                    ThreadKind::Real(handle, _) => handle.join(),
+                    ThreadKind::Task(started) => started.join(Location::caller()),
                 }
             }
 
@@ -104,16 +104,16 @@ macro_rules! join_handle {
             #[track_caller]
             pub fn is_finished(&self) -> bool {
                 match &self.0 {
-                    Kind::Real(handle, _) => handle.is_finished(),
-                    Kind::Task(started) => started.is_finished(Location::caller()),
+                    ThreadKind::Real(handle, _) => handle.is_finished(),
+                    ThreadKind::Task(started) => started.is_finished(Location::caller()),
                 }
             }
 
             /// Returns the thread, for example to unpark it.
             pub fn thread(&self) -> &Thread {
                 match &self.0 {
-                    Kind::Real(_, thread) => thread,
-                    Kind::Task(started) => &started.thread,
+                    ThreadKind::Real(_, thread) => thread,
+                    ThreadKind::Task(started) => &started.thread,
                 }
             }
         }
@@ -127,7 +127,7 @@ macro_rules! join_handle {
 }
 
 /// A handle to join a thread.
-pub struct JoinHandle<T>(Kind<std::thread::JoinHandle<T>, T>);
+pub struct JoinHandle<T>(ThreadKind<std::thread::JoinHandle<T>, T>);
 
 join_handle!([] JoinHandle, JoinHandle<T>, std::thread::JoinHandle<T>);
 join_handle!(['scope] ScopedJoinHandle, ScopedJoinHandle<'scope, T>, std::thread::ScopedJoinHandle<'scope, T>);
@@ -179,7 +179,7 @@ impl Builder {
             return self.0.spawn(work).map(JoinHandle::real);
         }
         // SAFETY: `work` is `'static`, so it borrows nothing.
-        Ok(JoinHandle(Kind::Task(unsafe { Started::borrowing(work, Location::caller()) })))
+        Ok(JoinHandle(ThreadKind::Task(unsafe { TaskThread::borrowing(work, Location::caller()) })))
     }
 
     /// Starts a scoped thread, which ends before the scope does.
@@ -218,6 +218,6 @@ pub fn yield_now() {
     if !is_live() {
         return std::thread::yield_now();
     }
-    whippet_runtime::wait_here(&On::Yield, Action::plain("goes on after yielding", Location::caller()));
+    whippet_runtime::wait_here(&On::Yield, Action::plain("continues after yielding", Location::caller()));
     leave_if_over();
 }

@@ -2,7 +2,7 @@
 //! dropped. When an execution is torn down, the newest threads are dropped first, and the threads of a scope are newer
 //! than the task that waits for the scope.
 
-use super::{Kind, Started};
+use super::{TaskThread, ThreadKind};
 use crate::sync::leave_if_over;
 use std::fmt;
 use std::marker::PhantomData;
@@ -23,7 +23,7 @@ pub struct Scope<'scope, 'env: 'scope> {
 }
 
 /// A handle to join a scoped thread.
-pub struct ScopedJoinHandle<'scope, T>(pub(super) Kind<std::thread::ScopedJoinHandle<'scope, T>, T>);
+pub struct ScopedJoinHandle<'scope, T>(pub(super) ThreadKind<std::thread::ScopedJoinHandle<'scope, T>, T>);
 
 /// Runs `work`, which may start threads that borrow, and waits for these threads.
 #[track_caller]
@@ -60,6 +60,8 @@ impl<'scope> Scope<'scope, '_> {
     /// Returns the real scope, if there is one. It lives as long as any borrow of this scope.
     pub(super) fn real(&'scope self) -> Option<&'scope Real<'scope, 'scope>> {
         let real: *const Real<'scope, 'scope> = self.real.load(Ordering::Acquire).cast_const().cast();
+        // SAFETY: the pointer is null, or `scope` stored a reference to the real scope in it. `work` gets this scope by
+        // reference within the call of `std::thread::scope`, so the real scope outlives `'scope`.
         unsafe { real.as_ref() }
     }
 
@@ -92,10 +94,10 @@ impl<'scope> Scope<'scope, '_> {
         F: FnOnce() -> T + Send + 'scope,
         T: Send + 'scope,
     {
-        // SAFETY: the scope waits for the thread to end.
-        let started = unsafe { Started::borrowing(work, place) };
+        // SAFETY: `scope` waits for all started threads before it returns, so the thread ends within `'scope`.
+        let started = unsafe { TaskThread::borrowing(work, place) };
         self.started.lock().unwrap_or_else(PoisonError::into_inner).push(started.task.clone());
-        ScopedJoinHandle(Kind::Task(started))
+        ScopedJoinHandle(ThreadKind::Task(started))
     }
 }
 
