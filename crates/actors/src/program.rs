@@ -86,7 +86,7 @@ pub struct ActorProgram {
     parameters: Vec<(String, String)>,
     delivery: Delivery,
     environment: Environment,
-    tasks: ConflictRule,
+    conflict_rule: ConflictRule,
     memo_bytes: usize,
     setup: Arc<Setup>,
 }
@@ -105,7 +105,7 @@ impl ActorProgram {
             parameters: Vec::new(),
             delivery: Delivery::default(),
             environment: Environment::default(),
-            tasks: ConflictRule::default(),
+            conflict_rule: ConflictRule::default(),
             memo_bytes: DEFAULT_MEMO_BYTES,
             setup: Arc::new(move |system| body(system).into_error()),
         }
@@ -149,11 +149,11 @@ impl ActorProgram {
     ///     sys.spawn(Counter::default());
     /// });
     /// assert_eq!(test.machine().unwrap().relation(), Dependence::Footprints);
-    /// assert_eq!(test.tasks(ConflictRule::Actors).machine().unwrap().relation(), Dependence::PerActor);
+    /// assert_eq!(test.conflict_rule(ConflictRule::Actors).machine().unwrap().relation(), Dependence::PerActor);
     /// ```
     #[must_use]
-    pub fn tasks(mut self, tasks: ConflictRule) -> ActorProgram {
-        self.tasks = tasks;
+    pub fn conflict_rule(mut self, rule: ConflictRule) -> ActorProgram {
+        self.conflict_rule = rule;
         self
     }
 
@@ -206,7 +206,7 @@ impl Program for ActorProgram {
         let result = catch(|| (self.setup)(&mut system));
         let error = result.map_err(|panic| MachineError::Misuse(format!("the body of the test panicked: {panic}")))?;
         let mut machine = system.into_machine()?;
-        machine.start(self.tasks, self.memo_bytes);
+        machine.start(self.conflict_rule, self.memo_bytes);
         if let Some(error) = error {
             machine.fail_at_start(&error);
         }

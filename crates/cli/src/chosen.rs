@@ -100,7 +100,7 @@ fn subject(args: &ProgramArgs) -> Result<ChosenProgram, CommandError> {
     no_relation(args)?;
     let settings = args.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let mut test = subject.program(settings).map_err(CommandError::usage)?;
-    test = test.tasks(conflict_rule(args));
+    test = test.conflict_rule(conflict_rule(args));
     if let Some(delivery) = args.delivery {
         test = test.delivery(match delivery {
             DeliveryArg::Unordered => whippet_actors::Delivery::Unordered,

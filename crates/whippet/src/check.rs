@@ -132,7 +132,7 @@ impl From<CheckError> for CheckFailure {
 pub struct Checker {
     name: String,
     delivery: Delivery,
-    tasks: ConflictRule,
+    conflict_rule: ConflictRule,
     environment: Environment,
     options: Options,
     partial: bool,
@@ -151,7 +151,7 @@ impl Checker {
         Checker {
             name: name.into(),
             delivery: Delivery::default(),
-            tasks: ConflictRule::default(),
+            conflict_rule: ConflictRule::default(),
             environment: Environment::default(),
             options: Options::default(),
             partial: false,
@@ -258,12 +258,12 @@ impl Checker {
     /// #     sys.send(desk, None);
     /// # }
     /// // Two messages that touch different fields.
-    /// let executions = |tasks| Checker::new("desk").tasks(tasks).explore(two).unwrap().counters.executions;
+    /// let executions = |rule| Checker::new("desk").conflict_rule(rule).explore(two).unwrap().counters.executions;
     /// assert_eq!((executions(ConflictRule::Fields), executions(ConflictRule::Actors)), (1, 2));
     /// ```
     #[must_use]
-    pub fn tasks(mut self, tasks: ConflictRule) -> Checker {
-        self.tasks = tasks;
+    pub fn conflict_rule(mut self, rule: ConflictRule) -> Checker {
+        self.conflict_rule = rule;
         self
     }
 
@@ -532,7 +532,7 @@ impl Checker {
         ActorProgram::new(self.name.clone(), body)
             .delivery(self.delivery)
             .environment(self.environment)
-            .tasks(self.tasks)
+            .conflict_rule(self.conflict_rule)
     }
 
     fn run(&self, program: ActorProgram) -> Result<Verdict, CheckError> {

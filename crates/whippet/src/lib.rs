@@ -1,8 +1,12 @@
-//! A systematic tester for actor programs.
+//! A systematic tester for message-passing programs.
 //!
-//! Actor bugs hide in orders of messages that rarely happen. Whippet runs real actors under a machine that
-//! controls every delivery and executes every *meaningfully different* order once. It reports that all of them
-//! hold, or shows the shortest counterexample, which can be replayed.
+//! Bugs in actor programs hide in orders of messages that rarely happen. Whippet runs real actors, controls the delivery
+//! of every message, and executes every order that can make a difference exactly once. It reports that all of them pass,
+//! or shows the shortest order that fails, which can be replayed.
+//!
+//! # A first test
+//!
+//! A test sets up actors, sends the first messages and declares checks. The order of the messages is up to Whippet:
 //!
 //! ```
 //! use whippet::prelude::*;
@@ -23,25 +27,82 @@
 //!     }
 //! }
 //!
-//! let verdict = Checker::new("never negative").explore(|sys| {
+//! fn never_negative(sys: &mut System) {
 //!     let account = sys.spawn(Account::default());
 //!     sys.send(account, Msg::Deposit(10));
 //!     sys.send(account, Msg::Withdraw(5));
 //!     sys.always(account, |a| assert!(a.balance >= 0, "overdrawn: {}", a.balance));
-//! }).unwrap();
+//! }
+//!
+//! let verdict = whippet::explore(never_negative)?;
 //! assert_eq!(verdict.counters.executions, 2);
-//! assert_eq!(verdict.findings[0].message, "always: overdrawn: -5");
-//! assert_eq!(verdict.findings[0].counterexample.len(), 1, "only the withdrawal matters");
+//! let finding = &verdict.findings[0];
+//! assert_eq!(finding.kind, whippet::FindingKind::Assertion);
+//! assert_eq!(finding.message, "always: overdrawn: -5");
+//! assert_eq!(finding.counterexample.len(), 1, "only the withdrawal matters");
+//! # Ok::<(), whippet::CheckError>(())
 //! ```
 //!
-//! In a test, write the body under `#[whippet::test]`, or call [`check`] in any `#[test]`.
+//! There are three ways to run it:
+//!
+//! * `#[whippet::test]` over `fn never_negative(sys: &mut System)` makes it a test: see [`test`](macro@test).
+//! * [`check`] in any `#[test]` panics with the counterexample if there is a finding.
+//! * [`explore`] returns the [`Verdict`] as a value, as above.
+//!
+//! # Settings
+//!
+//! [`Checker`] has the settings; `#[whippet::test(…)]` takes the same names as arguments.
+//!
+//! | setting | default | |
+//! |---|---|---|
+//! | [`delivery`](Checker::delivery) | [`Delivery::Unordered`] | the order in which messages may arrive |
+//! | [`environment`](Checker::environment) | [`Environment::Open`] | whether actors may still wait at the end |
+//! | [`undeliverable_is_error`](Checker::undeliverable_is_error) | off | whether a message that is never received is a finding |
+//! | [`limit_executions`](Checker::limit_executions), [`limit_time`](Checker::limit_time) | none | when to stop the search; the test then fails without a verdict, unless [`partial_is_enough`](Checker::partial_is_enough) |
+//! | [`limit_steps`](Checker::limit_steps), [`limit_handler`](Checker::limit_handler) | large | when an execution or a handler counts as endless, which is a finding |
+//! | [`first_bug`](Checker::first_bug) | off | whether to stop at the first finding |
+//! | [`jobs`](Checker::jobs) | 1 | the number of threads, 0 for one per core |
+//! | [`reduction`](Checker::reduction), [`order`](Checker::order) | [`Reduction::Optimal`] | the search algorithm; [`samples`](Checker::samples) and [`seed`](Checker::seed) if it is a random one |
+//!
+//! ```
+//! use whippet::prelude::*;
+//! Checker::new("in order").delivery(Delivery::Fifo).limit_executions(1_000).check(|sys| {
+//!     let reader = sys.spawn_fn(async |inbox: &mut Inbox<u8>| assert_eq!(inbox.receive().await, 1));
+//!     sys.send(reader, 1);
+//!     sys.send(reader, 2);
+//! });
+//! ```
+//!
+//! # Reading a counterexample
+//!
+//! A failing test shows, for the program above:
+//!
+//! ```text
+//! assertion: always: overdrawn: -5 at tests/bank.rs:22
+//!   1. account receives Withdraw(5) from the test (sent tests/bank.rs:21)   [balance: 0 → -5]
+//!   replay: WHIPPET_REPLAY=target/whippet/never_negative.json cargo test never_negative
+//!
+//! 1 finding in 2 executions
+//! ```
+//!
+//! The first line has the kind of the finding ([`FindingKind`]), its message and its location. Each numbered line is a step:
+//! the actor, the message that it received, the sender, and where it was sent; in brackets, the change of the actor's state.
+//! Lines below a step say what the actor sent, created or waits for. Steps that the finding does not need are left out.
+//!
+//! # Replaying
+//!
+//! The schedule of a finding is saved in a file. If the environment variable `WHIPPET_REPLAY` names this file, the test
+//! executes this schedule alone, in one thread, so that a debugger or `dbg!` can follow it. The printed command does this. A
+//! schedule is bound to the program: if the program has changed, the replay says at which step.
 //!
 //! # Assumptions
 //!
-//! Actors share nothing but messages. A handler depends only on its state and its message: not on time, random
-//! numbers, the order of a `std` hash map, or memory that an earlier execution changed. Pass such values in as
-//! messages, or explore every value with [`Cx::choose`]. A program that violates these assumptions is reported as not
-//! deterministic wherever a replay can see the difference; it does not silently get a wrong verdict there.
+//! Actors share nothing but messages, and the locks and variables of this crate. A handler depends only on its state and its
+//! message: not on time, random numbers, the order of a `std` hash map, or memory that an earlier execution changed. Pass such
+//! values in as messages, or explore every value with [`Cx::choose`].
+//!
+//! Actors and messages must be `Send`, so that sharing an `Rc` does not compile. Other violations are reported as "not
+//! deterministic" where running an execution again shows a difference: see [`Checker::determinism_check`].
 
 mod check;
 mod determinism;

@@ -48,8 +48,8 @@ fn workers(sys: &mut System) {
     }
 }
 
-fn explore(reduction: Reduction, order: Order, tasks: ConflictRule) -> Verdict {
-    Checker::new("workers").reduction(reduction).order(order).tasks(tasks).explore(workers).unwrap()
+fn explore(reduction: Reduction, order: Order, rule: ConflictRule) -> Verdict {
+    Checker::new("workers").reduction(reduction).order(order).conflict_rule(rule).explore(workers).unwrap()
 }
 
 #[test]

@@ -66,13 +66,13 @@ impl ActorMachine {
         self.touches.clear();
     }
 
-    /// Ends the setup: exploration begins here. Messages conflict by the rule `tasks`, and `remember` bytes may be used
+    /// Ends the setup: exploration begins here. Messages conflict by `rule`, and `memo_bytes` bytes may be used
     /// to memoize steps.
-    pub(crate) fn start(&mut self, tasks: ConflictRule, memo_bytes: usize) {
+    pub(crate) fn start(&mut self, rule: ConflictRule, memo_bytes: usize) {
         self.forget_steps();
         self.set_up_sends = self.sends_so_far();
         self.assign_checks();
-        self.fields = tasks == ConflictRule::Fields;
+        self.fields = rule == ConflictRule::Fields;
         if self.fields && self.cells.iter().any(|cell| cell.has_fields()) {
             self.relation = Dependence::Footprints;
             let shared = &mut self.engine.borrow_mut().shared;
@@ -81,7 +81,7 @@ impl ActorMachine {
         self.plain = self.always.is_empty() && self.relation == Dependence::PerActor;
         self.at_start = (0..self.always.len()).find_map(|k| self.run_check(k, Vec::new()));
         self.engine.borrow_mut().memo_budget = memo_bytes;
-        if let ConflictRule::Marks(marks) = tasks {
+        if let ConflictRule::Marks(marks) = rule {
             self.marks = Some(marks);
             self.sample_program();
         }
