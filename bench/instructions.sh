@@ -1,7 +1,7 @@
 #!/bin/sh
-# Instructions per transition of `whippet explore pi --set workers=7 --jobs 1`, counted by valgrind: the same on a busy
-# machine as on an idle one. What does not depend on the size of the search (start, output) is taken off by a second
-# run on a smaller pi. Compares with baseline.txt; more than 5 % above fails. `--record` writes the number there.
+# Counts the instructions per transition of `whippet explore pi --set workers=7 --jobs 1` with valgrind. The number does
+# not depend on the load of the machine. A second run on a smaller pi is subtracted, so that start and output do not
+# count. Compares with baseline.txt and fails if more than 5 % above it. `--record` writes the number to baseline.txt.
 set -eu
 cd "$(dirname "$0")"
 baseline=baseline.txt

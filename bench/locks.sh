@@ -1,9 +1,9 @@
 #!/bin/sh
-# What a lock and an unlock cost, counted by valgrind in the instructions of whole searches: the same on a busy machine as
-# on an idle one. `lock_cost calls` has clients that call a server, `lock_cost locks` clients that lock and unlock; both
-# have the same traces. What does not depend on the size of a search is taken off by a smaller one. An ordinary delivery is
-# one of the first program; a lock and an unlock are three of the second (the request, the answer, the letting go) and
-# must cost no more than two ordinary ones.
+# Counts the instructions of a lock and an unlock with valgrind. The number does not depend on the load of the machine.
+# `lock_cost calls` has clients that call a server, `lock_cost locks` clients that lock and unlock; both have the same
+# traces. A smaller search is subtracted, so that start and output do not count. An ordinary delivery is one of the first
+# program. A lock and an unlock are three deliveries of the second program (the request, the reply, the release) and must
+# cost no more than two ordinary ones.
 set -eu
 cd "$(dirname "$0")"
 scratch=$(mktemp -d)

@@ -2,7 +2,7 @@
 
 use clap::Parser;
 use std::process::ExitCode;
-use whippet_bench::{Line, Tool, Workload, apart, table};
+use whippet_bench::{TableLine, Tool, Workload, measure_in_child, table};
 
 /// Runs every workload on every tool that can express it, and prints one table.
 #[derive(Parser)]
@@ -36,7 +36,7 @@ fn main() -> ExitCode {
 
 fn tool(name: &str) -> Result<Tool, String> {
     let known = || Tool::ALL.map(|tool| tool.to_string()).join(", ");
-    Tool::find(name).ok_or_else(|| format!("known are: {}", known()))
+    Tool::find(name).ok_or_else(|| format!("expected one of: {}", known()))
 }
 
 /// Returns the program that measures the tool.
@@ -55,31 +55,31 @@ fn compare(args: &Args) -> Result<(), String> {
     let workloads: Vec<_> = Workload::all(args.quick).into_iter().filter(wanted).collect();
     if workloads.is_empty() {
         let known: Vec<_> = Workload::all(args.quick).iter().map(Workload::to_string).collect();
-        return Err(format!("no workload is called so; known are: {}", known.join(", ")));
+        return Err(format!("unknown workload; expected one of: {}", known.join(", ")));
     }
-    let (mut lines, mut refused, mut failed) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut lines, mut unsupported, mut failed) = (Vec::new(), Vec::new(), Vec::new());
     for &workload in &workloads {
         for tool in Tool::ALL.into_iter().filter(|tool| args.tool.is_empty() || args.tool.contains(tool)) {
-            if let Some(why) = tool.refuses(workload) {
-                refused.push(format!("{workload} on {tool}: {why}"));
+            if let Some(why) = tool.unsupported_reason(workload) {
+                unsupported.push(format!("{workload} on {tool}: {why}"));
                 continue;
             }
             eprintln!("{workload} on {tool}");
-            match (0..args.repetitions).map(|_| apart(program(tool), tool, workload, args.quick)).collect() {
-                Ok(samples) => lines.push(Line { workload, tool, samples }),
+            match (0..args.repetitions).map(|_| measure_in_child(program(tool), tool, workload, args.quick)).collect() {
+                Ok(samples) => lines.push(TableLine { workload, tool, samples }),
                 Err(why) => failed.push(why),
             }
         }
     }
     failed.extend(disagreements(&lines));
-    println!("{}\n\n+ the search was cut there; rates are of what was done\n", table(&lines));
-    refused.iter().for_each(|line| println!("not expressible: {line}"));
+    println!("{}\n\n+ the search was stopped by a limit; rates are of the part that was done\n", table(&lines));
+    unsupported.iter().for_each(|line| println!("not expressible: {line}"));
     if failed.is_empty() { Ok(()) } else { Err(failed.join("\n")) }
 }
 
 /// Returns the workloads for which TraceForge and Whippet count different traces. This means that they were not given
 /// the same program.
-fn disagreements(lines: &[Line]) -> Vec<String> {
+fn disagreements(lines: &[TableLine]) -> Vec<String> {
     let executions = |tool, workload| {
         let line = lines.iter().find(|line| line.tool == tool && line.workload == workload)?;
         let counts = line.samples[0].counts;

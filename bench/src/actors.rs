@@ -6,7 +6,7 @@ use crate::workload::{Colour, Number, Process, Workload, keep, part_of_pi, small
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 /// A tool that runs actors as threads.
-pub trait Threads: 'static {
+pub trait ThreadTool: 'static {
     /// The address of an actor, for sending.
     type Address: Clone + Send + 'static;
     /// The mailbox of an actor, for receiving.
@@ -45,14 +45,14 @@ pub fn deliveries() -> u64 {
     DELIVERIES.swap(0, Relaxed)
 }
 
-fn receive<T: Threads>(inbox: &T::Inbox) -> Msg<T::Address> {
+fn receive<T: ThreadTool>(inbox: &T::Inbox) -> Msg<T::Address> {
     let message = T::take(inbox);
     DELIVERIES.fetch_add(1, Relaxed);
     message
 }
 
 /// Runs one execution of the workload.
-pub fn execute<T: Threads>(workload: Workload) {
+pub fn execute<T: ThreadTool>(workload: Workload) {
     match workload {
         Workload::Pi(workers) => pi::<T>(workers),
         Workload::Registry(workers) => registry::<T>(workers),
@@ -63,7 +63,7 @@ pub fn execute<T: Threads>(workload: Workload) {
     }
 }
 
-fn pi<T: Threads>(count: usize) {
+fn pi<T: ThreadTool>(count: usize) {
     let (me, inbox) = T::test();
     let worker = |id| {
         T::spawn(move |_, inbox| {
@@ -83,7 +83,7 @@ fn pi<T: Threads>(count: usize) {
     workers.iter().for_each(|worker| T::send(worker, Msg::Stop));
 }
 
-fn registry<T: Threads>(count: usize) {
+fn registry<T: ThreadTool>(count: usize) {
     let (me, inbox) = T::test();
     T::send(&me, Msg::Register(0));
     let worker = |id| {
@@ -102,14 +102,14 @@ fn registry<T: Threads>(count: usize) {
     std::hint::black_box(known);
 }
 
-fn fib<T: Threads>(n: u32) {
+fn fib<T: ThreadTool>(n: u32) {
     let (me, inbox) = T::test();
     ask::<T>(n, me);
     std::hint::black_box(result::<T>(&inbox));
 }
 
 /// Creates a node of the tree and sends it its request.
-fn ask<T: Threads>(n: u32, client: T::Address) {
+fn ask<T: ThreadTool>(n: u32, client: T::Address) {
     let node = T::spawn(move |me, inbox| {
         let Msg::Compute(n) = receive::<T>(&inbox) else { unreachable!("a node is asked first") };
         let value = small_fib(n).unwrap_or_else(|| {
@@ -122,12 +122,12 @@ fn ask<T: Threads>(n: u32, client: T::Address) {
     T::send(&node, Msg::Compute(n));
 }
 
-fn result<T: Threads>(inbox: &T::Inbox) -> u64 {
+fn result<T: ThreadTool>(inbox: &T::Inbox) -> u64 {
     let Msg::Result(value) = receive::<T>(inbox) else { unreachable!("a node that asked gets results") };
     value
 }
 
-fn producers<T: Threads>(k: usize, only_sum: bool) {
+fn producers<T: ThreadTool>(k: usize, only_sum: bool) {
     let (me, inbox) = T::test();
     let producer = |id: usize| {
         let consumer = me.clone();
@@ -148,7 +148,7 @@ fn producers<T: Threads>(k: usize, only_sum: bool) {
 
 /// Runs the election. The test's own thread is process 0, because each process must know its right neighbour. No
 /// process ever ends.
-fn leader<T: Threads>(n: usize) {
+fn leader<T: ThreadTool>(n: usize) {
     let (me, inbox) = T::test();
     let mut ring = vec![me];
     for id in (1..n).rev() {
@@ -162,7 +162,7 @@ fn leader<T: Threads>(n: usize) {
     process::<T>(0, &ring[n - 1], &inbox);
 }
 
-fn process<T: Threads>(id: usize, right: &T::Address, inbox: &T::Inbox) {
+fn process<T: ThreadTool>(id: usize, right: &T::Address, inbox: &T::Inbox) {
     let mut process = Process::new(id);
     while let Msg::Hear(number) = receive::<T>(inbox) {
         if let Some(number) = process.hear(number) {
@@ -171,7 +171,7 @@ fn process<T: Threads>(id: usize, right: &T::Address, inbox: &T::Inbox) {
     }
 }
 
-fn chameneos<T: Threads>(mut meetings: usize) {
+fn chameneos<T: ThreadTool>(mut meetings: usize) {
     let (me, inbox) = T::test();
     for colour in Colour::ALL {
         let broker = me.clone();
@@ -194,7 +194,7 @@ fn chameneos<T: Threads>(mut meetings: usize) {
     }
 }
 
-fn creature<T: Threads>(mut colour: Colour, broker: &T::Address, me: &T::Address, inbox: &T::Inbox) {
+fn creature<T: ThreadTool>(mut colour: Colour, broker: &T::Address, me: &T::Address, inbox: &T::Inbox) {
     loop {
         match receive::<T>(inbox) {
             Msg::Start => {}

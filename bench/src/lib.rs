@@ -9,8 +9,8 @@ mod table;
 mod tool;
 mod workload;
 
-pub use actors::{Msg, Threads, deliveries, execute};
-pub use measure::{Sample, apart, measure};
-pub use table::{Line, table};
-pub use tool::{Counts, Cuts, Tool};
+pub use actors::{Msg, ThreadTool, deliveries, execute};
+pub use measure::{Sample, measure, measure_in_child};
+pub use table::{TableLine, table};
+pub use tool::{Counts, SearchLimits, Tool};
 pub use workload::{Colour, Number, Process, Workload, keep, part_of_pi, small_fib};

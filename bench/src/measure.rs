@@ -1,6 +1,6 @@
 //! Makes one measurement in its own process, so that CPU time and peak memory are those of the measurement alone.
 
-use crate::tool::{Counts, Cuts, Tool};
+use crate::tool::{Counts, SearchLimits, Tool};
 use crate::workload::Workload;
 use serde::{Deserialize, Serialize};
 use std::process::{Command, ExitCode, Stdio};
@@ -8,7 +8,7 @@ use std::time::Duration;
 use whippet::report::Meter;
 
 /// The prefix of the child's result. It tells the result from the output of the tools.
-const MARK: &str = "measured: ";
+const RESULT_PREFIX: &str = "measured: ";
 
 /// The measurement of one process.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -20,11 +20,11 @@ pub struct Sample {
 }
 
 /// Returns the limits of searches.
-fn cuts(quick: bool) -> Cuts {
+fn limits(quick: bool) -> SearchLimits {
     if quick {
-        Cuts { executions: 1_000, transitions: 20_000, stateful: Duration::from_secs(1) }
+        SearchLimits { executions: 1_000, transitions: 20_000, stateful: Duration::from_secs(1) }
     } else {
-        Cuts { executions: 50_000, transitions: 5_000_000, stateful: Duration::from_secs(10) }
+        SearchLimits { executions: 50_000, transitions: 5_000_000, stateful: Duration::from_secs(10) }
     }
 }
 
@@ -32,14 +32,14 @@ fn cuts(quick: bool) -> Cuts {
 /// measuring process.
 ///
 /// The arguments are a tool, a workload, and `quick` or `full`.
-pub fn measure(run: impl Fn(Tool, Workload, Cuts) -> Result<Counts, String>) -> ExitCode {
+pub fn measure(run: impl Fn(Tool, Workload, SearchLimits) -> Result<Counts, String>) -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let result = match args.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         [tool, workload, size] => match (Tool::find(tool), Workload::find(workload)) {
-            (Some(tool), Some(workload)) => here(|cuts| run(tool, workload, cuts), size == "quick"),
-            _ => Err(format!("there is no tool `{tool}` or no workload `{workload}`")),
+            (Some(tool), Some(workload)) => measure_here(|limits| run(tool, workload, limits), size == "quick"),
+            _ => Err(format!("unknown tool `{tool}` or workload `{workload}`")),
         },
-        _ => Err("this is started by `cargo bench`".into()),
+        _ => Err("run `cargo bench`, which starts this program".into()),
     };
     result.map_or_else(
         |why| {
@@ -51,31 +51,31 @@ pub fn measure(run: impl Fn(Tool, Workload, Cuts) -> Result<Counts, String>) -> 
 }
 
 /// Measures in this process. Repeats a short search until its CPU time can be measured.
-fn here(run: impl Fn(Cuts) -> Result<Counts, String>, quick: bool) -> Result<(), String> {
-    let least = if quick { 0.01 } else { 0.3 };
+fn measure_here(run: impl Fn(SearchLimits) -> Result<Counts, String>, quick: bool) -> Result<(), String> {
+    let min_seconds = if quick { 0.01 } else { 0.3 };
     let mut searches = 0;
     let meter = Meter::start();
     let (counts, usage) = loop {
-        let counts = run(cuts(quick))?;
+        let counts = run(limits(quick))?;
         searches += 1;
         let usage = meter.read();
-        if usage.cpu_seconds >= least {
+        if usage.cpu_seconds >= min_seconds {
             break (counts, usage);
         }
     };
     let cpu_seconds = usage.cpu_seconds / f64::from(searches);
     let sample = Sample { counts, cpu_seconds, peak_memory_bytes: usage.peak_memory_bytes };
-    println!("\n{MARK}{}", serde_json::to_string(&sample).map_err(|error| error.to_string())?);
+    println!("\n{RESULT_PREFIX}{}", serde_json::to_string(&sample).map_err(|error| error.to_string())?);
     Ok(())
 }
 
 /// Measures in a child process that runs `program`.
-pub fn apart(program: &str, tool: Tool, workload: Workload, quick: bool) -> Result<Sample, String> {
+pub fn measure_in_child(program: &str, tool: Tool, workload: Workload, quick: bool) -> Result<Sample, String> {
     let mut command = Command::new(program);
     command.args([tool.to_string(), workload.to_string()]).arg(if quick { "quick" } else { "full" });
     let output = command.stdin(Stdio::null()).output().map_err(|error| format!("{program}: {error}"))?;
     let text = String::from_utf8_lossy(&output.stdout);
-    match text.lines().rev().find_map(|line| line.strip_prefix(MARK)) {
+    match text.lines().rev().find_map(|line| line.strip_prefix(RESULT_PREFIX)) {
         Some(result) if output.status.success() => serde_json::from_str(result).map_err(|error| error.to_string()),
         _ => Err(format!("{tool} on {workload} failed: {}", String::from_utf8_lossy(&output.stderr).trim())),
     }

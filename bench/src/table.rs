@@ -6,13 +6,13 @@ use crate::workload::Workload;
 use comfy_table::{CellAlignment, Table, presets::ASCII_MARKDOWN};
 
 /// The repetitions of one measurement.
-pub struct Line {
+pub struct TableLine {
     pub workload: Workload,
     pub tool: Tool,
     pub samples: Vec<Sample>,
 }
 
-impl Line {
+impl TableLine {
     fn seconds(&self) -> Vec<f64> {
         let mut seconds: Vec<_> = self.samples.iter().map(|sample| sample.cpu_seconds).collect();
         seconds.sort_by(f64::total_cmp);
@@ -20,7 +20,7 @@ impl Line {
     }
 
     /// Returns the CPU time of the fastest search. Other load on the machine disturbed it least.
-    fn least(&self) -> f64 {
+    fn min_seconds(&self) -> f64 {
         self.seconds()[0]
     }
 
@@ -29,11 +29,11 @@ impl Line {
     }
 
     fn executions_per_second(&self) -> Option<f64> {
-        Some(self.samples[0].counts.executions? as f64 / self.least())
+        Some(self.samples[0].counts.executions? as f64 / self.min_seconds())
     }
 
     fn transitions_per_second(&self) -> f64 {
-        self.samples[0].counts.transitions as f64 / self.least()
+        self.samples[0].counts.transitions as f64 / self.min_seconds()
     }
 
     /// Returns the rate that ratios compare: executions per second, or transitions per second for tools that compare
@@ -48,7 +48,7 @@ impl Line {
 }
 
 /// Formats the table. `+` marks a search that was cut off.
-pub fn table(lines: &[Line]) -> String {
+pub fn table(lines: &[TableLine]) -> String {
     let mut table = Table::new();
     table.load_style(ASCII_MARKDOWN).set_header([
         "workload",
@@ -72,11 +72,12 @@ pub fn table(lines: &[Line]) -> String {
     table.to_string()
 }
 
-fn row(line: &Line, lines: &[Line]) -> Vec<String> {
+fn row(line: &TableLine, lines: &[TableLine]) -> Vec<String> {
     let counts = line.samples[0].counts;
     let cut = if counts.complete { "" } else { "+" };
     let count = |n: Option<u64>| n.map_or_else(String::new, |n| format!("{}{cut}", thousands(n)));
-    let ours = lines.iter().find(|other| other.workload == line.workload && other.tool == line.tool.ours());
+    let ours =
+        lines.iter().find(|other| other.workload == line.workload && other.tool == line.tool.whippet_counterpart());
     let ratio = match ours {
         Some(ours) if ours.tool != line.tool => format!("{:.1}×", ours.speed() / line.speed()),
         _ => String::new(),
@@ -87,7 +88,7 @@ fn row(line: &Line, lines: &[Line]) -> Vec<String> {
         count(counts.executions),
         count(counts.states),
         count(Some(counts.transitions)),
-        format!("{:.5}", line.least()),
+        format!("{:.5}", line.min_seconds()),
         format!("{:.5}", line.median()),
         line.executions_per_second().map_or_else(String::new, |speed| thousands(speed as u64)),
         thousands(line.transitions_per_second() as u64),
@@ -115,20 +116,20 @@ mod tests {
     use crate::tool::Counts;
 
     #[test]
-    fn numbers_are_grouped() {
+    fn thousands_are_grouped() {
         assert_eq!([0, 999, 1000, 1234567].map(thousands), ["0", "999", "1,000", "1,234,567"]);
     }
 
-    fn line(tool: Tool, executions: u64, seconds: &[f64]) -> Line {
+    fn line(tool: Tool, executions: u64, seconds: &[f64]) -> TableLine {
         let counts = Counts { executions: Some(executions), states: None, transitions: 0, complete: true };
         let sample = |&cpu_seconds| Sample { counts, cpu_seconds, peak_memory_bytes: 0 };
-        Line { workload: Workload::Pi(3), tool, samples: seconds.iter().map(sample).collect() }
+        TableLine { workload: Workload::Pi(3), tool, samples: seconds.iter().map(sample).collect() }
     }
 
     #[test]
-    fn rates_are_of_the_fastest_search_and_ratios_of_rates() {
+    fn ratio_of_fastest_searches() {
         let lines = [line(Tool::Whippet, 100, &[3.0, 1.0, 2.0]), line(Tool::TraceForge, 50, &[5.0, 9.0, 6.0])];
-        assert_eq!((lines[0].least(), lines[0].median()), (1.0, 2.0));
+        assert_eq!((lines[0].min_seconds(), lines[0].median()), (1.0, 2.0));
         assert_eq!(row(&lines[1], &lines).last().unwrap(), "10.0×");
         assert_eq!(row(&lines[0], &lines).last().unwrap(), "");
     }

@@ -17,7 +17,7 @@ pub enum Tool {
 }
 
 /// The maximum number of threads in loom, including the test's own.
-const LOOMS_THREADS: usize = 5;
+const MAX_LOOM_THREADS: usize = 5;
 
 /// The counters of one search.
 #[derive(Copy, Clone, Debug, Serialize, Deserialize)]
@@ -34,7 +34,7 @@ pub struct Counts {
 
 /// The limits at which searches are cut off.
 #[derive(Copy, Clone, Debug)]
-pub struct Cuts {
+pub struct SearchLimits {
     /// Executions of a peer.
     pub executions: u64,
     /// Transitions of a peer that compares states.
@@ -53,7 +53,7 @@ impl Tool {
     }
 
     /// Returns the reason why the tool cannot run the workload, if there is one.
-    pub fn refuses(self, workload: Workload) -> Option<&'static str> {
+    pub fn unsupported_reason(self, workload: Workload) -> Option<&'static str> {
         let in_order = match workload {
             Workload::Producers { fifo, .. } => fifo,
             Workload::Leader(_) => false,
@@ -62,13 +62,13 @@ impl Tool {
         };
         match self {
             Tool::Shuttle | Tool::Loom if !in_order => Some("its threads' channels keep the order of one sender"),
-            Tool::Loom if threads(workload) > LOOMS_THREADS => Some("at most five threads"),
+            Tool::Loom if threads(workload) > MAX_LOOM_THREADS => Some("at most five threads"),
             _ => None,
         }
     }
 
     /// Returns Whippet's search of the same kind.
-    pub fn ours(self) -> Tool {
+    pub fn whippet_counterpart(self) -> Tool {
         match self {
             Tool::Stateright | Tool::WhippetStateful => Tool::WhippetStateful,
             _ => Tool::Whippet,

@@ -7,10 +7,10 @@ use loom::thread;
 use std::collections::VecDeque;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use whippet_bench::{Counts, Msg, Threads, Workload, deliveries, execute, measure};
+use whippet_bench::{Counts, Msg, ThreadTool, Workload, deliveries, execute, measure};
 
 fn main() -> ExitCode {
-    measure(|_, workload, cuts| Ok(run(workload, cuts.executions)))
+    measure(|_, workload, limits| Ok(run(workload, limits.executions)))
 }
 
 #[derive(Clone)]
@@ -18,7 +18,7 @@ struct Mailbox(Arc<(Mutex<VecDeque<Msg<Mailbox>>>, Condvar)>);
 
 struct Loom;
 
-impl Threads for Loom {
+impl ThreadTool for Loom {
     type Address = Mailbox;
     type Inbox = Mailbox;
 

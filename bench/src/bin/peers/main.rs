@@ -10,12 +10,12 @@ use whippet::Reduction;
 use whippet_bench::{Tool, measure};
 
 fn main() -> ExitCode {
-    measure(|tool, workload, cuts| match tool {
+    measure(|tool, workload, limits| match tool {
         Tool::Whippet => on_whippet::run(workload, Reduction::Optimal, None),
-        Tool::WhippetStateful => on_whippet::run(workload, Reduction::Stateful, Some(cuts.stateful)),
-        Tool::TraceForge => Ok(on_traceforge::run(workload, cuts.executions)),
-        Tool::Stateright => Ok(on_stateright::run(workload, cuts.transitions)),
-        Tool::Shuttle => Ok(on_shuttle::run(workload, cuts.executions)),
+        Tool::WhippetStateful => on_whippet::run(workload, Reduction::Stateful, Some(limits.stateful)),
+        Tool::TraceForge => Ok(on_traceforge::run(workload, limits.executions)),
+        Tool::Stateright => Ok(on_stateright::run(workload, limits.transitions)),
+        Tool::Shuttle => Ok(on_shuttle::run(workload, limits.executions)),
         Tool::Loom => Err("loom is measured by another program".into()),
     })
 }

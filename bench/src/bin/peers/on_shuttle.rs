@@ -3,14 +3,14 @@
 use shuttle::scheduler::DfsScheduler;
 use shuttle::sync::mpsc;
 use shuttle::{Config, FailurePersistence, Runner, thread};
-use whippet_bench::{Counts, Msg, Threads, Workload, deliveries, execute};
+use whippet_bench::{Counts, Msg, ThreadTool, Workload, deliveries, execute};
 
 #[derive(Clone)]
 struct Address(mpsc::Sender<Msg<Address>>);
 
 struct Shuttle;
 
-impl Threads for Shuttle {
+impl ThreadTool for Shuttle {
     type Address = Address;
     type Inbox = mpsc::Receiver<Msg<Address>>;
 

@@ -2,11 +2,11 @@
 
 use traceforge::thread::{self, ThreadId};
 use traceforge::{Config, ConsType};
-use whippet_bench::{Counts, Msg, Threads, Workload, deliveries, execute};
+use whippet_bench::{Counts, Msg, ThreadTool, Workload, deliveries, execute};
 
 struct TraceForge;
 
-impl Threads for TraceForge {
+impl ThreadTool for TraceForge {
     type Address = ThreadId;
     type Inbox = ();
 
