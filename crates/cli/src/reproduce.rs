@@ -11,7 +11,9 @@ use std::collections::BTreeSet;
 use whippet_model::Limits;
 use whippet_report::{Exit, grouped};
 use whippet_search::{Observer, Progress};
-use whippet_subjects::{Cell, Figures, Mark, Plan, Reproduced, Reproducer, Reproduction, Table, Watcher, tables};
+use whippet_subjects::{
+    Figures, Mark, Plan, PublishedCell, Reproduced, Reproducer, Reproduction, Table, Watcher, tables,
+};
 
 pub(crate) fn reproduce(command: &Reproduce) -> CommandResult {
     let all = tables();
@@ -99,7 +101,7 @@ fn plan(command: &Reproduce, chosen: &[&Table]) -> Result<Plan, CommandError> {
 }
 
 impl Watcher for ProgressDisplay {
-    fn begins(&self, table: &Table, cell: &Cell, k: usize, of: usize) {
+    fn begins(&self, table: &Table, cell: &PublishedCell, k: usize, of: usize) {
         let label = format!("table {}, cell {} of {of}: {} {}", table.name, k + 1, cell.subject, cell.technique);
         self.show(label.clone());
         self.rename(label + " · ");
@@ -115,7 +117,7 @@ impl Watcher for ProgressDisplay {
 }
 
 /// Returns the labels of a cell's row: the subject and the order.
-fn row(cell: &Cell) -> (String, String) {
+fn row(cell: &PublishedCell) -> (String, String) {
     let language = cell.language.as_ref().map_or_else(String::new, |language| format!(" ({language})"));
     let first_bug = if cell.first_bug { ", first bug" } else { "" };
     let order = cell.order.map_or_else(String::new, |order| order.to_string());

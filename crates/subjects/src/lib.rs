@@ -12,8 +12,8 @@ mod reproduce;
 mod settings;
 
 pub use published::{
-    Cell, Figures, PrintedProgram, Standing, StandingRule, Table, Technique, TraceCount, UnknownTable, table, tables,
-    trace_counts,
+    Figures, PrintedProgram, PublishedCell, Standing, StandingRule, Table, Technique, TraceCount, UnknownTable, table,
+    tables, trace_counts,
 };
 pub use registry::{Subject, UnknownSubject, all, find};
 pub use reproduce::{Mark, Plan, Reproduced, Reproducer, Reproduction, Watcher};

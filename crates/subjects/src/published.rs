@@ -39,7 +39,7 @@ pub struct Table {
     /// The known standings of cells that are not expected to be equal. The first rule that matches a cell applies.
     pub standings: Vec<StandingRule>,
     /// The cells, in printed order.
-    pub cells: Vec<Cell>,
+    pub cells: Vec<PublishedCell>,
 }
 
 /// A program as named in a table, and the corresponding subject of ours.
@@ -126,10 +126,10 @@ impl fmt::Display for Standing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
             Standing::Exact => "exact",
-            Standing::Cut => "cut by a time-out there",
+            Standing::Cut => "published run stopped by a time limit",
             Standing::Reconstructed => "reconstructed subject",
-            Standing::Comparison => "states compared otherwise there",
-            Standing::Incomplete => "incomplete search there",
+            Standing::Comparison => "published run compares states differently",
+            Standing::Incomplete => "published search incomplete",
             Standing::Unexplained => "unexplained",
         })
     }
@@ -191,7 +191,7 @@ pub struct Figures {
 /// assert!(pi.clone().count() > 0 && pi.clone().all(|cell| cell.seconds >= 0.0));
 /// ```
 #[derive(Clone, Debug, Deserialize)]
-pub struct Cell {
+pub struct PublishedCell {
     /// The printed subject.
     pub subject: String,
     /// The library, if the table distinguishes several.
@@ -221,7 +221,7 @@ impl Table {
     /// assert_eq!(table.program(&table.cells[0]).printed, table.cells[0].subject);
     /// ```
     #[must_use]
-    pub fn program(&self, cell: &Cell) -> &PrintedProgram {
+    pub fn program(&self, cell: &PublishedCell) -> &PrintedProgram {
         self.programs
             .iter()
             .find(|p| p.printed == cell.subject && p.language == cell.language)
@@ -235,7 +235,7 @@ impl Table {
     /// assert_eq!(table.technique(&table.cells[0]).printed, table.cells[0].technique);
     /// ```
     #[must_use]
-    pub fn technique(&self, cell: &Cell) -> &Technique {
+    pub fn technique(&self, cell: &PublishedCell) -> &Technique {
         self.techniques
             .iter()
             .find(|t| t.printed == cell.technique)
@@ -250,13 +250,13 @@ impl Table {
     /// assert!(exact > 0);
     /// ```
     #[must_use]
-    pub fn standing(&self, cell: &Cell) -> Option<&StandingRule> {
+    pub fn standing(&self, cell: &PublishedCell) -> Option<&StandingRule> {
         self.standings.iter().find(|rule| rule.fits(cell))
     }
 }
 
 impl StandingRule {
-    fn fits(&self, cell: &Cell) -> bool {
+    fn fits(&self, cell: &PublishedCell) -> bool {
         self.subject.as_ref().is_none_or(|s| *s == cell.subject)
             && self.language.as_ref().is_none_or(|l| Some(l) == cell.language.as_ref())
             && self.technique.as_ref().is_none_or(|t| *t == cell.technique)
@@ -294,7 +294,7 @@ pub fn tables() -> Vec<Table> {
 /// assert!(error.to_string().contains("9.9") && error.to_string().contains("4.2"), "{error}");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no table `{name}`; known are: {known}")]
+#[error("unknown table `{name}`; expected one of: {known}")]
 pub struct UnknownTable {
     name: String,
     known: String,
@@ -368,6 +368,6 @@ fn comparison<'de, D: Deserializer<'de>>(from: D) -> Result<Comparison, D::Error
     match String::deserialize(from)?.as_str() {
         "canonical" => Ok(Comparison::Canonical),
         "ordered" => Ok(Comparison::Ordered),
-        other => Err(D::Error::custom(format!("there is no comparison `{other}`; known are: canonical, ordered"))),
+        other => Err(D::Error::custom(format!("unknown comparison `{other}`; expected canonical or ordered"))),
     }
 }

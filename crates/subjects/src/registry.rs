@@ -80,10 +80,10 @@ pub fn all() -> &'static [Subject] {
 ///
 /// ```
 /// let error = whippet_subjects::find("hanoi").unwrap_err();
-/// assert!(error.to_string().contains("there is no subject `hanoi`"), "{error}");
+/// assert!(error.to_string().contains("unknown subject `hanoi`"), "{error}");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("there is no subject `{name}`; known are: {known}")]
+#[error("unknown subject `{name}`; expected one of: {known}")]
 pub struct UnknownSubject {
     name: String,
     known: String,
@@ -131,7 +131,7 @@ mod tests {
     fn names_are_unique_and_an_unknown_one_lists_them() {
         let mut names: Vec<_> = all().iter().map(|s| s.name).collect();
         let error = find("hanoi").unwrap_err().to_string();
-        assert_eq!(error, format!("there is no subject `hanoi`; known are: {}", names.join(", ")));
+        assert_eq!(error, format!("unknown subject `hanoi`; expected one of: {}", names.join(", ")));
         names.sort_unstable();
         names.dedup();
         assert_eq!(names.len(), all().len());

@@ -9,7 +9,7 @@
 //!
 //! Some tables contain the same runs; such a run is executed once and used for all its cells.
 
-use crate::published::{Cell, Figures, Standing, StandingRule, Table, Technique};
+use crate::published::{Figures, PublishedCell, Standing, StandingRule, Table, Technique};
 use crate::registry::find;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -73,9 +73,9 @@ impl fmt::Display for Mark {
         match self {
             Mark::Equal => f.write_str("equal"),
             Mark::Differs(standing) => write!(f, "differs: {standing}"),
-            Mark::Wrong => f.write_str("WRONG: known to be exact, and is not"),
-            Mark::Cut(limit) => write!(f, "cut here by {limit}"),
-            Mark::Beyond(limit) => write!(f, "cut there and, later, here by {limit}"),
+            Mark::Wrong => f.write_str("WRONG: expected to be equal, and is not"),
+            Mark::Cut(limit) => write!(f, "stopped here by {limit}"),
+            Mark::Beyond(limit) => write!(f, "stopped by a limit in the published run and, later, here by {limit}"),
             Mark::NotRun(why) => write!(f, "not run: {why}"),
         }
     }
@@ -94,7 +94,7 @@ impl fmt::Display for Mark {
 #[derive(Clone, Debug)]
 pub struct Reproduced {
     /// The published cell.
-    pub cell: Cell,
+    pub cell: PublishedCell,
     /// Our subject with its settings: `pi workers=5 variant=actorfoundry`.
     pub program: String,
     /// Our figures, as far as the cell was run.
@@ -157,8 +157,8 @@ impl Reproduction {
             let reason = match &cell.mark {
                 Mark::Differs(standing) => standing.to_string(),
                 Mark::Wrong => "WRONG".into(),
-                Mark::Cut(_) => "cut by a limit here".into(),
-                Mark::Beyond(_) => "cut there and, later, here".into(),
+                Mark::Cut(_) => "stopped by a limit here".into(),
+                Mark::Beyond(_) => "stopped by a limit in both runs".into(),
                 Mark::NotRun(_) => "not run".into(),
                 Mark::Equal => unreachable!("filtered out"),
             };
@@ -173,12 +173,12 @@ impl Reproduction {
 ///
 /// ```
 /// use whippet_search::Progress;
-/// use whippet_subjects::{Cell, Plan, Reproducer, Table, Watcher, table};
+/// use whippet_subjects::{PublishedCell, Plan, Reproducer, Table, Watcher, table};
 /// /// Stops after the first cell.
 /// #[derive(Default)]
 /// struct One(std::cell::Cell<usize>);
 /// impl Watcher for One {
-///     fn begins(&self, _table: &Table, _cell: &Cell, k: usize, _of: usize) { self.0.set(k); }
+///     fn begins(&self, _table: &Table, _cell: &PublishedCell, k: usize, _of: usize) { self.0.set(k); }
 ///     fn progress(&self, _progress: &Progress) {}
 ///     fn interrupted(&self) -> bool { self.0.get() > 0 }
 /// }
@@ -187,7 +187,7 @@ impl Reproduction {
 /// ```
 pub trait Watcher {
     /// Called before a cell is run: the `k`-th of `of`, counted from 0.
-    fn begins(&self, table: &Table, cell: &Cell, k: usize, of: usize) {
+    fn begins(&self, table: &Table, cell: &PublishedCell, k: usize, of: usize) {
         let _ = (table, cell, k, of);
     }
 
@@ -219,7 +219,7 @@ impl Observer for Watched<'_> {
 
 /// The result of a run.
 #[derive(Clone, Debug)]
-enum Run {
+enum CellRun {
     Done(Counted),
     Cut(Counted, LimitHit),
     Failed(String),
@@ -258,7 +258,7 @@ impl Reproducer {
 
     /// Runs the cells of a table that the plan selects.
     pub fn run(&mut self, table: &Table, watcher: &dyn Watcher) -> Reproduction {
-        let wanted: Vec<&Cell> = table.cells.iter().filter(|cell| self.wants(table, cell)).collect();
+        let wanted: Vec<&PublishedCell> = table.cells.iter().filter(|cell| self.wants(table, cell)).collect();
         let mut cells = Vec::new();
         let mut interrupted = false;
         for (k, cell) in wanted.iter().enumerate() {
@@ -274,13 +274,13 @@ impl Reproducer {
         Reproduction { name, title, source, cells, interrupted }
     }
 
-    fn wants(&self, table: &Table, cell: &Cell) -> bool {
+    fn wants(&self, table: &Table, cell: &PublishedCell) -> bool {
         let ours = &table.program(cell).subject;
         let subjects = &self.plan.subjects;
         subjects.is_empty() || subjects.iter().any(|subject| subject == ours || *subject == cell.subject)
     }
 
-    fn cell(&mut self, table: &Table, cell: &Cell, watcher: &dyn Watcher) -> Reproduced {
+    fn cell(&mut self, table: &Table, cell: &PublishedCell, watcher: &dyn Watcher) -> Reproduced {
         let printed = table.program(cell);
         let technique = table.technique(cell);
         let subject = find(&printed.subject).expect("a test checks that the tables name subjects");
@@ -290,22 +290,22 @@ impl Reproducer {
         let options = self.options(technique, cell);
         let key = format!("{name} {options:?}");
         let run = match self.done.get(&key) {
-            Some(counted) => Run::Done(Counted { time: Duration::ZERO, ..*counted }),
+            Some(counted) => CellRun::Done(Counted { time: Duration::ZERO, ..*counted }),
             None => run(subject.program(set).expect("the same settings"), &options, watcher),
         };
-        if let Run::Done(counted) = &run {
+        if let CellRun::Done(counted) = &run {
             self.done.insert(key, *counted);
         }
         let rule = self.standing(table, cell, subject.reconstructed.is_some());
         let (ours, mark, time) = match run {
-            Run::Failed(why) => (Figures::default(), Mark::NotRun(why), Duration::ZERO),
-            Run::Cut(counted, limit) => {
+            CellRun::Failed(why) => (Figures::default(), Mark::NotRun(why), Duration::ZERO),
+            CellRun::Cut(counted, limit) => {
                 let ours = counted.figures(table, cell);
                 let beyond = rule.standing == Standing::Cut && ours.transitions > cell.figures.transitions;
                 let mark = if beyond && limit == LimitHit::Time { Mark::Beyond(limit) } else { Mark::Cut(limit) };
                 (ours, mark, counted.time)
             }
-            Run::Done(counted) => {
+            CellRun::Done(counted) => {
                 let ours = counted.figures(table, cell);
                 (ours, mark(&cell.figures, &ours, &rule), counted.time)
             }
@@ -314,7 +314,7 @@ impl Reproducer {
     }
 
     /// Returns the known standing of a cell, run as planned.
-    fn standing(&self, table: &Table, cell: &Cell, reconstructed: bool) -> Expectation {
+    fn standing(&self, table: &Table, cell: &PublishedCell, reconstructed: bool) -> Expectation {
         let overridden = self.plan.rule.is_some_and(|rule| {
             let technique = table.technique(cell);
             technique.reduction == Reduction::Transdpor && technique.rule != rule
@@ -330,7 +330,7 @@ impl Reproducer {
         Expectation { standing, note, expected }
     }
 
-    fn options(&self, technique: &Technique, cell: &Cell) -> Options {
+    fn options(&self, technique: &Technique, cell: &PublishedCell) -> Options {
         let rule = match (technique.reduction, self.plan.rule) {
             (Reduction::Transdpor, Some(rule)) => rule,
             _ => technique.rule,
@@ -362,10 +362,10 @@ struct Expectation {
     expected: Option<Figures>,
 }
 
-fn run(program: whippet::ActorProgram, options: &Options, watcher: &dyn Watcher) -> Run {
+fn run(program: whippet::ActorProgram, options: &Options, watcher: &dyn Watcher) -> CellRun {
     let verdict = match explore(Arc::new(program), options, &Watched(watcher)) {
         Ok(verdict) => verdict,
-        Err(error) => return Run::Failed(error.to_string()),
+        Err(error) => return CellRun::Failed(error.to_string()),
     };
     let counters = verdict.counters;
     let counted = Counted {
@@ -377,14 +377,14 @@ fn run(program: whippet::ActorProgram, options: &Options, watcher: &dyn Watcher)
     };
     // A cell may require stopping at the first bug; any other limit invalidates its counts.
     match verdict.limits.iter().find(|limit| **limit != LimitHit::FirstBug) {
-        Some(&limit) => Run::Cut(counted, limit),
-        None => Run::Done(counted),
+        Some(&limit) => CellRun::Cut(counted, limit),
+        None => CellRun::Done(counted),
     }
 }
 
 impl Counted {
     /// Returns the figures that the cell has, by the counting rules of its table.
-    fn figures(&self, table: &Table, cell: &Cell) -> Figures {
+    fn figures(&self, table: &Table, cell: &PublishedCell) -> Figures {
         let transitions = self.transitions + table.program(cell).prefix;
         let is_pruned = u64::from(!table.first_state);
         let states = self.states.unwrap_or(transitions + 1) - is_pruned;

@@ -61,7 +61,7 @@ impl Parameter {
             Values::OneOf(words) => words.contains(&value),
             Values::Checked(check) => return check(value),
         };
-        if allowed { Ok(()) } else { Err(format!("it can be {}", self.allowed())) }
+        if allowed { Ok(()) } else { Err(format!("expected {}", self.allowed())) }
     }
 }
 
@@ -201,12 +201,12 @@ mod tests {
     #[test]
     fn errors_say_what_is_possible() {
         assert_eq!(set(&[("m", "3")]).unwrap_err(), "`toy` has no parameter `m`; it has: n, assert, variant");
-        assert_eq!(set(&[("n", "9")]).unwrap_err(), "`n` of `toy` cannot be `9`: it can be 1 to 8");
-        assert_eq!(set(&[("n", "x")]).unwrap_err(), "`n` of `toy` cannot be `x`: it can be 1 to 8");
-        assert_eq!(set(&[("assert", "1")]).unwrap_err(), "`assert` of `toy` cannot be `1`: it can be true or false");
+        assert_eq!(set(&[("n", "9")]).unwrap_err(), "`n` of `toy` cannot be `9`: expected 1 to 8");
+        assert_eq!(set(&[("n", "x")]).unwrap_err(), "`n` of `toy` cannot be `x`: expected 1 to 8");
+        assert_eq!(set(&[("assert", "1")]).unwrap_err(), "`assert` of `toy` cannot be `1`: expected true or false");
         assert_eq!(
             set(&[("variant", "erlang")]).unwrap_err(),
-            "`variant` of `toy` cannot be `erlang`: it can be actorfoundry or scala"
+            "`variant` of `toy` cannot be `erlang`: expected actorfoundry or scala"
         );
     }
 }

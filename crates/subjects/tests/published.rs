@@ -1,12 +1,12 @@
 //! Consistency of the published figures: the shape and the sums of the tables, and the numbers that they repeat.
 
-use whippet_subjects::{Cell, StandingRule, Table, table, tables};
+use whippet_subjects::{PublishedCell, StandingRule, Table, table, tables};
 
-fn cells<'a>(table: &'a Table, technique: &'a str) -> impl Iterator<Item = &'a Cell> {
+fn cells<'a>(table: &'a Table, technique: &'a str) -> impl Iterator<Item = &'a PublishedCell> {
     table.cells.iter().filter(move |c| c.technique == technique)
 }
 
-fn total(table: &str, figure: impl Fn(&Cell) -> Option<u64>) -> u64 {
+fn total(table: &str, figure: impl Fn(&PublishedCell) -> Option<u64>) -> u64 {
     whippet_subjects::table(table).unwrap().cells.iter().filter_map(figure).sum()
 }
 
@@ -66,7 +66,7 @@ const SUMS_OF_TRANSITIONS: [u64; 6] = [2_369_098, 2_344_230, 960_955, 642_264, 7
 fn table_4_2_repeats_the_persistent_sets_of_4_1() {
     let (first, second) = (table("4.1").unwrap(), table("4.2").unwrap());
     for cell in cells(&first, "Persistent") {
-        let same = |c: &&Cell| c.subject == cell.subject && c.order == cell.order;
+        let same = |c: &&PublishedCell| c.subject == cell.subject && c.order == cell.order;
         let again = cells(&second, "Persistent").find(same).unwrap();
         assert_eq!((again.figures.paths, again.seconds), (cell.figures.paths, cell.seconds));
     }
@@ -81,7 +81,7 @@ fn transdpor_tables_repeat_table_4_2_less_one_delivery() {
         let paper = table(name).unwrap();
         for cell in cells(&paper, ours) {
             let program = paper.program(cell);
-            let same = |c: &&Cell| {
+            let same = |c: &&PublishedCell| {
                 let other = dissertation.program(c);
                 other.subject == program.subject && other.settings == program.settings && c.order == cell.order
             };
@@ -125,5 +125,8 @@ fn little_steps_of_table_3_3_are_the_actor_comparison_of_3_1_and_3_2() {
 #[test]
 fn an_unknown_table_lists_the_known_ones() {
     let error = table("5.1").unwrap_err().to_string();
-    assert_eq!(error, "there is no table `5.1`; known are: transdpor-1, transdpor-2, 3.1, 3.2, 3.3, 4.1, 4.2, futures");
+    assert_eq!(
+        error,
+        "unknown table `5.1`; expected one of: transdpor-1, transdpor-2, 3.1, 3.2, 3.3, 4.1, 4.2, futures"
+    );
 }

@@ -48,7 +48,7 @@ fn transdpor_with_sleep_sets_differs_where_it_is_known_to() {
     let result = run(&table, None);
     assert_eq!(
         result.summary(),
-        "63 of 90 cells equal, 1 incomplete search there, 24 reconstructed subject, 2 unexplained"
+        "63 of 90 cells equal, 1 published search incomplete, 24 reconstructed subject, 2 unexplained"
     );
     let paths_are_few =
         |cell: &Reproduced| cell.mark != Mark::Differs(Standing::Incomplete) || cell.ours.paths == Some(30);

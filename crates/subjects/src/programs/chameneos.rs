@@ -9,7 +9,7 @@ use super::prelude::*;
 pub(crate) const SUBJECT: Subject = Subject {
     name: "chameneos",
     about: "three creatures that meet through a broker and change colour",
-    parameters: &[Parameter::new("meetings", "2", Values::Number(0, 8), "how many meetings")],
+    parameters: &[Parameter::new("meetings", "2", Values::Number(0, 8), "number of meetings")],
     reconstructed: None,
     body: |settings| {
         let meetings = settings.number("meetings");

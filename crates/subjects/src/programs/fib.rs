@@ -14,7 +14,7 @@ pub(crate) const SUBJECT: Subject = Subject {
     name: "fib",
     about: "Fibonacci numbers by a tree of actors",
     parameters: &[
-        Parameter::new("n", "5", Values::Number(1, 12), "which Fibonacci number"),
+        Parameter::new("n", "5", Values::Number(1, 12), "index of the Fibonacci number"),
         Parameter::new(
             "variant",
             "actorfoundry",

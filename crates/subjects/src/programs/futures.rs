@@ -11,7 +11,7 @@ use whippet::{Lock, Shared};
 
 pub(crate) const DATAPROC: Subject = Subject {
     name: "dataproc",
-    about: "tasks that write into an array, each under its lock",
+    about: "tasks that write an array under its lock",
     parameters: &[Parameter::new("futures", "3", Values::Number(1, 6), "number of tasks")],
     reconstructed: Some("from the description"),
     body: |settings| {
@@ -30,7 +30,7 @@ pub(crate) const DEADLOCK: Subject = Subject {
 
 pub(crate) const DATARACE: Subject = Subject {
     name: "datarace",
-    about: "tasks that look at an array under its lock and write into it without",
+    about: "tasks that read an array under its lock and write it without",
     parameters: &[],
     reconstructed: Some("from the description"),
     body: |_| body(datarace),

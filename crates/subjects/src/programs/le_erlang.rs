@@ -18,8 +18,8 @@ pub(crate) const SUBJECT: Subject = Subject {
     name: "le-erlang",
     about: "an election that can end with two leaders after a crash, or with none",
     parameters: &[
-        Parameter::new("n", "3", Values::Number(2, 6), "how many nodes"),
-        Parameter::new("crash", "true", Values::Flag, "whether node 0 crashes and comes back at some time"),
+        Parameter::new("n", "3", Values::Number(2, 6), "number of nodes"),
+        Parameter::new("crash", "true", Values::Flag, "node 0 crashes and restarts at some time"),
     ],
     reconstructed: Some("from the description of its faults"),
     body: |settings| {

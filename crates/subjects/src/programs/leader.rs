@@ -13,7 +13,7 @@ use super::prelude::*;
 pub(crate) const SUBJECT: Subject = Subject {
     name: "leader",
     about: "processes in a ring elect the one with the largest number",
-    parameters: &[Parameter::new("n", "3", Values::Number(2, 8), "how many processes"), VARIANT],
+    parameters: &[Parameter::new("n", "3", Values::Number(2, 8), "number of processes"), VARIANT],
     reconstructed: None,
     body: |settings| {
         let n = settings.number("n");

@@ -13,8 +13,8 @@ pub(crate) const SUBJECT: Subject = Subject {
     name: "minesweeper",
     about: "cells of a board that ask each other while they are opened, and can deadlock",
     parameters: &[
-        Parameter::new("width", "2", Values::Number(1, 4), "how many columns"),
-        Parameter::new("height", "2", Values::Number(1, 4), "how many rows; the last cell is the mine"),
+        Parameter::new("width", "2", Values::Number(1, 4), "number of columns"),
+        Parameter::new("height", "2", Values::Number(1, 4), "number of rows; the last cell is the mine"),
     ],
     reconstructed: Some("from its name, its language and that it deadlocks"),
     body: |settings| {

@@ -32,7 +32,7 @@ pub(crate) const PHILOSOPHERS: Subject = Subject {
     },
 };
 
-const SIZE: Parameter = Parameter::new("n", "2", Values::Number(2, 8), "how many philosophers");
+const SIZE: Parameter = Parameter::new("n", "2", Values::Number(2, 8), "number of philosophers");
 
 #[derive(Clone, Debug, Default, Hash)]
 struct Fork {

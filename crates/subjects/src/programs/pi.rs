@@ -11,8 +11,8 @@ use std::sync::Arc;
 
 pub(crate) const SUBJECT: Subject = Subject {
     name: "pi",
-    about: "a master shares out an integral and adds up its workers' parts",
-    parameters: &[Parameter::new("workers", "4", Values::Number(1, 12), "how many workers"), VARIANT],
+    about: "a master splits an integral and adds up the parts of its workers",
+    parameters: &[Parameter::new("workers", "4", Values::Number(1, 12), "number of workers"), VARIANT],
     reconstructed: None,
     body: |settings| {
         let workers = settings.number("workers");

@@ -10,7 +10,7 @@ use super::prelude::*;
 pub(crate) const SUBJECT: Subject = Subject {
     name: "pipesort",
     about: "a pipeline that sorts and grows as values come",
-    parameters: &[Parameter::new("n", "4", Values::Number(1, 10), "how many values")],
+    parameters: &[Parameter::new("n", "4", Values::Number(1, 10), "number of values")],
     reconstructed: None,
     body: |settings| {
         let n = settings.number("n");

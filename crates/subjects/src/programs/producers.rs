@@ -9,7 +9,7 @@ pub(crate) const SUBJECT: Subject = Subject {
     name: "producers",
     about: "two producers send k messages each to one consumer",
     parameters: &[
-        Parameter::new("k", "3", Values::Number(1, 8), "how many messages each sends"),
+        Parameter::new("k", "3", Values::Number(1, 8), "number of messages that each sends"),
         Parameter::new("keep", "all", Values::OneOf(&["all", "sum"]), "what the consumer keeps"),
     ],
     reconstructed: None,

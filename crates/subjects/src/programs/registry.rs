@@ -9,7 +9,7 @@ use super::prelude::*;
 pub(crate) const SUBJECT: Subject = Subject {
     name: "registry",
     about: "a master and its workers register with one registry",
-    parameters: &[Parameter::new("workers", "2", Values::Number(1, 12), "how many workers")],
+    parameters: &[Parameter::new("workers", "2", Values::Number(1, 12), "number of workers")],
     reconstructed: None,
     body: |settings| {
         let workers = settings.number("workers");

@@ -12,7 +12,7 @@ use super::prelude::*;
 pub(crate) const SUBJECT: Subject = Subject {
     name: "regsim",
     about: "servers that all register with the first of them",
-    parameters: &[Parameter::new("n", "6", Values::Number(1, 10), "how many servers")],
+    parameters: &[Parameter::new("n", "6", Values::Number(1, 10), "number of servers")],
     reconstructed: None,
     body: |settings| {
         let n = settings.number("n");
@@ -71,10 +71,12 @@ pub(crate) const TWO_LEVELS: Subject = Subject {
     name: "regsim-2-level",
     about: "workers that register with sub-masters, which register with a master",
     parameters: &[
-        Parameter::new("groups", "3", Values::Number(1, 5), "how many sub-masters"),
-        Parameter::new("n", "3", Values::Number(1, 5), "how many workers each has"),
+        Parameter::new("groups", "3", Values::Number(1, 5), "number of sub-masters"),
+        Parameter::new("n", "3", Values::Number(1, 5), "number of workers of each"),
     ],
-    reconstructed: Some("from its name and its number of executions; the published transitions are of another program"),
+    reconstructed: Some(
+        "from its name and its number of executions; the published transitions belong to another program",
+    ),
     body: |settings| {
         let (groups, n) = (settings.number("groups"), settings.number("n"));
         body(move |sys| {

@@ -8,14 +8,14 @@ use super::prelude::*;
 
 pub(crate) const SUBJECT: Subject = Subject {
     name: "scalawiki",
-    about: "a client computes with several reads of an inventory that its own items still travel to",
+    about: "a client reads an inventory several times while its own additions are still pending",
     parameters: &[Parameter::new(
         "assert",
         "false",
         Values::Flag,
-        "whether the client asserts that reads with nothing added between them agree",
+        "the client asserts that reads agree if nothing was added between them",
     )],
-    reconstructed: Some("from the description and the published counts, which it has"),
+    reconstructed: Some("from the description; its counts are the published ones"),
     body: |settings| {
         let assert = settings.flag("assert");
         body(move |sys| {

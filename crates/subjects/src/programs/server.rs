@@ -10,11 +10,8 @@ use super::prelude::*;
 
 pub(crate) const SUBJECT: Subject = Subject {
     name: "server",
-    about: "a client reads a server's value twice while its own `set` is under way",
-    parameters: &[
-        Parameter::new("assert", "false", Values::Flag, "whether the client asserts that both reads agree"),
-        VARIANT,
-    ],
+    about: "a client reads a server's value twice while its own `set` is pending",
+    parameters: &[Parameter::new("assert", "false", Values::Flag, "the client asserts that both reads agree"), VARIANT],
     reconstructed: None,
     body: |settings| {
         let assert = settings.flag("assert");

@@ -10,13 +10,13 @@ use super::prelude::*;
 
 pub(crate) const SUBJECT: Subject = Subject {
     name: "shortpath",
-    about: "nodes of a graph find the shortest ways from one of them",
+    about: "nodes of a graph find the shortest paths from one of them",
     parameters: &[
         Parameter::new(
             "graph",
             "A",
             Values::Checked(|text| Graph::parse(text).map(|_| ())),
-            "A, B, triangle, complete, 1 to 8, or edges like `0>1:10 1-2`: one way or both, a weight or 10; starts at node 0",
+            "A, B, triangle, complete, 1 to 8, or edges like `0>1:10 1-2`: directed or both ways, with weight 10 by default; starts at node 0",
         ),
         VARIANT,
     ],
@@ -72,7 +72,7 @@ impl Graph {
         let mut graph = Graph { nodes: 0, start: 0, edges: Vec::new() };
         for word in text.split([' ', ',']).filter(|word| !word.is_empty()) {
             let (ends, weight) = word.split_once(':').unwrap_or((word, ""));
-            let wrong = || format!("`{word}` is no edge");
+            let wrong = || format!("`{word}` is not an edge");
             let weight = if weight.is_empty() { WEIGHT } else { weight.parse().map_err(|_| wrong())? };
             let (from, to) = ends.split_once(['>', '-']).ok_or_else(wrong)?;
             let number = |end: &str| end.parse::<usize>().ok().filter(|&n| n < MOST_NODES).ok_or_else(wrong);
@@ -83,7 +83,7 @@ impl Graph {
             }
             graph.nodes = graph.nodes.max(from + 1).max(to + 1);
         }
-        if graph.edges.is_empty() { Err("there is no edge".into()) } else { Ok(graph) }
+        if graph.edges.is_empty() { Err("the graph has no edges".into()) } else { Ok(graph) }
     }
 }
 
@@ -194,7 +194,9 @@ mod tests {
 
     #[test]
     fn a_wrong_graph_is_told_how_to_write_one() {
-        for (text, why) in [("C", "`C` is no edge"), ("0>99", "`0>99` is no edge"), ("", "there is no edge")] {
+        for (text, why) in
+            [("C", "`C` is not an edge"), ("0>99", "`0>99` is not an edge"), ("", "the graph has no edges")]
+        {
             let error = Graph::parse(text).unwrap_err();
             assert!(error.starts_with(why) && error.contains("0>1:10 1-2"), "{error}");
         }

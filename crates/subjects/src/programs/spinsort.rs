@@ -12,7 +12,7 @@ use super::prelude::*;
 pub(crate) const SUBJECT: Subject = Subject {
     name: "spinsort",
     about: "a pipeline of fixed length that sorts what its source sends",
-    parameters: &[Parameter::new("n", "4", Values::Number(1, 10), "how many values and stages"), VARIANT],
+    parameters: &[Parameter::new("n", "4", Values::Number(1, 10), "number of values and stages"), VARIANT],
     reconstructed: None,
     body: |settings| {
         let n = settings.number("n");

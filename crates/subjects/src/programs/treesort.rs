@@ -16,7 +16,7 @@ pub(crate) const QUICKSORT: Subject = Subject {
     about: "a tree of actors that sorts by a pivot",
     parameters: &[SIZE, DATA, VARIANT],
     reconstructed: None,
-    body: |settings| sort(settings, Kind::Quick),
+    body: |settings| sort(settings, SortKind::Quick),
 };
 
 pub(crate) const MERGESORT: Subject = Subject {
@@ -24,10 +24,10 @@ pub(crate) const MERGESORT: Subject = Subject {
     about: "a tree of actors that sorts by merging halves",
     parameters: &[Parameter { default: "4", ..SIZE }, DATA, VARIANT],
     reconstructed: None,
-    body: |settings| sort(settings, Kind::Merge),
+    body: |settings| sort(settings, SortKind::Merge),
 };
 
-const SIZE: Parameter = Parameter::new("n", "6", Values::Number(1, 12), "how many numbers, from the papers' generator");
+const SIZE: Parameter = Parameter::new("n", "6", Values::Number(1, 12), "number of values, from the papers' generator");
 const DATA: Parameter = Parameter::new(
     "data",
     "",
@@ -39,35 +39,35 @@ const DATA: Parameter = Parameter::new(
 fn numbers(text: &str) -> Result<Vec<i32>, String> {
     text.split([' ', ','])
         .filter(|word| !word.is_empty())
-        .map(|word| word.parse().map_err(|_| format!("`{word}` is no number; write a list like `4 0 3`")))
+        .map(|word| word.parse().map_err(|_| format!("`{word}` is not a number; expected a list like `4 0 3`")))
         .collect()
 }
 
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash)]
-enum Kind {
+enum SortKind {
     Quick,
     Merge,
 }
 
-impl Kind {
+impl SortKind {
     /// Returns the numbers that the published programs sort.
     fn data(self, n: usize) -> Vec<i32> {
         match self {
-            Kind::Quick => JavaRandom::list(19 + n as u64, n, 100),
-            Kind::Merge => JavaRandom::list(12, n, (n * n) as i32),
+            SortKind::Quick => JavaRandom::list(19 + n as u64, n, 100),
+            SortKind::Merge => JavaRandom::list(12, n, (n * n) as i32),
         }
     }
 
     /// Splits a list into two parts. Returns `None` if the list is trivially sorted.
     fn split(self, list: &[i32]) -> Option<(Vec<i32>, Vec<i32>)> {
         match self {
-            Kind::Merge if list.len() <= 1 => None,
-            Kind::Merge => {
+            SortKind::Merge if list.len() <= 1 => None,
+            SortKind::Merge => {
                 let (left, right) = list.split_at(list.len() / 2);
                 Some((left.to_vec(), right.to_vec()))
             }
-            Kind::Quick if list.iter().all(|x| *x == list[0]) => None,
-            Kind::Quick => {
+            SortKind::Quick if list.iter().all(|x| *x == list[0]) => None,
+            SortKind::Quick => {
                 let part = |keep: fn(&i32, &i32) -> bool| list.iter().copied().filter(|x| keep(x, &list[0])).collect();
                 let (mut left, middle, mut right): (Vec<_>, Vec<_>, Vec<_>) =
                     (part(|x, p| x < p), part(|x, p| x == p), part(|x, p| x > p));
@@ -88,7 +88,7 @@ impl Kind {
 
 #[derive(Clone, Debug, Hash)]
 struct Sorter {
-    kind: Kind,
+    kind: SortKind,
     caller: Option<Addr<Sorter>>,
     first: Option<Vec<i32>>,
 }
@@ -101,7 +101,7 @@ enum SorterMsg {
 }
 
 impl Sorter {
-    fn new(kind: Kind) -> Sorter {
+    fn new(kind: SortKind) -> Sorter {
         Sorter { kind, caller: None, first: None }
     }
 
@@ -119,7 +119,7 @@ impl Actor for Sorter {
     async fn handle(&mut self, msg: SorterMsg, cx: &mut Cx<Self>) {
         match msg {
             SorterMsg::Boot(list) => {
-                let first = if self.kind == Kind::Quick { cx.spawn(Sorter::new(self.kind)) } else { cx.this() };
+                let first = if self.kind == SortKind::Quick { cx.spawn(Sorter::new(self.kind)) } else { cx.this() };
                 cx.send(first, SorterMsg::Sort(None, list));
             }
             SorterMsg::Sort(caller, list) => {
@@ -144,7 +144,7 @@ enum BodyMsg {
     Done(Vec<i32>),
 }
 
-async fn sorter(kind: Kind, inbox: &mut Inbox<BodyMsg>) {
+async fn sorter(kind: SortKind, inbox: &mut Inbox<BodyMsg>) {
     let this = inbox.this();
     let (caller, mut list) = receive!(inbox, BodyMsg::Sort(caller, list) => (caller, list));
     if let Some((left, right)) = kind.split(&list) {
@@ -163,7 +163,7 @@ async fn sorter(kind: Kind, inbox: &mut Inbox<BodyMsg>) {
     }
 }
 
-fn sort(settings: &Settings, kind: Kind) -> Body {
+fn sort(settings: &Settings, kind: SortKind) -> Body {
     let mut data = numbers(settings.text("data")).expect("checked when it was set");
     if data.is_empty() {
         data = kind.data(settings.number("n"));
@@ -186,17 +186,17 @@ mod tests {
 
     #[test]
     fn equal_elements_go_to_the_smaller_side() {
-        assert_eq!(Kind::Quick.split(&[4, 0, 3, 2, 1]), Some((vec![0, 3, 2, 1], vec![4])));
-        assert_eq!(Kind::Quick.split(&[0, 3]), Some((vec![0], vec![3])));
-        assert_eq!(Kind::Quick.split(&[2, 1, 3, 4]), Some((vec![1, 2], vec![3, 4])));
-        assert_eq!(Kind::Quick.split(&[2, 1, 3]), Some((vec![1], vec![3, 2])));
-        assert_eq!(Kind::Quick.split(&[7, 7]), None);
-        assert_eq!(Kind::Merge.split(&[1, 2, 3]), Some((vec![1], vec![2, 3])));
+        assert_eq!(SortKind::Quick.split(&[4, 0, 3, 2, 1]), Some((vec![0, 3, 2, 1], vec![4])));
+        assert_eq!(SortKind::Quick.split(&[0, 3]), Some((vec![0], vec![3])));
+        assert_eq!(SortKind::Quick.split(&[2, 1, 3, 4]), Some((vec![1, 2], vec![3, 4])));
+        assert_eq!(SortKind::Quick.split(&[2, 1, 3]), Some((vec![1], vec![3, 2])));
+        assert_eq!(SortKind::Quick.split(&[7, 7]), None);
+        assert_eq!(SortKind::Merge.split(&[1, 2, 3]), Some((vec![1], vec![2, 3])));
     }
 
     #[test]
     fn a_list_may_have_commas() {
         assert_eq!(numbers("4, 0 3"), Ok(vec![4, 0, 3]));
-        assert!(numbers("4 x").unwrap_err().contains("`x` is no number"));
+        assert!(numbers("4 x").unwrap_err().contains("`x` is not a number"));
     }
 }
