@@ -611,8 +611,11 @@ impl Machine for TaskMachine {
             actor: task.label.to_string(),
             action: step.action.to_string(),
             origin: origin(step.action.place),
+            kind: step.action.event_kind(),
+            message: step.action.message(),
+            place: origin(step.action.place).map(|_| place_text(step.action.place)),
             effects: spawns.chain(asides).collect(),
-            changes: Vec::new(),
+            ..StepDescription::default()
         }
     }
 

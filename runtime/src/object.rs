@@ -5,7 +5,7 @@ use std::cell::RefCell;
 use std::fmt;
 use std::panic::Location;
 use std::ptr;
-use whippet_model::Name;
+use whippet_model::{EventKind, MessageText, Name};
 
 /// A line of the user's program.
 pub type Place = &'static Location<'static>;
@@ -134,6 +134,25 @@ pub struct Action {
 }
 
 impl Action {
+    /// Returns the kind of event that this action is in a trace.
+    pub(crate) fn event_kind(&self) -> EventKind {
+        match (self.verb, self.object.map_or("", |object| object.kind)) {
+            ("ends" | "begins" | "joins" | "aborts" | "is cancelled" | "waits for the end of", _) => EventKind::Life,
+            ("is woken by a timer" | "lets a timer fire" | "reads the clock", _) => EventKind::Timer,
+            ("unlocks" | "releases" | "gives back", _) => EventKind::Unlock,
+            (_, "mutex" | "rwlock" | "semaphore" | "lock") => EventKind::Lock,
+            ("sends", _) => EventKind::Send,
+            ("receives" | "takes from" | "tries to receive" | "takes a result of", _) => EventKind::Receive,
+            _ => EventKind::Step,
+        }
+    }
+
+    /// Returns the type of the message, if there is one. Its value is not known.
+    pub(crate) fn message(&self) -> Option<MessageText> {
+        let text = short_type(self.what);
+        (!text.is_empty()).then_some(MessageText { kind: None, text })
+    }
+
     /// Describes `verb object`.
     #[must_use]
     pub fn new(verb: &'static str, object: Object, place: Place) -> Action {

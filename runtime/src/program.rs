@@ -152,7 +152,15 @@ impl Tasks {
             let message =
                 format!("an execution goes on after {steps} steps: it may be endless, or the limit on steps too low");
             let (kind, key) = (FindingKind::Limit, Name::ROOT);
-            problems.push(Problem { kind, message, place: None, key, steps: Vec::new(), warning: false });
+            problems.push(Problem {
+                kind,
+                message,
+                place: None,
+                key,
+                steps: Vec::new(),
+                warning: false,
+                waits: Vec::new(),
+            });
         }
         Ok(problems)
     }

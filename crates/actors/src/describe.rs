@@ -6,7 +6,7 @@ use crate::messages::MessageContent;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::fmt::Debug;
 use std::hash::{Hash, Hasher};
-use whippet_model::Name;
+use whippet_model::{Change, Name};
 
 /// Returns the label of a type of actor: `bank::SavingsAccount<T>` becomes "savings account".
 pub(crate) fn type_label(path: &str) -> String {
@@ -75,21 +75,17 @@ pub(crate) fn send(engine: &Engine, cells: &[Box<dyn ActorCell>], labels: &[Stri
 }
 
 /// Returns the differences between two states, given their one-line `{:?}` texts: "balance: 0 → -5".
-pub(crate) fn changes(before: &str, after: &str) -> Vec<String> {
+pub(crate) fn changes(before: &str, after: &str) -> Vec<Change> {
     if before == after {
         return Vec::new();
     }
     let (Some(was), Some(is)) = (fields(before), fields(after)) else {
-        return vec![format!("{before} → {after}")];
+        return vec![Change::new("", before, after)];
     };
     if was.len() != is.len() || was.iter().zip(&is).any(|(a, b)| a.0 != b.0) {
-        return vec![format!("{before} → {after}")];
+        return vec![Change::new("", before, after)];
     }
-    was.iter()
-        .zip(&is)
-        .filter(|(a, b)| a.1 != b.1)
-        .map(|(a, b)| if a.0.is_empty() { format!("{} → {}", a.1, b.1) } else { format!("{}: {} → {}", a.0, a.1, b.1) })
-        .collect()
+    was.iter().zip(&is).filter(|(a, b)| a.1 != b.1).map(|(a, b)| Change::new(a.0, a.1, b.1)).collect()
 }
 
 /// Splits `Type { a: 1, b: [2, 3] }` or `Type(1, 2)` into its fields, at commas outside of brackets and quotes.
@@ -141,13 +137,17 @@ mod tests {
         assert_eq!(type_label("pi::run::{{closure}}"), "actor");
     }
 
+    fn texts(before: &str, after: &str) -> Vec<String> {
+        changes(before, after).iter().map(Change::to_string).collect()
+    }
+
     #[test]
     fn changes_name_the_fields() {
         let before = "Account { balance: 0, log: [\"a, b\"], limit: Some(3) }";
         let after = "Account { balance: -5, log: [\"a, b\"], limit: None }";
-        assert_eq!(changes(before, after), ["balance: 0 → -5", "limit: Some(3) → None"]);
-        assert_eq!(changes("Pair(1, 2)", "Pair(1, 3)"), ["2 → 3"]);
-        assert_eq!(changes("On", "Off"), ["On → Off"]);
+        assert_eq!(texts(before, after), ["balance: 0 → -5", "limit: Some(3) → None"]);
+        assert_eq!(texts("Pair(1, 2)", "Pair(1, 3)"), ["2 → 3"]);
+        assert_eq!(texts("On", "Off"), ["On → Off"]);
         assert!(changes("On", "On").is_empty());
     }
 }

@@ -7,7 +7,9 @@ use crate::output::{print, print_note};
 use crate::progress::ProgressDisplay;
 use std::path::{Path, PathBuf};
 use whippet_model::{Finding, Verdict};
-use whippet_report::{Exit, Meter, RunInfo, json_text, shortfall, text};
+use whippet_report::{
+    Exit, Links, Meter, RunInfo, TraceFile, TraceFormat, html_of_verdict, json_text, shortfall, text,
+};
 use whippet_search::{Options, Reduction, Rule};
 
 pub(crate) fn explore(command: &Explore) -> CommandResult {
@@ -30,10 +32,17 @@ pub(crate) fn explore(command: &Explore) -> CommandResult {
         Some(directory) => save(directory, &target.name, &verdict)?,
         None => Vec::new(),
     };
+    let mut links = links(&verdict, &saved);
+    if let Some(file) = &command.html {
+        write_page(file, &target.name, &verdict, &mut links)?;
+    }
+    if let Some(file) = &command.trace {
+        write_trace(file, &verdict, &links)?;
+    }
     if command.json {
         print(&json_text(&run, &verdict))?;
     } else {
-        print(&text(&run, &verdict, &replays(&verdict, &saved)))?;
+        print(&text(&run, &verdict, &links))?;
     }
     let exit = Exit::of(&verdict);
     if exit == Exit::NoVerdict {
@@ -90,17 +99,53 @@ fn save(directory: &Path, name: &str, verdict: &Verdict) -> Result<Vec<PathBuf>,
     Ok(files)
 }
 
+/// Writes a page that shows all findings. Nothing is written if nothing was found.
+fn write_page(file: &Path, name: &str, verdict: &Verdict, links: &mut [Links]) -> Result<(), CommandError> {
+    let Some(page) = html_of_verdict(&format!("Whippet: {name}"), verdict, links) else {
+        print_note(format_args!("{} is not written: nothing was found", file.display()));
+        return Ok(());
+    };
+    write(file, &page)?;
+    links[0].page = Some(file.display().to_string());
+    Ok(())
+}
+
+/// Writes the trace of the first finding, in the format that the ending of the file's name stands for.
+fn write_trace(file: &Path, verdict: &Verdict, links: &[Links]) -> Result<(), CommandError> {
+    let Some(format) = TraceFormat::of_file(&file.to_string_lossy()) else {
+        let endings = ".json, .html, .shiviz, .dot, .mmd, .trace";
+        return Err(CommandError::usage(format_args!(
+            "{}: the ending decides the format; use one of {endings}",
+            file.display()
+        )));
+    };
+    let Some(finding) = verdict.findings.first() else {
+        print_note(format_args!("{} is not written: nothing was found", file.display()));
+        return Ok(());
+    };
+    let mut trace = TraceFile::of_finding(finding).with_sources(|file| std::fs::read_to_string(file).ok());
+    trace.replay = links.first().and_then(|links| links.replay.clone());
+    write(file, &format.write(&trace))
+}
+
+fn write(file: &Path, text: &str) -> Result<(), CommandError> {
+    std::fs::write(file, text)
+        .map_err(|why| CommandError::usage(format_args!("cannot write {}: {why}", file.display())))
+}
+
 /// Returns for each finding the command that replays it: from its file, or else by repeating the search.
-fn replays(verdict: &Verdict, saved: &[PathBuf]) -> Vec<String> {
+fn links(verdict: &Verdict, saved: &[PathBuf]) -> Vec<Links> {
     let again = || {
         let line: Vec<String> = std::env::args().skip(1).collect();
         quoted(line.iter().map(String::as_str))
     };
     (0..verdict.findings.len())
-        .map(|i| match saved.get(i) {
-            Some(file) => format!("whippet replay {}", quoted([&*file.to_string_lossy()])),
-            None if i == 0 => format!("whippet {} --json | whippet replay -", again()),
-            None => format!("whippet {} --json | whippet replay - --finding {}", again(), i + 1),
+        .map(|i| {
+            Links::replay(match saved.get(i) {
+                Some(file) => format!("whippet replay {}", quoted([&*file.to_string_lossy()])),
+                None if i == 0 => format!("whippet {} --json | whippet replay -", again()),
+                None => format!("whippet {} --json | whippet replay - --finding {}", again(), i + 1),
+            })
         })
         .collect()
 }

@@ -1,6 +1,7 @@
 //! Choices, the decisions of a search; and steps with their footprints, the results of executing them.
 
 use crate::Name;
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// An actor of the current execution, by its creation number: 0 is the first actor created.
@@ -129,7 +130,8 @@ impl Choice {
 /// use whippet_model::{Access, Name, Touch};
 /// assert_eq!(Touch::read(Name::ROOT).access, Access::Read);
 /// ```
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Access {
     /// The event read the object.
     Read,

@@ -12,13 +12,15 @@ mod name;
 mod problem;
 mod schedule;
 mod tasks;
+mod trace;
 mod verdict;
 
 pub use choice::{Access, ActorNo, Branch, Choice, Delivered, Pending, Step, Touch, conflict};
 pub use clocks::{Clocks, ones};
 pub use machine::{Comparison, Dependence, Extension, Machine, MachineError, Program, Reversal};
 pub use name::Name;
-pub use problem::{Finding, FindingKind, Problem, StepDescription};
+pub use problem::{Decides, Finding, FindingKind, Problem, StepDescription, WaitFor};
 pub use schedule::{Decision, SCHEDULE_VERSION, Schedule, ScheduleError};
 pub use tasks::{ConflictRule, Marks};
+pub use trace::{Change, Effect, EventKind, MessageText, Repeat, Trace, TraceActor, TraceEvent, TraceTouch};
 pub use verdict::{Counters, Estimate, Events, LimitHit, Limits, Verdict};

@@ -1,6 +1,6 @@
 //! Problems of executions, findings of searches, and the descriptions of steps.
 
-use crate::{Name, Schedule};
+use crate::{Change, EventKind, MessageText, Name, Schedule, Trace};
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -76,6 +76,25 @@ pub struct Problem {
     pub steps: Vec<usize>,
     /// `true` if the problem is only a warning: the program may be correct.
     pub warning: bool,
+    /// For a deadlock: who waits for whom.
+    pub waits: Vec<WaitFor>,
+}
+
+/// The wait of one actor in a deadlock.
+///
+/// ```
+/// use whippet_model::WaitFor;
+/// let wait = WaitFor { actor: "client".into(), text: "waits for the reply of server".into(), on: vec!["server".into()] };
+/// assert_eq!(wait.on, ["server"]);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct WaitFor {
+    /// The actor that waits, by its label.
+    pub actor: String,
+    /// The wait in words, without the actor: "waits for the reply of server".
+    pub text: String,
+    /// The actors that would have to act next, by their labels.
+    pub on: Vec<String>,
 }
 
 /// A description of one step.
@@ -85,7 +104,7 @@ pub struct Problem {
 ///     actor: "account".into(),
 ///     action: "receives Withdraw(5)".into(),
 ///     origin: Some("from the test".into()),
-///     changes: vec!["balance: 0 → -5".into()],
+///     changes: vec![whippet_model::Change::new("balance", "0", "-5")],
 ///     ..Default::default()
 /// };
 /// assert_eq!(step.to_string(), "account receives Withdraw(5) from the test   [balance: 0 → -5]");
@@ -99,12 +118,42 @@ pub struct StepDescription {
     /// The sender, and the source position of the send: "from the test (sent tests/t.rs:14)".
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<String>,
+    /// The kind of event.
+    #[serde(default, skip_serializing_if = "EventKind::is_step")]
+    pub kind: EventKind,
+    /// The message or item that is received or sent.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message: Option<MessageText>,
+    /// The actor that sent the message, by its label. `None` if the test itself did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub from: Option<String>,
+    /// The source position of the send, as `file:line`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sent_at: Option<String>,
+    /// The source position of the step itself, as `file:line`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
     /// The effects, one line each: "sends Get to server", "creates worker 3", "stops".
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub effects: Vec<String>,
-    /// The changes of the actor's state: "balance: 0 → -5".
+    /// The changes of the actor's state.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub changes: Vec<String>,
+    pub changes: Vec<Change>,
+}
+
+impl StepDescription {
+    /// Returns the changes of the actor's state as one line: "balance: 0 → -5, open: true → false".
+    ///
+    /// ```
+    /// use whippet_model::{Change, StepDescription};
+    /// let changes = vec![Change::new("balance", "0", "-5"), Change::new("open", "true", "false")];
+    /// let step = StepDescription { changes, ..Default::default() };
+    /// assert_eq!(step.changes_text(), "balance: 0 → -5, open: true → false");
+    /// ```
+    #[must_use]
+    pub fn changes_text(&self) -> String {
+        self.changes.iter().map(Change::to_string).collect::<Vec<_>>().join(", ")
+    }
 }
 
 impl fmt::Display for StepDescription {
@@ -114,7 +163,7 @@ impl fmt::Display for StepDescription {
             write!(f, " {origin}")?;
         }
         if !self.changes.is_empty() {
-            write!(f, "   [{}]", self.changes.join(", "))?;
+            write!(f, "   [{}]", self.changes_text())?;
         }
         Ok(())
     }
@@ -148,4 +197,35 @@ pub struct Finding {
     pub counterexample: Vec<StepDescription>,
     /// Number of executions in which the error was seen.
     pub executions: u64,
+    /// The counterexample as data.
+    pub trace: Trace,
+    /// The events of the trace that show the error.
+    pub events: Vec<u32>,
+    /// For a deadlock: who waits for whom.
+    pub waits: Vec<WaitFor>,
+    /// The race that decides, with an execution in which it goes the other way and the error does not happen.
+    pub decides: Option<Decides>,
+}
+
+/// The race that decides if an error happens.
+///
+/// ```
+/// let verdict = whippet::Checker::new("first come").explore(|sys| {
+///     let gate = sys.spawn_fn(async |inbox: &mut whippet::Inbox<u8>| assert_eq!(inbox.receive().await, 1));
+///     sys.send(gate, 1);
+///     sys.send(gate, 2);
+/// }).unwrap();
+/// let decides = verdict.findings[0].decides.as_ref().unwrap();
+/// assert!(decides.text.contains("receives 1"), "{}", decides.text);
+/// ```
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Decides {
+    /// The event of the counterexample that came first, if it is part of it.
+    pub first: Option<u32>,
+    /// The event of the counterexample that came second, if it is part of it.
+    pub second: Option<u32>,
+    /// The consequence of the other order, in words.
+    pub text: String,
+    /// An execution in which the other order was taken and the error did not happen.
+    pub passing: Trace,
 }

@@ -3,7 +3,7 @@
 use crate::machine::{Effect, NetMachine};
 use crate::op::Op;
 use crate::port::{Message, ReceiveFilter};
-use whippet_model::{FindingKind, Machine, Name, Problem, StepDescription};
+use whippet_model::{EventKind, FindingKind, Machine, MessageText, Name, Problem, StepDescription, WaitFor};
 
 impl NetMachine {
     fn label(&self, process: u32) -> &str {
@@ -103,7 +103,42 @@ impl NetMachine {
             }
             (effect, _) => unreachable!("{effect:?} is not an effect of this operation"),
         };
-        StepDescription { actor: self.label(process).to_string(), action, origin, effects, changes: Vec::new() }
+        let (message, from) = self.message_of(at);
+        let kind = match record.effect {
+            Effect::SendStarted { .. } | Effect::PortSendStarted { .. } => EventKind::Send,
+            Effect::ReceiveStarted { .. }
+            | Effect::PortReceiveStarted { .. }
+            | Effect::Matched { .. }
+            | Effect::Completed { .. } => EventKind::Receive,
+            Effect::LockRequested { .. } | Effect::Owned { .. } => EventKind::Lock,
+            Effect::Unlocked { .. } => EventKind::Unlock,
+            _ if matches!(&**op, Op::Create { .. }) => EventKind::Life,
+            _ => EventKind::Step,
+        };
+        let actor = self.label(process).to_string();
+        StepDescription { actor, action, origin, kind, message, from, effects, ..StepDescription::default() }
+    }
+
+    /// Returns the message that a step sends or has received, and the sender of the latter.
+    fn message_of(&self, at: usize) -> (Option<MessageText>, Option<String>) {
+        let record = &self.steps[at];
+        let value = |step: usize| {
+            let value = self.histories.op(self.steps[step].node).value();
+            value.map(|value| MessageText { kind: None, text: value.text.to_string() })
+        };
+        match (record.effect, &**self.histories.op(record.node)) {
+            (Effect::SendStarted { .. } | Effect::PortSendStarted { .. }, _) => (value(at), None),
+            (Effect::Completed { k }, Op::Wait { of, .. }) => {
+                let partner = self.partner(self.own_step(record.process, of[k as usize])).expect("it is complete");
+                match self.steps[partner].effect {
+                    Effect::SendStarted { .. } | Effect::PortSendStarted { .. } => {
+                        (value(partner), Some(self.label_of(partner).to_string()))
+                    }
+                    _ => (None, None),
+                }
+            }
+            _ => (None, None),
+        }
     }
 
     /// Describes a match, e.g. "hands 1 of rank 2 to rank 0's receive from any source with tag 3 (action 4)".
@@ -138,7 +173,15 @@ impl NetMachine {
         for process in self.processes.iter().filter(|p| p.steps.is_empty() && p.creator.is_none()) {
             if let Some((message, place)) = self.failure(process.node) {
                 let key = process.name.mixed(0xfa11);
-                out.push(Problem { kind: FindingKind::Panic, message, place, key, steps: Vec::new(), warning: false });
+                out.push(Problem {
+                    kind: FindingKind::Panic,
+                    message,
+                    place,
+                    key,
+                    steps: Vec::new(),
+                    warning: false,
+                    waits: Vec::new(),
+                });
             }
         }
         if self.problems() > 0 || !out.is_empty() {
@@ -151,15 +194,61 @@ impl NetMachine {
         }
         let mut message = String::from("no process can continue");
         let mut key = Name::ROOT.mixed(0xdead);
+        let mut waits = Vec::new();
         for &process in &stuck {
-            message.push_str(&format!("\n  {} {}", self.label(process), self.why_stuck(process)));
+            let (actor, text) = (self.label(process).to_string(), self.why_stuck(process));
+            message.push_str(&format!("\n  {actor} {text}"));
+            waits.push(WaitFor { actor, text, on: self.waits_on(process) });
             let at = &self.processes[process as usize];
             key = key.mixed(at.name.0).mixed(at.steps.len() as u64);
         }
         // A deadlock also depends on the absence of further steps of the other processes, so its counterexample
         // includes all processes.
         let steps = (0..self.processes.len() as u32).filter_map(|p| self.preceding_step(p)).collect();
-        out.push(Problem { kind: FindingKind::Deadlock, message, place: None, key, steps, warning: false });
+        out.push(Problem { kind: FindingKind::Deadlock, message, place: None, key, steps, warning: false, waits });
+    }
+
+    /// Returns the processes that own the mutexes that a blocked process waits for, or that could still serve its
+    /// communications.
+    fn waits_on(&self, process: u32) -> Vec<String> {
+        let mut on: Vec<String> = Vec::new();
+        let mut add = |label: &str| {
+            if !on.iter().any(|other| other == label) {
+                on.push(label.to_string());
+            }
+        };
+        match &**self.op(process) {
+            Op::MutexWait { of, .. } => {
+                for &index in of {
+                    let (mutex, rank) = self.request(self.own_step(process, index));
+                    let queue = &self.mutexes[mutex as usize];
+                    let first = queue.unlocks[..rank as usize].iter().position(Option::is_none);
+                    first.into_iter().for_each(|i| add(self.label_of(queue.locks[i] as usize)));
+                }
+            }
+            Op::Wait { of, .. } => {
+                for &index in of {
+                    let (mailbox, sends) = match self.steps[self.own_step(process, index)].effect {
+                        Effect::SendStarted { mailbox, .. } => (mailbox, false),
+                        Effect::ReceiveStarted { mailbox, .. } => (mailbox, true),
+                        _ => continue,
+                    };
+                    for (no, other) in self.processes.iter().enumerate() {
+                        let ahead = self.histories.remaining_ops(other.node).unwrap_or_default();
+                        let serves = ahead.iter().any(|op| match &**op {
+                            Op::Send { mailbox: m, .. } => sends && *m == mailbox,
+                            Op::Receive { mailbox: m } => !sends && *m == mailbox,
+                            _ => false,
+                        });
+                        if serves {
+                            add(self.label(no as u32));
+                        }
+                    }
+                }
+            }
+            _ => {}
+        }
+        on
     }
 
     fn why_stuck(&self, process: u32) -> String {

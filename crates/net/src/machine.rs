@@ -297,7 +297,15 @@ impl Machine for NetMachine {
         let (messages, places): (Vec<_>, Vec<_>) = nodes.filter_map(|node| self.failure(node)).unzip();
         let (message, place) = (messages.join("; "), places.into_iter().flatten().next());
         let key = Name::ROOT.mixed(0xfa11).mixed(self.event(record.process, record.index, Branch::FIRST).0);
-        Some(Problem { kind: FindingKind::Panic, message, place, key, steps: vec![at], warning: false })
+        Some(Problem {
+            kind: FindingKind::Panic,
+            message,
+            place,
+            key,
+            steps: vec![at],
+            warning: false,
+            waits: Vec::new(),
+        })
     }
 
     fn final_problems(&mut self, out: &mut Vec<Problem>) {

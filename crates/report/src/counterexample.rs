@@ -34,6 +34,50 @@ pub(crate) fn headline_in(style: Style, finding: &Finding, more: &str) -> String
     line
 }
 
+/// The ways to look at a finding again.
+///
+/// ```
+/// use whippet_report::Links;
+/// let links = Links::replay("cargo test picky").with_page("target/whippet/picky.html");
+/// assert_eq!(links.to_string(), "  replay: cargo test picky\n  look at it: target/whippet/picky.html\n");
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Links {
+    /// The command that replays the finding.
+    pub replay: Option<String>,
+    /// The HTML report.
+    pub page: Option<String>,
+}
+
+impl Links {
+    /// Creates links with a command that replays the finding.
+    #[must_use]
+    pub fn replay(command: impl Into<String>) -> Links {
+        Links { replay: Some(command.into()), page: None }
+    }
+
+    /// Sets the path of the HTML report.
+    #[must_use]
+    pub fn with_page(mut self, path: impl Into<String>) -> Links {
+        self.page = Some(path.into());
+        self
+    }
+
+    /// Returns the links in lines of their own, with their names in the given style.
+    pub(crate) fn text(&self, style: Style) -> String {
+        let named = [("replay:", &self.replay), ("look at it:", &self.page)];
+        let lines = named.iter().filter_map(|(name, link)| link.as_ref().map(|link| (name, link)));
+        lines.map(|(name, link)| format!("  {} {link}\n", styled(style, name))).collect()
+    }
+}
+
+impl std::fmt::Display for Links {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&crate::plain(&self.text(Style::new())))
+    }
+}
+
 /// Formats the steps of a counterexample: numbered, one line each, with the effects of each step below it. The text
 /// contains colours.
 ///
@@ -41,7 +85,7 @@ pub(crate) fn headline_in(style: Style, finding: &Finding, more: &str) -> String
 /// let step = whippet_model::StepDescription {
 ///     actor: "account".into(),
 ///     action: "receives Withdraw(5)".into(),
-///     changes: vec!["balance: 0 → -5".into()],
+///     changes: vec![whippet_model::Change::new("balance", "0", "-5")],
 ///     effects: vec!["sends Overdrawn to teller".into()],
 ///     ..Default::default()
 /// };
@@ -60,7 +104,7 @@ pub fn counterexample(steps: &[StepDescription]) -> String {
             text += &format!(" {origin}");
         }
         if !step.changes.is_empty() {
-            text += &format!("   {}", styled(CHANGE, format_args!("[{}]", step.changes.join(", "))));
+            text += &format!("   {}", styled(CHANGE, format_args!("[{}]", step.changes_text())));
         }
         text.push('\n');
         for effect in &step.effects {

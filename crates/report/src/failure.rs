@@ -1,6 +1,6 @@
 //! The text of a failing test.
 
-use crate::counterexample::{counterexample, headline};
+use crate::counterexample::{Links, counterexample, headline};
 use crate::numbers::count;
 use crate::{Exit, plain};
 use whippet_model::Verdict;
@@ -9,7 +9,7 @@ use whippet_model::Verdict;
 const MAX_SHOWN: usize = 3;
 
 /// Returns the text of a failing test, without colours, or `None` if the test passes: everything was covered and
-/// nothing found. `replays` holds the replay command of each finding; it may be shorter than the list of findings.
+/// nothing found. `links` holds the links of each finding; it may be shorter than the list of findings.
 ///
 /// An incomplete search without findings fails the test only if `partial` is false: a test that requires full coverage
 /// must not pass on a part of it.
@@ -24,12 +24,12 @@ const MAX_SHOWN: usize = 3;
 /// assert_eq!(whippet_report::failure(&verdict, false, &[]), None);
 /// ```
 #[must_use]
-pub fn failure(verdict: &Verdict, partial: bool, replays: &[String]) -> Option<String> {
+pub fn failure(verdict: &Verdict, partial: bool, links: &[Links]) -> Option<String> {
     let mut text = match Exit::of(verdict) {
         Exit::Holds => return None,
         Exit::NoVerdict if partial => return None,
         Exit::NoVerdict => no_verdict(verdict),
-        Exit::Found => counterexamples(verdict, replays),
+        Exit::Found => counterexamples(verdict, links),
     };
     for note in &verdict.notes {
         text += &format!("note: {note}\n");
@@ -43,12 +43,12 @@ fn no_verdict(verdict: &Verdict) -> String {
     format!("no verdict after {}: {why}\n", count(verdict.counters.executions, "execution"))
 }
 
-fn counterexamples(verdict: &Verdict, replays: &[String]) -> String {
+fn counterexamples(verdict: &Verdict, links: &[Links]) -> String {
     let mut text = String::new();
     for (i, finding) in verdict.findings.iter().enumerate().take(MAX_SHOWN) {
         text += &format!("{}\n{}", headline(finding), counterexample(&finding.counterexample));
-        if let Some(replay) = replays.get(i) {
-            text += &format!("  replay: {replay}\n");
+        if let Some(links) = links.get(i) {
+            text += &links.to_string();
         }
         text.push('\n');
     }

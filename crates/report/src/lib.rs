@@ -5,25 +5,36 @@
 //! * [`text`]: a short table and the counterexamples, for a terminal;
 //! * [`failure`]: the text of a failing test.
 //!
+//! A [`TraceFile`] holds one finding as data; [`html`] and [`TraceFormat`] show it in other forms.
+//!
 //! Nothing here prints: everything is returned. Texts contain colours as escape codes; [`plain`] removes them, and the
 //! streams of `anstream` remove them automatically where colours cannot be shown.
 
 mod counterexample;
 mod exit;
+mod export;
 mod failure;
+mod html;
 mod json;
 mod numbers;
 mod run;
 mod style;
 mod text;
+mod trace_file;
 mod usage;
 
-pub use counterexample::{counterexample, headline};
+pub use counterexample::{Links, counterexample, headline};
 pub use exit::Exit;
+pub use export::TraceFormat;
 pub use failure::failure;
+pub use html::{html, html_of_verdict};
 pub use json::{FORMAT, REPORT_VERSION, json, json_text, schedule_in};
 pub use numbers::{grouped, guess};
 pub use run::RunInfo;
 pub use style::plain;
 pub use text::{shortfall, text};
+pub use trace_file::{
+    DecidingRace, Excerpt, Passing, TRACE_FORMAT, TRACE_VERSION, TraceFile, TraceFileError, TracedFinding,
+    TracedProgram, TracedWait,
+};
 pub use usage::{Meter, Usage};

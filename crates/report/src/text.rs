@@ -1,6 +1,6 @@
 //! The report for a terminal: the run, a short table of counters, the counterexamples and the conclusion.
 
-use crate::counterexample::{counterexample, headline_in};
+use crate::counterexample::{Links, counterexample, headline_in};
 use crate::numbers::{bytes, count, grouped, guess, seconds};
 use crate::style::{BAD, DOUBT, FAINT, GOOD, STRONG, styled};
 use crate::{Exit, RunInfo};
@@ -11,7 +11,7 @@ use whippet_search::{Order, Reduction, Rule};
 /// The number of findings, and of warnings, that are shown in full. The rest is only counted; the JSON contains all.
 const MAX_SHOWN: usize = 5;
 
-/// Returns the whole report. `replays` holds the replay command of each finding; it may be shorter than the list of
+/// Returns the whole report. `links` holds the links of each finding; it may be shorter than the list of
 /// findings.
 ///
 /// The text contains colours: print it through a stream of `anstream`, or remove them with [`plain`](crate::plain).
@@ -24,7 +24,7 @@ const MAX_SHOWN: usize = 5;
 /// assert!(report.ends_with("Nothing found: every order was covered, in 1 execution.\n"));
 /// ```
 #[must_use]
-pub fn text(run: &RunInfo, verdict: &Verdict, replays: &[String]) -> String {
+pub fn text(run: &RunInfo, verdict: &Verdict, links: &[Links]) -> String {
     let mut text = format!("{} · {}\n\n", styled(STRONG, run.title()), method(run));
     for (name, value) in table(run, verdict) {
         text += &format!("  {name:<12}  {value:>9}\n");
@@ -32,7 +32,7 @@ pub fn text(run: &RunInfo, verdict: &Verdict, replays: &[String]) -> String {
     for note in &verdict.notes {
         text += &format!("\n{} {note}\n", styled(STRONG, "note:"));
     }
-    text += &counterexamples(&verdict.findings, BAD, verdict, replays);
+    text += &counterexamples(&verdict.findings, BAD, verdict, links);
     text += &counterexamples(&verdict.warnings, DOUBT, verdict, &[]);
     text += &format!("\n{}\n", conclusion(run, verdict));
     text
@@ -87,15 +87,15 @@ fn table(run: &RunInfo, verdict: &Verdict) -> Vec<(&'static str, String)> {
     rows
 }
 
-fn counterexamples(findings: &[Finding], style: Style, verdict: &Verdict, replays: &[String]) -> String {
+fn counterexamples(findings: &[Finding], style: Style, verdict: &Verdict, links: &[Links]) -> String {
     let executions = count(verdict.counters.executions, "execution");
     let mut text = String::new();
     for (i, finding) in findings.iter().enumerate().take(MAX_SHOWN) {
         let seen = styled(FAINT, format!("(in {} of {executions})", grouped(finding.executions)));
         text += &format!("\n{}\n", headline_in(style, finding, &format!("  {seen}")));
         text += &counterexample(&finding.counterexample);
-        if let Some(replay) = replays.get(i) {
-            text += &format!("  {} {replay}\n", styled(FAINT, "replay:"));
+        if let Some(links) = links.get(i) {
+            text += &links.text(FAINT);
         }
     }
     if findings.len() > MAX_SHOWN {

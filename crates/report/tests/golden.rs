@@ -3,9 +3,10 @@
 use expect_test::{Expect, expect};
 use std::time::Duration;
 use whippet_model::{
-    Branch, Counters, Decision, Estimate, Finding, FindingKind, LimitHit, Name, Schedule, StepDescription, Verdict,
+    Branch, Change, Counters, Decision, Estimate, Finding, FindingKind, LimitHit, Name, Schedule, StepDescription,
+    Trace, Verdict,
 };
-use whippet_report::{Exit, RunInfo, Usage, failure, json_text, plain, schedule_in, text};
+use whippet_report::{Exit, Links, RunInfo, Usage, failure, json_text, plain, schedule_in, text};
 use whippet_search::{Options, Order, Reduction, Rule};
 
 fn run() -> RunInfo {
@@ -35,7 +36,8 @@ fn overdrawn() -> Finding {
                 action: "receives Withdraw(5)".into(),
                 origin: Some("from the test (sent tests/bank.rs:14)".into()),
                 effects: vec!["sends Receipt to client 1".into(), "creates auditor".into()],
-                changes: vec!["balance: 0 → -5".into()],
+                changes: vec![Change::new("balance", "0", "-5")],
+                ..StepDescription::default()
             },
             StepDescription {
                 actor: "client 1".into(),
@@ -44,6 +46,10 @@ fn overdrawn() -> Finding {
             },
         ],
         executions: 3,
+        trace: Trace::default(),
+        events: Vec::new(),
+        waits: Vec::new(),
+        decides: None,
     }
 }
 
@@ -80,8 +86,8 @@ fn verdict(findings: Vec<Finding>) -> Verdict {
     }
 }
 
-fn check_text(run: &RunInfo, verdict: &Verdict, replays: &[String], expected: Expect) {
-    expected.assert_eq(&plain(&text(run, verdict, replays)));
+fn check_text(run: &RunInfo, verdict: &Verdict, links: &[Links], expected: Expect) {
+    expected.assert_eq(&plain(&text(run, verdict, links)));
 }
 
 #[test]
@@ -91,7 +97,7 @@ fn a_finding_on_the_terminal() {
     check_text(
         &run(),
         &verdict,
-        &["whippet replay bank-1.json".into()],
+        &[Links::replay("whippet replay bank-1.json")],
         expect![[r#"
             bank(clients=2, audit=true) · optimal, delivery unordered
 
@@ -269,7 +275,11 @@ fn json_has_every_field_of_the_contract() {
                     "creates auditor"
                   ],
                   "changes": [
-                    "balance: 0 → -5"
+                    {
+                      "field": "balance",
+                      "before": "0",
+                      "after": "-5"
+                    }
                   ]
                 },
                 {
@@ -356,7 +366,8 @@ fn a_schedule_is_found_in_a_report() {
 fn the_text_of_a_failing_test() {
     let mut verdict = verdict(vec![overdrawn(), undeliverable()]);
     verdict.notes = vec!["optimal by revisits".into()];
-    let replays = ["WHIPPET_REPLAY=bank-1.json cargo test never_negative".to_string()];
+    let links =
+        [Links::replay("WHIPPET_REPLAY=bank-1.json cargo test never_negative").with_page("target/whippet/bank.html")];
     expect![[r#"
         assertion: overdrawn: -5 at tests/bank.rs:15
           1. account receives Withdraw(5) from the test (sent tests/bank.rs:14)   [balance: 0 → -5]
@@ -364,6 +375,7 @@ fn the_text_of_a_failing_test() {
              creates auditor
           2. client 1 receives Receipt
           replay: WHIPPET_REPLAY=bank-1.json cargo test never_negative
+          look at it: target/whippet/bank.html
 
         undeliverable: Deposit(1) to account, which has stopped
           1. account receives Withdraw(5) from the test (sent tests/bank.rs:14)   [balance: 0 → -5]
@@ -374,7 +386,7 @@ fn the_text_of_a_failing_test() {
         2 findings in 6,000 executions
         note: optimal by revisits
     "#]]
-    .assert_eq(&failure(&verdict, false, &replays).unwrap());
+    .assert_eq(&failure(&verdict, false, &links).unwrap());
 }
 
 #[test]

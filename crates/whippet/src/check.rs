@@ -609,10 +609,8 @@ impl Checker {
             return replay::carry_out(program, &schedule, self.options.limits.handler);
         }
         let verdict = self.run(program)?;
-        let findings = verdict.findings.iter().enumerate();
-        let replays: Vec<String> =
-            findings.map(|(k, finding)| replay::save(&self.name, k, &finding.schedule)).collect();
-        match failure(&verdict, self.partial, &replays) {
+        let links = replay::save(&self.name, &verdict);
+        match failure(&verdict, self.partial, &links) {
             Some(message) => Err(CheckFailure { message }),
             None => Ok(()),
         }

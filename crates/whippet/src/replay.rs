@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use whippet_actors::ActorProgram;
-use whippet_model::{Schedule, ScheduleError};
-use whippet_report::counterexample;
+use whippet_model::{Schedule, ScheduleError, Verdict};
+use whippet_report::{Links, counterexample, html_of_verdict};
 use whippet_search::replay_within;
 
 /// The environment variable that names a schedule to replay instead of exploring.
@@ -39,22 +39,34 @@ pub(crate) fn carry_out(program: ActorProgram, schedule: &Schedule, limit: Durat
     Err(CheckFailure { message: whippet_report::plain(&format!("{text}{}", counterexample(&replayed.trace))) })
 }
 
-/// Saves the schedule of the `k`-th finding of a test and returns the command that replays it.
-pub(crate) fn save(test: &str, k: usize, schedule: &Schedule) -> String {
-    match write(test, k, schedule) {
-        Ok(path) => format!("{REPLAY}={} cargo {}", path.display(), again(test)),
-        Err(error) => format!("the schedule could not be saved: {error}"),
+/// Saves the schedules of the findings of a test and a page that shows them, and returns the links.
+pub(crate) fn save(test: &str, verdict: &Verdict) -> Vec<Links> {
+    let findings = verdict.findings.iter().enumerate();
+    let mut links: Vec<Links> = findings.map(|(k, finding)| save_schedule(test, k, &finding.schedule)).collect();
+    if let Some(page) = html_of_verdict(&format!("Whippet: {test}"), verdict, &links)
+        && let Ok(path) = write(test, ".html", &page)
+    {
+        links[0].page = Some(path.display().to_string());
     }
+    links
 }
 
-/// Writes a schedule to the target directory, or else to the directory for temporary files.
-fn write(test: &str, k: usize, schedule: &Schedule) -> std::io::Result<PathBuf> {
+/// Saves the schedule of the `k`-th finding of a test and returns the command that replays it.
+fn save_schedule(test: &str, k: usize, schedule: &Schedule) -> Links {
+    let number = if k == 0 { String::new() } else { format!("-{}", k + 1) };
+    Links::replay(match write(test, &format!("{number}.json"), &schedule.to_json()) {
+        Ok(path) => format!("{REPLAY}={} cargo {}", path.display(), again(test)),
+        Err(error) => format!("the schedule could not be saved: {error}"),
+    })
+}
+
+/// Writes a file to the target directory, or else to the directory for temporary files.
+fn write(test: &str, ending: &str, text: &str) -> std::io::Result<PathBuf> {
     let dir = build_dir().unwrap_or_else(std::env::temp_dir).join("whippet");
     std::fs::create_dir_all(&dir)?;
     let name: String = test.chars().map(|c| if c.is_alphanumeric() || c == '_' { c } else { '-' }).collect();
-    let number = if k == 0 { String::new() } else { format!("-{}", k + 1) };
-    let path = dir.join(format!("{name}{number}.json"));
-    std::fs::write(&path, schedule.to_json())?;
+    let path = dir.join(format!("{name}{ending}"));
+    std::fs::write(&path, text)?;
     Ok(path)
 }
 

@@ -9,8 +9,9 @@ use std::pin::Pin;
 use std::sync::OnceLock;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
-use whippet_model::{Schedule, Verdict};
+use whippet_model::{Finding, Schedule, Verdict};
 use whippet_protocol::{Failure, Files, Reply, Searched, Session};
+use whippet_report::{Links, html_of_verdict};
 use whippet_runtime::{Around, Composite, InBranch, Inside, Place, Round, Settings, Tasks};
 use whippet_search::{Observer, Options, Progress, Reduction, SearchError};
 
@@ -116,17 +117,27 @@ pub fn test<F: Future<Output = ()> + 'static>(path: &str, paused: bool, body: im
     }
 }
 
-/// Writes the schedules of the findings. Returns the commands that replay them.
-fn write_schedules(name: &str, verdict: &Verdict) -> Vec<String> {
+/// Writes the schedules of the findings, and a page that shows them. Returns the links to both.
+fn write_schedules(name: &str, verdict: &Verdict) -> Vec<Links> {
     let Some(files) = &session().files else { return Vec::new() };
     let options = &session().replay_options;
-    let write = |(k, schedule): (usize, &Schedule)| {
-        let file = files.schedules.join(format!("{}-{}.json", name.replace("::", "-"), k + 1));
-        std::fs::write(&file, schedule.to_json()).ok()?;
+    let stem = name.replace("::", "-");
+    let write = |(k, finding): (usize, &Finding)| {
+        let file = files.schedules.join(format!("{stem}-{}.json", k + 1));
+        if std::fs::write(&file, finding.schedule.to_json()).is_err() {
+            return Links::default();
+        }
         let separator = if options.is_empty() { "" } else { " " };
-        Some(format!("cargo whippet replay {}{separator}{options}", file.display()))
+        Links::replay(format!("cargo whippet replay {}{separator}{options}", file.display()))
     };
-    verdict.findings.iter().map(|finding| &finding.schedule).enumerate().filter_map(write).collect()
+    let mut links: Vec<Links> = verdict.findings.iter().enumerate().map(write).collect();
+    let file = files.schedules.join(format!("{stem}.html"));
+    if let Some(page) = html_of_verdict(&format!("Whippet: {name}"), verdict, &links)
+        && std::fs::write(&file, page).is_ok()
+    {
+        links[0].page = Some(file.display().to_string());
+    }
+    links
 }
 
 /// The default step limit of a single execution. It is higher than the limit of the many executions of a search.

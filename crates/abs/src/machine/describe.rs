@@ -4,7 +4,7 @@ use super::frame::Status;
 use super::{AbsMachine, TaskResult, Undo};
 use crate::eval::Objects;
 use crate::value::Value;
-use whippet_model::StepDescription;
+use whippet_model::{Change, EventKind, MessageText, StepDescription};
 
 impl Objects for AbsMachine {
     fn class_of(&self, object: u32) -> u32 {
@@ -52,10 +52,17 @@ impl AbsMachine {
             let place = self.place(entry.place).unwrap_or_default();
             format!("from {} (called at {place})", self.object_text(caller.object))
         });
+        let sent = first && !main;
         StepDescription {
             actor: self.object_text(entry.object),
             action,
             origin,
+            kind: EventKind::Receive,
+            message: sent
+                .then(|| MessageText { kind: Some(self.code.method_name(entry.method).to_string()), text: what }),
+            from: sent.then(|| self.object_text(self.tasks[entry.caller as usize].object)),
+            sent_at: if sent { self.place(entry.place) } else { None },
+            place: None,
             effects: self.effects(at),
             changes: self.changes(at),
         }
@@ -106,7 +113,7 @@ impl AbsMachine {
     }
 
     /// Lists the fields that the step changed, with old and new values.
-    fn changes(&self, at: usize) -> Vec<String> {
+    fn changes(&self, at: usize) -> Vec<Change> {
         let from = self.steps[at].undo as usize;
         let to = self.steps.get(at + 1).map_or(self.undo.len(), |next| next.undo as usize);
         let mut changes = Vec::new();
@@ -123,7 +130,7 @@ impl AbsMachine {
             if new != old {
                 let class = self.objects[*object as usize].class as usize;
                 let name = &self.code.classes[class].fields[*field as usize];
-                changes.push(format!("{name}: {} → {}", self.value_text(old), self.value_text(new)));
+                changes.push(Change::new(name.to_string(), self.value_text(old), self.value_text(new)));
             }
         }
         changes

@@ -4,7 +4,7 @@ use super::frame::Status;
 use super::{AbsMachine, TaskResult};
 use crate::code::{LIBRARY, known};
 use crate::eval::{Limit, MAX_NESTING, MAX_RANDOM, Thrown};
-use whippet_model::{Branch, FindingKind, Name, Problem};
+use whippet_model::{Branch, FindingKind, Name, Problem, WaitFor};
 
 impl AbsMachine {
     /// Returns the problem of a task that ends with an exception, or `None` if its future is kept: the exception is
@@ -25,7 +25,15 @@ impl AbsMachine {
             Thrown::Limit(limit, place) => (FindingKind::Limit, self.limit_text(*limit, method), *place),
         };
         let key = Name(u64::from(place)).mixed(kind as u64).mixed(u64::from(entry.method));
-        Some(Problem { kind, message, place: self.place(place), key, steps: Vec::new(), warning: false })
+        Some(Problem {
+            kind,
+            message,
+            place: self.place(place),
+            key,
+            steps: Vec::new(),
+            warning: false,
+            waits: Vec::new(),
+        })
     }
 
     fn limit_text(&self, limit: Limit, method: &str) -> String {
@@ -73,6 +81,7 @@ impl AbsMachine {
                 key,
                 steps,
                 warning: false,
+                waits: Vec::new(),
             });
         }
         self.deadlock(out);
@@ -107,6 +116,7 @@ impl AbsMachine {
             key,
             steps: steps.map(|step| step as usize).collect(),
             warning,
+            waits: stuck.iter().map(|&task| self.wait_for(task)).collect(),
         });
     }
 
@@ -120,6 +130,21 @@ impl AbsMachine {
 
     /// Returns the place where a task waits and its method, which are equal in equivalent executions, and a text that says
     /// where it waits and for what.
+    /// Returns the wait of a task as data: its object waits for the objects of the tasks that it awaits.
+    fn wait_for(&self, task: u32) -> WaitFor {
+        let entry = &self.tasks[task as usize];
+        let actor = self.object_text(entry.object);
+        let text = self.stuck_text(task).2[actor.len() + 1..].to_string();
+        let awaited: Vec<u32> = match &entry.state.status {
+            Status::Blocked(future, _) => vec![*future],
+            Status::Waiting(wait) => wait.futures.to_vec(),
+            Status::Ready | Status::Done => Vec::new(),
+        };
+        let on = awaited.iter().map(|&future| self.object_text(self.tasks[future as usize].object)).collect();
+        WaitFor { actor, text, on }
+    }
+
+    /// Describes the wait of a task. The text begins with its object.
     fn stuck_text(&self, task: u32) -> (u32, u32, String) {
         let entry = &self.tasks[task as usize];
         let place = self.where_it_waits(task);

@@ -7,7 +7,7 @@ use crate::current_step::{SETUP, TEST, WaitKind};
 use crate::describe;
 use crate::engine::Engine;
 use crate::messages::{MessageContent, SentMessage};
-use whippet_model::StepDescription;
+use whippet_model::{EventKind, MessageText, StepDescription};
 
 impl ActorMachine {
     /// Describes step `at`.
@@ -29,12 +29,18 @@ fn step(machine: &ActorMachine, engine: &Engine, labels: &[String], at: usize) -
         MessageContent::Message(_) => format!("receives {text}"),
         MessageContent::Reply(..) => format!("gets the reply {text}"),
     };
-    let place = place(&sent).map(|place| format!(" (sent {place})")).unwrap_or_default();
+    let sent_at = place(&sent);
+    let place = sent_at.as_ref().map(|place| format!(" (sent {place})")).unwrap_or_default();
     let (before, after) = (record.position as usize, record.position as usize + 1);
     StepDescription {
         actor: labels[record.actor as usize].clone(),
         action,
         origin: Some(format!("from {from}{place}")),
+        kind: EventKind::Receive,
+        from: (sent.from != TEST).then(|| from.to_owned()),
+        sent_at,
+        place: None,
+        message: Some(MessageText { kind: Some(describe::variant(&text).to_owned()), text }),
         effects: effects(machine, engine, labels, at),
         changes: match (cell.show(before), cell.show(after)) {
             (Some(before), Some(after)) => describe::changes(&before, &after),

@@ -14,7 +14,7 @@ use crate::messages::{MessageContent, PENDING};
 use crate::rwlock::RwLockActor;
 use crate::semaphore::SemaphoreActor;
 use std::panic::Location;
-use whippet_model::{FindingKind, Name, Problem};
+use whippet_model::{FindingKind, Name, Problem, WaitFor};
 
 /// Salt that distinguishes failures of tasks from other panics.
 const FAILED: u64 = 0xFA11;
@@ -65,7 +65,15 @@ impl ActorMachine {
                     let steps = check.slots.iter().flat_map(|&slot| self.steps_of(slot)).collect();
                     let message = format!("at the end: {}", panic.message);
                     let place = panic.place;
-                    out.push(Problem { kind: FindingKind::Assertion, message, place, key, steps, warning: false });
+                    out.push(Problem {
+                        kind: FindingKind::Assertion,
+                        message,
+                        place,
+                        key,
+                        steps,
+                        warning: false,
+                        waits: Vec::new(),
+                    });
                 }
             }
         });
@@ -139,7 +147,8 @@ impl ActorMachine {
         };
         let place = reported.first().map(|one| format!("{}:{}", one.site.file(), one.site.line()));
         let message = format!("{head}{}", lines.join("; "));
-        Problem { kind: FindingKind::Deadlock, message, place, key, steps, warning: false }
+        let waits = reported.iter().map(|one| self.wait_for(engine, labels, one)).collect();
+        Problem { kind: FindingKind::Deadlock, message, place, key, steps, warning: false, waits }
     }
 
     /// Returns the longest chain of waiting actors that ends at an actor in a receive. Since no step is enabled, only
@@ -187,7 +196,14 @@ impl ActorMachine {
         holders.iter().find(waits).or(holders.first()).copied()
     }
 
-    /// Describes the wait of one actor.
+    /// Returns the wait of one actor as data.
+    fn wait_for(&self, engine: &Engine, labels: &[String], one: &BlockedActor) -> WaitFor {
+        let actor = labels[one.actor as usize].clone();
+        let text = self.waiting(engine, labels, one)[actor.len() + 1..].to_owned();
+        WaitFor { actor, text, on: vec![labels[one.next as usize].clone()] }
+    }
+
+    /// Describes the wait of one actor. The text begins with its label.
     fn waiting(&self, engine: &Engine, labels: &[String], one: &BlockedActor) -> String {
         let (actor, on) = (&labels[one.actor as usize], &labels[one.callee as usize]);
         let place = format!("{}:{}", one.site.file(), one.site.line());
@@ -245,6 +261,7 @@ impl ActorMachine {
                 key,
                 steps,
                 warning: true,
+                waits: Vec::new(),
             });
         }
     }
@@ -265,6 +282,7 @@ impl ActorMachine {
                     key: key.bytes().fold(Name::ROOT.mixed(FAILED), |key, byte| key.mixed(u64::from(byte))),
                     steps: (*step != SETUP).then_some(*step as usize).into_iter().collect(),
                     warning: false,
+                    waits: Vec::new(),
                 });
             }
         }
@@ -287,6 +305,7 @@ impl ActorMachine {
             key: Name::ROOT.mixed(FindingKind::Environment as u64).mixed(sum),
             steps: running.iter().flat_map(|&a| self.steps_of(a)).collect(),
             warning: false,
+            waits: Vec::new(),
         });
     }
 

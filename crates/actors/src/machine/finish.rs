@@ -111,6 +111,7 @@ impl ActorMachine {
             place: panic.place,
             steps,
             warning: false,
+            waits: Vec::new(),
         })
     }
 }
@@ -118,7 +119,15 @@ impl ActorMachine {
 fn panicked(panic: CaughtPanic, at: usize) -> Problem {
     let kind = if panic.is_assertion() { FindingKind::Assertion } else { FindingKind::Panic };
     let key = key_of_panic(&panic);
-    Problem { kind, message: panic.message, place: panic.place, key, steps: vec![at], warning: false }
+    Problem {
+        kind,
+        message: panic.message,
+        place: panic.place,
+        key,
+        steps: vec![at],
+        warning: false,
+        waits: Vec::new(),
+    }
 }
 
 /// Returns the key of a panic: panics at the same location have the same key.

@@ -45,6 +45,7 @@ impl ActorMachine {
             key: text.bytes().fold(Name::ROOT.mixed(FindingKind::Race as u64), |key, byte| key.mixed(u64::from(byte))),
             steps: [first.step, second.step].into_iter().filter(|&step| step != SETUP).map(|at| at as usize).collect(),
             warning: false,
+            waits: Vec::new(),
         }
     }
 

@@ -96,6 +96,7 @@ impl ActorMachine {
             key: Name::ROOT.mixed(FindingKind::Assertion as u64),
             steps: Vec::new(),
             warning: false,
+            waits: Vec::new(),
         });
     }
 

@@ -82,6 +82,15 @@ pub(crate) struct Explore {
     #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
     pub(crate) save: Option<PathBuf>,
 
+    /// Write a page that shows all findings: diagram, steps, sources, and why they happen.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) html: Option<PathBuf>,
+
+    /// Write the trace of the first finding; the ending decides the format: .json, .html, .shiviz, .dot, .mmd
+    /// (Mermaid) or .trace (Chrome, Perfetto).
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) trace: Option<PathBuf>,
+
     /// Print one JSON object instead of text.
     #[arg(long)]
     pub(crate) json: bool,

@@ -7,6 +7,7 @@
 use crate::driver::control::{Control, Doing, PathStep, Stuck, lock};
 use crate::driver::findings::Found;
 use crate::driver::replay::{Walk, again};
+use crate::driver::why;
 use crate::options::Options;
 use whippet_model::{
     Decision, Finding, FindingKind, LimitHit, MachineError, Name, Problem, Program, Schedule, StepDescription, Verdict,
@@ -86,7 +87,7 @@ fn show<P: Program>(program: &P, found: &Found) -> Result<Finding, MachineError>
             // which the accesses may be in another order.
             let race = walk.races().into_iter().find(|race| race.key == problem.key);
             let problem = race.filter(|_| problem.kind == FindingKind::Race).unwrap_or_else(|| problem.clone());
-            return Ok(finding(program, problem, path, walk, found.executions));
+            return finding(program, problem, path, walk, found.executions);
         }
     }
     Err(MachineError::Nondeterministic(format!(
@@ -108,7 +109,7 @@ fn show_race_tainted<P: Program>(program: &P, found: &Found) -> Result<Option<Fi
             (walk.shows(problem.kind, problem.key) && walk.ends()).then(|| problem.clone())
         };
         if let Some(problem) = shown {
-            return Ok(Some(finding(program, problem, path, walk, found.executions)));
+            return finding(program, problem, path, walk, found.executions).map(Some);
         }
     }
     Ok(None)
@@ -121,15 +122,33 @@ fn finding<P: Program>(
     path: &[PathStep],
     mut walk: Walk<P::Machine>,
     executions: u64,
-) -> Finding {
-    let trace = walk.trace();
-    let Problem { kind, message, place, key, .. } = problem;
-    Finding { kind, message, place, key, schedule: schedule(program, path, &trace), counterexample: trace, executions }
+) -> Result<Finding, MachineError> {
+    let steps = walk.describe_steps();
+    let trace = walk.trace(&steps);
+    // The steps of the problem are those of the execution in which it was found; the replay has fewer.
+    let shown = walk.problems().into_iter().find(|other| (other.kind, other.key) == (problem.kind, problem.key));
+    let Problem { kind, message, place, key, waits, .. } = problem;
+    let events = shown.map_or_else(Vec::new, |shown| shown.steps.iter().map(|&at| at as u32).collect());
+    let decides = why::decides(program, path, &steps)?;
+    let schedule = schedule(program, path, &steps);
+    Ok(Finding {
+        kind,
+        message,
+        place,
+        key,
+        schedule,
+        counterexample: steps,
+        executions,
+        trace,
+        events,
+        waits,
+        decides,
+    })
 }
 
 /// Creates the schedule of a path. Its decisions are described like the steps of the counterexample.
-fn schedule<P: Program>(program: &P, path: &[PathStep], trace: &[StepDescription]) -> Schedule {
-    let decisions = path.iter().zip(trace).map(|(taken, text)| Decision {
+fn schedule<P: Program>(program: &P, path: &[PathStep], steps: &[StepDescription]) -> Schedule {
+    let decisions = path.iter().zip(steps).map(|(taken, text)| Decision {
         thread: taken.thread,
         branch: taken.branch,
         text: words(text),
@@ -157,7 +176,7 @@ fn endless<P: Program>(program: &P, options: &Options, stuck: &Stuck) -> Result<
     let mut walk = Walk::of(program, before.iter().copied())?.ok_or_else(|| {
         MachineError::Nondeterministic("the way to a handler that does not end could not be gone again".into())
     })?;
-    let mut trace = walk.trace();
+    let mut steps = walk.describe_steps();
     let at = before.len();
     let message = match step {
         Some((thread, _)) => {
@@ -166,7 +185,7 @@ fn endless<P: Program>(program: &P, options: &Options, stuck: &Stuck) -> Result<
                 "{actor} has been in step {} for more than {limit:?}: does its handler end, and do the checks?",
                 at + 1
             );
-            trace.push(StepDescription {
+            steps.push(StepDescription {
                 actor,
                 action: "begins a step that does not end".into(),
                 ..StepDescription::default()
@@ -189,8 +208,12 @@ fn endless<P: Program>(program: &P, options: &Options, stuck: &Stuck) -> Result<
         message,
         place: None,
         key: key.mixed(LimitHit::Handler as u64).mixed(stuck.doing as u64),
-        schedule: schedule(program, &taken, &trace),
-        counterexample: trace,
+        schedule: schedule(program, &taken, &steps),
+        trace: walk.trace(&steps),
+        events: steps.len().checked_sub(1).map(|at| at as u32).into_iter().collect(),
+        counterexample: steps,
         executions: 1,
+        waits: Vec::new(),
+        decides: None,
     })
 }

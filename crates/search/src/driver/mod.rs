@@ -2,7 +2,8 @@
 //!
 //! [`explore`] is the whole process from a program to a verdict. [`run`] moves one machine for a search, under the
 //! watchdog and the limits of [`control`]. [`parallel`] divides a search among workers. [`findings`] collects
-//! problems, [`confirm`] replays each of them on a new machine, and [`mod@replay`] executes a recorded schedule.
+//! problems, [`confirm`] replays each of them on a new machine, [`trace`] turns an execution into data, [`why`] finds the
+//! nearest execution that passes, and [`mod@replay`] executes a recorded schedule.
 
 pub(crate) mod confirm;
 pub(crate) mod control;
@@ -12,4 +13,6 @@ pub(crate) mod parallel;
 pub(crate) mod replay;
 pub(crate) mod run;
 pub(crate) mod threads;
+pub(crate) mod trace;
 pub(crate) mod weights;
+pub(crate) mod why;

@@ -9,7 +9,7 @@ use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 use whippet_model::{
     Branch, Choice, Clocks, FindingKind, Machine, MachineError, Name, Problem, Program, Schedule, ScheduleError,
-    StepDescription,
+    StepDescription, Trace,
 };
 
 /// The result of replaying a schedule.
@@ -135,7 +135,15 @@ pub fn replay_within<P: Program + Send + 'static>(
         }
     };
     let steps = (0..trace.len()).collect();
-    let problem = Problem { kind: FindingKind::Limit, message, place: None, key: Name::ROOT, steps, warning: false };
+    let problem = Problem {
+        kind: FindingKind::Limit,
+        message,
+        place: None,
+        key: Name::ROOT,
+        steps,
+        warning: false,
+        waits: Vec::new(),
+    };
     Ok(Replayed { trace, problems: vec![problem] })
 }
 
@@ -167,7 +175,7 @@ fn carry_out<P: Program>(
     // noticed.
     walk.enabled.clear();
     walk.machine.enabled(&mut walk.enabled);
-    Ok(Replayed { problems: walk.problems_shown(), trace: walk.trace() })
+    Ok(Replayed { problems: walk.problems_shown(), trace: walk.describe_steps() })
 }
 
 fn fits<P: Program>(program: &P, schedule: &Schedule) -> Result<(), ScheduleError> {
@@ -274,8 +282,39 @@ impl<M: Machine> Walk<M> {
         problems
     }
 
-    pub(crate) fn trace(&mut self) -> Vec<StepDescription> {
+    pub(crate) fn describe_steps(&mut self) -> Vec<StepDescription> {
         (0..self.machine.depth()).map(|at| self.machine.describe(at)).collect()
+    }
+
+    /// Returns the number of steps executed.
+    pub(crate) fn depth(&self) -> usize {
+        self.machine.depth()
+    }
+
+    /// Returns happens-before of the steps executed.
+    pub(crate) fn clocks(&self) -> Clocks {
+        let mut clocks = Clocks::new();
+        clocks.follow(&self.machine);
+        clocks
+    }
+
+    /// Returns the trace of the steps executed, given their descriptions.
+    pub(crate) fn trace(&self, story: &[StepDescription]) -> Trace {
+        crate::driver::trace::trace(&self.machine, story)
+    }
+
+    /// Continues to the end of the execution, with at most `most` further steps: threads of `path` in their order
+    /// where they are enabled, then whatever comes first.
+    pub(crate) fn finish(&mut self, path: &[PathStep], most: usize) -> Result<(), MachineError> {
+        for _ in 0..most {
+            self.enabled.clear();
+            self.machine.enabled(&mut self.enabled);
+            let threads: Vec<Name> = self.enabled.iter().map(|choice| self.machine.thread(choice.what)).collect();
+            let wanted = path.iter().find_map(|step| threads.iter().position(|&thread| thread == step.thread));
+            let Some(&choice) = self.enabled.get(wanted.unwrap_or(0)) else { return Ok(()) };
+            self.machine.execute(choice)?;
+        }
+        Ok(())
     }
 
     /// Returns a description of the actor that acts if `thread` is chosen.

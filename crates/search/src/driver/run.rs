@@ -324,5 +324,6 @@ fn too_long(steps: usize) -> Problem {
         key: Name::ROOT.mixed(0x57E9),
         steps: Vec::new(),
         warning: false,
+        waits: Vec::new(),
     }
 }

@@ -5,8 +5,8 @@ use super::{Delivery, Granularity, Program, STORES};
 use std::ops::Range;
 use std::sync::Arc;
 use whippet_model::{
-    ActorNo, Branch, Choice, Clocks, Comparison, Dependence, Extension, FindingKind, Machine, MachineError, Name,
-    Pending, Problem, Step, StepDescription, Touch,
+    ActorNo, Branch, Change, Choice, Clocks, Comparison, Dependence, EventKind, Extension, FindingKind, Machine,
+    MachineError, Name, Pending, Problem, Step, StepDescription, Touch,
 };
 
 /// The content of a message.
@@ -377,7 +377,15 @@ impl Machine for Toy {
             let actor = self.steps[at].step.actor.0;
             let message = format!("{} fails", self.label(actor));
             let key = self.actors[actor as usize].name;
-            Problem { kind: FindingKind::Assertion, message, place: None, key, steps: vec![at], warning: false }
+            Problem {
+                kind: FindingKind::Assertion,
+                message,
+                place: None,
+                key,
+                steps: vec![at],
+                warning: false,
+                waits: Vec::new(),
+            }
         })
     }
 
@@ -390,7 +398,15 @@ impl Machine for Toy {
             let who: Vec<String> = waiting.iter().map(|&a| self.label(a)).collect();
             let message = format!("{} wait for ever", who.join(", "));
             let steps = waiting.iter().flat_map(|&a| self.why(&self.actors[a as usize])).collect();
-            out.push(Problem { kind: FindingKind::Deadlock, message, place: None, key, steps, warning: false });
+            out.push(Problem {
+                kind: FindingKind::Deadlock,
+                message,
+                place: None,
+                key,
+                steps,
+                warning: false,
+                waits: Vec::new(),
+            });
         }
         for m in (0..self.messages.len()).filter(|&m| self.messages[m].taken.is_none() && !self.is_enabled(m)) {
             let message = &self.messages[m];
@@ -411,6 +427,7 @@ impl Machine for Toy {
                 key,
                 steps,
                 warning: true,
+                waits: Vec::new(),
             });
         }
     }
@@ -429,7 +446,13 @@ impl Machine for Toy {
             action: format!("receives {:?}", message.content),
             origin: Some(message.from.map_or("from main".into(), |from| format!("from {}", self.label(from)))),
             effects: creates.chain(sends).collect(),
-            changes: (before != after).then(|| format!("state: {before} → {after}")).into_iter().collect(),
+            kind: EventKind::Receive,
+            from: message.from.map(|from| self.label(from)),
+            changes: (before != after)
+                .then(|| Change::new("state", before.to_string(), after.to_string()))
+                .into_iter()
+                .collect(),
+            ..StepDescription::default()
         }
     }
 

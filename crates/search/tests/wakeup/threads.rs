@@ -264,7 +264,15 @@ impl Machine for Scheduled {
             let message = format!("thread {} waits for ever", what.0);
             let steps = (0..self.depth()).collect();
             let key = self.thread(what);
-            out.push(Problem { kind: FindingKind::Deadlock, message, place: None, key, steps, warning: false });
+            out.push(Problem {
+                kind: FindingKind::Deadlock,
+                message,
+                place: None,
+                key,
+                steps,
+                warning: false,
+                waits: Vec::new(),
+            });
         }
     }
 

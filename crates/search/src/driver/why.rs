@@ -1,0 +1,85 @@
+//! Explains a finding by the nearest execution that passes.
+//!
+//! Two dependent steps of the counterexample that could have come in the other order are a candidate. They are tried
+//! from the end of the counterexample backwards: the steps before the earlier one, the steps after it that do not
+//! depend on it, then the later one, then everything else in the old order and on to the end. The first such execution
+//! without any problem shows which decision matters.
+
+use crate::driver::control::PathStep;
+use crate::driver::replay::Walk;
+use std::time::{Duration, Instant};
+use whippet_model::{Branch, Clocks, Decides, MachineError, Name, Program, StepDescription, Trace};
+
+/// The number of reversals that are tried.
+const TRIES: usize = 200;
+
+/// The time after which no further reversal is tried.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Finds the nearest execution without a problem, for the counterexample `path` whose steps are described by `story`.
+pub(crate) fn decides<P: Program>(
+    program: &P,
+    path: &[PathStep],
+    story: &[StepDescription],
+) -> Result<Option<Decides>, MachineError> {
+    let began = Instant::now();
+    let Some(walk) = Walk::of(program, path.iter().map(|step| (step.thread, step.branch)))? else { return Ok(None) };
+    if walk.depth() > 2_000 {
+        return Ok(None);
+    }
+    let clocks = walk.clocks();
+    let pairs = (0..path.len()).rev().flat_map(|later| candidates(&clocks, later).map(move |earlier| (earlier, later)));
+    for (earlier, later) in pairs.take(TRIES) {
+        if began.elapsed() > PATIENCE {
+            break;
+        }
+        if let Some(passing) = other_order(program, path, &clocks, earlier, later)? {
+            let [first, second] = [earlier, later].map(|at| Some(at as u32).filter(|_| at < story.len()));
+            let text =
+                format!("If «{}» had come before «{}», all would hold.", told(&story[later]), told(&story[earlier]));
+            return Ok(Some(Decides { first, second, text, passing }));
+        }
+    }
+    Ok(None)
+}
+
+/// Describes a step with its sender.
+fn told(step: &StepDescription) -> String {
+    let from = step.from.as_ref().map_or_else(String::new, |from| format!(" from {from}"));
+    format!("{} {}{from}", step.actor, step.action)
+}
+
+/// Returns the earlier steps that `later` may be in a race with, the nearest first: conflicting steps, and all earlier
+/// steps of the same actor.
+fn candidates(clocks: &Clocks, later: usize) -> impl Iterator<Item = usize> {
+    let mut earlier: Vec<usize> = clocks.races(later).iter().map(|&at| at as usize).collect();
+    let mut own = clocks.previous(later);
+    while let Some(at) = own {
+        earlier.push(at);
+        own = clocks.previous(at);
+    }
+    earlier.sort_unstable();
+    earlier.dedup();
+    earlier.into_iter().rev()
+}
+
+/// Executes the counterexample with two steps in the other order, to its end. Returns the trace if that is possible and
+/// shows no problem.
+fn other_order<P: Program>(
+    program: &P,
+    path: &[PathStep],
+    clocks: &Clocks,
+    earlier: usize,
+    later: usize,
+) -> Result<Option<Trace>, MachineError> {
+    let independent = (earlier + 1..later).filter(|&at| !clocks.before(earlier, at));
+    let first = (0..earlier).chain(independent).chain([later]);
+    let steps: Vec<(Name, Branch)> = first.map(|at| (path[at].thread, path[at].branch)).collect();
+    let Some(mut walk) = Walk::of(program, steps)? else { return Ok(None) };
+    walk.finish(path, 2 * path.len() + 1_000)?;
+    if !walk.ends() || !walk.problems().is_empty() {
+        return Ok(None);
+    }
+    let story = walk.describe_steps();
+    Ok(Some(walk.trace(&story)))
+}
