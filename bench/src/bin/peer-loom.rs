@@ -36,17 +36,17 @@ impl ThreadTool for Loom {
 
     fn send(to: &Mailbox, message: Msg<Mailbox>) {
         let (queue, arrived) = &*to.0;
-        queue.lock().expect("nobody panics").push_back(message);
+        queue.lock().expect("no thread panics").push_back(message);
         arrived.notify_one();
     }
 
     fn take(inbox: &Mailbox) -> Msg<Mailbox> {
         let (queue, arrived) = &*inbox.0;
-        let mut queue = queue.lock().expect("nobody panics");
+        let mut queue = queue.lock().expect("no thread panics");
         loop {
             match queue.pop_front() {
                 Some(message) => return message,
-                None => queue = arrived.wait(queue).expect("nobody panics"),
+                None => queue = arrived.wait(queue).expect("no thread panics"),
             }
         }
     }

@@ -42,7 +42,7 @@ pub(crate) const MAX_RANDOM: i64 = Branch::VALUES as i64;
 /// The maximum nesting depth of functions and synchronous calls.
 pub(crate) const MAX_NESTING: u32 = 20_000;
 
-/// What an evaluation needs to know of the objects that exist.
+/// The objects of the running program, as seen by an evaluation.
 pub(crate) trait Objects {
     /// Returns the class of an object.
     fn class_of(&self, object: u32) -> u32;

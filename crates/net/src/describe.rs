@@ -141,7 +141,7 @@ impl NetMachine {
         }
     }
 
-    /// Describes a match, e.g. "hands 1 of rank 2 to rank 0's receive from any source with tag 3 (action 4)".
+    /// Describes a match, e.g. "delivers 1 of rank 2 to rank 0's receive from any source with tag 3 (action 4)".
     fn match_text(&self, port: u32, index: u32, message: Message) -> String {
         let state = &self.ports[port as usize];
         let (send, receive) = (state.sent(message).step as usize, &state.receives[index as usize]);
@@ -262,7 +262,7 @@ impl NetMachine {
                     let (mutex, rank) = self.request(step);
                     let queue = &self.mutexes[mutex as usize];
                     let first = queue.unlocks[..rank as usize].iter().position(Option::is_none);
-                    let owner = first.map_or("nobody", |i| self.label_of(queue.locks[i] as usize));
+                    let owner = first.map_or("no process", |i| self.label_of(queue.locks[i] as usize));
                     let holder =
                         if owner == self.label(process) { "it holds itself" } else { &format!("{owner} holds") };
                     format!("mutex {}, which {holder}", self.mutex_names[mutex as usize])

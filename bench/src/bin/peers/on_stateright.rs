@@ -140,7 +140,7 @@ pub(crate) fn run(workload: Workload, most: u64) -> Counts {
         .actors(actors)
         .init_network(network)
         // Without a property that holds, the checker would stop at once.
-        .property(Expectation::Always, "nobody has crashed", |_, state| !state.crashed.contains(&true))
+        .property(Expectation::Always, "no actor has crashed", |_, state| !state.crashed.contains(&true))
         .checker()
         .target_state_count(most as usize)
         .spawn_dfs()

@@ -26,7 +26,7 @@ impl Checker {
         }
         let (key, value) = (self.types.fresh(), self.types.fresh());
         let pair = data(self, "Pair", [key.clone(), value.clone()].into());
-        self.want(name.span, &item, &pair)?;
+        self.expect_type(name.span, &item, &pair)?;
         let map = code::Expr::Builtin(crate::builtins::Builtin::MapOf, Box::new([list]), at);
         Ok((map, data(self, "Map", [key, value].into())))
     }
@@ -62,7 +62,7 @@ impl Checker {
         };
         let with: Vec<Ty> = info.generics.iter().map(|_| self.types.fresh()).collect();
         let wanted: Vec<Ty> = info.params.iter().map(|ty| self.types.instantiate(ty, &info.generics, &with)).collect();
-        let handed = self.handed_over(body, name, &info, functions)?;
+        let handed = self.function_arguments(body, name, &info, functions)?;
         let args = self.args(body, name, args, &wanted)?;
         let result = self.types.instantiate(&info.result, &info.generics, &with);
         if let Some(builtin) = info.builtin {
@@ -74,7 +74,7 @@ impl Checker {
         {
             let outermost = self.instances.is_empty();
             self.instance(&info, &types, &with.into()).map_err(|diagnostic| {
-                if outermost { unsuitable(written, functions, &diagnostic) } else { diagnostic }
+                if outermost { unsuitable_function(written, functions, &diagnostic) } else { diagnostic }
             })?;
         }
         all.extend(args);
@@ -119,7 +119,7 @@ impl Checker {
     }
 
     /// Returns the function arguments of a call as values, with their types as far as they are known.
-    fn handed_over(
+    fn function_arguments(
         &mut self,
         body: &mut BodyBuilder,
         name: &Ident,
@@ -127,7 +127,7 @@ impl Checker {
         functions: &[FunArg],
     ) -> Check<Vec<(code::Expr, Option<FunctionTy>)>> {
         if functions.is_empty() && body.own.as_ref() == Some(&name.text) {
-            return Ok(body.functions.iter().map(FunctionParam::hand_on).collect());
+            return Ok(body.functions.iter().map(FunctionParam::forward_parameters).collect());
         }
         if functions.len() != info.functions {
             let message = format!("`{}` takes {} functions, not {}", name.text, info.functions, functions.len());
@@ -140,7 +140,7 @@ impl Checker {
         match function {
             FunArg::Name(name) => {
                 if let Some(passed) = body.functions.iter().find(|passed| passed.name == name.text) {
-                    return Ok(passed.hand_on());
+                    return Ok(passed.forward_parameters());
                 }
                 let Some(info) = self.names.functions.get(&name.text).cloned() else {
                     return Err(unknown("function", name, self.names.functions.keys()));
@@ -199,13 +199,13 @@ impl Checker {
 
 impl FunctionParam {
     /// Returns the function as an argument of another call.
-    fn hand_on(&self) -> (code::Expr, Option<FunctionTy>) {
+    fn forward_parameters(&self) -> (code::Expr, Option<FunctionTy>) {
         (code::Expr::Local(self.slot), self.ty.clone())
     }
 }
 
 /// Returns the diagnostic that functions do not suit the function they are passed to: `diagnostic` is in its body.
-fn unsuitable(name: &Ident, functions: &[FunArg], diagnostic: &Diagnostic) -> Diagnostic {
+fn unsuitable_function(name: &Ident, functions: &[FunArg], diagnostic: &Diagnostic) -> Diagnostic {
     let (span, these) = match functions {
         [FunArg::Name(function)] => (function.span, "this function"),
         [FunArg::Lambda(params, inner)] => {

@@ -29,24 +29,24 @@ impl Checker {
         self.type_names(file);
         for interface in &file.interfaces {
             let result = self.interface(interface);
-            self.keep(result);
+            self.record_error(result);
         }
         self.close_supers(file);
         for exception in &file.exceptions {
             let result = self.constructor(exception, &Rc::from([]), &self.exception_type());
-            self.keep(result);
+            self.record_error(result);
         }
         for data in &file.data {
             let result = self.data_type(data);
-            self.keep(result);
+            self.record_error(result);
         }
         for function in &file.functions {
             let result = self.function(function);
-            self.keep(result);
+            self.record_error(result);
         }
         for class in &file.classes {
             let result = self.class(class);
-            self.keep(result);
+            self.record_error(result);
         }
     }
 
@@ -61,17 +61,17 @@ impl Checker {
             self.new_class("main".into());
         }
         for data in &file.data {
-            if self.free(&data.name) {
+            if self.is_unused_name(&data.name) {
                 self.new_data(data.name.text.clone(), data.generics.len());
             }
         }
         for (name, generics, ty) in &file.synonyms {
-            if self.free(name) {
+            if self.is_unused_name(name) {
                 self.synonyms.insert(name.text.clone(), (generics.clone(), ty.clone()));
             }
         }
         for interface in &file.interfaces {
-            if self.free(&interface.name) {
+            if self.is_unused_name(&interface.name) {
                 self.new_interface(interface.name.text.clone());
             }
         }
@@ -110,7 +110,7 @@ impl Checker {
 
     /// Returns `true` if the program has no type of this name yet, and reports a diagnostic otherwise. A library type of
     /// this name is hidden.
-    fn free(&mut self, name: &Ident) -> bool {
+    fn is_unused_name(&mut self, name: &Ident) -> bool {
         let text = &name.text;
         let library = &mut self.library;
         if self.data.get(text).is_some_and(|(number, _)| library.data.get(text) == Some(number)) {

@@ -17,7 +17,7 @@ impl Checker {
     pub(super) fn right_hand_side(&mut self, body: &mut BodyBuilder, value: &Expr, dest: Dest, at: u32) -> Check<Ty> {
         match &value.kind {
             ExprKind::Get(future) => {
-                self.may_wait(body, value.span)?;
+                self.check_may_wait(body, value.span)?;
                 let (code, ty) = self.expr(body, future)?;
                 let inner = self.future_of(future.span, &ty)?;
                 body.emit(Instr::Get(dest, code), at);
@@ -39,7 +39,7 @@ impl Checker {
                     let result = self.method_call(body, CallKind::Send, object, method, args, dest, at)?;
                     return Ok(Ty::Future(Rc::new(result)));
                 }
-                self.may_wait(body, value.span)?;
+                self.check_may_wait(body, value.span)?;
                 let slot = body.slot("the call")?;
                 let result = self.method_call(body, CallKind::Send, object, method, args, Dest::Local(slot), at)?;
                 let future = code::Expr::Local(slot);
@@ -104,7 +104,7 @@ impl Checker {
             ExprKind::Get(_) | ExprKind::New { .. } | ExprKind::Send { .. } | ExprKind::Invoke { .. } => {
                 let slot = body.slot("the result")?;
                 let found = self.right_hand_side(body, value, Dest::Local(slot), at)?;
-                self.want(value.span, &found, wanted)?;
+                self.expect_type(value.span, &found, wanted)?;
                 Ok(code::Expr::Local(slot))
             }
             _ => self.expr_of(body, value, wanted),
@@ -112,7 +112,7 @@ impl Checker {
     }
 
     pub(super) fn await_stmt(&mut self, body: &mut BodyBuilder, guards: &[Guard], span: Span, at: u32) -> Check<()> {
-        self.may_wait(body, span)?;
+        self.check_may_wait(body, span)?;
         let mut futures = Vec::new();
         let mut holds: Option<code::Expr> = None;
         for guard in guards {

@@ -19,7 +19,7 @@ impl Checker {
     /// Checks an expression that must have type `wanted`.
     pub(super) fn expr_of(&mut self, body: &mut BodyBuilder, expr: &Expr, wanted: &Ty) -> Check<code::Expr> {
         let (code, ty) = self.expr(body, expr)?;
-        self.want(expr.span, &ty, wanted)?;
+        self.expect_type(expr.span, &ty, wanted)?;
         Ok(code)
     }
 
@@ -122,7 +122,7 @@ impl Checker {
         let (code, ty) = self.expr(body, inner)?;
         let ty = match operator {
             Unary::Not => {
-                self.want(inner.span, &ty, &Ty::Bool)?;
+                self.expect_type(inner.span, &ty, &Ty::Bool)?;
                 Ty::Bool
             }
             Unary::Minus => self.numeric(inner.span, &ty)?,
@@ -135,7 +135,7 @@ impl Checker {
             number @ (Ty::Int | Ty::Rat | Ty::Float) => Ok(number),
             Ty::Any => Ok(Ty::Any),
             Ty::Var(_) => {
-                self.want(span, ty, &Ty::Int)?;
+                self.expect_type(span, ty, &Ty::Int)?;
                 Ok(Ty::Int)
             }
             other => Err(Diagnostic::new(span, format!("expected a number, found type {}", self.types.show(&other)))
@@ -155,8 +155,8 @@ impl Checker {
         let (b, second) = self.expr(body, right)?;
         let ty = match operator {
             Binary::And | Binary::Or | Binary::Implies | Binary::Equiv => {
-                self.want(left.span, &first, &Ty::Bool)?;
-                self.want(right.span, &second, &Ty::Bool)?;
+                self.expect_type(left.span, &first, &Ty::Bool)?;
+                self.expect_type(right.span, &second, &Ty::Bool)?;
                 Ty::Bool
             }
             Binary::Eq | Binary::Ne | Binary::Lt | Binary::Gt | Binary::Le | Binary::Ge => {

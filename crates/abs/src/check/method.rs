@@ -16,7 +16,7 @@ impl Checker {
         }
         for function in &file.functions {
             let result = self.function_body(function);
-            self.keep(result);
+            self.record_error(result);
         }
         for class in &file.classes {
             let number = self.classes[&class.name.text];
@@ -50,7 +50,7 @@ impl Checker {
         self.add_class(&class.name.text, number, init);
         for method in &class.methods {
             let result = self.method_body(class, method, number);
-            self.keep(result);
+            self.record_error(result);
         }
         let run = self.method_names.get("run").copied();
         let written = self.code.classes.last_mut().expect("the class was added above");
@@ -100,7 +100,7 @@ impl Checker {
                 Some(value) => self.expr_of(&mut body, value, &ty),
                 None => self.default(&ty, &param.name),
             };
-            if let Some(code) = self.keep(code) {
+            if let Some(code) = self.record_error(code) {
                 body.code.push(Instr::Set(Dest::Field(field as u16), code));
                 let place = self.place(param.name.span);
                 body.places.push(place);

@@ -260,7 +260,7 @@ impl Checker {
     }
 
     /// Returns the value of a successful check, or records its diagnostic.
-    fn keep<T>(&mut self, result: Check<T>) -> Option<T> {
+    fn record_error<T>(&mut self, result: Check<T>) -> Option<T> {
         match result {
             Ok(value) => Some(value),
             Err(diagnostic) => {
@@ -315,8 +315,8 @@ impl Checker {
         }
     }
 
-    fn want(&mut self, span: Span, actual: &Ty, wanted: &Ty) -> Check<()> {
-        if self.types.fits(actual, wanted) { Ok(()) } else { Err(self.mismatch(span, actual, wanted)) }
+    fn expect_type(&mut self, span: Span, actual: &Ty, wanted: &Ty) -> Check<()> {
+        if self.types.is_assignable(actual, wanted) { Ok(()) } else { Err(self.mismatch(span, actual, wanted)) }
     }
 }
 

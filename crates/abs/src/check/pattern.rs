@@ -13,11 +13,11 @@ impl Checker {
         Ok(match &pattern.kind {
             PatternKind::Any => code::Pattern::Any,
             PatternKind::Int(digits) => {
-                self.want(pattern.span, &Ty::Int, ty)?;
+                self.expect_type(pattern.span, &Ty::Int, ty)?;
                 self.constant_pattern(digits)
             }
             PatternKind::Str(text) => {
-                self.want(pattern.span, &Ty::Str, ty)?;
+                self.expect_type(pattern.span, &Ty::Str, ty)?;
                 let code::Expr::Const(k) = self.constant(Const::Str(text.clone())) else { unreachable!() };
                 code::Pattern::Const(k)
             }
@@ -55,7 +55,7 @@ impl Checker {
     ) -> Check<code::Pattern> {
         if ["True", "False", "Unit"].contains(&&*name.text) {
             let (expr, found) = self.construct(body, name, &[])?;
-            self.want(span, &found, ty)?;
+            self.expect_type(span, &found, ty)?;
             let code::Expr::Const(k) = expr else { unreachable!("internal error: a truth value is not a constant") };
             return Ok(code::Pattern::Const(k));
         }
@@ -68,7 +68,7 @@ impl Checker {
         }
         let with: Vec<Ty> = info.generics.iter().map(|_| self.types.fresh()).collect();
         let whole = self.types.instantiate(&info.result, &info.generics, &with);
-        self.want(span, &whole, ty)?;
+        self.expect_type(span, &whole, ty)?;
         let mut written = Vec::new();
         for (arg, ty) in args.iter().zip(&*info.args) {
             let ty = self.types.instantiate(ty, &info.generics, &with);

@@ -8,7 +8,7 @@ use crate::source::Span;
 use crate::syntax::ast::{Binary, Expr, Ident, Pattern, Stmt, StmtKind, TypeUse};
 use std::rc::Rc;
 
-/// The target of a jump that is not known yet (see [`BodyBuilder::land`]).
+/// The target of a jump that is not known yet (see [`BodyBuilder::set_jump_target`]).
 pub(super) const LATER: u32 = u32::MAX;
 
 impl BodyBuilder {
@@ -23,7 +23,7 @@ impl BodyBuilder {
     }
 
     /// Sets the target of a jump emitted earlier to the next instruction.
-    pub(super) fn land(&mut self, at: usize) {
+    pub(super) fn set_jump_target(&mut self, at: usize) {
         let here = self.here();
         match &mut self.code[at] {
             Instr::Jump(to)
@@ -53,7 +53,7 @@ impl Checker {
                     // Declare the variable anyway, so that its uses are not reported as diagnostics.
                     let ty = self.ty(ty, &[]).unwrap_or(Ty::Any);
                     let declared = body.declare(&name.text, ty);
-                    self.keep(declared);
+                    self.record_error(declared);
                 }
             }
         }
@@ -96,11 +96,11 @@ impl Checker {
                 self.inner(body, yes);
                 if let Some(no) = no {
                     let end = body.emit(Instr::Jump(LATER), at);
-                    body.land(branch);
+                    body.set_jump_target(branch);
                     self.inner(body, no);
-                    body.land(end);
+                    body.set_jump_target(end);
                 } else {
-                    body.land(branch);
+                    body.set_jump_target(branch);
                 }
             }
             StmtKind::While(condition, inner) => {
@@ -109,7 +109,7 @@ impl Checker {
                 let exit = body.emit(Instr::JumpUnless(condition, LATER), at);
                 self.inner(body, inner);
                 body.emit(Instr::Jump(start), at);
-                body.land(exit);
+                body.set_jump_target(exit);
             }
             StmtKind::Foreach(item, index, list, inner) => self.foreach(body, item, index.as_ref(), list, inner, at)?,
             StmtKind::Case(subject, branches) => {
@@ -121,7 +121,7 @@ impl Checker {
             }
             StmtKind::Try(inner, branches, finally) => self.try_stmt(body, inner, branches, finally.as_deref(), at)?,
             StmtKind::Suspend => {
-                self.may_wait(body, statement.span)?;
+                self.check_may_wait(body, statement.span)?;
                 body.emit(Instr::Suspend, at);
             }
             StmtKind::Await(guards) => self.await_stmt(body, guards, statement.span, at)?,
@@ -133,7 +133,7 @@ impl Checker {
         Ok(())
     }
 
-    pub(super) fn may_wait(&self, body: &BodyBuilder, span: Span) -> Check<()> {
+    pub(super) fn check_may_wait(&self, body: &BodyBuilder, span: Span) -> Check<()> {
         match body.init {
             true => Err(Diagnostic::new(span, "an object cannot wait during its initialization")
                 .help("move this into the method `run`, which starts automatically after the object is created")),
@@ -158,7 +158,7 @@ impl Checker {
         match value {
             Some(value) => {
                 let found = self.right_hand_side(body, value, dest, at)?;
-                self.want(value.span, &found, &ty)?;
+                self.expect_type(value.span, &found, &ty)?;
             }
             None => {
                 let value = self.default(&ty, name)?;
@@ -193,7 +193,7 @@ impl Checker {
             },
         };
         let found = self.right_hand_side(body, value, dest, at)?;
-        self.want(value.span, &found, &ty)
+        self.expect_type(value.span, &found, &ty)
     }
 
     pub(super) fn number(&mut self, number: i64) -> code::Expr {
@@ -232,7 +232,7 @@ impl Checker {
         }
         self.inner(body, inner);
         body.emit(Instr::Jump(start), at);
-        body.land(exit);
+        body.set_jump_target(exit);
         body.scope.truncate(mark);
         Ok(())
     }
@@ -253,11 +253,11 @@ impl Checker {
             let next = body.emit(Instr::Match(slot, pattern, LATER), at);
             self.inner(body, statement);
             ends.push(body.emit(Instr::Jump(LATER), at));
-            body.land(next);
+            body.set_jump_target(next);
             body.scope.truncate(mark);
         }
         body.emit(otherwise, at);
-        ends.into_iter().for_each(|end| body.land(end));
+        ends.into_iter().for_each(|end| body.set_jump_target(end));
         Ok(())
     }
 }

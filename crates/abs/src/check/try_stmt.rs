@@ -72,11 +72,11 @@ impl Checker {
         body.tries.pop();
         body.emit(Instr::EndTry, at);
         let end = body.emit(Instr::Jump(LATER), at);
-        body.land(handler);
+        body.set_jump_target(handler);
         let exception = Ty::Data(self.library_data("Exception"), Rc::from([]));
         let again = Instr::Throw(code::Expr::Local(caught));
         let written = self.branches(body, caught, &exception, branches, again, at);
-        body.land(end);
+        body.set_jump_target(end);
         if let Some((last, how, value, handler)) = outer {
             self.finally(body, last, how, value, handler, at);
         }
@@ -91,18 +91,18 @@ impl Checker {
         let (normally, throwing) = (self.number(NORMALLY), self.number(THROWING));
         body.emit(Instr::Set(Dest::Local(how), normally), at);
         let enter = body.emit(Instr::Jump(LATER), at);
-        body.land(handler);
+        body.set_jump_target(handler);
         body.emit(Instr::Set(Dest::Local(how), throwing), at);
-        body.land(enter);
-        returns.into_iter().for_each(|jump| body.land(jump));
+        body.set_jump_target(enter);
+        returns.into_iter().for_each(|jump| body.set_jump_target(jump));
         self.inner(body, last);
         let kept = code::Expr::Local(value);
         let otherwise = self.unless(body, how, THROWING, at);
         body.emit(Instr::Throw(kept.clone()), at);
-        body.land(otherwise);
+        body.set_jump_target(otherwise);
         let otherwise = self.unless(body, how, RETURNING, at);
         self.leave(body, kept, at);
-        body.land(otherwise);
+        body.set_jump_target(otherwise);
     }
 
     fn unless(&mut self, body: &mut BodyBuilder, how: u16, is: i64, at: u32) -> usize {

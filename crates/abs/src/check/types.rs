@@ -83,15 +83,15 @@ impl Types {
     }
 
     /// Returns `true` if a value of type `actual` can be used where `wanted` is required. Binds type variables.
-    pub(crate) fn fits(&mut self, actual: &Ty, wanted: &Ty) -> bool {
+    pub(crate) fn is_assignable(&mut self, actual: &Ty, wanted: &Ty) -> bool {
         if let Ty::Var(var) = *wanted
             && let Some(bound) = self.vars[var as usize].clone()
         {
-            if self.fits(actual, &bound) {
+            if self.is_assignable(actual, &bound) {
                 return true;
             }
             let actual = self.known(actual);
-            if !matches!(bound, Ty::Var(_)) && self.fits(&bound, &actual) {
+            if !matches!(bound, Ty::Var(_)) && self.is_assignable(&bound, &actual) {
                 self.vars[var as usize] = Some(actual);
                 return true;
             }
@@ -105,22 +105,22 @@ impl Types {
             (Ty::Int, Ty::Rat) | (Ty::Null, Ty::Interface(_) | Ty::Future(_)) => true,
             (Ty::Interface(a), Ty::Interface(b)) => self.supers[a as usize].contains(&b),
             (Ty::Class(a), Ty::Interface(b)) => self.implements[a as usize].contains(&b),
-            (Ty::Data(a, xs), Ty::Data(b, ys)) => a == b && xs.iter().zip(&*ys).all(|(x, y)| self.fits(x, y)),
-            (Ty::Future(a), Ty::Future(b)) => self.fits(&a, &b),
+            (Ty::Data(a, xs), Ty::Data(b, ys)) => a == b && xs.iter().zip(&*ys).all(|(x, y)| self.is_assignable(x, y)),
+            (Ty::Future(a), Ty::Future(b)) => self.is_assignable(&a, &b),
             (actual, wanted) => actual == wanted,
         }
     }
 
     /// Returns `true` if two types can be used in place of each other. Binds type variables.
     pub(crate) fn same(&mut self, a: &Ty, b: &Ty) -> bool {
-        self.fits(a, b) && self.fits(b, a)
+        self.is_assignable(a, b) && self.is_assignable(b, a)
     }
 
     /// Returns the more general of two types, or `None` if neither fits the other.
     pub(crate) fn join(&mut self, a: &Ty, b: &Ty) -> Option<Ty> {
-        if self.fits(b, a) {
+        if self.is_assignable(b, a) {
             Some(a.clone())
-        } else if self.fits(a, b) {
+        } else if self.is_assignable(a, b) {
             Some(b.clone())
         } else {
             None

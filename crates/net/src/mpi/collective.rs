@@ -47,7 +47,7 @@ impl<T: Clone + Debug + 'static> Rank<T> {
     ///
     /// ```
     /// use whippet_net::mpi::World;
-    /// let net = World::new(3).program("told", async |mpi| {
+    /// let net = World::new(3).program("broadcast", async |mpi| {
     ///     let told = mpi.bcast(1, 10 * mpi.rank()).await;
     ///     assert_eq!(told, 10);
     /// });

@@ -35,7 +35,7 @@ use std::sync::Arc;
 /// let [zero, eager] = [Buffering::Zero, Buffering::Eager].map(|buffering| {
 ///     whippet_search::explore(exchange(buffering).into(), &Default::default(), &()).unwrap().findings.len()
 /// });
-/// assert_eq!((zero, eager), (1, 0), "without buffers, everybody waits for ever");
+/// assert_eq!((zero, eager), (1, 0), "without buffers, all ranks wait forever");
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Default)]
 pub enum Buffering {
