@@ -514,10 +514,14 @@ impl Execution {
         asked
     }
 
-    /// Implements [`choose`](crate::choose).
+    /// Implements [`choose`](crate::choose). A choice that a [`Branch`] cannot hold ends the run without a verdict.
     pub(crate) fn choose(&mut self, ways: u32) -> u32 {
         let k = self.record.arities.len();
-        if ways < 2 || k >= Branch::DIGITS || ways >= Branch::VALUES {
+        if ways < 2 {
+            return 0;
+        }
+        if k >= Branch::DIGITS || ways >= Branch::VALUES {
+            self.misuse.get_or_insert_with(|| too_many_ways(k, ways));
             return 0;
         }
         self.tell_taking_apart();
@@ -543,6 +547,18 @@ impl Execution {
             self.numbers.len() - 1
         })
     }
+}
+
+/// Returns the error for a choice that is not explored: the run ends without a verdict.
+fn too_many_ways(made: usize, ways: u32) -> String {
+    format!(
+        "one step of a task makes choice number {} among {ways} branches; at most {} choices in one step, each among fewer \
+         than {} branches, are explored\n  usual cause: a `select!` without `biased` that is polled many times without \
+         waiting: add `biased;`, or let the task wait in between",
+        made + 1,
+        Branch::DIGITS,
+        Branch::VALUES
+    )
 }
 
 /// Calls `touch` with the reads of a check for readiness.
