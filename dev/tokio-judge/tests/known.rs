@@ -108,6 +108,22 @@ fn channels() -> Vec<Known> {
             "0[2:0]  1[sent]",
         ),
         missed(
+            "a closed channel has not ended while a sender that waited holds a place",
+            mpsc(),
+            vec![
+                vec![
+                    Op::TryRecv(0),
+                    Op::Close(0),
+                    Op::Select {
+                        biased: false,
+                        branches: vec![Leaf::Now(Box::new(Op::Close(0))), Leaf::Now(Box::new(Op::TryRecv(0)))],
+                    },
+                ],
+                vec![Op::Await(Leaf::Send(0)), Op::Await(Leaf::Send(0))],
+            ],
+            "0[102 1:empty]  1[sent closed]",
+        ),
+        missed(
             "a broadcast is heard before the next one",
             vec![Object::Broadcast { capacity: 1 }],
             vec![vec![Op::Broadcast(0), Op::Broadcast(0)], vec![Op::Await(Leaf::Heard(0))]],

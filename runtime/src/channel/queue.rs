@@ -307,6 +307,14 @@ impl<T> Queue<T> {
     fn sees(&self) {
         read(self.object.part(Part::Tail));
         read(self.senders.part());
+        if self.ends_with_slots() {
+            read(self.object.part(Part::Free));
+        }
+    }
+
+    /// Returns `true` if the end of the channel is visible only once all slots are free.
+    fn ends_with_slots(&self) -> bool {
+        self.state.with(|s| s.closed.is_some() && s.permits.is_some())
     }
 
     /// Returns the number of queued messages. Scheduling point.
@@ -373,8 +381,7 @@ impl<T> Source for Queue<T> {
             RECEIVE => {
                 out.push(self.object.part(Part::Tail));
                 out.push(self.senders.part());
-                // The end of a closed channel is visible once all slots are free.
-                if self.state.with(|s| s.closed.is_some() && s.permits.is_some()) {
+                if self.ends_with_slots() {
                     out.push(self.object.part(Part::Free));
                 }
             }
