@@ -5,18 +5,47 @@
 //! same step without an event of their own. The operations they perform on the way are *merged events* (identifiers
 //! call them asides): small events that the search sees only as a part of the step.
 //!
-//! In another execution, a merged event could be delayed until after operations of other tasks. These tasks observe
-//! the difference only if they touch the same object and no cause orders their access before or after the merged
-//! event. Therefore each merged event records its footprint and its causes. If two merged events, or a merged event
-//! and an event, of different tasks have conflicting touches and neither happens after the other *by causes alone*,
-//! the merged events need steps of their own. The names that identify them are learnt, and the search restarts. As
-//! long as no such pair occurs, a merged event commutes with every operation that could come between it and the
-//! previous operation of its task, so it can be treated as a part of that operation.
+//! # Lemma
 //!
-//! The check needs to examine only the executions that are run: the operation that would come in between is also
-//! present, and touches the same object, in the execution in which the merged event is not delayed. This holds
-//! because merged events only read, add, take items that are reserved for their task, or close an object; none of
-//! these disables another task.
+//! Let m be a merged event of task t, and p the last operation of t or of another task that m happens after by causes.
+//! Assume, for every execution that the search runs:
+//! 1. *Footprint.* m touches every object whose state it reads or changes, and its result depends on these alone.
+//! 2. *No conflict.* Whenever another task touches one of these objects in conflict with m, one of the two happens
+//!    after the other by causes alone.
+//! 3. *No disabling.* m disables no operation of another task, and none of another task disables m once p has happened.
+//! 4. *Causes.* A wait that m completes happens after m and after everything that m happens after, not only after the
+//!    step in which m is merged ([`crate::before_this`]).
+//!
+//! Then each execution in which operations of other tasks come between p and m has the same trace as one in which m
+//! follows p at once. So the search may treat m as a part of p's step.
+//!
+//! *Proof sketch.* Let o be the operation directly before m in an execution where m is delayed, o ≠ p and not of t. o
+//! does not happen before m by causes: p is the last such operation. If o touches no object of m in conflict, o and m
+//! commute (1), both stay enabled (3), and waits that either completes have the same causes (4); exchange them and go
+//! on by induction on the number of operations between p and m. If it does, o is also possible, with the same touch,
+//! in an execution that is run: the one in which m is not delayed, because m does not disable o (3), and operations
+//! that o happens after are not after m. There the pair is in conflict and not ordered by causes, against (2). ∎
+//!
+//! (2) is checked here for each execution that is run. Each merged event records its footprint and its causes; if a
+//! pair is in conflict and unordered, the names of the merged event are learnt as needing their own event, and the
+//! search restarts. (1), (3) and (4) are properties of the operations. They hold by these cases, which every merged
+//! operation names:
+//!
+//! * **Case 1, take.** Completes a wait whose item is reserved for t: only t can take it, and it stays. The touches
+//!   are reads of the other objects of the same wait and an addition to what is freed. (`grant.rs`, [`pass`].)
+//! * **Case 2, add.** Adds to objects in a way that commutes with other additions: the drop of a sender, the send or
+//!   drop of a oneshot's sender, the end of a task. It only enables. (`events.rs`, [`stands_out`].)
+//! * **Case 3, read.** Reads without waiting and changes nothing of others: `try_recv` unless a sender may wait for
+//!   the slot, the clock, the beginning of a biased select or of a join. (`events.rs`, [`quiet_event`].)
+//! * **Case 4, close.** Closes an object by the only task that can: others read `Closed` before they act on it, which
+//!   is in conflict; waits that it completes were not disabled before. (`events.rs`, [`quiet_event`].)
+//!
+//! An operation that fits none of these is an event: sends to a queue, requests for permits and their release,
+//! notifications, values of `watch` and `broadcast`, aborts, spawns that are observed, choices of the search.
+//!
+//! [`pass`]: crate::grant::pass
+//! [`stands_out`]: crate::stands_out
+//! [`quiet_event`]: crate::events::quiet_event
 //!
 //! A cause is the number of a step or, with one bit set, of a merged event ([`is_aside`]). The two are distinguished
 //! because an operation that happens after a step may happen before the merged events in that step.

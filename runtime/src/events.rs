@@ -47,7 +47,8 @@ pub fn event(action: Action) {
 /// Like [`event`], but merged into the running step unless `apart` or one of `watched` needs its own event. `apart`
 /// is learnt if another task can interleave between this operation and the previous one of its task. `watched` are
 /// the objects whose waiters the operation may enable; they are learnt if a task waits for one of them together with
-/// other objects. For operations that disable no other task: reads, and closing.
+/// other objects. For operations that disable no other task: reads (case 3 of the lemma in `asides.rs`), and closing
+/// (case 4).
 pub fn quiet_event(action: Action, apart: Name, watched: &[Name]) {
     let Some(x) = running() else { return crate::strays::about_to(action) };
     if x.every_event || x.groups.is_marked(apart) || watched.iter().any(|&name| x.groups.is_marked(name)) {
@@ -182,7 +183,8 @@ pub(crate) fn is_every_event() -> bool {
 
 /// Returns `true` if the next operation of the running task, which affects waiters for `watched`, needs its own
 /// event. Otherwise it is recorded as a merged event with additions to all of `seen_in`, and belongs to the running
-/// step; that is possible as long as causes order it with every access of other tasks to `seen_in`.
+/// step; that is possible as long as causes order it with every access of other tasks to `seen_in` (case 2 of the lemma
+/// in `asides.rs`).
 #[must_use]
 pub fn stands_out(watched: Name, seen_in: &[Name]) -> bool {
     // Outside a task, the caller reports the operation by `event`, which detects foreign threads (`strays.rs`).

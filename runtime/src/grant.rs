@@ -330,8 +330,8 @@ pub(crate) struct Hope {
     wait: u32,
 }
 
-/// Completes the wait of the running task at once if it is ready and can complete as a merged event; returns `true`
-/// then. The following operations of the task happen after the steps that made the wait ready. If the wait is not
+/// Completes the wait of the running task at once if it is ready and can complete as a merged event (case 1 of the
+/// lemma in `asides.rs`); returns `true` then. The following operations of the task happen after the steps that made the wait ready. If the wait is not
 /// ready yet, it is recorded in [`Execution::hopes`], and completes within the step that makes it ready.
 ///
 /// A task that waits for several objects reads all of these: it would have continued with another one if that had

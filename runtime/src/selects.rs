@@ -19,6 +19,7 @@ pub fn begins(place: Place, any_first: bool, acts: bool) -> bool {
         if any_first {
             event(action)
         } else {
+            // Case 3 of the lemma in `asides.rs`.
             quiet_event(action, name.mixed(1), &[])
         }
         // The first check belongs to this step.

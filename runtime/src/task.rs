@@ -350,6 +350,7 @@ fn run() {
     let (name, place) = (x.task().name, x.task().place);
     let tail = life.end().object.part(Part::Tail);
     let apart = x.task().label.is_main() || on_exit.is_some() || known && events::is_learnt(name);
+    // Case 2 of the lemma in `asides.rs`.
     let apart = apart || known && events::stands_out(tail, &[tail]) || x.every_event;
     if apart && !events::is_over() {
         events::event(Action::plain("ends", place));

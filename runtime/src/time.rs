@@ -16,6 +16,7 @@ pub fn now(place: Place) -> u64 {
         if x.task().live_waits().any(|wait| wait.armed && wait.exact) {
             event(action);
         } else {
+            // Case 3 of the lemma in `asides.rs`.
             quiet_event(action, place_name(place).mixed(0x434c_4f43), &[]);
         }
     }

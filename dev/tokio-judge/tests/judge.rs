@@ -1,4 +1,4 @@
-//! The shim and the reference model agree on a fixed sample, and on nearly all fresh programs.
+//! The shim and the reference model agree on a fixed sample, and on fresh programs.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -36,12 +36,10 @@ fn a_fixed_sample_agrees() {
     assert!(told.is_empty(), "{}", told.join("\n"));
 }
 
-/// The shim is known to differ on a few programs in a thousand: three of fifty would be something new.
 #[test]
-fn few_fresh_programs_differ() {
+fn fresh_programs_agree() {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("the clock is right").as_millis() as u64;
     println!("seeds {now} to {}", now + 49);
     let told = differences(now..now + 50);
-    println!("{}", told.join("\n"));
-    assert!(told.len() < 3, "seeds from {now}:\n{}", told.join("\n"));
+    assert!(told.is_empty(), "seeds from {now}:\n{}", told.join("\n"));
 }

@@ -115,6 +115,7 @@ impl Handles {
             return;
         }
         let watched = self.object.part(self.kind.watched);
+        // Case 2 of the lemma in `asides.rs`.
         if stands_out(watched, &[self.part()]) {
             event(Action::new(self.kind.drops, self.object, place));
             if is_over() {

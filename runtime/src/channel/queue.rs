@@ -172,6 +172,7 @@ impl<T> Queue<T> {
         }
         let closed = self.object.part(Part::Closed);
         let free = self.object.part(Part::Free);
+        // Case 4 of the lemma in `asides.rs`.
         quiet_event(Action::new("closes", self.object, place), closed.mixed(2), &[closed, free]);
         if is_over() {
             return;
@@ -283,10 +284,11 @@ impl<T> Queue<T> {
     /// Receives the first item without waiting. Scheduling point; merged if possible.
     pub fn try_take(&self, place: Place) -> Result<T, Refused> {
         let action = self.action("tries to receive", "from", place);
-        // If the slots may run out, a sender may wait for the one that is freed.
+        // If the slots may run out, a sender may wait for the one that is freed: no case of the lemma in `asides.rs`.
         if self.state.with(|s| s.permits.is_some()) && knows(self.scarce()) {
             event(action);
         } else {
+            // Case 3.
             quiet_event(action, self.object.part(Part::Head), &[]);
         }
         self.sees();

@@ -33,6 +33,7 @@ impl<T> Chan<T> {
     /// receiver is closed or the execution is over.
     fn end(&self, unsent: Option<T>, seen_in: &[Name], action: Action) -> Option<T> {
         let (tail, item) = (self.object.part(Part::Tail), self.object.part(Part::Item));
+        // Case 2 of the lemma in the runtime's `asides.rs`.
         let apart = stands_out(tail, seen_in);
         if apart {
             event(action);
@@ -67,6 +68,7 @@ impl<T> Chan<T> {
             return;
         }
         let closed = self.object.part(Part::Closed);
+        // Case 4.
         quiet_event(Action::new("closes", self.object, place), closed.mixed(2), &[closed]);
         write(closed);
         whippet_runtime::enables(closed, closed.mixed(1));
@@ -208,6 +210,7 @@ impl<T> Receiver<T> {
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         let Some(chan) = self.chan.clone() else { return Err(TryRecvError::Closed) };
         let action = Action::of::<T>("tries to receive", "from", chan.object, Location::caller());
+        // Case 3.
         quiet_event(action, chan.object.part(Part::Head), &[]);
         read(chan.object.part(Part::Tail));
         let ended = chan.state.with(|s| s.sent.is_some() || s.closed.is_some());
