@@ -285,7 +285,7 @@ impl<T> Queue<T> {
     pub fn try_take(&self, place: Place) -> Result<T, Refused> {
         let action = self.action("tries to receive", "from", place);
         // If the slots may run out, a sender may wait for the one that is freed: no case of the lemma in `asides.rs`.
-        if self.state.with(|s| s.permits.is_some()) && knows(self.scarce()) {
+        if knows(self.scarce()) && self.state.with(|s| s.permits.is_some()) {
             event(action);
         } else {
             // Case 3.

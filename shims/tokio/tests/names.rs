@@ -153,5 +153,5 @@ fn a_thread_of_the_operating_system_is_named() {
     });
     let error = program.explore(&Options::default(), &()).unwrap_err().to_string();
     assert!(error.contains("whippet does not model threads of the operating system"), "{error}");
-    assert!(error.contains(&format!("it sends i32 to oneshot 1 at tests/names.rs:{line}")), "{error}");
+    assert!(error.contains(&format!("it sends i32 to oneshot 1 at {}:{line}", file!())), "{error}");
 }
