@@ -6,7 +6,6 @@
 use crate::source::Source;
 use crate::syntax::ast::{Binary, Unary};
 use num_rational::BigRational;
-use rustc_hash::FxHashMap;
 
 /// A constant in the source.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -185,8 +184,8 @@ pub(crate) struct Class {
     pub(crate) fields: Vec<String>,
     /// The method that initializes the fields and runs the block of the class.
     pub(crate) init: u32,
-    /// The methods of the class, by the index of the name in [`Code::method_names`].
-    pub(crate) methods: FxHashMap<u32, u32>,
+    /// The methods of the class, each with the index of its name in [`Code::method_names`], sorted by name.
+    pub(crate) methods: Vec<(u32, u32)>,
     /// The method `run`, which starts automatically.
     pub(crate) run: Option<u32>,
     pub(crate) interfaces: Vec<u32>,
@@ -208,6 +207,15 @@ pub(crate) struct Code {
     pub(crate) classes: Vec<Class>,
     pub(crate) method_names: Vec<String>,
     pub(crate) interfaces: Vec<String>,
+}
+
+impl Class {
+    /// Returns the method with this name, if the class has it.
+    #[inline]
+    pub(crate) fn method(&self, name: u32) -> Option<u32> {
+        let at = self.methods.binary_search_by_key(&name, |&(known, _)| known).ok()?;
+        Some(self.methods[at].1)
+    }
 }
 
 impl Code {

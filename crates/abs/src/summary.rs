@@ -83,13 +83,13 @@ fn direct(code: &Code, method: usize) -> Summary {
 
 /// Returns the methods with this name in all classes: the class of the receiver is known only at run time.
 fn with_name(code: &Code, name: u32) -> impl Iterator<Item = u32> + '_ {
-    code.classes.iter().filter_map(move |class| class.methods.get(&name).copied())
+    code.classes.iter().filter_map(move |class| class.method(name))
 }
 
 fn own_calls(code: &Code, method: &crate::code::Method) -> Vec<u32> {
     let own = |instr: &Instr| match instr {
         Instr::Call { object: Expr::This, kind: CallKind::Invoke, method: name, .. } => {
-            code.classes[method.class as usize].methods.get(name).copied()
+            code.classes[method.class as usize].method(*name)
         }
         _ => None,
     };

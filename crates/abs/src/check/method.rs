@@ -5,7 +5,6 @@ use super::{BodyBuilder, Check, Checker};
 use crate::code::{self, Const, Dest, Instr};
 use crate::error::Diagnostic;
 use crate::syntax::ast;
-use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
 impl Checker {
@@ -54,7 +53,7 @@ impl Checker {
         }
         let run = self.method_names.get("run").copied();
         let written = self.code.classes.last_mut().expect("the class was added above");
-        written.run = run.and_then(|run| written.methods.get(&run).copied());
+        written.run = run.and_then(|run| written.method(run));
         if let Some(run) = written.run
             && self.code.methods[run as usize].params > 0
         {
@@ -77,7 +76,7 @@ impl Checker {
             name: name.into(),
             fields,
             init,
-            methods: FxHashMap::default(),
+            methods: Vec::new(),
             run: None,
             interfaces,
         });
@@ -135,7 +134,9 @@ impl Checker {
         self.block(&mut body, &method.body);
         let written = self.new_method(&signature.name.text, number, body, signature.params.len());
         let name = self.code.methods[written as usize].name;
-        self.code.classes[number as usize].methods.insert(name, written);
+        let methods = &mut self.code.classes[number as usize].methods;
+        let at = methods.partition_point(|&(known, _)| known < name);
+        methods.insert(at, (name, written));
         Ok(())
     }
 

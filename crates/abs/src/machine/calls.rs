@@ -26,7 +26,7 @@ impl AbsMachine {
         };
         let args = self.eval_all(cx, args)?;
         let class = self.objects[target as usize].class;
-        let found = cx.code.classes[class as usize].methods[&method];
+        let found = cx.code.classes[class as usize].method(method).expect("the checker found the method");
         let own = self.objects[target as usize].group == self.tasks[cx.task as usize].group;
         if kind == CallKind::Invoke && own {
             if cx.frames.len() >= MAX_NESTING as usize {

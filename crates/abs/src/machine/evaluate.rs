@@ -8,6 +8,7 @@ use crate::value::Value;
 use std::rc::Rc;
 
 impl AbsMachine {
+    #[inline]
     pub(super) fn eval(&mut self, cx: &mut StepContext, expr: &Expr) -> Result<Value, Thrown> {
         // Fast path for the most common expressions.
         match expr {
@@ -15,10 +16,12 @@ impl AbsMachine {
             Expr::Local(slot) => return Ok(frame(cx).locals[*slot as usize].clone()),
             _ => {}
         }
-        let locals = frame(cx).locals.len();
-        let result = self.with_eval(cx, |eval| eval.expr(expr));
-        frame(cx).locals.truncate(locals);
-        result
+        self.with_eval(cx, |eval| {
+            let locals = eval.stack.len();
+            let result = eval.expr(expr);
+            eval.stack.truncate(locals);
+            result
+        })
     }
 
     pub(super) fn matches(&mut self, cx: &mut StepContext, pattern: &Pattern, value: &Value) -> bool {
@@ -30,6 +33,7 @@ impl AbsMachine {
     }
 
     /// Calls `work` with an evaluator for the innermost frame, and records the fields that it reads.
+    #[inline]
     fn with_eval<T>(&mut self, cx: &mut StepContext, work: impl FnOnce(&mut Eval<'_>) -> T) -> T {
         let frame = cx.frames.last_mut().expect("a running task has a frame");
         let object = frame.object;
@@ -43,6 +47,7 @@ impl AbsMachine {
     }
 
     /// Creates an evaluator for code of an object with these variables.
+    #[inline]
     pub(super) fn evaluator<'a>(
         &'a self,
         object: u32,

@@ -190,6 +190,7 @@ impl AbsMachine {
     }
 }
 
+#[inline]
 pub(super) fn frame(cx: &mut StepContext) -> &mut Frame {
     cx.frames.last_mut().expect("a running task has a frame")
 }

@@ -49,9 +49,15 @@ impl Hasher for Hasher128 {
     }
 }
 
-/// The hash of a cell's content, once it has been computed.
+/// The hash of a cell's content, or zeros before it has been computed.
 #[derive(Debug, Default)]
-pub(super) struct HashCache(Cell<Option<[u64; 2]>>);
+pub(super) struct HashCache(Cell<[u64; 2]>);
+
+impl HashCache {
+    fn get(&self) -> Option<[u64; 2]> {
+        Some(self.0.get()).filter(|halves| *halves != [0, 0])
+    }
+}
 
 impl Value {
     /// Returns the cache of a cell, its number (the constructor or the function), and its parts.
@@ -70,7 +76,7 @@ fn content_hash(value: &Value) -> [u64; 2] {
     let mut chain = Vec::new();
     let mut next = Some(value);
     while let Some((cache, number, parts)) = next.and_then(Value::cell) {
-        if cache.0.get().is_some() {
+        if cache.get().is_some() {
             break;
         }
         chain.push((cache, number, parts));
@@ -82,9 +88,10 @@ fn content_hash(value: &Value) -> [u64; 2] {
         for part in parts {
             part.hash(&mut hasher);
         }
-        cache.0.set(Some(hasher.halves()));
+        let halves = hasher.halves();
+        cache.0.set(if halves == [0, 0] { [1, 0] } else { halves });
     }
-    value.cell().and_then(|(cache, ..)| cache.0.get()).expect("the loop computed it")
+    value.cell().and_then(|(cache, ..)| cache.get()).expect("the loop computed it")
 }
 
 impl Hash for Value {

@@ -23,8 +23,13 @@ impl PartialOrd for Value {
 }
 
 impl Ord for Value {
+    #[inline]
     fn cmp(&self, other: &Value) -> Ordering {
-        compare(self, other, &mut FxHashSet::default())
+        // Fast path for the most common comparison.
+        match (self, other) {
+            (Value::Int(x), Value::Int(y)) => x.cmp(y),
+            _ => compare(self, other, &mut FxHashSet::default()),
+        }
     }
 }
 
