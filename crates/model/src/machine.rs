@@ -50,6 +50,7 @@ pub enum Comparison {
 /// assert!(error.to_string().contains("usual causes: time, random numbers"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum MachineError {
     /// The program behaved differently from an earlier execution with the same messages in the same order.
     #[error(

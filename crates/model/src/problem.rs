@@ -13,6 +13,7 @@ use std::fmt;
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum FindingKind {
     /// User code panicked.
     Panic,
@@ -182,6 +183,7 @@ impl fmt::Display for StepDescription {
 /// assert_eq!(finding.schedule.decisions.len(), finding.counterexample.len());
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Finding {
     /// The kind of error.
     pub kind: FindingKind,
@@ -228,4 +230,30 @@ pub struct Decides {
     pub text: String,
     /// An execution in which the other order was taken and the error did not happen.
     pub passing: Trace,
+}
+
+impl Finding {
+    /// Creates the finding of a problem that this schedule reproduces, without a trace.
+    ///
+    /// ```
+    /// use whippet_model::{Finding, FindingKind, Name, Problem, Schedule};
+    /// let problem = Problem {
+    ///     kind: FindingKind::Panic,
+    ///     message: "no disk".into(),
+    ///     place: None,
+    ///     key: Name::ROOT,
+    ///     steps: vec![],
+    ///     warning: false,
+    ///     waits: vec![],
+    /// };
+    /// let schedule = Schedule { program: "files".into(), settings: Default::default(), decisions: vec![] };
+    /// let finding = Finding::new(problem, schedule, vec![], 1);
+    /// assert_eq!((finding.message.as_str(), finding.executions), ("no disk", 1));
+    /// ```
+    #[must_use]
+    pub fn new(problem: Problem, schedule: Schedule, counterexample: Vec<StepDescription>, executions: u64) -> Finding {
+        let Problem { kind, message, place, key, waits, .. } = problem;
+        let (trace, events) = (Trace::default(), Vec::new());
+        Finding { kind, message, place, key, schedule, counterexample, executions, trace, events, waits, decides: None }
+    }
 }

@@ -65,6 +65,7 @@ pub struct Schedule {
 /// assert!(error.to_string().ends_with("explore again to get a new one"));
 /// ```
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ScheduleError {
     /// The file is not JSON, or not of the expected structure.
     #[error("this is no schedule, or a damaged one: {0}")]

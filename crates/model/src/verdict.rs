@@ -49,6 +49,7 @@ impl Default for Limits {
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
+#[non_exhaustive]
 pub enum LimitHit {
     /// An execution had more steps than [`Limits::steps`].
     Steps,
@@ -185,7 +186,8 @@ pub struct Estimate {
 /// assert!(verdict.complete && verdict.findings.is_empty());
 /// assert_eq!(verdict.counters.executions, 1);
 /// ```
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Verdict {
     /// The counts.
     pub counters: Counters,

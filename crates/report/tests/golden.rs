@@ -3,8 +3,8 @@
 use expect_test::{Expect, expect};
 use std::time::Duration;
 use whippet_model::{
-    Branch, Change, Counters, Decision, Estimate, Finding, FindingKind, LimitHit, Name, Schedule, StepDescription,
-    Trace, Verdict,
+    Branch, Change, Counters, Decision, Estimate, Finding, FindingKind, LimitHit, Name, Problem, Schedule,
+    StepDescription, Verdict,
 };
 use whippet_report::{Exit, Links, RunInfo, Usage, failure, json_text, plain, schedule_in, text};
 use whippet_search::{Options, Order, Reduction, Rule};
@@ -20,17 +20,23 @@ fn run() -> RunInfo {
 fn overdrawn() -> Finding {
     let decision =
         Decision { thread: Name::ROOT.child(1), branch: Branch::FIRST, text: "account receives Withdraw(5)".into() };
-    Finding {
+    let problem = Problem {
         kind: FindingKind::Assertion,
         message: "overdrawn: -5".into(),
         place: Some("tests/bank.rs:15".into()),
         key: Name::ROOT,
-        schedule: Schedule {
+        steps: vec![0],
+        warning: false,
+        waits: Vec::new(),
+    };
+    Finding::new(
+        problem,
+        Schedule {
             program: "bank".into(),
             settings: [("clients".to_string(), "2".to_string())].into(),
             decisions: vec![decision],
         },
-        counterexample: vec![
+        vec![
             StepDescription {
                 actor: "account".into(),
                 action: "receives Withdraw(5)".into(),
@@ -45,45 +51,32 @@ fn overdrawn() -> Finding {
                 ..StepDescription::default()
             },
         ],
-        executions: 3,
-        trace: Trace::default(),
-        events: Vec::new(),
-        waits: Vec::new(),
-        decides: None,
-    }
+        3,
+    )
 }
 
 fn undeliverable() -> Finding {
-    Finding {
-        kind: FindingKind::Undeliverable,
-        message: "Deposit(1) to account, which has stopped".into(),
-        place: None,
-        ..overdrawn()
-    }
+    let mut finding = overdrawn();
+    finding.kind = FindingKind::Undeliverable;
+    finding.message = "Deposit(1) to account, which has stopped".into();
+    finding.place = None;
+    finding
 }
 
 fn verdict(findings: Vec<Finding>) -> Verdict {
-    Verdict {
-        counters: Counters {
-            executions: 6_000,
-            blocked: 0,
-            transitions: 26_123,
-            handler_runs: 88,
-            states: None,
-            events: None,
-            unstable: None,
-            depth: 7,
-            problems: 3,
-        },
-        findings,
-        warnings: vec![],
-        complete: true,
-        limits: vec![],
-        notes: vec![],
-        may_miss: false,
-        estimate: None,
-        time: Duration::from_millis(120),
-    }
+    let mut verdict = Verdict::default();
+    verdict.counters = Counters {
+        executions: 6_000,
+        transitions: 26_123,
+        handler_runs: 88,
+        depth: 7,
+        problems: 3,
+        ..Counters::default()
+    };
+    verdict.findings = findings;
+    verdict.complete = true;
+    verdict.time = Duration::from_millis(120);
+    verdict
 }
 
 fn check_text(run: &RunInfo, verdict: &Verdict, links: &[Links], expected: Expect) {
@@ -238,7 +231,8 @@ fn many_findings_are_not_all_told() {
 #[test]
 fn json_has_every_field_of_the_contract() {
     let mut verdict = verdict(vec![overdrawn()]);
-    verdict.warnings = vec![Finding { counterexample: vec![], ..undeliverable() }];
+    verdict.warnings = vec![undeliverable()];
+    verdict.warnings[0].counterexample = vec![];
     expect![[r#"
         {
           "format": "whippet report",

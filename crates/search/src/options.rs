@@ -12,6 +12,7 @@ use whippet_model::{Comparison, Limits};
 /// assert_eq!(Order::ALL.iter().filter(|order| order.name().starts_with("sgr")).count(), 2);
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[non_exhaustive]
 pub enum Order {
     /// The search's own: for `optimal` an order learnt during the search, otherwise like `Fifo`.
     #[default]
@@ -47,6 +48,7 @@ pub enum Order {
 /// assert!(Rule::Figure2.help().starts_with("the algorithm as printed"));
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[non_exhaustive]
 pub enum Rule {
     /// Complete: the rules behind the published tables, with the additions that make them complete.
     #[default]

@@ -62,17 +62,17 @@ pub(crate) fn confirm<P: Program>(
     findings.sort_by_cached_key(order);
     warnings.sort_by_cached_key(order);
     let (counters, _, estimate) = control.counted();
-    Ok(Verdict {
-        counters,
-        findings,
-        warnings,
-        complete: covered,
-        limits: control.limits_hit(),
-        notes: control.notes(),
-        may_miss: control.may_miss(),
-        estimate: estimate.filter(|_| !covered),
-        time: control.elapsed(),
-    })
+    let mut verdict = Verdict::default();
+    verdict.counters = counters;
+    verdict.findings = findings;
+    verdict.warnings = warnings;
+    verdict.complete = covered;
+    verdict.limits = control.limits_hit();
+    verdict.notes = control.notes();
+    verdict.may_miss = control.may_miss();
+    verdict.estimate = estimate.filter(|_| !covered);
+    verdict.time = control.elapsed();
+    Ok(verdict)
 }
 
 /// Turns a problem into a finding: with its counterexample if a replay of that shows the problem, otherwise with the
@@ -127,23 +127,13 @@ fn finding<P: Program>(
     let trace = walk.trace(&steps);
     // The steps of the problem are those of the execution in which it was found; the replay has fewer.
     let shown = walk.problems().into_iter().find(|other| (other.kind, other.key) == (problem.kind, problem.key));
-    let Problem { kind, message, place, key, waits, .. } = problem;
-    let events = shown.map_or_else(Vec::new, |shown| shown.steps.iter().map(|&at| at as u32).collect());
     let decides = why::decides(program, path, &steps)?;
     let schedule = schedule(program, path, &steps);
-    Ok(Finding {
-        kind,
-        message,
-        place,
-        key,
-        schedule,
-        counterexample: steps,
-        executions,
-        trace,
-        events,
-        waits,
-        decides,
-    })
+    let mut finding = Finding::new(problem, schedule, steps, executions);
+    finding.trace = trace;
+    finding.events = shown.map_or_else(Vec::new, |shown| shown.steps.iter().map(|&at| at as u32).collect());
+    finding.decides = decides;
+    Ok(finding)
 }
 
 /// Creates the schedule of a path. Its decisions are described like the steps of the counterexample.
@@ -203,17 +193,20 @@ fn endless<P: Program>(program: &P, options: &Options, stuck: &Stuck) -> Result<
     let key = stuck.path.last().map_or(Name::ROOT, |&(thread, branch)| thread.mixed(branch.0));
     let taken: Vec<PathStep> =
         stuck.path.iter().map(|&(thread, branch)| PathStep { event: thread, thread, branch }).collect();
-    Ok(Finding {
+    let problem = Problem {
         kind: FindingKind::Limit,
         message,
         place: None,
         key: key.mixed(LimitHit::Handler as u64).mixed(stuck.doing as u64),
-        schedule: schedule(program, &taken, &steps),
-        trace: walk.trace(&steps),
-        events: steps.len().checked_sub(1).map(|at| at as u32).into_iter().collect(),
-        counterexample: steps,
-        executions: 1,
+        steps: Vec::new(),
+        warning: false,
         waits: Vec::new(),
-        decides: None,
-    })
+    };
+    let schedule = schedule(program, &taken, &steps);
+    let trace = walk.trace(&steps);
+    let events = steps.len().checked_sub(1).map(|at| at as u32).into_iter().collect();
+    let mut finding = Finding::new(problem, schedule, steps, 1);
+    finding.trace = trace;
+    finding.events = events;
+    Ok(finding)
 }

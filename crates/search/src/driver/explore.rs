@@ -29,6 +29,7 @@ use whippet_model::{Counters, Estimate, LimitHit, MachineError, Program, Verdict
 /// assert!(matches!(error, SearchError::Program(_)));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
 pub enum SearchError {
     /// The program cannot be executed: it is not deterministic, or it misuses the library.
     #[error("{0}")]

@@ -24,6 +24,7 @@ use whippet_model::{
 /// assert!(replayed.trace.is_empty() && replayed.problems.is_empty());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Replayed {
     /// The steps of the execution, in order.
     pub trace: Vec<StepDescription>,
@@ -43,6 +44,7 @@ pub struct Replayed {
 /// assert_eq!(error.to_string(), "the schedule is for `somebody`, not for `nobody with delivery=unordered`");
 /// ```
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum ReplayError {
     /// The schedule does not fit the program.
     #[error(transparent)]
