@@ -584,7 +584,7 @@ pub trait Machine {
     ///     interface I { Unit m(); Unit n(); }
     ///     class C implements I { Int x = 0; Int y = 0; Unit m() { x = x + 1; } Unit n() { y = y + 1; } }
     ///     { I a = new C(); a!m(); a!n(); }
-    /// ").unwrap().tasks(ConflictRule::Marks(Marks::Literal));
+    /// ").unwrap().conflict_rule(ConflictRule::Marks(Marks::Literal));
     /// let mut machine = program.machine().unwrap();
     /// machine.execute(Choice::first(Pending(0))).unwrap(); // the main block
     /// machine.execute(Choice::first(Pending(1))).unwrap(); // m, which is independent of n

@@ -12,7 +12,7 @@
 /// use whippet_model::ConflictRule;
 /// // Two calls on one object that write different fields.
 /// let [fields, actors] = [ConflictRule::Fields, ConflictRule::Actors].map(|tasks| {
-///     let program = program.clone().tasks(tasks);
+///     let program = program.clone().conflict_rule(tasks);
 ///     whippet_search::explore(program.into(), &Default::default(), &()).unwrap().counters.executions
 /// });
 /// assert_eq!((fields, actors), (1, 2));
@@ -49,7 +49,7 @@ pub enum ConflictRule {
 ///     { Cell c = new Cell(); c!left(); c!right(); }
 /// "#).unwrap();
 /// let executions = |tasks| {
-///     explore(Arc::new(program.clone().tasks(tasks)), &Options::default(), &()).unwrap().counters.executions
+///     explore(Arc::new(program.clone().conflict_rule(tasks)), &Options::default(), &()).unwrap().counters.executions
 /// };
 /// assert_eq!(executions(ConflictRule::Actors), 2);
 /// assert_eq!(executions(ConflictRule::Marks(Marks::Literal)), 1);

@@ -30,6 +30,8 @@ fn allowed() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("whippet-protocol", &[]),
         ("conformance", &["tokio", MODEL, SEARCH, "whippet-runtime"]),
         ("libraries", &["tokio", MODEL, REPORT, SEARCH, "whippet-runtime"]),
+        // Tests of the repository itself.
+        ("policy", &[]),
         // The reference model judges the others and shares no code with them.
         ("tokio-reference", &[]),
         ("tokio-judge", &["tokio", "tokio-reference", MODEL, SEARCH, "whippet-runtime"]),

@@ -36,6 +36,7 @@ macro_rules! reductions {
         /// }
         /// ```
         #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+        #[non_exhaustive]
         pub enum Reduction {
             $($(#[$doc])+ $variant),+
         }
