@@ -45,6 +45,17 @@ impl<T: Clone + Debug + Send + 'static> Message for T {}
 /// messages, or explore every value with [`Cx::choose`]. An actor must be `Send`, so that it cannot share an `Rc` with
 /// others; variables that several actors use are [`Shared`](crate::Shared).
 ///
+/// ```compile_fail,E0277
+/// use std::{cell::RefCell, rc::Rc};
+/// use whippet::prelude::*;
+/// #[derive(Clone, Debug)]
+/// struct Logger { log: Rc<RefCell<Vec<u8>>> }
+/// impl Actor for Logger { // error: `Rc<RefCell<Vec<u8>>>` cannot be sent between threads safely
+///     type Msg = u8;
+///     async fn handle(&mut self, n: u8, _cx: &mut Cx<Self>) { self.log.borrow_mut().push(n); }
+/// }
+/// ```
+///
 /// ```
 /// use whippet_actors::{Actor, Cx};
 ///

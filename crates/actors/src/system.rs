@@ -136,6 +136,16 @@ impl System {
 
     /// Creates an actor that receives explicitly: see [`Inbox`].
     ///
+    /// The body must be `Send`, so that it cannot share an `Rc` with another actor:
+    ///
+    /// ```compile_fail,E0277
+    /// # use whippet::prelude::*;
+    /// whippet::check(|sys| {
+    ///     let shared = std::rc::Rc::new(std::cell::Cell::new(0));
+    ///     sys.spawn_fn(async move |_inbox: &mut Inbox<u8>| shared.set(1));
+    /// });
+    /// ```
+    ///
     /// ```
     /// # use whippet::prelude::*;
     /// whippet::check(|sys| {

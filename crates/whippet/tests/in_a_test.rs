@@ -135,7 +135,7 @@ fn nondeterminism_is_told() {
     assert!(error.to_string().contains("usual causes"), "{error}");
 }
 
-/// Actors that share an `Rc` do not compile (see `tests/ui`). Other shared memory is found by running an execution twice.
+/// Actors that share an `Rc` do not compile: see the documentation of `Actor`. Other shared memory is found by running an execution twice.
 #[test]
 fn shared_memory_is_named() {
     use std::sync::{Arc, Mutex};
