@@ -63,7 +63,7 @@ impl Foresight {
         }
     }
 
-    /// Implements [`Machine::without`](whippet_model::Machine::without); `touches` is the footprint of the earlier
+    /// Implements [`Foresight::without`](whippet_model::Foresight::without); `touches` is the footprint of the earlier
     /// step.
     pub(crate) fn without(&self, clocks: &Clocks, earlier: usize, touches: &[Touch], later: usize) -> Reversal {
         let step = &self.steps[later];

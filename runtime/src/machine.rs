@@ -21,8 +21,8 @@ use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
 use whippet_model::{
-    ActorNo, Branch, Choice, Clocks, Dependence, FindingKind, Machine, MachineError, Name, Pending, Problem, Reversal,
-    Step, StepDescription, Touch,
+    ActorNo, Branch, Branches, Choice, Clocks, Dependence, Executed, Explain, FindingKind, Machine, MachineError, Name,
+    Pending, Problem, Profile, Reversal, Step, StepDescription, Touch, capabilities,
 };
 
 /// The record of a step.
@@ -60,6 +60,7 @@ struct Known {
 
 /// A machine for programs of async tasks.
 pub struct TaskMachine {
+    profile: Profile,
     shared: Arc<Shared>,
     live: Option<Box<Execution>>,
     /// The memory of the previous execution, for reuse.
@@ -88,7 +89,9 @@ pub struct TaskMachine {
 
 impl TaskMachine {
     pub(crate) fn new(shared: Arc<Shared>) -> Result<TaskMachine, MachineError> {
+        let branches = Branches::Discovered { same_footprint: false };
         let mut machine = TaskMachine {
+            profile: Profile { one_choice_per_thread: true, ..Profile::new(Dependence::Footprints, branches) },
             groups: Arc::new(shared.learnt.snapshot()),
             shared,
             live: None,
@@ -144,7 +147,7 @@ impl TaskMachine {
         let x = self.live.as_ref().expect("it has begun");
         match &x.misuse {
             Some(text) => Err(MachineError::Misuse(text.clone())),
-            None if x.impossible => Err(MachineError::Unsupported(LEARNT.into())),
+            None if x.impossible => Err(MachineError::Refined),
             None => Ok(()),
         }
     }
@@ -256,6 +259,12 @@ impl TaskMachine {
         }
         self.problems += usize::from(self.steps[self.depth].problem.is_some());
         self.depth += 1;
+    }
+
+    /// Returns the next branch of the newest step.
+    fn executed(&self) -> Executed {
+        let step = &self.steps[self.depth - 1];
+        Executed { next_branch: step.choice.branch.next(&step.ways) }
     }
 
     /// Takes one step of the live execution. Its footprint is left in the execution's record.
@@ -418,17 +427,22 @@ fn run_on(x: *mut Execution) {
 }
 
 impl Machine for TaskMachine {
+    capabilities!(Foresight);
+
+    #[inline]
+    fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
     fn depth(&self) -> usize {
         self.depth
     }
 
-    fn enabled(&mut self, out: &mut Vec<Choice>) {
+    fn enabled(&mut self, out: &mut Vec<Choice>) -> Result<(), MachineError> {
         let depth = self.depth;
         if self.enabled_from.len() == depth {
             // Only the first query at a depth needs the execution, and it comes right after the step.
-            if self.catch_up().is_err() {
-                return;
-            }
+            self.catch_up()?;
             let x = self.live.as_mut().expect("it has caught up");
             refresh(x, self.shared.settings.timers);
             self.enabled_from.push(self.enabled.len());
@@ -441,22 +455,23 @@ impl Machine for TaskMachine {
         }
         let to = self.enabled_from.get(depth + 1).copied().unwrap_or(self.enabled.len());
         out.extend_from_slice(&self.enabled[self.enabled_from[depth]..to]);
+        Ok(())
     }
 
-    fn execute(&mut self, choice: Choice) -> Result<(), MachineError> {
+    fn execute(&mut self, choice: Choice) -> Result<Executed, MachineError> {
         // The restart waits for the end of the first execution, which may teach more.
         if self.grew {
-            return Err(MachineError::Unsupported(LEARNT.into()));
+            return Err(MachineError::Refined);
         }
         if self.steps.get(self.depth).is_some_and(|ahead| ahead.choice == choice) {
             self.pass();
-            return Ok(());
+            return Ok(self.executed());
         }
         self.catch_up()?;
         let depth = self.depth;
         if self.enabled_from.len() == depth {
             let mut unused = Vec::new();
-            self.enabled(&mut unused);
+            self.enabled(&mut unused)?;
         }
         let x = self.live.as_mut().expect("it has caught up");
         refresh(x, self.shared.settings.timers);
@@ -467,7 +482,7 @@ impl Machine for TaskMachine {
         self.take(choice, false)?;
         self.keep(choice, asides);
         self.pass();
-        Ok(())
+        Ok(self.executed())
     }
 
     fn rewind(&mut self, depth: usize) {
@@ -481,15 +496,6 @@ impl Machine for TaskMachine {
         if self.live.as_ref().is_some_and(|x| x.grew) {
             self.grew = true;
         }
-    }
-
-    fn next_branch(&self) -> Option<Branch> {
-        let step = &self.steps[self.depth.checked_sub(1)?];
-        step.choice.branch.next(&step.ways)
-    }
-
-    fn ways_differ(&self) -> bool {
-        true
     }
 
     fn thread(&self, what: Pending) -> Name {
@@ -510,18 +516,6 @@ impl Machine for TaskMachine {
     fn pending(&self, out: &mut Vec<Pending>) {
         let alive = self.present().iter().enumerate().filter(|(_, task)| !task.ended);
         out.extend(alive.map(|(number, _)| Pending(number as u32)));
-    }
-
-    fn relation(&self) -> Dependence {
-        Dependence::Footprints
-    }
-
-    fn one_choice_each(&self) -> bool {
-        true
-    }
-
-    fn without(&self, clocks: &Clocks, earlier: usize, later: usize) -> Reversal {
-        self.foresight.without(clocks, earlier, Machine::touches(self, earlier), later)
     }
 
     #[inline]
@@ -555,7 +549,9 @@ impl Machine for TaskMachine {
     fn actors(&self) -> usize {
         self.present().len()
     }
+}
 
+impl Explain for TaskMachine {
     fn problems(&self) -> usize {
         self.problems
     }
@@ -564,10 +560,10 @@ impl Machine for TaskMachine {
         self.steps[at].problem.as_deref().cloned()
     }
 
-    fn final_problems(&mut self, out: &mut Vec<Problem>) {
-        if self.catch_up().is_err() {
-            return;
-        }
+    fn data_races(&self, _: &mut Vec<Problem>) {}
+
+    fn final_problems(&mut self, out: &mut Vec<Problem>) -> Result<(), MachineError> {
+        self.catch_up()?;
         let x = self.live.as_ref().expect("it has caught up");
         let tasks = x.tasks.iter().map(|task| &**task);
         let waiting: Vec<&task::Task> = tasks.filter(|task| !matches!(task.state, State::Done)).collect();
@@ -583,13 +579,14 @@ impl Machine for TaskMachine {
         }
         untaken(x, out);
         if !x.panicked {
-            return;
+            return Ok(());
         }
         for task in &x.tasks[1..] {
             if let Some((message, place, step)) = task.unseen_panic() {
                 out.push(panic_problem(format!("{message} (in {})", task.label), place, step));
             }
         }
+        Ok(())
     }
 
     fn describe(&mut self, at: usize) -> StepDescription {
@@ -624,5 +621,10 @@ impl Machine for TaskMachine {
     }
 }
 
-/// The reason for the restart of a search.
-pub(crate) const LEARNT: &str = "more was learnt about what this program waits for together";
+impl whippet_model::Foresight for TaskMachine {
+    fn without(&self, clocks: &Clocks, earlier: usize, later: usize) -> Reversal {
+        self.foresight.without(clocks, earlier, Machine::touches(self, earlier), later)
+    }
+
+    fn late_alternatives(&self, _: usize, _: &mut Vec<(usize, Branch)>) {}
+}

@@ -8,7 +8,9 @@ use crate::task::MAIN;
 use std::future::Future;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use whippet_model::{FindingKind, Machine, MachineError, Name, Problem, Program, Schedule, Verdict};
+use whippet_model::{
+    Explain, FindingKind, Machine, MachineConfig, MachineError, Name, Problem, Program, Schedule, Verdict,
+};
 use whippet_search::{Observer, Options, SearchError, explore};
 
 /// Settings for the execution of tasks.
@@ -109,37 +111,25 @@ impl Tasks {
         Tasks { name: self.name.clone(), shared: Arc::new(shared) }
     }
 
-    /// Explores the program. Restarts the search whenever it has learnt new refinements, until there are no more.
+    /// Explores the program.
     pub fn explore(&self, options: &Options, observer: &dyn Observer) -> Result<Verdict, SearchError> {
         let watch = Watch::start();
-        loop {
-            let before = self.learnt();
-            let verdict = explore(Arc::new(self.clone()), options, observer);
-            let stuck =
-                |verdict: &Verdict| verdict.findings.iter().any(|finding| finding.kind == FindingKind::Deadlock);
-            if let Some(text) = watch.misuse(self.shared.program(), verdict.as_ref().map_or(true, stuck)) {
-                return Err(MachineError::Misuse(text).into());
-            }
-            if self.learnt() == before {
-                return verdict;
-            }
+        let verdict = explore(Arc::new(self.clone()), options, observer);
+        let stuck = |verdict: &Verdict| verdict.findings.iter().any(|finding| finding.kind == FindingKind::Deadlock);
+        match watch.misuse(self.shared.program(), verdict.as_ref().map_or(true, stuck)) {
+            Some(text) => Err(MachineError::Misuse(text).into()),
+            None => verdict,
         }
-    }
-
-    /// Returns the version of the learnt refinements. A search during which it grew has to be restarted.
-    #[must_use]
-    pub fn learnt(&self) -> u64 {
-        self.shared.learnt.version()
     }
 
     /// Runs one execution with round-robin scheduling, as a plain runtime might do.
     pub fn run_once(&self, steps: usize) -> Result<Vec<Problem>, MachineError> {
-        let mut machine = self.machine()?;
+        let mut machine = self.machine(&MachineConfig::default())?;
         let mut enabled = Vec::new();
         let mut turn = 0;
         for _ in 0..steps {
             enabled.clear();
-            machine.enabled(&mut enabled);
+            machine.enabled(&mut enabled)?;
             // Round robin: a task that spins does not starve others.
             let Some(choice) = enabled.iter().find(|choice| choice.what.0 >= turn).or(enabled.first()) else { break };
             turn = choice.what.0 + 1;
@@ -147,7 +137,7 @@ impl Tasks {
         }
         let mut problems: Vec<_> = (0..machine.depth()).filter_map(|at| machine.problem(at)).collect();
         if machine.depth() < steps {
-            machine.final_problems(&mut problems);
+            machine.final_problems(&mut problems)?;
         } else {
             let message =
                 format!("an execution goes on after {steps} steps: it may be endless, or the limit on steps too low");
@@ -169,7 +159,7 @@ impl Tasks {
 impl Program for Tasks {
     type Machine = TaskMachine;
 
-    fn machine(&self) -> Result<TaskMachine, MachineError> {
+    fn machine(&self, _: &MachineConfig) -> Result<TaskMachine, MachineError> {
         TaskMachine::new(self.shared.clone())
     }
 
@@ -182,5 +172,14 @@ impl Program for Tasks {
         let learnt = Some(self.shared.learnt.snapshot().to_string()).filter(|text| !text.is_empty());
         let all = [(EVERY_EVENT, every_event), (LEARNT, learnt)];
         all.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?))).collect()
+    }
+
+    fn caveats(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    /// Returns the version of the learnt refinements.
+    fn refinements(&self) -> u64 {
+        self.shared.learnt.version()
     }
 }

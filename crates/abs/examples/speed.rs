@@ -37,7 +37,7 @@ fn main() {
     for (what, text) in PROGRAMS {
         let program =
             AbsProgram::parse("speed.abs", text).unwrap_or_else(|error| panic!("{error}")).statement_limit(u64::MAX);
-        let mut machine = program.machine().expect("a program that was checked has a machine");
+        let mut machine = program.machine(&Default::default()).expect("a program that was checked has a machine");
         let meter = Meter::start();
         every_order(&mut machine);
         let seconds = meter.read().cpu_seconds;
@@ -48,7 +48,7 @@ fn main() {
 
 fn every_order(machine: &mut impl Machine) {
     let mut choices: Vec<Choice> = Vec::new();
-    machine.enabled(&mut choices);
+    machine.enabled(&mut choices).unwrap();
     let depth = machine.depth();
     for choice in choices {
         machine.execute(choice).expect("an enabled task can run");

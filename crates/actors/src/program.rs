@@ -7,7 +7,7 @@ use crate::panics::catch;
 use crate::system::System;
 use std::fmt::Debug;
 use std::sync::Arc;
-use whippet_model::{ConflictRule, MachineError, Program};
+use whippet_model::{ConflictRule, MachineConfig, MachineError, Program};
 
 /// The setup of a program. Returns the error message if the user's function returned an error.
 type Setup = dyn Fn(&mut System) -> Option<String> + Send + Sync;
@@ -78,7 +78,7 @@ impl<E: Debug> TestOutcome for Result<(), E> {
 /// })
 /// .delivery(Delivery::Fifo);
 /// assert_eq!(test.name(), "quiet");
-/// assert_eq!(test.machine().unwrap().depth(), 0);
+/// assert_eq!(test.machine(&Default::default()).unwrap().depth(), 0);
 /// ```
 #[derive(Clone)]
 pub struct ActorProgram {
@@ -148,8 +148,8 @@ impl ActorProgram {
     /// let test = ActorProgram::new("fields", |sys| {
     ///     sys.spawn(Counter::default());
     /// });
-    /// assert_eq!(test.machine().unwrap().relation(), Dependence::Footprints);
-    /// assert_eq!(test.conflict_rule(ConflictRule::Actors).machine().unwrap().relation(), Dependence::PerActor);
+    /// assert_eq!(test.machine(&Default::default()).unwrap().profile().dependence, Dependence::Footprints);
+    /// assert_eq!(test.conflict_rule(ConflictRule::Actors).machine(&Default::default()).unwrap().profile().dependence, Dependence::PerActor);
     /// ```
     #[must_use]
     pub fn conflict_rule(mut self, rule: ConflictRule) -> ActorProgram {
@@ -178,7 +178,7 @@ impl ActorProgram {
     /// use whippet_actors::ActorProgram;
     /// use whippet_model::Program;
     /// let test = ActorProgram::new("frugal", |_sys| {}).memo_bytes(0);
-    /// assert!(test.machine().is_ok());
+    /// assert!(test.machine(&Default::default()).is_ok());
     /// ```
     #[must_use]
     pub fn memo_bytes(mut self, bytes: usize) -> ActorProgram {
@@ -201,12 +201,12 @@ impl ActorProgram {
 impl Program for ActorProgram {
     type Machine = ActorMachine;
 
-    fn machine(&self) -> Result<ActorMachine, MachineError> {
+    fn machine(&self, config: &MachineConfig) -> Result<ActorMachine, MachineError> {
         let mut system = System::new(self.delivery, self.environment);
         let result = catch(|| (self.setup)(&mut system));
         let error = result.map_err(|panic| MachineError::Misuse(format!("the body of the test panicked: {panic}")))?;
         let mut machine = system.into_machine()?;
-        machine.start(self.conflict_rule, self.memo_bytes);
+        machine.start(self.conflict_rule, self.memo_bytes.min(config.memory), config);
         if let Some(error) = error {
             machine.fail_at_start(&error);
         }
@@ -221,5 +221,13 @@ impl Program for ActorProgram {
         let mut parameters = self.parameters.clone();
         parameters.push(("delivery".to_owned(), self.delivery.to_string()));
         parameters
+    }
+
+    fn caveats(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn refinements(&self) -> u64 {
+        0
     }
 }

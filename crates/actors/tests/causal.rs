@@ -33,16 +33,16 @@ fn orders(body: impl Fn(&mut System, Addr<Sink>) + Send + Sync + 'static) -> Vec
             seen.lock().unwrap().insert(sink.0.clone());
         });
     });
-    explore(&mut test.delivery(Delivery::Causal).machine().unwrap());
+    explore(&mut test.delivery(Delivery::Causal).machine(&Default::default()).unwrap());
     let orders = orders.lock().unwrap();
     orders.iter().cloned().collect()
 }
 
 fn explore<M: Machine>(machine: &mut M) {
     let mut choices = Vec::new();
-    machine.enabled(&mut choices);
+    machine.enabled(&mut choices).unwrap();
     if choices.is_empty() {
-        machine.final_problems(&mut Vec::new());
+        machine.final_problems(&mut Vec::new()).unwrap();
     }
     let depth = machine.depth();
     for choice in choices {

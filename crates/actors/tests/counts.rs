@@ -13,20 +13,19 @@ struct Seen {
 
 fn explore<M: Machine>(machine: &mut M, seen: &mut Seen) {
     let mut choices = Vec::new();
-    machine.enabled(&mut choices);
+    machine.enabled(&mut choices).unwrap();
     if choices.is_empty() {
         seen.executions += 1;
         for at in 0..machine.depth() {
             seen.problems.extend(machine.problem(at));
         }
-        machine.final_problems(&mut seen.problems);
+        machine.final_problems(&mut seen.problems).unwrap();
     }
     let depth = machine.depth();
     for mut choice in choices {
         loop {
-            machine.execute(choice).unwrap();
+            let next = machine.execute(choice).unwrap().next_branch;
             seen.transitions += 1;
-            let next = machine.next_branch();
             explore(machine, seen);
             machine.rewind(depth);
             match next {
@@ -38,7 +37,7 @@ fn explore<M: Machine>(machine: &mut M, seen: &mut Seen) {
 }
 
 fn count(test: &ActorProgram) -> Seen {
-    let mut machine = test.machine().unwrap();
+    let mut machine = test.machine(&Default::default()).unwrap();
     let mut seen = Seen::default();
     explore(&mut machine, &mut seen);
     seen

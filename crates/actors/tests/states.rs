@@ -6,7 +6,7 @@ use whippet_search::{Options, Reduction, StepSize, explore};
 
 fn enabled<M: Machine>(machine: &mut M) -> Vec<Choice> {
     let mut choices = Vec::new();
-    machine.enabled(&mut choices);
+    machine.enabled(&mut choices).unwrap();
     choices
 }
 
@@ -52,16 +52,16 @@ fn steps_of_a_new_actor_can_be_undone_between_comparisons() {
             let parent = system.spawn(Parent);
             system.send(parent, 1);
         });
-        let mut machine = test.machine().unwrap();
-        let start = machine.fingerprint(how).unwrap();
+        let mut machine = test.machine(&Default::default()).unwrap();
+        let start = machine.fingerprint().unwrap().of_configuration(how).unwrap();
         for _ in 0..2 {
             let choice = enabled(&mut machine)[0];
             machine.execute(choice).unwrap();
         }
-        let end = machine.fingerprint(how).unwrap();
+        let end = machine.fingerprint().unwrap().of_configuration(how).unwrap();
         assert_ne!(start, end);
         machine.rewind(0);
-        assert_eq!(machine.fingerprint(how).unwrap(), start);
+        assert_eq!(machine.fingerprint().unwrap().of_configuration(how).unwrap(), start);
     }
 }
 

@@ -33,10 +33,10 @@ impl<P: Program + Send + 'static> Runnable for Arc<P> {
     }
 
     fn unfold(&self, options: &Options) -> Result<Unfolded, SearchError> {
-        whippet_search::unfold(&**self, options)
+        whippet_search::unfold(self.clone(), options)
     }
 
     fn shape(&self) -> Result<Shape, MachineError> {
-        Shape::of(self.machine()?)
+        Shape::of(self.machine(&Default::default())?)
     }
 }

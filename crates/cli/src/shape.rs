@@ -36,7 +36,7 @@ impl Shape {
         let mut choices = Vec::new();
         while machine.depth() < STEPS {
             choices.clear();
-            machine.enabled(&mut choices);
+            machine.enabled(&mut choices)?;
             let Some(&choice) = choices.first() else { break };
             edges.extend(sends(&mut machine, choice)?);
         }

@@ -1,6 +1,6 @@
 //! Choices, the decisions of a search; and steps with their footprints, the results of executing them.
 
-use crate::Name;
+use crate::{Machine, Name};
 use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
@@ -30,7 +30,7 @@ pub struct ActorNo(pub u32);
 ///     let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| { inbox.receive().await; });
 ///     sys.send(sink, 1);
 /// });
-/// let machine = program.machine().unwrap();
+/// let machine = program.machine(&Default::default()).unwrap();
 /// let mut pending = Vec::new();
 /// machine.pending(&mut pending);
 /// assert_eq!(machine.find(machine.thread(pending[0])), Some(pending[0]));
@@ -215,9 +215,9 @@ pub fn conflict(a: &[Touch], b: &[Touch]) -> bool {
 /// #     let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| { inbox.receive().await; });
 /// #     sys.send(sink, 1);
 /// # });
-/// # let mut machine = program.machine().unwrap();
+/// # let mut machine = program.machine(&Default::default()).unwrap();
 /// let mut enabled = Vec::new();
-/// machine.enabled(&mut enabled);
+/// machine.enabled(&mut enabled).unwrap();
 /// machine.execute(enabled[0]).unwrap();
 /// let step = machine.step(0);
 /// assert_eq!(step.choice, enabled[0]);
@@ -236,7 +236,7 @@ pub struct Step {
     pub actor: ActorNo,
 }
 
-/// Summary of the delivery of one message: see [`crate::Machine::delivered`].
+/// Summary of the delivery of one message: see [`crate::Deliveries::delivered`].
 ///
 /// ```
 /// # use whippet_actors::{Inbox, ActorProgram};
@@ -250,11 +250,11 @@ pub struct Step {
 /// #     sys.send(b, 2);
 /// #     sys.send(b, 3);
 /// # });
-/// # let mut machine = program.machine().unwrap();
+/// # let mut machine = program.machine(&Default::default()).unwrap();
 /// let mut enabled = Vec::new();
-/// machine.enabled(&mut enabled);
+/// machine.enabled(&mut enabled).unwrap();
 /// machine.execute(enabled[0]).unwrap();
-/// let delivered = machine.delivered(0);
+/// let delivered = machine.deliveries().unwrap().delivered(0);
 /// assert_eq!(delivered.actor, machine.actor(enabled[0].what));
 /// assert_eq!(delivered.by, None, "the test sent it, no step");
 /// assert!(delivered.sent.is_empty());
@@ -269,6 +269,16 @@ pub struct Delivered {
     pub by: Option<usize>,
     /// The handles that the step made pending.
     pub sent: Range<u32>,
+}
+
+impl Delivered {
+    /// Returns the summary of step `at` of a machine whose steps have at most one cause.
+    #[must_use]
+    pub fn of<M: Machine>(machine: &M, at: usize) -> Delivered {
+        let (step, mut causes) = (machine.step(at), Vec::new());
+        machine.causes(at, &mut causes);
+        Delivered { choice: step.choice, actor: step.actor, by: causes.pop(), sent: machine.sent(at) }
+    }
 }
 
 #[cfg(test)]

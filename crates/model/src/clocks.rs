@@ -70,11 +70,11 @@ struct StepClock {
 /// #     sys.send(b, 3);
 /// # });
 /// // One actor receives two messages (steps 0 and 1), another actor receives one (step 2).
-/// let mut machine = program.machine().unwrap();
+/// let mut machine = program.machine(&Default::default()).unwrap();
 /// let mut enabled = Vec::new();
 /// for _ in 0..3 {
 ///     enabled.clear();
-///     machine.enabled(&mut enabled);
+///     machine.enabled(&mut enabled).unwrap();
 ///     machine.execute(enabled[0]).unwrap();
 /// }
 /// let mut clocks = Clocks::new();
@@ -98,7 +98,7 @@ struct StepClock {
 /// clocks.truncate(0);
 /// for next in [2, 0, 0] {
 ///     enabled.clear();
-///     machine.enabled(&mut enabled);
+///     machine.enabled(&mut enabled).unwrap();
 ///     machine.execute(enabled[next]).unwrap();
 /// }
 /// clocks.follow(&machine);
@@ -184,7 +184,7 @@ impl Clocks {
         }
         let before = self.last_of_actor[actor as usize];
         self.last_of_actor[actor as usize] = at as u32;
-        match machine.relation() {
+        match machine.profile().dependence {
             Dependence::PerActor => {
                 if before != NONE {
                     self.conflicts.push(before);

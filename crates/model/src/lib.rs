@@ -7,20 +7,24 @@
 
 mod choice;
 mod clocks;
+mod conflict_rule;
 mod machine;
 mod name;
 mod problem;
 mod schedule;
-mod tasks;
 mod trace;
 mod verdict;
 
 pub use choice::{Access, ActorNo, Branch, Choice, Delivered, Pending, Step, Touch, conflict};
 pub use clocks::{Clocks, ones};
-pub use machine::{Comparison, Dependence, Extension, Machine, MachineError, Program, Reversal};
+pub use conflict_rule::{ConflictRule, Marks};
+pub use machine::{
+    Blockers, Branches, Comparison, Completion, Deliveries, Dependence, Executed, Explain, Extension, Fingerprint,
+    Foresight, KnownExtensions, Machine, MachineConfig, MachineError, Observed, ObservedMachine, OrderHints, Profile,
+    Program, Pruning, Reversal, enabled_of_lowest,
+};
 pub use name::Name;
 pub use problem::{Decides, Finding, FindingKind, Problem, StepDescription, WaitFor};
 pub use schedule::{Decision, SCHEDULE_VERSION, Schedule, ScheduleError};
-pub use tasks::{ConflictRule, Marks};
 pub use trace::{Change, Effect, EventKind, MessageText, Repeat, Trace, TraceActor, TraceEvent, TraceTouch};
-pub use verdict::{Counters, Estimate, Events, LimitHit, Limits, Verdict};
+pub use verdict::{Algorithm, Counters, Estimate, Events, LimitHit, Limits, Verdict};

@@ -49,14 +49,14 @@ impl fmt::Display for FindingKind {
 ///
 /// ```
 /// # use whippet_actors::{Inbox, ActorProgram};
-/// # use whippet_model::{FindingKind, Machine, Program};
+/// # use whippet_model::{Explain, FindingKind, Machine, Program};
 /// # let program = ActorProgram::new("wrong", |sys| {
 /// #     let picky = sys.spawn_fn(async |inbox: &mut Inbox<u8>| assert_eq!(inbox.receive().await, 1));
 /// #     sys.send(picky, 2);
 /// # });
-/// # let mut machine = program.machine().unwrap();
+/// # let mut machine = program.machine(&Default::default()).unwrap();
 /// # let mut enabled = Vec::new();
-/// # machine.enabled(&mut enabled);
+/// # machine.enabled(&mut enabled).unwrap();
 /// // An actor that expected 1 received 2.
 /// machine.execute(enabled[0]).unwrap();
 /// let problem = machine.problem(0).unwrap();

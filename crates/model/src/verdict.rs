@@ -179,6 +179,31 @@ pub struct Estimate {
     pub seen: Option<u64>,
 }
 
+/// The algorithm that a reduction chose because it fits the program.
+///
+/// ```
+/// let verdict = whippet::Checker::new("holds").explore(|_sys| {}).unwrap();
+/// assert_eq!(verdict.algorithm, Some(whippet_model::Algorithm::RevisitSearch), "these are plain actors");
+/// ```
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum Algorithm {
+    /// The optimal search of programs in which two events are dependent iff they belong to the same actor.
+    RevisitSearch,
+    /// The optimal search of all other programs.
+    WakeupTrees,
+}
+
+impl fmt::Display for Algorithm {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Algorithm::RevisitSearch => "optimal: revisit search",
+            Algorithm::WakeupTrees => "optimal: wakeup trees",
+        })
+    }
+}
+
 /// The result of a whole search.
 ///
 /// ```
@@ -199,7 +224,9 @@ pub struct Verdict {
     pub complete: bool,
     /// The limits that were hit.
     pub limits: Vec<LimitHit>,
-    /// Notes on how the result was obtained: the algorithm chosen, the possible omissions of an unsound rule.
+    /// The algorithm, if the reduction chose one of several.
+    pub algorithm: Option<Algorithm>,
+    /// Notes on how the result was obtained, for example the possible omissions of an unsound rule.
     pub notes: Vec<String>,
     /// `true` if, according to one of the notes, executions may have been missed even though the search is complete.
     pub may_miss: bool,
@@ -207,4 +234,20 @@ pub struct Verdict {
     pub estimate: Option<Estimate>,
     /// Wall time of the search.
     pub time: Duration,
+}
+
+impl Verdict {
+    /// Returns the notes for the reader, with a note on the algorithm.
+    ///
+    /// ```
+    /// let verdict = whippet::Checker::new("holds").explore(|_sys| {}).unwrap();
+    /// assert_eq!(verdict.all_notes(), ["optimal: revisit search"]);
+    /// ```
+    #[must_use]
+    pub fn all_notes(&self) -> Vec<String> {
+        let mut notes = self.notes.clone();
+        notes.extend(self.algorithm.map(|algorithm| algorithm.to_string()));
+        notes.sort();
+        notes
+    }
 }

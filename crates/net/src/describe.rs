@@ -3,7 +3,7 @@
 use crate::machine::{Effect, NetMachine};
 use crate::op::Op;
 use crate::port::{Message, ReceiveFilter};
-use whippet_model::{EventKind, FindingKind, Machine, MessageText, Name, Problem, StepDescription, WaitFor};
+use whippet_model::{EventKind, Explain, FindingKind, MessageText, Name, Problem, StepDescription, WaitFor};
 
 impl NetMachine {
     fn label(&self, process: u32) -> &str {

@@ -16,8 +16,9 @@ use crate::relation::touches;
 use smallvec::SmallVec;
 use std::rc::Rc;
 use whippet_model::{
-    ActorNo, Branch, Choice, Clocks, Comparison, Dependence, Extension, FindingKind, Machine, MachineError, Name,
-    Pending, Problem, Step, StepDescription, Touch,
+    ActorNo, Branch, Branches, Choice, Clocks, Comparison, Dependence, Executed, Explain, Extension, FindingKind,
+    Fingerprint, Foresight, KnownExtensions, Machine, MachineError, Name, Pending, Problem, Profile, Reversal, Step,
+    StepDescription, Touch, capabilities,
 };
 
 /// The effect of a step.
@@ -113,15 +114,16 @@ pub(crate) struct MutexState {
 /// The machine of one mailbox-and-mutex program.
 ///
 /// ```
-/// use whippet_model::{Machine, Program};
+/// use whippet_model::{Explain, Machine, Program};
 /// use whippet_net::{Net, NetMachine};
-/// let mut machine: NetMachine = Net::parse("pair", "a: S0\nb: R0").unwrap().machine().unwrap();
+/// let mut machine: NetMachine = Net::parse("pair", "a: S0\nb: R0").unwrap().machine(&Default::default()).unwrap();
 /// let mut enabled = Vec::new();
-/// machine.enabled(&mut enabled);
+/// machine.enabled(&mut enabled).unwrap();
 /// machine.execute(enabled[0]).unwrap();
 /// assert_eq!(machine.describe(0).actor, "a");
 /// ```
 pub struct NetMachine {
+    profile: Profile,
     pub(crate) histories: Histories,
     pub(crate) relation: MailboxRelation,
     pub(crate) processes: Vec<ProcessState>,
@@ -149,6 +151,7 @@ impl NetMachine {
         let matcher = ProcessBody::Script([Rc::new(Op::Match)].into());
         let matcher_body = histories.add(Name::ROOT.mixed(0x3ee7), "the network".into(), matcher)?;
         let mut machine = NetMachine {
+            profile: Profile::new(Dependence::Footprints, Branches::Listed),
             histories,
             relation,
             processes: Vec::new(),
@@ -179,17 +182,25 @@ impl NetMachine {
 }
 
 impl Machine for NetMachine {
+    capabilities!(KnownExtensions, Foresight, Fingerprint);
+
+    #[inline]
+    fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
     fn depth(&self) -> usize {
         self.steps.len()
     }
 
-    fn enabled(&mut self, out: &mut Vec<Choice>) {
+    fn enabled(&mut self, out: &mut Vec<Choice>) -> Result<(), MachineError> {
         for process in 0..self.processes.len() as u32 {
             self.branches(process, out);
         }
+        Ok(())
     }
 
-    fn execute(&mut self, choice: Choice) -> Result<(), MachineError> {
+    fn execute(&mut self, choice: Choice) -> Result<Executed, MachineError> {
         let process = choice.what.0;
         let node = self.processes[process as usize].node;
         let op = self.histories.op(node).clone();
@@ -212,7 +223,7 @@ impl Machine for NetMachine {
             let nodes = self.steps.iter().map(|step| step.node).chain(self.processes.iter().map(|p| p.node));
             self.histories.discard_except(nodes, [self.matcher_body].into_iter());
         }
-        Ok(())
+        Ok(Executed::ONLY_BRANCH)
     }
 
     fn rewind(&mut self, depth: usize) {
@@ -240,10 +251,6 @@ impl Machine for NetMachine {
         out.extend((0..self.processes.len() as u32).filter(|&p| !self.op(p).is_end()).map(Pending));
     }
 
-    fn relation(&self) -> Dependence {
-        Dependence::Footprints
-    }
-
     fn step(&self, at: usize) -> Step {
         let record = &self.steps[at];
         Step {
@@ -268,18 +275,12 @@ impl Machine for NetMachine {
         &self.touches[from as usize..self.steps[at].touches_to as usize]
     }
 
-    fn late_alternatives(&self, at: usize, out: &mut Vec<(usize, Branch)>) {
-        self.later_branches(at, out);
-    }
-
-    fn extensions(&mut self, clocks: &Clocks, out: &mut Vec<Extension>) -> Result<bool, MachineError> {
-        self.extend(clocks, out).map(|()| true)
-    }
-
     fn actors(&self) -> usize {
         self.processes.len()
     }
+}
 
+impl Explain for NetMachine {
     fn problems(&self) -> usize {
         self.problems
     }
@@ -308,15 +309,40 @@ impl Machine for NetMachine {
         })
     }
 
-    fn final_problems(&mut self, out: &mut Vec<Problem>) {
+    fn data_races(&self, _: &mut Vec<Problem>) {}
+
+    fn final_problems(&mut self, out: &mut Vec<Problem>) -> Result<(), MachineError> {
         self.deadlock(out);
+        Ok(())
     }
 
     fn describe(&mut self, at: usize) -> StepDescription {
         self.step_text(at)
     }
 
-    fn fingerprint(&mut self, _: Comparison) -> Result<u128, MachineError> {
+    fn handler_runs(&self) -> u64 {
+        self.histories.runs
+    }
+}
+
+impl KnownExtensions for NetMachine {
+    fn extensions(&mut self, clocks: &Clocks, out: &mut Vec<Extension>) -> Result<(), MachineError> {
+        self.extend(clocks, out)
+    }
+}
+
+impl Foresight for NetMachine {
+    fn without(&self, _: &Clocks, _: usize, _: usize) -> Reversal {
+        Reversal::Unknown
+    }
+
+    fn late_alternatives(&self, at: usize, out: &mut Vec<(usize, Branch)>) {
+        self.later_branches(at, out);
+    }
+}
+
+impl Fingerprint for NetMachine {
+    fn of_configuration(&mut self, _: Comparison) -> Result<u128, MachineError> {
         // The hash covers the history of each process, and the ranks of its sends, receives and requests. It is a sum,
         // so it does not depend on the order of steps.
         let mut sum = [0u64; 2];
@@ -343,13 +369,5 @@ impl Machine for NetMachine {
             add(name);
         }
         Ok(u128::from(sum[0]) << 64 | u128::from(sum[1]))
-    }
-
-    fn handler_runs(&self) -> u64 {
-        self.histories.runs
-    }
-
-    fn limit_memory(&mut self, bytes: usize) {
-        self.histories.budget.limit = bytes;
     }
 }

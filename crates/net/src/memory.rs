@@ -121,13 +121,13 @@ impl Histories {
 #[cfg(test)]
 mod tests {
     use crate::Net;
-    use whippet_model::{Machine, Program};
+    use whippet_model::{Machine, MachineConfig, Program};
 
     /// Runs all executions, and returns their number and the number of nodes allocated.
     fn run(limit: usize) -> (u64, usize) {
         fn every(machine: &mut crate::NetMachine, count: &mut u64) {
             let (depth, mut choices) = (machine.depth(), Vec::new());
-            machine.enabled(&mut choices);
+            machine.enabled(&mut choices).unwrap();
             *count += u64::from(choices.is_empty());
             for choice in choices {
                 machine.execute(choice).unwrap();
@@ -159,8 +159,7 @@ mod tests {
                 assert!(first.len() <= 3);
             });
         });
-        let mut machine = net.machine().unwrap();
-        machine.limit_memory(limit);
+        let mut machine = net.machine(&MachineConfig { memory: limit, ..MachineConfig::default() }).unwrap();
         let mut count = 0;
         every(&mut machine, &mut count);
         (count, machine.histories.nodes.len())

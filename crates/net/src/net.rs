@@ -9,7 +9,7 @@ use crate::process::{BodyFactory, body_factory};
 use crate::script::Script;
 use crate::text::{self, TextError};
 use std::sync::Arc;
-use whippet_model::{MachineError, Name, Program};
+use whippet_model::{MachineConfig, MachineError, Name, Program};
 
 /// The dependence relation between steps.
 ///
@@ -216,7 +216,7 @@ impl std::fmt::Debug for Net {
 impl Program for Net {
     type Machine = NetMachine;
 
-    fn machine(&self) -> Result<NetMachine, MachineError> {
+    fn machine(&self, config: &MachineConfig) -> Result<NetMachine, MachineError> {
         let mut set_up = NetBuilder {
             histories: Histories::default(),
             bodies: Vec::new(),
@@ -238,7 +238,8 @@ impl Program for Net {
         if let Some(error) = set_up.failed {
             return Err(error);
         }
-        let NetBuilder { histories, bodies, mailboxes, mutexes, ports, .. } = set_up;
+        let NetBuilder { mut histories, bodies, mailboxes, mutexes, ports, .. } = set_up;
+        histories.budget.limit = config.memory;
         NetMachine::new(histories, &bodies, mailboxes, mutexes, ports, self.relation)
     }
 
@@ -257,5 +258,9 @@ impl Program for Net {
                 "relation paper: Theorem 6 does not hold for waits and tests of several communications, so final states and deadlocks may be missed; the relation ranked misses none".into(),
             ],
         }
+    }
+
+    fn refinements(&self) -> u64 {
+        0
     }
 }

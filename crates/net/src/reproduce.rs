@@ -5,7 +5,7 @@ use crate::subjects::subjects;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use std::time::Instant;
-use whippet_model::{Comparison, FindingKind, Machine, MachineError, Program};
+use whippet_model::{Comparison, FindingKind, Machine, MachineConfig, MachineError, Program};
 use whippet_search::{Options, Reduction, SearchError, explore};
 
 /// One row as printed in the paper; `None` means that the paper's tool timed out after 30 minutes.
@@ -125,12 +125,13 @@ fn measure(printed: &PublishedRow) -> Result<UdporRow, SearchError> {
 /// ```
 pub fn interleavings(program: &Net) -> Result<u128, MachineError> {
     fn from(machine: &mut impl Machine, known: &mut FxHashMap<u128, u128>) -> Result<u128, MachineError> {
-        let state = machine.fingerprint(Comparison::Canonical)?;
+        let state =
+            machine.fingerprint().expect("states of nets can be compared").of_configuration(Comparison::Canonical)?;
         if let Some(&count) = known.get(&state) {
             return Ok(count);
         }
         let mut choices = Vec::new();
-        machine.enabled(&mut choices);
+        machine.enabled(&mut choices)?;
         let depth = machine.depth();
         let mut count = u128::from(choices.is_empty());
         for choice in choices {
@@ -141,5 +142,5 @@ pub fn interleavings(program: &Net) -> Result<u128, MachineError> {
         known.insert(state, count);
         Ok(count)
     }
-    from(&mut program.machine()?, &mut FxHashMap::default())
+    from(&mut program.machine(&MachineConfig::default())?, &mut FxHashMap::default())
 }

@@ -28,7 +28,7 @@ pub fn failure(verdict: &Verdict, partial: bool, links: &[Links]) -> Option<Stri
         Exit::NoVerdict => no_verdict(verdict),
         Exit::Found => counterexamples(verdict, links),
     };
-    for note in &verdict.notes {
+    for note in verdict.all_notes() {
         text += &format!("note: {note}\n");
     }
     Some(plain(&text))

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 use whippet_model::{
-    ActorNo, Choice, Dependence, FindingKind, LimitHit, Limits, Machine, MachineError, Name, Pending, Problem, Step,
-    StepDescription, Verdict,
+    ActorNo, Choice, Executed, Explain, FindingKind, LimitHit, Limits, Machine, MachineConfig, MachineError, Name,
+    Pending, Problem, Profile, Step, StepDescription, Touch, Verdict, capabilities,
 };
 use whippet_search::toy::{Action, Delivery, Program, Target, Toy};
 use whippet_search::{Options, Reduction, SearchError, explore, replay};
@@ -166,24 +166,41 @@ struct OddMachine {
 impl whippet_model::Program for Odd {
     type Machine = OddMachine;
 
-    fn machine(&self) -> Result<OddMachine, MachineError> {
-        let inner = Program::new(2).main(0, 0).main(1, 1).machine()?;
+    fn machine(&self, config: &MachineConfig) -> Result<OddMachine, MachineError> {
+        let inner = Program::new(2).main(0, 0).main(1, 1).machine(config)?;
         Ok(OddMachine { inner, handler: self.handler, events: Vec::new() })
     }
 
     fn name(&self) -> String {
         "odd".into()
     }
+
+    fn parameters(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
+    fn caveats(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn refinements(&self) -> u64 {
+        0
+    }
 }
 
 impl Machine for OddMachine {
+    capabilities!();
+
+    fn profile(&self) -> &Profile {
+        self.inner.profile()
+    }
     fn depth(&self) -> usize {
         self.inner.depth()
     }
-    fn enabled(&mut self, out: &mut Vec<Choice>) {
-        self.inner.enabled(out);
+    fn enabled(&mut self, out: &mut Vec<Choice>) -> Result<(), MachineError> {
+        self.inner.enabled(out)
     }
-    fn execute(&mut self, choice: Choice) -> Result<(), MachineError> {
+    fn execute(&mut self, choice: Choice) -> Result<Executed, MachineError> {
         self.events.truncate(self.inner.depth());
         self.events.push((self.handler)(choice.what.0)?);
         self.inner.execute(choice)
@@ -203,9 +220,6 @@ impl Machine for OddMachine {
     fn pending(&self, out: &mut Vec<Pending>) {
         self.inner.pending(out);
     }
-    fn relation(&self) -> Dependence {
-        Dependence::PerActor
-    }
     fn step(&self, at: usize) -> Step {
         Step { event: self.events[at], ..self.inner.step(at) }
     }
@@ -215,16 +229,25 @@ impl Machine for OddMachine {
     fn sent(&self, at: usize) -> std::ops::Range<u32> {
         self.inner.sent(at)
     }
+    fn touches(&self, at: usize) -> &[Touch] {
+        self.inner.touches(at)
+    }
     fn actors(&self) -> usize {
         self.inner.actors()
     }
+}
+
+impl Explain for OddMachine {
     fn problems(&self) -> usize {
         0
     }
     fn problem(&self, _: usize) -> Option<Problem> {
         None
     }
-    fn final_problems(&mut self, _: &mut Vec<Problem>) {}
+    fn data_races(&self, _: &mut Vec<Problem>) {}
+    fn final_problems(&mut self, _: &mut Vec<Problem>) -> Result<(), MachineError> {
+        Ok(())
+    }
     fn describe(&mut self, at: usize) -> StepDescription {
         self.inner.describe(at)
     }
@@ -248,7 +271,7 @@ fn a_handler_that_does_not_end_is_a_finding() {
     assert_eq!(finding.kind, FindingKind::Limit);
     assert_eq!(finding.counterexample[0].actor, "A0");
     assert_eq!(finding.schedule.decisions.len(), 2);
-    assert!(finding.message.starts_with("actor 1 has been in step 2"), "{}", finding.message);
+    assert!(finding.message.starts_with("actor 1 did not return from step 2"), "{}", finding.message);
 }
 
 #[test]

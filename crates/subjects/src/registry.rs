@@ -109,10 +109,14 @@ mod tests {
     #[test]
     fn every_subject_builds_with_its_defaults_and_its_variants() {
         for subject in all() {
-            subject.program([]).unwrap().machine().unwrap_or_else(|e| panic!("{}: {e}", subject.name));
+            subject
+                .program([])
+                .unwrap()
+                .machine(&Default::default())
+                .unwrap_or_else(|e| panic!("{}: {e}", subject.name));
             if let Some(variant) = subject.parameters.iter().find(|p| p.name == "variant") {
                 for word in variant.allowed().split(" or ") {
-                    subject.program([("variant", word)]).unwrap().machine().unwrap();
+                    subject.program([("variant", word)]).unwrap().machine(&Default::default()).unwrap();
                 }
             }
         }

@@ -525,7 +525,7 @@ impl Checker {
     ///     sys.send(sink, 1);
     /// });
     /// let mut enabled = Vec::new();
-    /// program.machine().unwrap().enabled(&mut enabled);
+    /// program.machine(&Default::default()).unwrap().enabled(&mut enabled);
     /// assert_eq!(enabled.len(), 1);
     /// ```
     pub fn program<R: TestOutcome>(&self, body: impl Fn(&mut System) -> R + Send + Sync + 'static) -> ActorProgram {

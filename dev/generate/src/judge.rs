@@ -4,7 +4,7 @@
 //! search with the exhaustive one. The comparison covers the traces, their final states, the problems and the
 //! counterexamples.
 
-use crate::{Log, Promise, Setting, Watched, reference};
+use crate::{Log, Promise, Setting, reference, watch};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -132,14 +132,14 @@ where
         options.limits.steps = size.steps;
         options.limits.executions = Some(size.executions);
     }
-    let watched = Watched::new(program.clone());
-    let verdict = catch_unwind(AssertUnwindSafe(|| explore(Arc::new(watched.clone()), &options, &())))
+    let (watched, log) = watch(program.clone());
+    let verdict = catch_unwind(AssertUnwindSafe(|| explore(Arc::new(watched), &options, &())))
         .map_err(|panic| fail(format!("panics: {}", words(&*panic))))?
         .map_err(|error| fail(format!("gives no verdict: {}", told(&error))))?;
     if !verdict.complete {
         return if size.is_some() { Ok(None) } else { Err(fail("is not complete".into())) };
     }
-    Ok(Some(Answer { verdict, log: watched.log() }))
+    Ok(Some(Answer { verdict, log: log.so_far() }))
 }
 
 fn told(error: &SearchError) -> String {

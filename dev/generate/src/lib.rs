@@ -47,4 +47,9 @@ pub use setting::{Promise, Setting};
 pub use shrink::shrink;
 pub use steady::{Tried, steady};
 pub use trace::Trace;
-pub use watch::{Log, Seen, Watch, Watched};
+pub use watch::{Log, Seen, SharedLog, watch};
+
+/// The code of the page on adapters, compiled and run as tests.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/write-your-own-adapter.md")]
+mod write_your_own_adapter {}

@@ -3,7 +3,8 @@
 
 use crate::{Size, Trace};
 use whippet_model::{
-    Branch, Choice, Clocks, Comparison, Machine, MachineError, Name, Pending, Program, Step, StepDescription, Touch,
+    Branch, Choice, Clocks, Comparison, Executed, Machine, MachineError, Name, Pending, Program, Step, StepDescription,
+    Touch,
 };
 
 /// The amount of checking done.
@@ -30,7 +31,7 @@ pub struct Tried {
 /// assert!(steady(&draw(42), Size::default()).is_ok(), "taking steps back and again changes nothing");
 /// ```
 pub fn steady<P: Program>(program: &P, size: Size) -> Result<Option<Tried>, String> {
-    let mut machine = program.machine().map_err(|error| error.to_string())?;
+    let mut machine = program.machine(&Default::default()).map_err(|error| error.to_string())?;
     let mut walk = Walk { program, size, tried: Tried::default(), path: Vec::new() };
     Ok(walk.all(&mut machine)?.then_some(walk.tried))
 }
@@ -39,19 +40,21 @@ pub fn steady<P: Program>(program: &P, size: Size) -> Result<Option<Tried>, Stri
 #[derive(Clone, Debug, PartialEq)]
 struct View {
     enabled: Vec<Choice>,
+    error: Option<MachineError>,
     pending: Vec<(Pending, Name)>,
     actors: usize,
     problems: usize,
-    states: [Result<u128, MachineError>; 2],
+    states: [Option<Result<u128, MachineError>>; 2],
 }
 
 fn view<M: Machine>(machine: &mut M) -> View {
     let (mut enabled, mut pending) = (Vec::new(), Vec::new());
-    machine.enabled(&mut enabled);
+    let error = machine.enabled(&mut enabled).err();
     machine.pending(&mut pending);
     let pending = pending.into_iter().map(|p| (p, machine.thread(p))).collect();
-    let states = [machine.fingerprint(Comparison::Canonical), machine.fingerprint(Comparison::Ordered)];
-    View { enabled, pending, actors: machine.actors(), problems: machine.problems(), states }
+    let states = [Comparison::Canonical, Comparison::Ordered]
+        .map(|comparison| machine.fingerprint().map(|it| it.of_configuration(comparison)));
+    View { enabled, error, pending, actors: machine.actors(), problems: machine.problems(), states }
 }
 
 /// All observable data of the newest step.
@@ -66,7 +69,7 @@ struct Newest {
     problem: Option<whippet_model::Problem>,
 }
 
-fn newest<M: Machine>(machine: &mut M) -> Newest {
+fn newest<M: Machine>(machine: &mut M, executed: Executed) -> Newest {
     let at = machine.depth() - 1;
     let mut causes = Vec::new();
     machine.causes(at, &mut causes);
@@ -76,7 +79,7 @@ fn newest<M: Machine>(machine: &mut M) -> Newest {
         causes,
         sent: machine.sent(at),
         touches: machine.touches(at).to_vec(),
-        next: machine.next_branch(),
+        next: executed.next_branch,
         problem: machine.problem(at),
     }
 }
@@ -125,11 +128,11 @@ impl<P: Program> Walk<'_, P> {
     fn twice(&mut self, machine: &mut P::Machine, choice: Choice) -> Result<Option<Branch>, String> {
         let depth = machine.depth();
         let told = |error: MachineError| error.to_string();
-        machine.execute(choice).map_err(told)?;
-        let (first, after) = (newest(machine), view(machine));
+        let executed = machine.execute(choice).map_err(told)?;
+        let (first, after) = (newest(machine, executed), view(machine));
         machine.rewind(depth);
-        machine.execute(choice).map_err(told)?;
-        same("a step", &first, &newest(machine))?;
+        let executed = machine.execute(choice).map_err(told)?;
+        same("a step", &first, &newest(machine, executed))?;
         same("the configuration after a step", &after, &view(machine))?;
         self.tried.steps += 1;
         self.path.push((first.step.thread, choice.branch));
@@ -139,7 +142,7 @@ impl<P: Program> Walk<'_, P> {
     /// Executes the same decisions on a new machine.
     fn replay(&mut self, machine: &mut P::Machine, here: &View) -> Result<(), String> {
         self.tried.replays += 1;
-        let mut other = self.program.machine().map_err(|error| error.to_string())?;
+        let mut other = self.program.machine(&Default::default()).map_err(|error| error.to_string())?;
         for &(thread, branch) in &self.path {
             let what = other.find(thread).ok_or("a replayed execution lacks a message")?;
             other.execute(Choice { what, branch }).map_err(|error| error.to_string())?;

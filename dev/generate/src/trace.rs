@@ -36,13 +36,13 @@ impl Trace {
     /// ```
     /// use whippet_generate::Trace;
     /// use whippet_model::{Machine, Program as _};
-    /// let machine = whippet_search::toy::Program::new(1).machine().unwrap();
+    /// let machine = whippet_search::toy::Program::new(1).machine(&Default::default()).unwrap();
     /// assert_eq!(Trace::of(&machine), Trace::new(&[], |_, _| false), "nothing has happened");
     /// ```
     pub fn of<M: Machine>(machine: &M) -> Trace {
         let steps: Vec<_> = (0..machine.depth()).map(|at| machine.step(at)).collect();
         let events: Vec<Name> = steps.iter().map(|step| step.event).collect();
-        match machine.relation() {
+        match machine.profile().dependence {
             Dependence::PerActor => Trace::new(&events, |a, b| steps[a].actor == steps[b].actor),
             Dependence::Footprints => Trace::new(&events, |a, b| conflict(machine.touches(a), machine.touches(b))),
         }

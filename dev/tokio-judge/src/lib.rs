@@ -12,7 +12,6 @@ extern crate shim as tokio;
 pub mod hooks;
 pub mod judge;
 pub mod logs;
-pub mod machine;
 pub mod on_real;
 pub mod on_shim;
 pub mod real;

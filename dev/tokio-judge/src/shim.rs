@@ -2,12 +2,12 @@
 
 use crate::hooks::Virtual;
 use crate::logs::Logs;
-use crate::machine::{Overheard, Seen};
 use crate::on_shim::begin;
-use std::collections::BTreeSet;
-use std::sync::Arc;
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
 use tokio_reference::{Outcome, Program};
-use whippet_runtime::{Settings, Tasks};
+use whippet_model::{Observed, Program as _};
+use whippet_runtime::{Settings, TaskMachine, Tasks};
 use whippet_search::{Options, Reduction, explore};
 
 /// The outcomes that a search saw.
@@ -30,8 +30,8 @@ pub fn settings(merged: bool) -> Settings {
 
 /// Explores a program.
 ///
-/// The search is begun again as long as something is learnt about the program. Only the outcomes of the last search
-/// count: an earlier one must not hide what this one misses.
+/// The driver starts the search again as long as the dependence relation is refined. Only the outcomes of the last
+/// attempt count: an earlier one must not hide what this one misses.
 ///
 /// # Errors
 /// With the text of what the search or the machine has to say, also where it panics.
@@ -48,26 +48,24 @@ pub fn outcomes(
 }
 
 fn search(program: &Arc<Program>, reduction: Reduction, settings: Settings, limit: u64) -> Result<Explored, String> {
-    let (logs, seen) = (Logs::default(), Seen::default());
+    let logs = Logs::default();
     let (body, to) = (program.clone(), logs.clone());
     let tasks = Tasks::new("generated", settings, move || main(body.clone(), to.clone()));
-    let overheard = Arc::new(Overheard { tasks, logs, seen: seen.clone() });
+    // The outcomes of each attempt of the search, by the number of refinements known to it.
+    let attempts = Arc::<Mutex<BTreeMap<u64, BTreeSet<Outcome>>>>::default();
+    let to = attempts.clone();
+    let observed = Arc::new(Observed::new(tasks, move |_: &mut TaskMachine, refinements| {
+        to.lock().unwrap_or_else(PoisonError::into_inner).entry(refinements).or_default().insert(logs.outcome());
+    }));
     let mut options = Options { reduction, ..Options::default() };
     options.limits.executions = Some(limit);
     options.limits.steps = 1_000;
     options.limits.findings = 0;
-    loop {
-        drop(seen.take());
-        let before = overheard.tasks.learnt();
-        let verdict = explore(overheard.clone(), &options, &());
-        if overheard.tasks.learnt() != before {
-            continue;
-        }
-        let verdict = verdict.map_err(|error| error.to_string())?;
-        let (counters, complete) = (verdict.counters, verdict.complete);
-        let outcomes = seen.take();
-        return Ok(Explored { outcomes, executions: counters.executions, blocked: counters.blocked, complete });
-    }
+    let verdict = explore(observed.clone(), &options, &()).map_err(|error| error.to_string())?;
+    let (counters, complete) = (verdict.counters, verdict.complete);
+    let last = observed.program().refinements();
+    let outcomes = attempts.lock().unwrap_or_else(PoisonError::into_inner).remove(&last).unwrap_or_default();
+    Ok(Explored { outcomes, executions: counters.executions, blocked: counters.blocked, complete })
 }
 
 /// The main task: begins the program and then never does anything. The execution is complete when no task can go on. This

@@ -4,7 +4,7 @@ mod common;
 
 use common::{explore, outcomes};
 use std::sync::Arc;
-use whippet_model::{FindingKind, Machine, Program};
+use whippet_model::{Explain, FindingKind, Machine, Program};
 use whippet_runtime::{Settings, Tasks};
 use whippet_search::{Options, Reduction};
 use whippet_std::sync::atomic::{AtomicU32, Ordering::SeqCst};
@@ -192,11 +192,11 @@ fn unfinished_execution_is_torn_down() {
         std::future::pending::<()>().await;
         drop(wanted);
     });
-    let mut machine = program.machine().unwrap();
+    let mut machine = program.machine(&Default::default()).unwrap();
     // Execute up to the step that requests the lock. No other task wants it, so it is held from then on.
     loop {
         let mut enabled = Vec::new();
-        machine.enabled(&mut enabled);
+        machine.enabled(&mut enabled).unwrap();
         machine.execute(enabled[0]).unwrap();
         if machine.describe(machine.depth() - 1).action.starts_with("requests") {
             break;

@@ -102,7 +102,7 @@ pub fn test<F: Future<Output = ()> + 'static>(path: &str, paused: bool, body: im
     let explored = explored.and_then(|verdict| add_random(&program, &options, &watcher, verdict));
     let mut verdict = explored.unwrap_or_else(|error| no_verdict(&error.to_string()));
     // The algorithm chosen for a reduction is of no interest in the result of a test.
-    verdict.notes.retain(|note| !note.starts_with("optimal: "));
+    verdict.algorithm = None;
     let text = whippet_report::failure(&verdict, false, &write_schedules(&name, &verdict));
     let search = Searched {
         executions: verdict.counters.executions,

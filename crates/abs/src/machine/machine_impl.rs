@@ -1,38 +1,43 @@
 //! The `Machine` implementation of [`AbsMachine`].
 
-use super::{AbsMachine, ConflictRule};
+use super::AbsMachine;
 use std::ops::Range;
 use whippet_model::{
-    ActorNo, Branch, Choice, Clocks, Comparison, Dependence, Extension, Machine, MachineError, Name, Pending, Problem,
-    Step, StepDescription, Touch,
+    ActorNo, Blockers, Branch, Choice, Comparison, Delivered, Deliveries, Executed, Explain, Fingerprint, Machine,
+    MachineError, Name, OrderHints, Pending, Problem, Profile, Pruning, Step, StepDescription, Touch, capabilities,
+    enabled_of_lowest,
 };
 
 impl Machine for AbsMachine {
+    capabilities!(Deliveries, Blockers, OrderHints, Pruning, Fingerprint);
+
+    #[inline]
+    fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
     fn depth(&self) -> usize {
         self.steps.len()
     }
 
-    fn enabled(&mut self, out: &mut Vec<Choice>) {
+    fn enabled(&mut self, out: &mut Vec<Choice>) -> Result<(), MachineError> {
         out.extend(self.live.iter().filter(|&&task| self.is_enabled(task)).map(|&task| Choice::first(Pending(task))));
+        Ok(())
     }
 
-    fn execute(&mut self, choice: Choice) -> Result<(), MachineError> {
+    fn execute(&mut self, choice: Choice) -> Result<Executed, MachineError> {
         assert!(self.is_enabled(choice.what.0), "internal error: a search chose a task that is not enabled");
         self.steps_run += 1;
         self.run_step(choice);
         let arities = &self.steps[self.steps.len() - 1].arities;
+        let next_branch = choice.branch.next(arities);
         if (0..Branch::DIGITS).any(|k| choice.branch.digit(k) >= arities.get(k).copied().unwrap_or(1)) {
             self.rewind(self.steps.len() - 1);
             return Err(MachineError::Misuse(
                 "a step has fewer branches than the schedule requires: it was recorded with another program".into(),
             ));
         }
-        Ok(())
-    }
-
-    fn next_branch(&self) -> Option<Branch> {
-        let newest = self.steps.last()?;
-        newest.choice.branch.next(&newest.arities)
+        Ok(Executed { next_branch })
     }
 
     fn rewind(&mut self, depth: usize) {
@@ -59,30 +64,6 @@ impl Machine for AbsMachine {
         out.extend(self.live.iter().map(|&task| Pending(task)));
     }
 
-    fn relation(&self) -> Dependence {
-        match self.conflict_rule {
-            ConflictRule::Actors | ConflictRule::Marks(_) if !self.can_wait => Dependence::PerActor,
-            _ => Dependence::Footprints,
-        }
-    }
-
-    /// Returns `true`: calls arrive in any order, and objects refuse none.
-    fn accepted_at(&mut self, _: Pending, _: usize) -> bool {
-        true
-    }
-
-    fn inbound_estimate(&self, actor: ActorNo) -> Option<u64> {
-        Some(self.stability().level(self, actor.0))
-    }
-
-    fn caveat(&self) -> Option<String> {
-        self.marks_caveat()
-    }
-
-    fn is_pruned(&self, what: Pending) -> bool {
-        self.tasks[what.0 as usize].marked
-    }
-
     fn step(&self, at: usize) -> Step {
         let record = &self.steps[at];
         Step { choice: record.choice, thread: record.thread, event: record.event, actor: ActorNo(record.group) }
@@ -102,19 +83,12 @@ impl Machine for AbsMachine {
         &self.touches[self.steps[at].touches as usize..end]
     }
 
-    /// Returns `Ok(false)`: the footprint of a task is known only after running it.
-    fn extensions(&mut self, _: &Clocks, _: &mut Vec<Extension>) -> Result<bool, MachineError> {
-        Ok(false)
-    }
-
-    fn blocked_on(&mut self, what: Pending, out: &mut Vec<Touch>) {
-        self.blocking_touches(what.0, out);
-    }
-
     fn actors(&self) -> usize {
         self.groups.len()
     }
+}
 
+impl Explain for AbsMachine {
     fn problems(&self) -> usize {
         self.problems
     }
@@ -123,19 +97,66 @@ impl Machine for AbsMachine {
         self.steps[at].problem.as_deref().cloned().map(|problem| Problem { steps: vec![at], ..problem })
     }
 
-    fn final_problems(&mut self, out: &mut Vec<Problem>) {
+    fn data_races(&self, _: &mut Vec<Problem>) {}
+
+    fn final_problems(&mut self, out: &mut Vec<Problem>) -> Result<(), MachineError> {
         self.end_problems(out);
+        Ok(())
     }
 
     fn describe(&mut self, at: usize) -> StepDescription {
         self.step_text(at)
     }
 
-    fn fingerprint(&mut self, comparison: Comparison) -> Result<u128, MachineError> {
-        Ok(self.hash_state(comparison))
-    }
-
     fn handler_runs(&self) -> u64 {
         self.steps_run
+    }
+}
+
+impl Deliveries for AbsMachine {
+    /// Returns `true`: calls arrive in any order, and objects refuse none.
+    fn accepted_at(&mut self, _: Pending, _: usize) -> bool {
+        true
+    }
+
+    fn enabled_of_lowest(&mut self, ranks: &[u32], out: &mut Vec<Choice>) -> Result<(), MachineError> {
+        enabled_of_lowest(self, ranks, out)
+    }
+
+    fn delivered(&self, at: usize) -> Delivered {
+        Delivered::of(self, at)
+    }
+}
+
+impl Blockers for AbsMachine {
+    fn blocked_on(&mut self, what: Pending, out: &mut Vec<Touch>) {
+        self.blocking_touches(what.0, out);
+    }
+}
+
+impl OrderHints for AbsMachine {
+    /// Returns `None`: the estimate follows from the program's text.
+    fn note(&self) -> Option<String> {
+        None
+    }
+
+    fn inbound_estimate(&self, actor: ActorNo) -> Option<u64> {
+        Some(self.stability().level(self, actor.0))
+    }
+}
+
+impl Pruning for AbsMachine {
+    fn caveat(&self) -> Option<String> {
+        self.marks_caveat()
+    }
+
+    fn is_pruned(&self, what: Pending) -> bool {
+        self.tasks[what.0 as usize].marked
+    }
+}
+
+impl Fingerprint for AbsMachine {
+    fn of_configuration(&mut self, comparison: Comparison) -> Result<u128, MachineError> {
+        Ok(self.hash_state(comparison))
     }
 }

@@ -39,7 +39,7 @@ use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
-use whippet_model::{Choice, ConflictRule, Marks, Name, Problem, Touch};
+use whippet_model::{Branches, Choice, ConflictRule, Dependence, Marks, Name, Problem, Profile, Touch};
 
 pub use program::{AbsProgram, DEFAULT_STATEMENTS};
 
@@ -148,7 +148,7 @@ struct StepRecord {
 /// # "#).unwrap();
 /// use whippet_abs::AbsMachine;
 /// use whippet_model::{Machine, Program};
-/// let mut machine: AbsMachine = program.machine().unwrap();
+/// let mut machine: AbsMachine = program.machine(&Default::default()).unwrap();
 /// let mut choices = Vec::new();
 /// machine.enabled(&mut choices);
 /// machine.execute(choices[0]).unwrap();
@@ -164,8 +164,7 @@ pub struct AbsMachine {
     statements: u64,
     /// `true` if some method can block its group.
     can_block: bool,
-    /// `true` if some method can stop before its end.
-    can_wait: bool,
+    profile: Profile,
     pub(crate) objects: Vec<Object>,
     groups: Vec<Group>,
     pub(crate) tasks: Vec<Task>,
@@ -195,13 +194,17 @@ impl AbsMachine {
         let waiting = |instr: &Instr| matches!(instr, Instr::Await(_) | Instr::Suspend) || blocking(instr);
         let any = |wanted: &dyn Fn(&Instr) -> bool| code.methods.iter().flat_map(|method| &method.code).any(wanted);
         let (can_block, can_wait) = (any(&blocking), any(&waiting));
+        let dependence = match program.conflict_rule {
+            ConflictRule::Actors | ConflictRule::Marks(_) if !can_wait => Dependence::PerActor,
+            _ => Dependence::Footprints,
+        };
         let mut machine = AbsMachine {
             stability: program.stability.clone(),
             consts: eval::constants(&code),
             conflict_rule: program.conflict_rule,
             statements: program.statements,
             can_block,
-            can_wait,
+            profile: Profile::new(dependence, Branches::Discovered { same_footprint: true }),
             code,
             objects: Vec::new(),
             groups: Vec::new(),
@@ -232,7 +235,7 @@ impl AbsMachine {
     /// #     { Cell c = new Cell(); c!set(1); c!set(2); }
     /// # "#).unwrap();
     /// use whippet_model::{Machine, Program};
-    /// let mut machine = program.machine().unwrap();
+    /// let mut machine = program.machine(&Default::default()).unwrap();
     /// let mut choices = Vec::new();
     /// machine.enabled(&mut choices);
     /// machine.execute(choices[0]).unwrap();

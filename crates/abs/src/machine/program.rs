@@ -4,7 +4,7 @@ use super::AbsMachine;
 use crate::code::Code;
 use crate::selection::Stability;
 use std::sync::{Arc, OnceLock};
-use whippet_model::{ConflictRule, MachineError, Program};
+use whippet_model::{ConflictRule, MachineConfig, MachineError, Program};
 
 /// The default limit on the number of statements in one step.
 ///
@@ -23,12 +23,12 @@ pub const DEFAULT_STATEMENTS: u64 = 10_000_000;
 ///     class Cell implements Cell { Int value = 0; Unit set(Int v) { value = v; } }
 ///     { Cell c = new Cell(); c!set(1); c!set(2); }
 /// "#).unwrap();
-/// let mut machine = program.machine().unwrap();
+/// let mut machine = program.machine(&Default::default()).unwrap();
 /// let mut choices = Vec::new();
-/// machine.enabled(&mut choices);
+/// machine.enabled(&mut choices).unwrap();
 /// machine.execute(choices[0]).unwrap();     // the main block
 /// choices.clear();
-/// machine.enabled(&mut choices);
+/// machine.enabled(&mut choices).unwrap();
 /// assert_eq!(choices.len(), 2);             // either call may be first
 /// ```
 #[derive(Clone, Debug)]
@@ -141,11 +141,23 @@ impl AbsProgram {
 impl Program for AbsProgram {
     type Machine = AbsMachine;
 
-    fn machine(&self) -> Result<AbsMachine, MachineError> {
+    fn machine(&self, _: &MachineConfig) -> Result<AbsMachine, MachineError> {
         Ok(AbsMachine::new(self))
     }
 
     fn name(&self) -> String {
         self.code.source.name.clone()
+    }
+
+    fn parameters(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
+    fn caveats(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn refinements(&self) -> u64 {
+        0
     }
 }

@@ -13,7 +13,10 @@
 
 use crate::machine::{AbsMachine, AbsProgram};
 use std::collections::BTreeSet;
-use whippet_model::{Choice, Clocks, Comparison, ConflictRule, Machine, MachineError, Marks, Pending, Program};
+use whippet_model::{
+    Choice, Clocks, Comparison, ConflictRule, Fingerprint, Machine, MachineConfig, MachineError, Marks, Pending,
+    Program, Pruning,
+};
 
 /// The rule that selects an actor.
 ///
@@ -105,7 +108,7 @@ pub struct SelectionCounts {
 /// ```
 pub fn search(program: &AbsProgram, selection: &Selection) -> Result<SelectionCounts, MachineError> {
     let rule = selection.marks.map_or(ConflictRule::Actors, ConflictRule::Marks);
-    let machine = program.clone().conflict_rule(rule).machine()?;
+    let machine = program.clone().conflict_rule(rule).machine(&MachineConfig::default())?;
     let mut run = SelectionSearch {
         machine,
         clocks: Clocks::new(),
@@ -149,10 +152,10 @@ impl SelectionSearch {
         self.count.states += 1;
         self.add_backtrack_points();
         let mut choices = Vec::new();
-        self.machine.enabled(&mut choices);
+        self.machine.enabled(&mut choices)?;
         if choices.is_empty() {
             self.count.executions += 1;
-            let end = self.machine.fingerprint(Comparison::Canonical)?;
+            let end = self.machine.of_configuration(Comparison::Canonical)?;
             self.count.finals.insert(end);
             return Ok(());
         }

@@ -2,7 +2,7 @@
 
 use crate::modules::TWO;
 use whippet_abs::AbsProgram;
-use whippet_model::{FindingKind, Machine, Program};
+use whippet_model::{Explain, FindingKind, Machine, Program};
 use whippet_search::{Options, explore};
 
 const PROGRAM: &str = r#"
@@ -288,19 +288,22 @@ fn exception_is_rethrown_by_get() {
 #[test]
 fn rewind_restores_fingerprints() {
     let program = AbsProgram::parse("test.abs", PROGRAM).unwrap();
-    let mut machine = program.machine().unwrap();
+    let mut machine = program.machine(&Default::default()).unwrap();
     let mut prints = Vec::new();
     let mut choices = Vec::new();
     loop {
-        prints.push(machine.fingerprint(whippet_model::Comparison::Ordered).unwrap());
+        prints.push(machine.fingerprint().unwrap().of_configuration(whippet_model::Comparison::Ordered).unwrap());
         choices.clear();
-        machine.enabled(&mut choices);
+        machine.enabled(&mut choices).unwrap();
         let Some(&choice) = choices.last() else { break };
         machine.execute(choice).unwrap();
     }
     while machine.depth() > 0 {
         machine.rewind(machine.depth() - 1);
-        assert_eq!(machine.fingerprint(whippet_model::Comparison::Ordered).unwrap(), prints[machine.depth()]);
+        assert_eq!(
+            machine.fingerprint().unwrap().of_configuration(whippet_model::Comparison::Ordered).unwrap(),
+            prints[machine.depth()]
+        );
     }
 }
 
@@ -370,11 +373,11 @@ fn programs_with_exchanged_words_do_not_crash() {
 
 /// Runs some execution of a program that was accepted.
 fn run_to_an_end(program: &AbsProgram) {
-    let mut machine = program.machine().unwrap();
+    let mut machine = program.machine(&Default::default()).unwrap();
     let mut choices = Vec::new();
     while machine.depth() < 100 {
         choices.clear();
-        machine.enabled(&mut choices);
+        machine.enabled(&mut choices).unwrap();
         let Some(&choice) = choices.first() else { break };
         machine.execute(choice).unwrap();
     }
@@ -405,9 +408,9 @@ fn deep_and_long_programs_do_not_crash() {
 fn statements_are_counted() {
     let text = "{ Int x = 0; while (x < 1000000) { x = x + 1; } assert x == 1000000; }";
     let program = AbsProgram::parse("loop.abs", text).unwrap();
-    let mut machine = program.machine().unwrap();
+    let mut machine = program.machine(&Default::default()).unwrap();
     let mut choices = Vec::new();
-    machine.enabled(&mut choices);
+    machine.enabled(&mut choices).unwrap();
     let start = std::time::Instant::now();
     machine.execute(choices[0]).unwrap();
     println!("{} statements in {:?}", machine.statements_run(), start.elapsed());

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use whippet_abs::selection::{Selection, search};
 use whippet_abs::{AbsMachine, AbsProgram, ConflictRule, Marks};
-use whippet_model::{Choice, Comparison, Machine, Program, Verdict};
+use whippet_model::{Choice, Comparison, Machine, Observed, Program, Verdict};
 use whippet_search::{Options, Order, Reduction, explore};
 
 /// A small random number generator that gives the same programs on every machine.
@@ -73,24 +73,23 @@ fn statement(dice: &mut Dice, waits: bool, k: u64) -> String {
 
 /// Returns the final states of all interleavings and the number of executions, or `None` if these are too many.
 fn every_order(program: &AbsProgram, most: u64) -> Option<(BTreeSet<u128>, u64)> {
-    let mut machine = program.machine().unwrap();
+    let mut machine = program.machine(&Default::default()).unwrap();
     let (mut finals, mut executions) = (BTreeSet::new(), 0);
     walk(&mut machine, &mut finals, &mut executions, most).then_some((finals, executions))
 }
 
 fn walk(machine: &mut AbsMachine, finals: &mut BTreeSet<u128>, executions: &mut u64, most: u64) -> bool {
     let mut choices: Vec<Choice> = Vec::new();
-    machine.enabled(&mut choices);
+    machine.enabled(&mut choices).unwrap();
     if choices.is_empty() {
         *executions += 1;
-        finals.insert(machine.fingerprint(Comparison::Canonical).unwrap());
+        finals.insert(machine.fingerprint().unwrap().of_configuration(Comparison::Canonical).unwrap());
     }
     let depth = machine.depth();
     for choice in choices {
         let mut next = Some(choice);
         while let Some(choice) = next {
-            machine.execute(choice).unwrap();
-            next = machine.next_branch().map(|branch| Choice { branch, ..choice });
+            next = machine.execute(choice).unwrap().next_branch.map(|branch| Choice { branch, ..choice });
             let on = walk(machine, finals, executions, most);
             machine.rewind(depth);
             if !on || *executions > most {
@@ -101,76 +100,12 @@ fn walk(machine: &mut AbsMachine, finals: &mut BTreeSet<u128>, executions: &mut 
     true
 }
 
-/// A program whose machines record the final states that a search reaches.
-struct Watched {
-    program: AbsProgram,
-    finals: Arc<std::sync::Mutex<BTreeSet<u128>>>,
-}
-
-struct Watch {
-    machine: AbsMachine,
-    finals: Arc<std::sync::Mutex<BTreeSet<u128>>>,
-}
-
-impl Program for Watched {
-    type Machine = Watch;
-    fn machine(&self) -> Result<Watch, whippet_model::MachineError> {
-        Ok(Watch { machine: self.program.machine()?, finals: self.finals.clone() })
-    }
-    fn name(&self) -> String {
-        self.program.name()
-    }
-}
-
-macro_rules! delegate {
-    ($($name:ident(&$($m:ident)? $(, $arg:ident: $ty:ty)*) $(-> $out:ty)?;)*) => {
-        $(fn $name(&$($m)? self $(, $arg: $ty)*) $(-> $out)? { self.machine.$name($($arg),*) })*
-    };
-}
-
-use whippet_model::{
-    ActorNo, Clocks, Dependence, Extension, MachineError, Name, Pending, Problem, Step, StepDescription, Touch,
-};
-
-impl Machine for Watch {
-    delegate! {
-        depth(&) -> usize;
-        enabled(&mut, out: &mut Vec<Choice>);
-        execute(&mut, choice: Choice) -> Result<(), MachineError>;
-        rewind(&mut, depth: usize);
-        next_branch(&) -> Option<whippet_model::Branch>;
-        thread(&, what: Pending) -> Name;
-        actor(&, what: Pending) -> ActorNo;
-        find(&, thread: Name) -> Option<Pending>;
-        pending(&, out: &mut Vec<Pending>);
-        relation(&) -> Dependence;
-        accepted_at(&mut, what: Pending, at: usize) -> bool;
-        inbound_estimate(&, actor: ActorNo) -> Option<u64>;
-        caveat(&) -> Option<String>;
-        is_pruned(&, what: Pending) -> bool;
-        step(&, at: usize) -> Step;
-        causes(&, at: usize, out: &mut Vec<usize>);
-        sent(&, at: usize) -> std::ops::Range<u32>;
-        touches(&, at: usize) -> &[Touch];
-        extensions(&mut, clocks: &Clocks, out: &mut Vec<Extension>) -> Result<bool, MachineError>;
-        blocked_on(&mut, what: Pending, out: &mut Vec<Touch>);
-        actors(&) -> usize;
-        problems(&) -> usize;
-        problem(&, at: usize) -> Option<Problem>;
-        final_problems(&mut, out: &mut Vec<Problem>);
-        describe(&mut, at: usize) -> StepDescription;
-        handler_runs(&) -> u64;
-    }
-
-    fn completed(&mut self) {
-        let end = self.machine.fingerprint(Comparison::Canonical).unwrap();
-        self.finals.lock().unwrap().insert(end);
-    }
-}
-
 fn reached(program: &AbsProgram, options: &Options, tasks: ConflictRule) -> (BTreeSet<u128>, Verdict) {
     let finals = Arc::new(std::sync::Mutex::new(BTreeSet::new()));
-    let watched = Watched { program: program.clone().conflict_rule(tasks), finals: finals.clone() };
+    let to = finals.clone();
+    let watched = Observed::new(program.clone().conflict_rule(tasks), move |machine: &mut AbsMachine, _| {
+        to.lock().unwrap().insert(machine.fingerprint().unwrap().of_configuration(Comparison::Canonical).unwrap());
+    });
     let verdict = explore(Arc::new(watched), options, &()).unwrap();
     (
         Arc::try_unwrap(finals).map_or_else(|shared| shared.lock().unwrap().clone(), |own| own.into_inner().unwrap()),

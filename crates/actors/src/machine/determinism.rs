@@ -7,7 +7,7 @@
 
 use super::ActorMachine;
 use crate::program::ActorProgram;
-use whippet_model::{Branch, Choice, Machine, MachineError, Name, Program};
+use whippet_model::{Branch, Choice, Explain, Machine, MachineError, Name, Program};
 
 /// The maximum number of steps that are compared.
 const STEPS: usize = 1_000;
@@ -45,12 +45,12 @@ impl ActorProgram {
     /// ```
     pub fn test_determinism(&self) -> Result<(), MachineError> {
         // Memoized steps would not be run a second time.
-        let mut machine = self.clone().memo_bytes(0).machine()?;
+        let mut machine = self.clone().memo_bytes(0).machine(&Default::default())?;
         let mut enabled = Vec::new();
         let mut first = Vec::new();
         while machine.depth() < STEPS {
             enabled.clear();
-            machine.enabled(&mut enabled);
+            machine.enabled(&mut enabled)?;
             let Some(&choice) = enabled.first() else { break };
             machine.execute(choice)?;
             first.push(machine.observe_newest());
@@ -67,7 +67,7 @@ impl ActorProgram {
                 ))
             };
             enabled.clear();
-            machine.enabled(&mut enabled);
+            machine.enabled(&mut enabled)?;
             let Some(choice) = enabled.iter().find(|choice| machine.thread(choice.what) == before.thread) else {
                 return Err(differs(&machine, &format!("«{}» cannot happen again", first_line(&before.text))));
             };

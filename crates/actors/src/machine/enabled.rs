@@ -15,12 +15,15 @@ use whippet_model::MachineError;
 impl ActorMachine {
     /// Returns the engine, after updating the enabled messages of all actors to which something has happened.
     #[inline]
-    pub(super) fn refreshed(&mut self) -> Ref<'_, Engine> {
+    pub(super) fn refreshed(&mut self) -> Result<Ref<'_, Engine>, MachineError> {
         let dirty = self.engine.borrow_mut().messages.next_dirty().is_some();
         if dirty {
             self.refresh();
         }
-        self.engine.borrow()
+        match &self.error {
+            Some(error) => Err(error.clone()),
+            None => Ok(self.engine.borrow()),
+        }
     }
 
     #[inline(never)]

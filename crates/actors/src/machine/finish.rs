@@ -6,7 +6,7 @@ use super::{ActorMachine, StepExtras};
 use crate::cell::StepError;
 use crate::delivery::Delivery;
 use crate::panics::CaughtPanic;
-use whippet_model::{Dependence, FindingKind, MachineError, Name, Problem, Touch};
+use whippet_model::{Branch, Dependence, Executed, FindingKind, MachineError, Name, Problem, Touch};
 
 /// Salt that distinguishes the fields of an actor from actors.
 const FIELD: u64 = 0xF1E1;
@@ -16,17 +16,31 @@ const CHECK: u64 = 0xC4EC;
 impl ActorMachine {
     /// Finishes the newest step, which `actor` took with this result.
     #[inline]
-    pub(super) fn finish(&mut self, actor: u32, result: Result<(), StepError>) -> Result<(), MachineError> {
+    pub(super) fn finish(
+        &mut self,
+        actor: u32,
+        branch: Branch,
+        result: Result<(), StepError>,
+    ) -> Result<Executed, MachineError> {
         let plain = {
             let engine = self.engine.borrow();
             engine.new_cells.is_empty() && engine.current.arities.is_empty()
         };
-        if plain && self.plain && result.is_ok() { Ok(()) } else { self.finish_slow_path(actor, result) }
+        if plain && self.plain && result.is_ok() {
+            Ok(Executed::ONLY_BRANCH)
+        } else {
+            self.finish_slow_path(actor, branch, result)
+        }
     }
 
     /// The slow path of [`finish`](ActorMachine::finish), for steps with anything to record.
     #[inline(never)]
-    fn finish_slow_path(&mut self, actor: u32, result: Result<(), StepError>) -> Result<(), MachineError> {
+    fn finish_slow_path(
+        &mut self,
+        actor: u32,
+        branch: Branch,
+        result: Result<(), StepError>,
+    ) -> Result<Executed, MachineError> {
         // Even if the step panicked, the actors it had created before exist.
         let created = self.start_new_cells();
         let result = result.and(created);
@@ -40,16 +54,17 @@ impl ActorMachine {
                 None
             }
         };
+        let next_branch = branch.next(&arities);
         self.problems += usize::from(problem.is_some());
         if problem.is_some() || !arities.is_empty() {
             self.records[at].extras = Some(Box::new(StepExtras { arities, problem }));
         }
-        if self.relation == Dependence::Footprints {
+        if self.profile.dependence == Dependence::Footprints {
             self.touch(actor);
         }
         match &self.error {
             Some(error) => Err(error.clone()),
-            None => Ok(()),
+            None => Ok(Executed { next_branch }),
         }
     }
 

@@ -48,19 +48,20 @@ impl SampleKnowledge {
         for _ in 0..SAMPLES {
             while machine.depth() < STEPS {
                 let mut enabled = Vec::new();
-                machine.enabled(&mut enabled);
-                random = random.mixed(enabled.len() as u64);
-                if enabled.is_empty() || machine.execute(enabled[random.0 as usize % enabled.len()]).is_err() {
+                if machine.enabled(&mut enabled).is_err() || enabled.is_empty() {
                     break;
                 }
+                random = random.mixed(enabled.len() as u64);
+                let Ok(mut executed) = machine.execute(enabled[random.0 as usize % enabled.len()]) else { break };
                 knowledge.note(machine, &mut sends);
                 // If the step has several branches, picks one of them.
-                while let Some(branch) = machine.next_branch().filter(|_| random.0 >> 32 & 1 == 0) {
+                while let Some(branch) = executed.next_branch.filter(|_| random.0 >> 32 & 1 == 0) {
                     random = random.mixed(1);
                     let what = machine.step(machine.depth() - 1).choice.what;
                     machine.rewind(machine.depth() - 1);
-                    if machine.execute(Choice { what, branch }).is_err() {
-                        break;
+                    match machine.execute(Choice { what, branch }) {
+                        Ok(other) => executed = other,
+                        Err(_) => break,
                     }
                     knowledge.note(machine, &mut sends);
                 }

@@ -36,21 +36,22 @@ use knowledge::SampleKnowledge;
 use record::{ActorStep, StepExtras};
 use std::ops::Range;
 use whippet_model::{
-    ActorNo, Branch, Choice, Clocks, Comparison, Delivered, Dependence, Extension, Machine, MachineError, Marks, Name,
-    Pending, Problem, Step, StepDescription, Touch,
+    ActorNo, Blockers, Branches, Choice, Comparison, Delivered, Deliveries, Dependence, Executed, Explain, Fingerprint,
+    Machine, MachineError, Marks, Name, OrderHints, Pending, Problem, Profile, Pruning, Step, StepDescription, Touch,
+    capabilities,
 };
 
 /// A program of native actors in one configuration.
 ///
 /// ```
-/// use whippet::{ActorMachine, model::{Machine, Program}, prelude::*};
+/// use whippet::{ActorMachine, model::{Explain, Machine, Program}, prelude::*};
 /// let program = Checker::new("one message").program(|sys| {
 ///     let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| { inbox.receive().await; });
 ///     sys.send(sink, 1);
 /// });
-/// let mut machine: ActorMachine = program.machine().unwrap();
+/// let mut machine: ActorMachine = program.machine(&Default::default()).unwrap();
 /// let mut enabled = Vec::new();
-/// machine.enabled(&mut enabled);
+/// machine.enabled(&mut enabled).unwrap();
 /// machine.execute(enabled[0]).unwrap();
 /// assert!(machine.describe(0).action.starts_with("receives 1"));
 /// machine.rewind(0);
@@ -71,7 +72,7 @@ pub struct ActorMachine {
     at_start: Option<Problem>,
     /// For each actor, the checks to run after its steps.
     checks_of: Vec<Vec<u32>>,
-    relation: Dependence,
+    profile: Profile,
     /// `true` if steps need neither checks nor footprints.
     plain: bool,
     /// `true` if tracked fields determine which messages to one actor commute.
@@ -86,8 +87,6 @@ pub struct ActorMachine {
     problems: usize,
     /// The reason why the machine cannot continue, if any.
     error: Option<MachineError>,
-    /// The sender and receiver of each message sent in the setup.
-    set_up_sends: Vec<(ActorNo, ActorNo)>,
     /// The number of handler runs of actors that no longer exist.
     past_runs: u64,
     /// `true` if there ever was an actor with an async body.
@@ -108,7 +107,10 @@ impl ActorMachine {
             at_end: Vec::new(),
             at_start: None,
             checks_of: Vec::new(),
-            relation: Dependence::PerActor,
+            profile: Profile {
+                one_choice_per_thread: true,
+                ..Profile::new(Dependence::PerActor, Branches::Discovered { same_footprint: true })
+            },
             plain: false,
             fields: true,
             marks: None,
@@ -117,7 +119,6 @@ impl ActorMachine {
             fingerprints: Fingerprints::default(),
             problems: 0,
             error: None,
-            set_up_sends: Vec::new(),
             past_runs: 0,
             bodies: false,
         }
@@ -151,31 +152,31 @@ impl ActorMachine {
 }
 
 impl Machine for ActorMachine {
+    capabilities!(Deliveries, Blockers, OrderHints, Pruning, Fingerprint);
+
+    #[inline]
+    fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
     #[inline]
     fn depth(&self) -> usize {
         self.records.len()
     }
 
-    fn enabled(&mut self, out: &mut Vec<Choice>) {
-        let engine = self.refreshed();
+    fn enabled(&mut self, out: &mut Vec<Choice>) -> Result<(), MachineError> {
+        let engine = self.refreshed()?;
         out.extend(engine.messages.enabled().map(|what| Choice::first(Pending(what))));
+        Ok(())
     }
 
-    #[inline]
-    fn enabled_of_first(&mut self, rank: impl Fn(ActorNo) -> u32, out: &mut Vec<Choice>) {
-        let engine = self.refreshed();
-        if let Some(first) = engine.messages.first_busy(|actor| rank(ActorNo(actor))) {
-            out.extend(engine.messages.enabled_of(first).map(|what| Choice::first(Pending(what))));
-        }
-    }
-
-    fn execute(&mut self, choice: Choice) -> Result<(), MachineError> {
+    fn execute(&mut self, choice: Choice) -> Result<Executed, MachineError> {
         if let Some(error) = &self.error {
             return Err(error.clone());
         }
         let actor = self.begin(choice);
         let result = self.cells[actor as usize].deliver(choice.what.0, choice.branch);
-        self.finish(actor, result)
+        self.finish(actor, choice.branch, result)
     }
 
     fn rewind(&mut self, depth: usize) {
@@ -204,12 +205,6 @@ impl Machine for ActorMachine {
     }
 
     #[inline]
-    fn next_branch(&self) -> Option<Branch> {
-        let newest = self.records.last()?;
-        newest.choice.branch.next(&newest.extras.as_ref()?.arities)
-    }
-
-    #[inline]
     fn thread(&self, what: Pending) -> Name {
         self.engine.borrow().messages[what.0].name
     }
@@ -230,34 +225,11 @@ impl Machine for ActorMachine {
     }
 
     #[inline]
-    fn relation(&self) -> Dependence {
-        self.relation
-    }
-
-    fn one_choice_each(&self) -> bool {
-        true
-    }
-
-    fn accepted_at(&mut self, what: Pending, at: usize) -> bool {
-        self.was_enabled(what.0, at)
-    }
-
-    #[inline]
     fn step(&self, at: usize) -> Step {
         let record = &self.records[at];
         let thread = self.engine.borrow().messages[record.choice.what.0].name;
         let event = if record.arities().is_empty() { thread } else { thread.going(record.choice.branch) };
         Step { choice: record.choice, thread, event, actor: ActorNo(record.actor) }
-    }
-
-    #[inline]
-    fn delivered(&self, at: usize) -> Delivered {
-        let record = &self.records[at];
-        let engine = self.engine.borrow();
-        let by = engine.messages[record.choice.what.0].by;
-        let to = self.records.get(at + 1).map_or(engine.messages.len(), |next| next.sent);
-        let by = if by == SETUP { None } else { Some(by as usize) };
-        Delivered { choice: record.choice, actor: ActorNo(record.actor), by, sent: record.sent..to }
     }
 
     #[inline]
@@ -281,44 +253,13 @@ impl Machine for ActorMachine {
         &self.touches[self.records[at].touches as usize..to]
     }
 
-    /// Returns `false`: the footprint of a message is only known after it has been handled.
-    fn extensions(&mut self, _: &Clocks, _: &mut Vec<Extension>) -> Result<bool, MachineError> {
-        Ok(false)
-    }
-
-    /// Appends the receiver as a whole: its state decides whether it accepts the message, and each of its steps may change
-    /// that state.
-    fn blocked_on(&mut self, what: Pending, out: &mut Vec<Touch>) {
-        let engine = self.engine.borrow();
-        out.push(Touch::write(engine.actors[engine.messages[what.0].to as usize].name));
-    }
-
     #[inline]
     fn actors(&self) -> usize {
         self.cells.len()
     }
+}
 
-    fn set_up_sends(&self) -> Vec<(ActorNo, ActorNo)> {
-        self.set_up_sends.clone()
-    }
-
-    fn prepare(&mut self) -> Option<String> {
-        self.sample_program();
-        Some(ActorMachine::source_of_levels())
-    }
-
-    fn inbound_estimate(&self, actor: ActorNo) -> Option<u64> {
-        self.level_of(actor.0)
-    }
-
-    fn caveat(&self) -> Option<String> {
-        self.missed_by_marks()
-    }
-
-    fn is_pruned(&self, what: Pending) -> bool {
-        self.is_marked(what.0)
-    }
-
+impl Explain for ActorMachine {
     #[inline]
     fn problems(&self) -> usize {
         self.problems
@@ -328,23 +269,80 @@ impl Machine for ActorMachine {
         self.records[at].problem().cloned()
     }
 
-    fn isolate_races(&mut self) {
-        self.engine.borrow_mut().shared.reads_from_past = true;
-    }
-
     fn data_races(&self, out: &mut Vec<Problem>) {
         self.find_races(out);
     }
 
-    fn final_problems(&mut self, out: &mut Vec<Problem>) {
+    fn final_problems(&mut self, out: &mut Vec<Problem>) -> Result<(), MachineError> {
         self.find_final_problems(out);
+        Ok(())
     }
 
     fn describe(&mut self, at: usize) -> StepDescription {
         self.describe_step(at)
     }
 
-    fn fingerprint(&mut self, comparison: Comparison) -> Result<u128, MachineError> {
+    fn handler_runs(&self) -> u64 {
+        self.past_runs + self.cells.iter().map(|cell| cell.runs()).sum::<u64>()
+    }
+}
+
+impl Deliveries for ActorMachine {
+    fn accepted_at(&mut self, what: Pending, at: usize) -> bool {
+        self.was_enabled(what.0, at)
+    }
+
+    #[inline]
+    fn enabled_of_lowest(&mut self, ranks: &[u32], out: &mut Vec<Choice>) -> Result<(), MachineError> {
+        let engine = self.refreshed()?;
+        if let Some(first) = engine.messages.first_busy(|actor| ranks.get(actor as usize).copied().unwrap_or(0)) {
+            out.extend(engine.messages.enabled_of(first).map(|what| Choice::first(Pending(what))));
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn delivered(&self, at: usize) -> Delivered {
+        let record = &self.records[at];
+        let engine = self.engine.borrow();
+        let by = engine.messages[record.choice.what.0].by;
+        let to = self.records.get(at + 1).map_or(engine.messages.len(), |next| next.sent);
+        let by = if by == SETUP { None } else { Some(by as usize) };
+        Delivered { choice: record.choice, actor: ActorNo(record.actor), by, sent: record.sent..to }
+    }
+}
+
+impl Blockers for ActorMachine {
+    /// Appends the receiver as a whole: its state decides whether it accepts the message, and each of its steps may change
+    /// that state.
+    fn blocked_on(&mut self, what: Pending, out: &mut Vec<Touch>) {
+        let engine = self.engine.borrow();
+        out.push(Touch::write(engine.actors[engine.messages[what.0].to as usize].name));
+    }
+}
+
+impl OrderHints for ActorMachine {
+    fn note(&self) -> Option<String> {
+        self.knowledge.as_ref().map(|_| ActorMachine::source_of_levels())
+    }
+
+    fn inbound_estimate(&self, actor: ActorNo) -> Option<u64> {
+        self.level_of(actor.0)
+    }
+}
+
+impl Pruning for ActorMachine {
+    fn caveat(&self) -> Option<String> {
+        self.missed_by_marks()
+    }
+
+    fn is_pruned(&self, what: Pending) -> bool {
+        self.is_marked(what.0)
+    }
+}
+
+impl Fingerprint for ActorMachine {
+    fn of_configuration(&mut self, comparison: Comparison) -> Result<u128, MachineError> {
         let engine = self.engine.borrow();
         let view = ConfigurationView {
             engine: &engine,
@@ -354,14 +352,5 @@ impl Machine for ActorMachine {
             bodies: self.bodies,
         };
         self.fingerprints.of(view, comparison)
-    }
-
-    fn limit_memory(&mut self, bytes: usize) {
-        let mut engine = self.engine.borrow_mut();
-        engine.memo_budget = engine.memo_budget.min(bytes);
-    }
-
-    fn handler_runs(&self) -> u64 {
-        self.past_runs + self.cells.iter().map(|cell| cell.runs()).sum::<u64>()
     }
 }

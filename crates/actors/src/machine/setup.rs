@@ -6,7 +6,9 @@ use crate::cell::StepError;
 use crate::checks::Check;
 use crate::environment::Environment;
 use crate::shared::TOO_LATE;
-use whippet_model::{ActorNo, ConflictRule, Dependence, FindingKind, Machine, MachineError, Name, Problem};
+use whippet_model::{
+    ActorNo, ConflictRule, Dependence, FindingKind, Machine, MachineConfig, MachineError, Name, Problem,
+};
 
 impl ActorMachine {
     /// Adds a check that runs after each step of an actor that it inspects.
@@ -40,7 +42,7 @@ impl ActorMachine {
         let mut choices = Vec::new();
         loop {
             choices.clear();
-            self.enabled(&mut choices);
+            self.enabled(&mut choices)?;
             let Some(&choice) = choices.first() else { break };
             if self.records.len() == most {
                 return Err(MachineError::Misuse(format!(
@@ -68,23 +70,27 @@ impl ActorMachine {
 
     /// Ends the setup: exploration begins here. Messages conflict by `rule`, and `memo_bytes` bytes may be used
     /// to memoize steps.
-    pub(crate) fn start(&mut self, rule: ConflictRule, memo_bytes: usize) {
+    pub(crate) fn start(&mut self, rule: ConflictRule, memo_bytes: usize, config: &MachineConfig) {
         self.forget_steps();
-        self.set_up_sends = self.sends_so_far();
+        self.profile.setup_sends = self.sends_so_far();
         self.assign_checks();
         self.fields = rule == ConflictRule::Fields;
         if self.fields && self.cells.iter().any(|cell| cell.has_fields()) {
-            self.relation = Dependence::Footprints;
+            self.profile.dependence = Dependence::Footprints;
             let shared = &mut self.engine.borrow_mut().shared;
             shared.closed = shared.is_empty().then_some(TOO_LATE);
         }
-        self.plain = self.always.is_empty() && self.relation == Dependence::PerActor;
+        self.plain = self.always.is_empty() && self.profile.dependence == Dependence::PerActor;
         self.at_start = (0..self.always.len()).find_map(|k| self.run_check(k, Vec::new()));
         self.engine.borrow_mut().memo_budget = memo_bytes;
         if let ConflictRule::Marks(marks) = rule {
             self.marks = Some(marks);
             self.sample_program();
         }
+        if config.order_hints {
+            self.sample_program();
+        }
+        self.engine.borrow_mut().shared.reads_from_past = config.isolate_races;
     }
 
     /// Reports that the body of the test returned an error, as a problem of every execution.
@@ -115,7 +121,7 @@ impl ActorMachine {
                 self.checks_of[slot as usize].push(k as u32);
             }
             if check.slots.len() > 1 {
-                self.relation = Dependence::Footprints;
+                self.profile.dependence = Dependence::Footprints;
             }
         }
     }

@@ -109,7 +109,7 @@ pub(crate) struct Enumerated {
 
 /// Runs every interleaving.
 pub(crate) fn enumerate(net: &Net) -> Enumerated {
-    let mut machine = net.machine().unwrap();
+    let mut machine = net.machine(&Default::default()).unwrap();
     let mut found = Enumerated::default();
     every(&mut machine, &mut Clocks::new(), &mut |machine, clocks| {
         found.executions += 1;
@@ -122,15 +122,15 @@ pub(crate) fn enumerate(net: &Net) -> Enumerated {
 
 pub(crate) fn end<M: Machine>(machine: &mut M) -> (u128, Option<Name>) {
     let mut problems = Vec::new();
-    machine.final_problems(&mut problems);
-    (machine.fingerprint(Comparison::Canonical).unwrap(), problems.first().map(|p| p.key))
+    machine.final_problems(&mut problems).unwrap();
+    (machine.fingerprint().unwrap().of_configuration(Comparison::Canonical).unwrap(), problems.first().map(|p| p.key))
 }
 
 /// Calls `done` at the end of every execution.
 pub(crate) fn every<M: Machine>(machine: &mut M, clocks: &mut Clocks, done: &mut impl FnMut(&mut M, &mut Clocks)) {
     clocks.follow(machine);
     let mut choices = Vec::new();
-    machine.enabled(&mut choices);
+    machine.enabled(&mut choices).unwrap();
     if choices.is_empty() {
         done(machine, clocks);
     }
@@ -146,6 +146,6 @@ pub(crate) fn every<M: Machine>(machine: &mut M, clocks: &mut Clocks, done: &mut
 /// Returns the choices that a machine has, by thread and branch.
 pub(crate) fn choices<M: Machine>(machine: &mut M) -> BTreeMap<(Name, u64), Choice> {
     let mut choices = Vec::new();
-    machine.enabled(&mut choices);
+    machine.enabled(&mut choices).unwrap();
     choices.into_iter().map(|c| ((machine.thread(c.what), c.branch.0), c)).collect()
 }

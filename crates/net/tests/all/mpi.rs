@@ -5,7 +5,7 @@ use crate::processes::{check, with};
 use crate::relation::violates;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
-use whippet_generate::{Sample, Watched};
+use whippet_generate::Sample;
 use whippet_model::{FindingKind, Verdict};
 use whippet_net::mpi::{Buffering, Rank, Source, Tag, World};
 use whippet_net::{Net, create, interleavings};
@@ -239,10 +239,10 @@ fn judge(net: &Net, text: &str) {
     let states: BTreeSet<u128> = all.ends.iter().map(|end| end.0).collect();
     let deadlocks: BTreeSet<_> = all.ends.iter().filter_map(|end| end.1).collect();
     for reduction in [Reduction::Udpor, Reduction::Optimal, Reduction::Source] {
-        let watched = Watched::new(net.clone());
+        let (watched, log) = whippet_generate::watch(net.clone());
         let options = Options { reduction, ..Options::default() };
-        let verdict: Verdict = explore(Arc::new(watched.clone()), &options, &()).unwrap();
-        let log = watched.log();
+        let verdict: Verdict = explore(Arc::new(watched), &options, &()).unwrap();
+        let log = log.so_far();
         assert_eq!(log.contradiction, None, "{text}");
         assert_eq!(
             log.traces.values().map(|seen| seen.key).collect::<BTreeSet<_>>(),

@@ -18,7 +18,10 @@ fn touches(machine: &mut NetMachine, choice: Choice) -> Vec<Touch> {
 
 /// Returns the current state and its enabled choices.
 fn seen(machine: &mut NetMachine) -> (u128, BTreeSet<Label>) {
-    (machine.fingerprint(Comparison::Canonical).unwrap(), choices(machine).into_keys().collect())
+    (
+        machine.fingerprint().unwrap().of_configuration(Comparison::Canonical).unwrap(),
+        choices(machine).into_keys().collect(),
+    )
 }
 
 /// Describes the first two choices, in any reachable state, that are declared independent but do not commute.
@@ -62,13 +65,13 @@ fn violation(machine: &mut NetMachine, visited: &mut BTreeSet<(u128, BTreeSet<La
 }
 
 pub(crate) fn violates(net: &Net) -> Option<String> {
-    violation(&mut net.machine().unwrap(), &mut BTreeSet::new())
+    violation(&mut net.machine(&Default::default()).unwrap(), &mut BTreeSet::new())
 }
 
 /// Returns the number of equivalence classes of executions under exchanging adjacent independent steps, and the number
 /// of different traces by their clocks.
 fn classes(net: &Net) -> (usize, usize) {
-    let mut machine = net.machine().unwrap();
+    let mut machine = net.machine(&Default::default()).unwrap();
     let (mut executions, mut keys) = (BTreeMap::<Vec<Label>, Vec<usize>>::new(), BTreeSet::new());
     every(&mut machine, &mut Clocks::new(), &mut |machine, clocks| {
         let labels = (0..machine.depth()).map(|at| machine.step(at)).map(|s| (s.thread, s.choice.branch.0)).collect();

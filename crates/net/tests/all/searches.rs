@@ -13,7 +13,7 @@
 use crate::common::{FAMILIES, enumerate, script};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use whippet_generate::{Sample, Watched};
+use whippet_generate::Sample;
 use whippet_model::{Counters, Name};
 use whippet_net::{MailboxRelation, Net, Script, interleavings};
 use whippet_search::{Options, Reduction, explore, unfold};
@@ -74,7 +74,7 @@ fn judge(net: &Net, tally: &mut Tally) -> Result<(), String> {
             return Err(format!("{reduction} is blocked in an execution"));
         }
         if let Some(events) = seen.counters.events {
-            let whole = unfold(net, &Options::default()).unwrap().events.len() as u64;
+            let whole = unfold(net.clone().into(), &Options::default()).unwrap().events.len() as u64;
             if events.known > whole {
                 return Err(format!("{} events known at a time, of {whole}, by udpor", events.known));
             }
@@ -99,10 +99,10 @@ struct Seen {
 }
 
 fn watch(net: &Net, reduction: Reduction) -> Seen {
-    let watched = Watched::new(net.clone());
+    let (watched, log) = whippet_generate::watch(net.clone());
     let options = Options { reduction, ..Options::default() };
-    let verdict = explore(Arc::new(watched.clone()), &options, &()).unwrap_or_else(|error| panic!("{error}"));
-    let log = watched.log();
+    let verdict = explore(Arc::new(watched), &options, &()).unwrap_or_else(|error| panic!("{error}"));
+    let log = log.so_far();
     assert_eq!(log.contradiction, None);
     Seen {
         traces: log.traces.values().map(|seen| seen.key).collect(),

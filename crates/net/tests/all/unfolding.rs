@@ -32,7 +32,7 @@ fn events_equal_those_of_all_executions() {
                 continue;
             }
             let all = enumerate(&net);
-            let unfolded = unfold(&net, &Options::default()).unwrap();
+            let unfolded = unfold(net.clone().into(), &Options::default()).unwrap();
             assert_eq!(unfolded.events.len(), all.events.len(), "{script}");
             known += numbers(&udpor(&net, None))[1];
             all_events += unfolded.events.len();
@@ -51,7 +51,7 @@ fn garbage_collection_bounds_events() {
     let net = subject("rmq-receiving", 5);
     let verdict = udpor(&net, None);
     let [created, largest, avoided] = numbers(&verdict);
-    let all = unfold(&net, &Options::default()).unwrap().events.len();
+    let all = unfold(net.clone().into(), &Options::default()).unwrap().events.len();
     assert!(largest < all, "{largest} at a time, {all} in all");
     assert!(created >= all);
     assert_eq!(avoided, 6, "the paper: k = 7 is optimal, which is |D| + 1");
@@ -101,7 +101,7 @@ fn partial_alternatives_on_random_programs() {
 #[test]
 fn unfolding_lists_events_causes_conflicts() {
     let net = Net::parse("two", "S0\nS0\n").unwrap();
-    let unfolded = unfold(&net, &Options::default()).unwrap();
+    let unfolded = unfold(net.clone().into(), &Options::default()).unwrap();
     assert_eq!(unfolded.events.len(), 4);
     assert_eq!(
         unfolded.to_dot(),

@@ -1,7 +1,7 @@
 //! Turns the problems that a search has collected into a verdict: replays every finding on a new machine.
 //!
-//! That machine does not isolate steps from each other ([`Machine::isolate_races`](whippet_model::Machine::isolate_races)). A
-//! problem that a reduction saw only because of a data race, and that cannot really happen, is therefore not
+//! That machine does not isolate steps from each other
+//! ([`MachineConfig::isolate_races`](whippet_model::MachineConfig::isolate_races)). A problem that a reduction saw only because of a data race, and that cannot really happen, is therefore not
 //! reproduced and is left out. The race itself is reproduced, and a note in the verdict explains its consequences.
 
 use crate::driver::control::{Control, Doing, PathStep, Stuck, lock};
@@ -17,26 +17,48 @@ use whippet_model::{
 const UNJUSTIFIED: &str = "there is a data race, so the reduction is not justified for this program: other orders may behave \
      in ways that it does not show. Repair the race, or explore with the reduction `exhaustive`, which skips nothing";
 
-/// Produces the verdict of a search that has ended, or that has a worker `stuck` in user code.
+/// The outcome of an attempt to search the program.
+pub(crate) struct Attempt {
+    /// `true` if everything was covered.
+    pub(crate) covered: bool,
+    /// `false` if the dependence relation was refined meanwhile. Steps may then be divided in another way when they
+    /// are executed again, so findings that do not appear again are left out.
+    pub(crate) settled: bool,
+    /// The operation of a worker that did not return.
+    pub(crate) stuck: Option<Stuck>,
+}
+
+/// Produces the verdict of an attempt.
 pub(crate) fn confirm<P: Program>(
     program: &P,
     options: &Options,
     control: &Control,
-    covered: bool,
-    stuck: Option<Stuck>,
+    attempt: Attempt,
 ) -> Result<Verdict, MachineError> {
+    let Attempt { covered, settled, stuck } = attempt;
+    control.begin_confirming(covered);
     let reduces = options.reduction.needs_independence();
-    if let Some(first) = control.first() {
-        again(program, &first, reduces)?;
+    if settled && let Some(first) = control.first() {
+        again(program, control, &first, reduces)?;
     }
     let (found, dropped) = {
         let collector = lock(&control.collector);
         (collector.found(), collector.dropped())
     };
     let (mut findings, mut warnings) = (Vec::new(), Vec::new());
-    for found in &found {
-        let race_tainted = reduces && found.race_tainted;
-        let finding = if race_tainted { show_race_tainted(program, found)? } else { Some(show(program, found)?) };
+    // If a limit has ended the last attempt, problems of earlier attempts count as well, provided that they appear again.
+    let earlier = if covered { Vec::new() } else { control.found_earlier() };
+    let found = found.iter().map(|found| (found, settled)).chain(earlier.iter().map(|found| (found, false)));
+    for (found, must_appear) in found {
+        let shown = if reduces && found.race_tainted {
+            show_race_tainted(program, control, found)
+        } else {
+            show(program, control, found).map(Some)
+        };
+        let finding = match shown {
+            Err(_) if !must_appear => None,
+            shown => shown?,
+        };
         let told = if found.problem.warning { &mut warnings } else { &mut findings };
         let known = |finding: &Finding| {
             told.iter().any(|other: &Finding| (other.kind, other.key) == (finding.kind, finding.key))
@@ -49,7 +71,7 @@ pub(crate) fn confirm<P: Program>(
         control.note_missing(UNJUSTIFIED);
     }
     if let Some(stuck) = stuck {
-        findings.push(endless(program, options, &stuck)?);
+        findings.push(endless(program, options, control, &stuck)?);
     }
     if dropped > 0 {
         control.note(format!(
@@ -68,6 +90,7 @@ pub(crate) fn confirm<P: Program>(
     verdict.warnings = warnings;
     verdict.complete = covered;
     verdict.limits = control.limits_hit();
+    verdict.algorithm = control.algorithm();
     verdict.notes = control.notes();
     verdict.may_miss = control.may_miss();
     verdict.estimate = estimate.filter(|_| !covered);
@@ -77,17 +100,18 @@ pub(crate) fn confirm<P: Program>(
 
 /// Turns a problem into a finding: with its counterexample if a replay of that shows the problem, otherwise with the
 /// whole execution.
-fn show<P: Program>(program: &P, found: &Found) -> Result<Finding, MachineError> {
+fn show<P: Program>(program: &P, control: &Control, found: &Found) -> Result<Finding, MachineError> {
     let Found { problem, counterexample, whole, .. } = found;
     for path in [counterexample, whole] {
-        if let Some(mut walk) = Walk::of(program, path.iter().map(|t| (t.thread, t.branch)))?
-            && (problem.kind == FindingKind::Limit || walk.shows(problem.kind, problem.key))
+        if let Some(mut walk) =
+            Walk::of(program, control.confirming_worker(), path.iter().map(|t| (t.thread, t.branch)))?
+            && (problem.kind == FindingKind::Limit || walk.shows(problem.kind, problem.key)?)
         {
             // Several races may have the same key. The message has to describe the one that this replay shows, in
             // which the accesses may be in another order.
             let race = walk.races().into_iter().find(|race| race.key == problem.key);
             let problem = race.filter(|_| problem.kind == FindingKind::Race).unwrap_or_else(|| problem.clone());
-            return finding(program, problem, path, walk, found.executions);
+            return finding(program, control, problem, path, walk, found.executions);
         }
     }
     Err(MachineError::Nondeterministic(format!(
@@ -97,19 +121,26 @@ fn show<P: Program>(program: &P, found: &Found) -> Result<Finding, MachineError>
 }
 
 /// Like [`show`], for a problem that may be an artefact of a data race. Returns `None` if it is one.
-fn show_race_tainted<P: Program>(program: &P, found: &Found) -> Result<Option<Finding>, MachineError> {
+fn show_race_tainted<P: Program>(
+    program: &P,
+    control: &Control,
+    found: &Found,
+) -> Result<Option<Finding>, MachineError> {
     let Found { problem, counterexample, whole, .. } = found;
     for path in [counterexample, whole] {
-        let Some(mut walk) = Walk::of(program, path.iter().map(|t| (t.thread, t.branch)))? else { continue };
+        let Some(mut walk) = Walk::of(program, control.confirming_worker(), path.iter().map(|t| (t.thread, t.branch)))?
+        else {
+            continue;
+        };
         let shown = if problem.kind == FindingKind::Race {
             // Without isolation the steps may be in another race earlier, and may then behave differently.
             let races = walk.races();
             races.iter().find(|race| race.key == problem.key).or(races.first()).cloned()
         } else {
-            (walk.shows(problem.kind, problem.key) && walk.ends()).then(|| problem.clone())
+            (walk.shows(problem.kind, problem.key)? && walk.ends()?).then(|| problem.clone())
         };
         if let Some(problem) = shown {
-            return finding(program, problem, path, walk, found.executions).map(Some);
+            return finding(program, control, problem, path, walk, found.executions).map(Some);
         }
     }
     Ok(None)
@@ -118,6 +149,7 @@ fn show_race_tainted<P: Program>(program: &P, found: &Found) -> Result<Option<Fi
 /// Creates the finding that the replay of a path has shown.
 fn finding<P: Program>(
     program: &P,
+    control: &Control,
     problem: Problem,
     path: &[PathStep],
     mut walk: Walk<P::Machine>,
@@ -126,8 +158,9 @@ fn finding<P: Program>(
     let steps = walk.describe_steps();
     let trace = walk.trace(&steps);
     // The steps of the problem are those of the execution in which it was found; the replay has fewer.
-    let shown = walk.problems().into_iter().find(|other| (other.kind, other.key) == (problem.kind, problem.key));
-    let decides = why::decides(program, path, &steps)?;
+    let shown = walk.problems()?.into_iter().find(|other| (other.kind, other.key) == (problem.kind, problem.key));
+    // Another order need not be possible, for example if a step has other branches there. It only explains.
+    let decides = if control.explains() { why::decides(program, control, path, &steps).unwrap_or(None) } else { None };
     let schedule = schedule(program, path, &steps);
     let mut finding = Finding::new(problem, schedule, steps, executions);
     finding.trace = trace;
@@ -155,16 +188,21 @@ pub(crate) fn words(step: &StepDescription) -> String {
     format!("{} {}", step.actor, step.action)
 }
 
-/// Creates the finding for user code that does not return: a step, whose path is known up to the step before it, a
-/// query of what actors accept, or the checks at the end.
-fn endless<P: Program>(program: &P, options: &Options, stuck: &Stuck) -> Result<Finding, MachineError> {
+/// Creates the finding for user code that does not return: a step, whose path is known up to the step before it, or
+/// code that runs between steps.
+fn endless<P: Program>(
+    program: &P,
+    options: &Options,
+    control: &Control,
+    stuck: &Stuck,
+) -> Result<Finding, MachineError> {
     let limit = options.limits.handler;
     let (step, before) = match stuck.path.split_last() {
         Some((&step, before)) if stuck.doing == Doing::Stepping => (Some(step), before),
         _ => (None, &stuck.path[..]),
     };
-    let mut walk = Walk::of(program, before.iter().copied())?.ok_or_else(|| {
-        MachineError::Nondeterministic("the way to a handler that does not end could not be gone again".into())
+    let mut walk = Walk::of(program, control.confirming_worker(), before.iter().copied())?.ok_or_else(|| {
+        MachineError::Nondeterministic("the steps before code that does not return could not be executed again".into())
     })?;
     let mut steps = walk.describe_steps();
     let at = before.len();
@@ -172,7 +210,7 @@ fn endless<P: Program>(program: &P, options: &Options, stuck: &Stuck) -> Result<
         Some((thread, _)) => {
             let actor = walk.actor(thread);
             let message = format!(
-                "{actor} has been in step {} for more than {limit:?}: does its handler end, and do the checks?",
+                "{actor} did not return from step {} within {limit:?}: its handler or a check may be an endless loop",
                 at + 1
             );
             steps.push(StepDescription {
@@ -182,13 +220,16 @@ fn endless<P: Program>(program: &P, options: &Options, stuck: &Stuck) -> Result<
             });
             message
         }
-        None if stuck.doing == Doing::Ending => {
-            format!("the checks at the end, after step {at}, have been running for more than {limit:?}: do they end?")
+        None => {
+            let code = match stuck.doing {
+                Doing::Ending => "the checks at the end",
+                Doing::Rewinding => "a destructor",
+                Doing::Comparing => "`Hash` of a value",
+                Doing::Describing => "`Debug` of a value",
+                Doing::SettingUp | Doing::Asking | Doing::Stepping => "`accepts` or a receive filter",
+            };
+            format!("after step {at}, {code} did not return within {limit:?}")
         }
-        None => format!(
-            "after step {at}, what actors accept has been asked for more than {limit:?}: do `accepts` and the filters of \
-             receives end?"
-        ),
     };
     let key = stuck.path.last().map_or(Name::ROOT, |&(thread, branch)| thread.mixed(branch.0));
     let taken: Vec<PathStep> =

@@ -5,12 +5,12 @@
 //! learns whether it has to stop. Each worker's [`Watchdog`] stores what the worker is currently doing, so that a
 //! handler that never returns can be identified although its thread will never answer.
 
-use crate::driver::findings::Collector;
+use crate::driver::findings::{Collector, Found};
 use crate::driver::weights::Weights;
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
-use whippet_model::{Branch, Choice, Counters, Estimate, LimitHit, Limits, Machine, MachineError, Name, Program};
+use whippet_model::{Algorithm, Branch, Choice, Counters, Estimate, LimitHit, Limits, Machine, Name};
 
 /// One step of a path: the name of its event, the thread that acted, and the branch that it took.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -25,16 +25,23 @@ pub(crate) struct PathStep {
 pub(crate) struct Control {
     limits: Limits,
     began: Instant,
-    /// The number of complete executions, counted only if it is limited.
+    /// The number of complete executions of all attempts, counted only if it is limited.
     executions: AtomicU64,
+    /// The refinements of the dependence relation that were known when the current attempt began.
+    refinements: AtomicU64,
     workers: Mutex<Vec<Arc<Worker>>>,
     /// The limits that were hit, in the order in which they were noticed.
     hit: Mutex<Vec<LimitHit>>,
     stopped: AtomicBool,
     pub(crate) collector: Mutex<Collector>,
+    /// The problems found by earlier attempts. They count only if a limit ends the last attempt.
+    earlier: Mutex<Vec<Found>>,
     first: Mutex<Option<Vec<PathStep>>>,
     notes: Mutex<Vec<String>>,
+    algorithm: Mutex<Option<Algorithm>>,
     may_miss: AtomicBool,
+    confirming_covered: AtomicBool,
+    no_explanations: AtomicBool,
     estimate: Mutex<Option<Estimate>>,
     /// See [`Counters::unstable`].
     unstable: OnceLock<Arc<AtomicU64>>,
@@ -46,21 +53,60 @@ impl Control {
             limits: limits.clone(),
             began: Instant::now(),
             executions: AtomicU64::new(0),
+            refinements: AtomicU64::new(0),
             workers: Mutex::default(),
             hit: Mutex::default(),
             stopped: AtomicBool::new(false),
             collector: Mutex::new(Collector::new(limits.findings)),
+            earlier: Mutex::default(),
             first: Mutex::default(),
             notes: Mutex::default(),
+            algorithm: Mutex::default(),
             may_miss: AtomicBool::new(false),
+            confirming_covered: AtomicBool::new(false),
+            no_explanations: AtomicBool::new(false),
             estimate: Mutex::default(),
             unstable: OnceLock::new(),
         }
     }
 
-    /// Registers and returns a new worker.
+    /// Registers and returns a new worker of the search.
     pub(crate) fn worker(&self) -> Arc<Worker> {
-        let worker = Arc::new(Worker::new(self.limits.steps));
+        self.register(Worker::new(self.limits.steps))
+    }
+
+    /// Registers and returns a worker that executes findings again.
+    pub(crate) fn confirming_worker(&self) -> Arc<Worker> {
+        self.register(Worker { confirms: true, ..Worker::new(self.limits.steps) })
+    }
+
+    /// Registers and returns a worker that looks for executions that explain a finding.
+    pub(crate) fn explaining_worker(&self) -> Arc<Worker> {
+        self.register(Worker { confirms: true, explains: true, ..Worker::new(self.limits.steps) })
+    }
+
+    /// Begins to confirm the findings of an attempt.
+    pub(crate) fn begin_confirming(&self, covered: bool) {
+        self.confirming_covered.store(covered, Ordering::Relaxed);
+    }
+
+    /// Returns `true` if the attempt whose findings are being confirmed covered everything.
+    pub(crate) fn was_covered(&self) -> bool {
+        self.confirming_covered.load(Ordering::Relaxed)
+    }
+
+    /// Gives up explaining findings, because code did not return in an order that no search has executed.
+    pub(crate) fn stop_explaining(&self) {
+        self.no_explanations.store(true, Ordering::Relaxed);
+    }
+
+    /// Returns `true` if findings are to be explained by executions that pass.
+    pub(crate) fn explains(&self) -> bool {
+        !self.no_explanations.load(Ordering::Relaxed)
+    }
+
+    fn register(&self, worker: Worker) -> Arc<Worker> {
+        let worker = Arc::new(worker);
         lock(&self.workers).push(worker.clone());
         worker
     }
@@ -142,33 +188,55 @@ impl Control {
         (counters, depth, estimate)
     }
 
-    /// Creates a machine while the watchdog is active: set-up code is user code, too, and may not return.
-    pub(crate) fn set_up<P: Program>(&self, program: &P) -> Result<P::Machine, MachineError> {
-        let worker = self.worker();
-        worker.watchdog.enter(Doing::SettingUp, 0);
-        let machine = program.machine();
-        worker.watchdog.leave();
-        machine
+    /// Returns the operation of a worker that has taken longer than the limit for a handler. Each is returned once.
+    pub(crate) fn stuck(&self) -> Option<Stuck> {
+        let now = Instant::now();
+        lock(&self.workers).iter().find_map(|worker| worker.stuck(now, self.limits.handler))
     }
 
-    /// Returns the operation of a worker that has taken longer than the limit for a handler. `seen` stores the ticks
-    /// of each worker and the time at which they last changed, from one call to the next.
-    pub(crate) fn stuck(&self, seen: &mut Vec<(u64, Instant)>) -> Option<Stuck> {
-        let workers = lock(&self.workers);
-        let now = Instant::now();
-        for (i, worker) in workers.iter().enumerate() {
-            let ticks = worker.watchdog.ticks.load(Ordering::Acquire);
-            match seen.get_mut(i) {
-                Some(known) if known.0 == ticks => {
-                    if ticks % 2 == 1 && now - known.1 > self.limits.handler {
-                        return Some(worker.watchdog.stuck());
-                    }
-                }
-                Some(known) => *known = (ticks, now),
-                None => seen.push((ticks, now)),
-            }
+    /// Forgets the current workers: they are no longer watched.
+    pub(crate) fn abandon_workers(&self) {
+        lock(&self.workers).iter().for_each(|worker| worker.abandoned.store(true, Ordering::Relaxed));
+    }
+
+    /// Returns `true` if a limit was hit that ends the whole test, even if the search would have to start again.
+    pub(crate) fn is_exhausted(&self) -> bool {
+        lock(&self.hit).iter().any(|&hit| ends_the_test(hit))
+    }
+
+    /// Begins an attempt with this number of known refinements.
+    pub(crate) fn begin_attempt(&self, refinements: u64) {
+        self.refinements.store(refinements, Ordering::Relaxed);
+    }
+
+    /// Returns `true` if no refinement was learnt since the attempt began.
+    pub(crate) fn is_settled(&self, refinements: u64) -> bool {
+        self.refinements.load(Ordering::Relaxed) == refinements
+    }
+
+    /// Prepares for another attempt of the search, because the dependence relation was refined. Time and executions
+    /// continue to count towards their limits; everything else begins anew.
+    pub(crate) fn restart(&self) {
+        lock(&self.workers).clear();
+        let mut hit = lock(&self.hit);
+        hit.retain(|&hit| ends_the_test(hit));
+        self.stopped.store(!hit.is_empty(), Ordering::Release);
+        drop(hit);
+        let found = std::mem::replace(&mut *lock(&self.collector), Collector::new(self.limits.findings)).found();
+        lock(&self.earlier).extend(found);
+        *lock(&self.first) = None;
+        lock(&self.notes).clear();
+        *lock(&self.algorithm) = None;
+        self.may_miss.store(false, Ordering::Relaxed);
+        *lock(&self.estimate) = None;
+        if let Some(unstable) = self.unstable.get() {
+            unstable.store(0, Ordering::Relaxed);
         }
-        None
+    }
+
+    /// Returns the problems found by earlier attempts.
+    pub(crate) fn found_earlier(&self) -> Vec<Found> {
+        lock(&self.earlier).clone()
     }
 
     /// Stores the path of the first complete execution, unless it is already stored.
@@ -198,6 +266,15 @@ impl Control {
         self.may_miss.store(true, Ordering::Relaxed);
     }
 
+    /// Records the algorithm that a reduction with several ones has chosen.
+    pub(crate) fn set_algorithm(&self, algorithm: Algorithm) {
+        *lock(&self.algorithm) = Some(algorithm);
+    }
+
+    pub(crate) fn algorithm(&self) -> Option<Algorithm> {
+        *lock(&self.algorithm)
+    }
+
     pub(crate) fn may_miss(&self) -> bool {
         self.may_miss.load(Ordering::Relaxed)
     }
@@ -219,6 +296,11 @@ impl Control {
     }
 }
 
+/// Returns `true` if a limit ends the whole test, and not only the current attempt.
+fn ends_the_test(hit: LimitHit) -> bool {
+    !matches!(hit, LimitHit::Steps | LimitHit::FirstBug)
+}
+
 /// Data that a worker publishes.
 #[derive(Debug, Default)]
 struct Published {
@@ -233,11 +315,40 @@ pub(crate) struct Worker {
     asked: AtomicBool,
     published: Mutex<Published>,
     pub(crate) watchdog: Watchdog,
+    /// The ticks of the watchdog and the time at which they were last seen to change.
+    seen: Mutex<(u64, Instant)>,
+    /// Set if the worker executes findings again, after the search.
+    confirms: bool,
+    /// Set if it executes steps in other orders to explain a finding.
+    explains: bool,
+    /// Set if the worker is no longer watched, because its search was given up.
+    abandoned: AtomicBool,
 }
 
 impl Worker {
-    fn new(steps: usize) -> Worker {
-        Worker { asked: AtomicBool::new(false), published: Mutex::default(), watchdog: Watchdog::new(steps) }
+    /// Creates a worker that no control knows.
+    pub(crate) fn new(steps: usize) -> Worker {
+        Worker {
+            asked: AtomicBool::new(false),
+            published: Mutex::default(),
+            watchdog: Watchdog::new(steps),
+            seen: Mutex::new((0, Instant::now())),
+            confirms: false,
+            explains: false,
+            abandoned: AtomicBool::new(false),
+        }
+    }
+
+    /// Returns the current operation if it has taken longer than `limit`.
+    fn stuck(&self, now: Instant, limit: Duration) -> Option<Stuck> {
+        let ticks = self.watchdog.ticks.load(Ordering::Acquire);
+        let mut seen = lock(&self.seen);
+        if seen.0 != ticks {
+            *seen = (ticks, now);
+            return None;
+        }
+        let is_stuck = ticks % 2 == 1 && now - seen.1 > limit && !self.abandoned.load(Ordering::Relaxed);
+        is_stuck.then(|| Stuck { confirms: self.confirms, explains: self.explains, ..self.watchdog.stuck() })
     }
 
     /// Returns `true` if the poll flag is set. Called before every step.
@@ -264,10 +375,24 @@ pub(crate) enum Doing {
     Stepping,
     /// Checking the end of an execution.
     Ending,
+    /// Undoing steps: destructors of user values.
+    Rewinding,
+    /// Comparing configurations: hashes of user values.
+    Comparing,
+    /// Describing steps: `Debug` of user values.
+    Describing,
 }
 
 impl Doing {
-    const ALL: [Doing; 4] = [Doing::SettingUp, Doing::Asking, Doing::Stepping, Doing::Ending];
+    const ALL: [Doing; 7] = [
+        Doing::SettingUp,
+        Doing::Asking,
+        Doing::Stepping,
+        Doing::Ending,
+        Doing::Rewinding,
+        Doing::Comparing,
+        Doing::Describing,
+    ];
 }
 
 /// The operation that a worker is stuck in.
@@ -276,6 +401,10 @@ pub(crate) struct Stuck {
     pub(crate) doing: Doing,
     /// The path to the operation, including the step that is being executed.
     pub(crate) path: Vec<(Name, Branch)>,
+    /// Set if the operation is part of executing a finding again.
+    pub(crate) confirms: bool,
+    /// Set if it is part of an order that was tried only to explain a finding.
+    pub(crate) explains: bool,
 }
 
 /// The current operation of a worker. An odd number of ticks means that the worker is inside user code.
@@ -313,12 +442,26 @@ impl Watchdog {
         self.enter(Doing::Stepping, depth + 1);
     }
 
+    /// Calls `work`, which may run user code, at the end of a path of this length.
+    #[inline(always)]
+    pub(crate) fn during<T>(&self, doing: Doing, length: usize, work: impl FnOnce() -> T) -> T {
+        self.enter(doing, length);
+        let result = work();
+        self.leave();
+        result
+    }
+
     /// Marks the beginning of user code, at the end of a path of this length.
     #[inline]
-    pub(crate) fn enter(&self, doing: Doing, length: usize) {
+    fn enter(&self, doing: Doing, length: usize) {
         self.doing.store(doing as u8, Ordering::Relaxed);
         self.length.store(length as u64, Ordering::Relaxed);
         self.tick();
+    }
+
+    /// Marks the beginning of the destructors of a machine, wherever it is.
+    pub(crate) fn begin_drop(&self) {
+        self.enter(Doing::Rewinding, self.length.load(Ordering::Relaxed) as usize);
     }
 
     /// Marks the end of user code.
@@ -338,7 +481,7 @@ impl Watchdog {
         let length = self.length.load(Ordering::Relaxed) as usize;
         let known = self.path.iter().filter_map(OnceLock::get).flat_map(|piece| piece.iter()).take(length);
         let path = known.map(|[t, b]| (Name(t.load(Ordering::Relaxed)), Branch(b.load(Ordering::Relaxed)))).collect();
-        Stuck { doing, path }
+        Stuck { doing, path, confirms: false, explains: false }
     }
 }
 

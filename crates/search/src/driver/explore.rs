@@ -1,11 +1,12 @@
 //! The complete process that turns a program into a verdict.
 //!
 //! The search runs in a thread of its own (`threads.rs`). The caller's thread waits, reports progress, enforces the
-//! limit on time and detects handlers that do not return; in that case it produces the verdict without the thread
-//! that is stuck. At the end every finding, and also the first execution, is replayed on a new machine: a program
+//! limit on time and detects user code that does not return; in that case it produces the verdict without the thread
+//! that is stuck. A search during which the program's dependence relation was refined is started again, within the
+//! same limits. At the end every finding, and also the first execution, is replayed on a new machine: a program
 //! that behaves differently the second time is not deterministic, and every verdict about it would be unreliable.
 
-use crate::driver::confirm::confirm;
+use crate::driver::confirm::{Attempt, confirm};
 use crate::driver::control::{Control, Doing, Stuck};
 use crate::driver::parallel;
 use crate::driver::run::{Run, Stop};
@@ -14,7 +15,8 @@ use crate::options::Options;
 use crate::reductions;
 use std::panic::resume_unwind;
 use std::sync::Arc;
-use std::sync::mpsc::RecvTimeoutError;
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::thread;
 use std::time::{Duration, Instant};
 use whippet_model::{Counters, Estimate, LimitHit, MachineError, Program, Verdict};
 
@@ -147,19 +149,29 @@ pub fn explore<P: Program + Send + 'static>(
     let control = Arc::new(Control::new(&options.limits));
     let answer = {
         let (program, options, control) = (program.clone(), options.clone(), control.clone());
-        threads::start(&options.clone(), move || {
-            search(&*program, &options, &control)
-                .and_then(|covered| Ok(confirm(&*program, &options, &control, covered, None)?))
-        })
+        threads::start(&options.clone(), move || until_settled(&*program, &options, &control))
     };
-    let mut ticks = Vec::new();
+    match wait(&answer, options, &control, observer) {
+        Ok(verdict) => verdict,
+        Err(stuck) => give_up(program, options, control, observer, stuck),
+    }
+}
+
+/// Waits for the answer of another thread, reports progress and enforces the limit on time. Returns an error if a
+/// worker is stuck in user code.
+pub(crate) fn wait<T>(
+    answer: &Receiver<thread::Result<T>>,
+    options: &Options,
+    control: &Control,
+    observer: &dyn Observer,
+) -> Result<T, Stuck> {
     let mut reported = Instant::now();
     let tick = TICK.min(options.limits.handler / 4).max(Duration::from_millis(1));
     loop {
         let wait = control.time_left().filter(|_| control.stopped().is_none()).map_or(tick, |left| left.min(tick));
         match answer.recv_timeout(wait) {
-            Ok(verdict) => return verdict.unwrap_or_else(|panic| resume_unwind(panic)),
-            Err(RecvTimeoutError::Disconnected) => unreachable!("a search tells what it came to"),
+            Ok(answer) => return Ok(answer.unwrap_or_else(|panic| resume_unwind(panic))),
+            Err(RecvTimeoutError::Disconnected) => unreachable!("a search always sends its result"),
             Err(RecvTimeoutError::Timeout) => {}
         }
         if control.time_left() == Some(Duration::ZERO) {
@@ -168,9 +180,12 @@ pub fn explore<P: Program + Send + 'static>(
         if observer.interrupted() {
             control.stop(LimitHit::Interrupted);
         }
-        if let Some(stuck) = control.stuck(&mut ticks) {
-            control.stop(LimitHit::Handler);
-            return give_up(program, options, control, stuck);
+        if let Some(stuck) = control.stuck() {
+            if !stuck.explains {
+                control.stop(LimitHit::Handler);
+            }
+            control.abandon_workers();
+            return Err(stuck);
         }
         if reported.elapsed() >= TICK {
             reported = Instant::now();
@@ -186,20 +201,73 @@ fn give_up<P: Program + Send + 'static>(
     program: Arc<P>,
     options: &Options,
     control: Arc<Control>,
+    observer: &dyn Observer,
     stuck: Stuck,
 ) -> Result<Verdict, SearchError> {
-    if stuck.doing == Doing::SettingUp {
-        // A program that does not reach its initial configuration cannot be replayed.
-        let limit = options.limits.handler;
-        let why = format!("the set-up of the program has been running for more than {limit:?}: does it end?");
-        return Err(SearchError::Program(MachineError::Misuse(why)));
+    let explaining = stuck.explains;
+    if !explaining {
+        no_verdict(&stuck, options)?;
     }
-    let verdict = {
-        let options = options.clone();
-        threads::start(&options.clone(), move || confirm(&*program, &options, &control, false, Some(stuck)))
+    // Other orders may not return either.
+    control.stop_explaining();
+    let answer = {
+        let (options, control) = (options.clone(), control.clone());
+        threads::start(&options.clone(), move || {
+            let settled = control.is_settled(program.refinements());
+            let covered = explaining && settled && control.was_covered();
+            let attempt = Attempt { covered, settled, stuck: Some(stuck).filter(|_| !explaining) };
+            confirm(&*program, &options, &control, attempt)
+        })
     };
-    let verdict = verdict.recv().expect("a thread tells what it came to");
-    verdict.unwrap_or_else(|panic| resume_unwind(panic)).map_err(SearchError::from)
+    match wait(&answer, options, &control, observer) {
+        Ok(verdict) => Ok(verdict?),
+        Err(again) => Err(no_verdict(&again, options).expect_err("only confirming workers are watched now")),
+    }
+}
+
+/// Returns an error if there is no verdict because of the code that a worker is stuck in.
+pub(crate) fn no_verdict(stuck: &Stuck, options: &Options) -> Result<(), SearchError> {
+    let limit = options.limits.handler;
+    let error = if stuck.doing == Doing::SettingUp {
+        // A program that does not reach its initial configuration cannot be replayed.
+        MachineError::Misuse(format!(
+            "the setup of the program did not return within {limit:?}: is it an endless loop?"
+        ))
+    } else if stuck.confirms {
+        let what = match stuck.doing {
+            Doing::Describing => "`Debug` of a value",
+            Doing::Rewinding => "a destructor",
+            _ => "code that returned before",
+        };
+        MachineError::Nondeterministic(format!("{what} did not return within {limit:?} when a finding was replayed"))
+    } else {
+        return Ok(());
+    };
+    Err(error.into())
+}
+
+/// Searches a program and confirms the findings. Starts again whenever the dependence relation was refined meanwhile,
+/// unless a limit ends the whole test.
+fn until_settled<P: Program>(program: &P, options: &Options, control: &Control) -> Result<Verdict, SearchError> {
+    loop {
+        control.begin_attempt(program.refinements());
+        let searched = search(program, options, control);
+        let conclude = |settled| {
+            let attempt = Attempt { covered: searched.clone()? && settled, settled, stuck: None };
+            Ok(confirm(program, options, control, attempt)?)
+        };
+        if control.is_settled(program.refinements()) {
+            let verdict = conclude(true);
+            // Replaying findings may refine the relation, too.
+            if control.is_settled(program.refinements()) {
+                return verdict;
+            }
+        }
+        if control.is_exhausted() {
+            return conclude(false);
+        }
+        control.restart();
+    }
 }
 
 /// Runs the search. Returns `true` if it covered everything.
@@ -213,17 +281,21 @@ fn search<P: Program>(program: &P, options: &Options, control: &Control) -> Resu
             control.stop(why);
             Ok(false)
         }
+        Err(Stop::Machine(MachineError::Refined)) => {
+            let refined = !control.is_settled(program.refinements());
+            assert!(refined, "internal error: a machine asks for a restart, but its program has learnt nothing");
+            Ok(false)
+        }
         Err(Stop::Machine(error)) => Err(error.into()),
     }
 }
 
-/// Calls the algorithm that the options select. Each algorithm is in a file of its own.
+/// Calls the algorithm that the options select, with one worker or several.
 fn dispatch<P: Program>(program: &P, options: &Options, control: &Control) -> Result<(), Stop> {
-    let machine = control.set_up(program)?;
-    if parallel::applies(&machine, options, control) {
-        drop(machine);
+    let mut run = Run::new(program, options, control)?;
+    if parallel::applies(&run) {
+        drop(run);
         return parallel::search(program, options, control);
     }
-    let mut run = Run::new(machine, options, control);
     reductions::search(&mut run)
 }

@@ -1,14 +1,16 @@
 //! The driver: everything that searches share.
 //!
-//! [`explore`] is the whole process from a program to a verdict. [`run`] moves one machine for a search, under the
-//! watchdog and the limits of [`control`]. [`parallel`] divides a search among workers. [`findings`] collects
-//! problems, [`confirm`] replays each of them on a new machine, [`trace`] turns an execution into data, [`why`] finds the
-//! nearest execution that passes, and [`mod@replay`] executes a recorded schedule.
+//! [`explore`] is the whole process from a program to a verdict. [`run`] moves one machine for a search, within the
+//! limits of [`control`] and under its watchdog: only [`guarded`] runs user code. [`parallel`] divides a search among
+//! workers. [`findings`] collects problems, [`confirm`] replays each of them on a new machine, [`trace`] turns an
+//! execution into data, [`why`] finds the nearest execution that passes, and [`mod@replay`] executes a recorded
+//! schedule.
 
 pub(crate) mod confirm;
 pub(crate) mod control;
 pub(crate) mod explore;
 pub(crate) mod findings;
+pub(crate) mod guarded;
 pub(crate) mod parallel;
 pub(crate) mod replay;
 pub(crate) mod run;

@@ -12,11 +12,10 @@ use crate::driver::threads;
 use crate::options::Options;
 use crate::reductions::Reduction;
 use crate::reductions::exhaustive::divisible::Levels;
-use crate::reductions::optimal;
 use crate::reductions::revisit::Revisits;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex};
-use whippet_model::{Choice, Dependence, LimitHit, Machine, Program};
+use whippet_model::{Algorithm, Choice, Dependence, LimitHit, Machine, Program};
 
 /// The work to be done at the end of a task's path.
 #[derive(Copy, Clone, Debug)]
@@ -146,17 +145,18 @@ pub(crate) fn workers(options: &Options) -> usize {
 }
 
 /// Returns `true` if the options ask for several workers and this search can be divided among them.
-pub(crate) fn applies<M: Machine>(machine: &M, options: &Options, control: &Control) -> bool {
+pub(crate) fn applies<M: Machine>(run: &Run<'_, M>) -> bool {
+    let options = run.options;
     if workers(options) == 1 {
         return false;
     }
     let divisible = match options.reduction {
         Reduction::Exhaustive => true,
-        Reduction::Optimal => machine.relation() == Dependence::PerActor && machine.caveat().is_none(),
+        Reduction::Optimal => run.profile().dependence == Dependence::PerActor && !run.prunes(),
         _ => false,
     };
     if !divisible && options.jobs > 1 {
-        control.note("one worker: this search is not shared");
+        run.control.note("one worker: this search cannot be divided");
     }
     divisible
 }
@@ -164,7 +164,7 @@ pub(crate) fn applies<M: Machine>(machine: &M, options: &Options, control: &Cont
 /// Runs a search in parallel. Requires that [`applies`] returned `true`.
 pub(crate) fn search<P: Program>(program: &P, options: &Options, control: &Control) -> Result<(), Stop> {
     if options.reduction == Reduction::Optimal {
-        control.note(optimal::REVISIT);
+        control.set_algorithm(Algorithm::RevisitSearch);
     }
     let workers = workers(options);
     let queue = WorkQueue::new(workers);
@@ -173,10 +173,7 @@ pub(crate) fn search<P: Program>(program: &P, options: &Options, control: &Contr
             let queue = &queue;
             let work = move || {
                 let guard = Guard { queue, control };
-                let done = control.set_up(program).map_err(Stop::from).and_then(|machine| {
-                    let mut run = Run::new(machine, options, control);
-                    work(&mut run, queue, k == 0)
-                });
+                let done = Run::new(program, options, control).and_then(|mut run| work(&mut run, queue, k == 0));
                 if let Err(stop) = done {
                     halt(queue, control, Some(stop));
                 }

@@ -1,15 +1,16 @@
 //! Replay: executes the decisions of a schedule on a new machine and reports what happened.
 
 use crate::driver::confirm::words;
-use crate::driver::control::PathStep;
+use crate::driver::control::{Control, PathStep, Worker};
+use crate::driver::guarded::Guarded;
 use crate::driver::threads;
 use crate::options::Options;
 use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 use whippet_model::{
-    Branch, Choice, Clocks, FindingKind, Machine, MachineError, Name, Problem, Program, Schedule, ScheduleError,
-    StepDescription, Trace,
+    Branch, Branches, Choice, Clocks, FindingKind, Machine, MachineConfig, MachineError, Name, Problem, Program,
+    Schedule, ScheduleError, StepDescription, Trace,
 };
 
 /// The result of replaying a schedule.
@@ -131,9 +132,9 @@ pub fn replay_within<P: Program + Send + 'static>(
         }
     }
     let message = match (schedule.decisions.get(trace.len()), trace.len()) {
-        (Some(decision), _) => format!("«{}» has not ended after {limit:?}", decision.text),
+        (Some(decision), _) => format!("«{}» did not return within {limit:?}", decision.text),
         (None, steps) => {
-            format!("after step {steps}, what actors accept and the checks have not ended after {limit:?}")
+            format!("after step {steps}, `accepts`, a receive filter or a check did not return within {limit:?}")
         }
     };
     let steps = (0..trace.len()).collect();
@@ -162,11 +163,11 @@ fn carry_out<P: Program>(
     mut tell: impl FnMut(&StepDescription),
 ) -> Result<Replayed, ReplayError> {
     fits(program, schedule)?;
-    let mut walk = Walk { machine: program.machine()?, enabled: Vec::new() };
+    let mut walk = Walk::new(program, &MachineConfig::default(), Arc::new(Worker::new(schedule.decisions.len())))?;
     for (k, decision) in schedule.decisions.iter().enumerate() {
         let diverges = |why: String| ScheduleError::Diverges { step: k + 1, text: decision.text.clone(), why };
         walk.step(decision.thread, decision.branch)?.map_err(diverges)?;
-        let text = walk.machine.describe(k);
+        let text = walk.guarded.describe(k);
         let now = words(&text);
         if now != decision.text {
             Err(diverges(format!("it is «{now}» now; the program has changed")))?;
@@ -175,9 +176,8 @@ fn carry_out<P: Program>(
     }
     // Asks for the enabled choices, as a search would do next, so that actors that do not return from `accepts` are
     // noticed.
-    walk.enabled.clear();
-    walk.machine.enabled(&mut walk.enabled);
-    Ok(Replayed { problems: walk.problems_shown(), trace: walk.describe_steps() })
+    walk.ends()?;
+    Ok(Replayed { problems: walk.problems_shown()?, trace: walk.describe_steps() })
 }
 
 fn fits<P: Program>(program: &P, schedule: &Schedule) -> Result<(), ScheduleError> {
@@ -199,17 +199,26 @@ fn fits<P: Program>(program: &P, schedule: &Schedule) -> Result<(), ScheduleErro
 
 /// A machine that is moved along a given path.
 pub(crate) struct Walk<M> {
-    machine: M,
+    guarded: Guarded<M>,
     enabled: Vec<Choice>,
 }
 
 impl<M: Machine> Walk<M> {
+    fn new<P: Program<Machine = M>>(
+        program: &P,
+        config: &MachineConfig,
+        worker: Arc<Worker>,
+    ) -> Result<Walk<M>, MachineError> {
+        Ok(Walk { guarded: Guarded::new(program, config, worker)?, enabled: Vec::new() })
+    }
+
     /// Creates a machine and executes a path on it. Returns `None` if the path cannot be executed.
     pub(crate) fn of<P: Program<Machine = M>>(
         program: &P,
+        worker: Arc<Worker>,
         path: impl IntoIterator<Item = (Name, Branch)>,
     ) -> Result<Option<Walk<M>>, MachineError> {
-        let mut walk = Walk { machine: program.machine()?, enabled: Vec::new() };
+        let mut walk = Walk::new(program, &MachineConfig::default(), worker)?;
         for (thread, branch) in path {
             if walk.step(thread, branch)?.is_err() {
                 return Ok(None);
@@ -220,89 +229,93 @@ impl<M: Machine> Walk<M> {
 
     /// Executes a step, or returns the reason why it is not possible.
     fn step(&mut self, thread: Name, branch: Branch) -> Result<Result<(), String>, MachineError> {
-        let Some(what) = self.machine.find(thread) else {
+        let Some(what) = self.machine().find(thread) else {
             return Ok(Err("nothing of this name is pending".into()));
         };
         self.enabled.clear();
-        self.machine.enabled(&mut self.enabled);
-        let mut ways = self.enabled.iter().filter(|choice| choice.what == what).map(|choice| choice.branch);
-        let Some(first) = ways.next() else {
+        self.guarded.enabled(&mut self.enabled)?;
+        let mut branches = self.enabled.iter().filter(|choice| choice.what == what).map(|choice| choice.branch);
+        let Some(first) = branches.next() else {
             return Ok(Err("it is pending but not enabled".into()));
         };
-        // If only the first branch is listed, executing the step may reveal others. A list of several branches is
-        // complete.
-        let listed = first == branch || ways.any(|way| way == branch);
-        let alone = self.enabled.iter().filter(|choice| choice.what == what).count() == 1;
-        if !(listed || alone && first == Branch::FIRST) {
-            return Ok(Err("it cannot go this way now".into()));
+        // Where branches are discovered, only the first one is listed.
+        let listed = first == branch || branches.any(|other| other == branch);
+        let discovered = self.machine().profile().branches != Branches::Listed;
+        if !(listed || discovered && first == Branch::FIRST) {
+            return Ok(Err("it does not have this branch now".into()));
         }
-        self.machine.execute(Choice { what, branch }).map(Ok)
+        // A schedule names the branch of each step, so the next branch is not explored.
+        self.guarded.execute(Choice { what, branch }).map(|_executed| Ok(()))
+    }
+
+    fn machine(&self) -> &M {
+        self.guarded.machine()
     }
 
     /// Returns the problems here: data races, and the problems of the steps or, if these have none, those of this
     /// configuration as the final one.
-    pub(crate) fn problems(&mut self) -> Vec<Problem> {
+    pub(crate) fn problems(&mut self) -> Result<Vec<Problem>, MachineError> {
         let mut problems = self.races();
-        if self.machine.problems() > 0 {
-            problems.extend((0..self.machine.depth()).filter_map(|at| self.machine.problem(at)));
+        if self.machine().problems() > 0 {
+            problems.extend((0..self.machine().depth()).filter_map(|at| self.machine().problem(at)));
         } else {
-            self.machine.final_problems(&mut problems);
+            self.guarded.final_problems(&mut problems)?;
         }
-        problems
+        Ok(problems)
     }
 
-    pub(crate) fn shows(&mut self, kind: FindingKind, key: Name) -> bool {
-        self.problems().iter().any(|problem| (problem.kind, problem.key) == (kind, key))
+    pub(crate) fn shows(&mut self, kind: FindingKind, key: Name) -> Result<bool, MachineError> {
+        Ok(self.problems()?.iter().any(|problem| (problem.kind, problem.key) == (kind, key)))
     }
 
     /// Returns the data races so far.
     pub(crate) fn races(&self) -> Vec<Problem> {
         let mut races = Vec::new();
-        self.machine.data_races(&mut races);
+        self.machine().data_races(&mut races);
         races
     }
 
     /// Returns `true` if nothing is enabled.
-    pub(crate) fn ends(&mut self) -> bool {
+    pub(crate) fn ends(&mut self) -> Result<bool, MachineError> {
         self.enabled.clear();
-        self.machine.enabled(&mut self.enabled);
-        self.enabled.is_empty()
+        self.guarded.enabled(&mut self.enabled)?;
+        Ok(self.enabled.is_empty())
     }
 
     /// Like [`problems`](Walk::problems), for the end of a schedule. The schedule of a data race need not end in a
     /// final configuration. If there is a race, any other problem counts only if every step of the schedule is in the
     /// past of one of the problem's steps.
-    fn problems_shown(&mut self) -> Vec<Problem> {
-        let (mut problems, mut clocks) = (self.problems(), Clocks::new());
+    fn problems_shown(&mut self) -> Result<Vec<Problem>, MachineError> {
+        let (mut problems, mut clocks) = (self.problems()?, Clocks::new());
         if problems.iter().any(|problem| problem.kind == FindingKind::Race) {
-            clocks.follow(&self.machine);
+            clocks.follow(self.machine());
             problems.retain(|problem| {
                 let leads = |at| problem.steps.iter().any(|&step| at == step || clocks.before(at, step));
-                problem.kind == FindingKind::Race || (0..self.machine.depth()).all(leads)
+                problem.kind == FindingKind::Race || (0..self.machine().depth()).all(leads)
             });
         }
-        problems
+        Ok(problems)
     }
 
     pub(crate) fn describe_steps(&mut self) -> Vec<StepDescription> {
-        (0..self.machine.depth()).map(|at| self.machine.describe(at)).collect()
+        (0..self.machine().depth()).map(|at| self.guarded.describe(at)).collect()
     }
 
     /// Returns the number of steps executed.
     pub(crate) fn depth(&self) -> usize {
-        self.machine.depth()
+        self.machine().depth()
     }
 
     /// Returns happens-before of the steps executed.
     pub(crate) fn clocks(&self) -> Clocks {
         let mut clocks = Clocks::new();
-        clocks.follow(&self.machine);
+        clocks.follow(self.machine());
         clocks
     }
 
     /// Returns the trace of the steps executed, given their descriptions.
     pub(crate) fn trace(&self, story: &[StepDescription]) -> Trace {
-        crate::driver::trace::trace(&self.machine, story)
+        crate::driver::trace::trace(self.machine(), story)
     }
 
     /// Continues to the end of the execution, with at most `most` further steps: threads of `path` in their order
@@ -310,36 +323,40 @@ impl<M: Machine> Walk<M> {
     pub(crate) fn finish(&mut self, path: &[PathStep], most: usize) -> Result<(), MachineError> {
         for _ in 0..most {
             self.enabled.clear();
-            self.machine.enabled(&mut self.enabled);
-            let threads: Vec<Name> = self.enabled.iter().map(|choice| self.machine.thread(choice.what)).collect();
+            self.guarded.enabled(&mut self.enabled)?;
+            let threads: Vec<Name> = self.enabled.iter().map(|choice| self.machine().thread(choice.what)).collect();
             let wanted = path.iter().find_map(|step| threads.iter().position(|&thread| thread == step.thread));
             let Some(&choice) = self.enabled.get(wanted.unwrap_or(0)) else { return Ok(()) };
-            self.machine.execute(choice)?;
+            self.guarded.execute(choice)?;
         }
         Ok(())
     }
 
     /// Returns a description of the actor that acts if `thread` is chosen.
     pub(crate) fn actor(&self, thread: Name) -> String {
-        self.machine.find(thread).map_or("somebody".into(), |what| format!("actor {}", self.machine.actor(what).0))
+        let machine = self.machine();
+        machine.find(thread).map_or("an unknown actor".into(), |what| format!("actor {}", machine.actor(what).0))
     }
 }
 
 /// Executes a path again and returns an error unless its events are the same. `reduces` is `true` if the path comes
 /// from a search that relies on independence.
-pub(crate) fn again<P: Program>(program: &P, path: &[PathStep], reduces: bool) -> Result<(), MachineError> {
-    let mut walk = Walk { machine: program.machine()?, enabled: Vec::new() };
-    if reduces {
-        walk.machine.isolate_races();
-    }
+pub(crate) fn again<P: Program>(
+    program: &P,
+    control: &Control,
+    path: &[PathStep],
+    reduces: bool,
+) -> Result<(), MachineError> {
+    let config = MachineConfig { isolate_races: reduces, ..MachineConfig::default() };
+    let mut walk = Walk::new(program, &config, control.confirming_worker())?;
     for (at, taken) in path.iter().enumerate() {
         let number = at + 1;
         if let Err(why) = walk.step(taken.thread, taken.branch)? {
             return Err(MachineError::Nondeterministic(format!(
-                "step {number} of an execution could not be carried out again: {why}"
+                "step {number} of an execution could not be executed again: {why}"
             )));
         }
-        if walk.machine.step(at).event != taken.event {
+        if walk.machine().step(at).event != taken.event {
             return Err(MachineError::Nondeterministic(format!(
                 "step {number} of an execution differs the second time"
             )));

@@ -4,14 +4,15 @@
 //! [`execute`](Run::execute)s one, calls [`complete`](Run::complete) if nothing is enabled, [`rewind`](Run::rewind)s,
 //! and returns when it has covered everything. A limit or an error unwinds the search as a [`Stop`].
 
-use crate::driver::control::{Control, Doing, Worker, lock};
+use crate::driver::control::{Control, lock};
 use crate::driver::findings;
+use crate::driver::guarded::Guarded;
 use crate::driver::parallel::workers;
 use crate::driver::weights::Weights;
 use crate::options::{Options, Order};
-use std::sync::Arc;
 use whippet_model::{
-    ActorNo, Choice, Clocks, Counters, FindingKind, LimitHit, Machine, MachineError, Name, Pending, Problem,
+    Choice, Clocks, Counters, Delivered, Executed, Extension, FindingKind, LimitHit, Machine, MachineConfig,
+    MachineError, Name, Pending, Problem, Profile, Program, StepDescription, Touch,
 };
 
 /// The reason why a search ends before it has covered everything.
@@ -38,7 +39,7 @@ impl Stop {
 
 /// The machine of one worker, with its counters and clocks. The counters are published when the run is dropped.
 pub(crate) struct Run<'a, M: Machine> {
-    pub(crate) machine: M,
+    guarded: Guarded<M>,
     /// Happens-before relation of the current execution, updated only after [`follow_clocks`](Run::follow_clocks).
     pub(crate) clocks: Clocks,
     pub(crate) counters: Counters,
@@ -46,112 +47,157 @@ pub(crate) struct Run<'a, M: Machine> {
     pub(crate) control: &'a Control,
     /// Weights of the complete executions, maintained by searches that can estimate their size.
     pub(crate) weights: Weights,
-    worker: Arc<Worker>,
     follows: bool,
     first: bool,
     /// Two flags: the machine has a pruning rule of its own; that rule has just pruned every enabled choice.
-    caveat: bool,
+    prunes: bool,
     cut: bool,
     wrong: Vec<Problem>,
 }
 
 impl<'a, M: Machine> Run<'a, M> {
-    pub(crate) fn new(mut machine: M, options: &'a Options, control: &'a Control) -> Run<'a, M> {
-        machine.limit_memory(options.limits.memory / workers(options));
-        if options.reduction.needs_independence() {
-            machine.isolate_races();
+    /// Creates the machine of one worker.
+    pub(crate) fn new<P: Program<Machine = M>>(
+        program: &P,
+        options: &'a Options,
+        control: &'a Control,
+    ) -> Result<Run<'a, M>, Stop> {
+        let config = MachineConfig {
+            isolate_races: options.reduction.needs_independence(),
+            memory: options.limits.memory / workers(options),
+            order_hints: options.order == Order::Stable,
+        };
+        let guarded = Guarded::new(program, &config, control.worker())?;
+        let machine = guarded.machine();
+        let caveat = machine.pruning().and_then(|pruning| pruning.caveat());
+        if options.order == Order::Stable
+            && let Some(note) = machine.order_hints().and_then(|hints| hints.note())
+        {
+            control.note(note);
         }
-        let caveat = machine.caveat();
-        if let Some(missed) = &caveat {
-            control.note_missing(missed.as_str());
+        if let Some(caveat) = &caveat {
+            control.note_missing(caveat.as_str());
         }
-        let mut run = Run {
-            caveat: caveat.is_some(),
+        Ok(Run {
+            prunes: caveat.is_some(),
             cut: false,
-            machine,
+            guarded,
             clocks: Clocks::new(),
             counters: Counters::default(),
             options,
             control,
             weights: Weights::default(),
-            worker: control.worker(),
             follows: false,
             first: true,
             wrong: Vec::new(),
-        };
-        if options.order == Order::Stable
-            && let Some(known) = run.watched(Doing::SettingUp, Machine::prepare)
-        {
-            control.note(known);
-        }
-        run
+        })
+    }
+
+    /// Returns the machine for everything that does not run user code.
+    #[inline]
+    pub(crate) fn machine(&self) -> &M {
+        self.guarded.machine()
+    }
+
+    /// Returns the facts about the machine that never change.
+    #[inline]
+    pub(crate) fn profile(&self) -> &Profile {
+        self.machine().profile()
     }
 
     /// Adds the steps taken so far to `clocks`, and from now on also every new step.
     pub(crate) fn follow_clocks(&mut self) {
         self.follows = true;
-        self.clocks.follow(&self.machine);
+        self.clocks.follow(self.guarded.machine());
     }
 
     #[inline]
     pub(crate) fn depth(&self) -> usize {
-        self.machine.depth()
+        self.machine().depth()
     }
 
     /// Appends the choices that are enabled now. Appends nothing once the limit on steps is reached;
     /// [`complete`](Run::complete) then reports that the execution was cut.
     #[inline]
-    pub(crate) fn enabled(&mut self, out: &mut Vec<Choice>) {
-        if self.machine.depth() < self.options.limits.steps {
+    pub(crate) fn enabled(&mut self, out: &mut Vec<Choice>) -> Result<(), Stop> {
+        if self.depth() < self.options.limits.steps {
             let mark = out.len();
-            self.all_enabled(out);
-            if self.caveat {
-                self.leave_out(out, mark);
+            self.all_enabled(out)?;
+            if self.prunes {
+                self.prune(out, mark);
             }
         }
+        Ok(())
     }
 
     /// Like [`enabled`](Run::enabled), but ignores the limit on steps and the machine's pruning rule.
     #[inline]
-    pub(crate) fn all_enabled(&mut self, out: &mut Vec<Choice>) {
-        self.watched(Doing::Asking, |machine| machine.enabled(out));
+    pub(crate) fn all_enabled(&mut self, out: &mut Vec<Choice>) -> Result<(), Stop> {
+        Ok(self.guarded.enabled(out)?)
     }
 
-    /// Calls `work`, which may run user code, while the watchdog shows what the worker is doing.
+    /// Like [`enabled`](Run::enabled), for a single actor: see
+    /// [`Deliveries::enabled_of_lowest`](whippet_model::Deliveries::enabled_of_lowest).
     #[inline]
-    fn watched<T>(&mut self, doing: Doing, work: impl FnOnce(&mut M) -> T) -> T {
-        self.worker.watchdog.enter(doing, self.machine.depth());
-        let answer = work(&mut self.machine);
-        self.worker.watchdog.leave();
-        answer
+    pub(crate) fn enabled_of_lowest(&mut self, ranks: &[u32], out: &mut Vec<Choice>) -> Result<(), Stop> {
+        if self.depth() < self.options.limits.steps {
+            self.guarded.enabled_of_lowest(ranks, out)?;
+        }
+        Ok(())
     }
 
-    /// Calls [`Machine::accepted_at`].
+    /// Calls [`Deliveries::accepted_at`](whippet_model::Deliveries::accepted_at).
     #[inline]
     pub(crate) fn accepted_at(&mut self, what: Pending, at: usize) -> bool {
-        self.watched(Doing::Asking, |machine| machine.accepted_at(what, at))
+        self.guarded.accepted_at(what, at)
     }
 
-    /// Like [`enabled`](Run::enabled), for a single actor: see [`Machine::enabled_of_first`].
-    #[inline]
-    pub(crate) fn enabled_of_first(&mut self, rank: impl Fn(ActorNo) -> u32, out: &mut Vec<Choice>) {
-        if self.machine.depth() < self.options.limits.steps {
-            self.watched(Doing::Asking, |machine| machine.enabled_of_first(rank, out));
+    /// Returns the newest step as a delivery.
+    #[inline(always)]
+    pub(crate) fn newest_delivery(&mut self) -> Delivered {
+        self.guarded.newest_delivery()
+    }
+
+    /// Appends the events that the newest step enables, and returns `true`, if the machine knows them beforehand.
+    /// Returns `false` if they have to be found by trial.
+    pub(crate) fn extensions(&mut self, out: &mut Vec<Extension>) -> Result<bool, Stop> {
+        let known = self.guarded.extensions(&self.clocks, out)?;
+        if !known && !self.guarded.knows_blockers() {
+            return Err(Stop::unsupported(
+                "the unfolding search does not know the events of this kind of program: choose the reduction \
+                 `optimal`, which explores the same executions",
+            ));
         }
+        Ok(known)
+    }
+
+    /// Calls [`Blockers::blocked_on`](whippet_model::Blockers::blocked_on).
+    pub(crate) fn blocked_on(&mut self, what: Pending, out: &mut Vec<Touch>) {
+        self.guarded.blocked_on(what, out);
+    }
+
+    /// Returns a hash of the current configuration.
+    pub(crate) fn fingerprint(&mut self) -> Result<u128, Stop> {
+        Ok(self.guarded.fingerprint(self.options.comparison)?)
+    }
+
+    pub(crate) fn describe(&mut self, at: usize) -> StepDescription {
+        self.guarded.describe(at)
     }
 
     /// Returns `true` if the machine has a pruning rule of its own. The theorems about searches then do not hold.
-    pub(crate) fn caveat(&self) -> bool {
-        self.caveat
+    pub(crate) fn prunes(&self) -> bool {
+        self.prunes
     }
 
     /// Removes the choices that the machine's pruning rule skips. If none remains, the execution is cut, not
     /// complete.
     #[cold]
-    fn leave_out(&mut self, out: &mut Vec<Choice>, mark: usize) {
+    fn prune(&mut self, out: &mut Vec<Choice>, mark: usize) {
         let all = out.len();
+        let pruning = self.machine().pruning().expect("the machine had a pruning rule when it was created");
         for k in (mark..all).rev() {
-            if self.machine.is_pruned(out[k].what) {
+            if pruning.is_pruned(out[k].what) {
                 out.remove(k);
             }
         }
@@ -160,45 +206,47 @@ impl<'a, M: Machine> Run<'a, M> {
 
     /// Executes one step and counts it.
     #[inline]
-    pub(crate) fn execute(&mut self, choice: Choice) -> Result<(), Stop> {
+    pub(crate) fn execute(&mut self, choice: Choice) -> Result<Executed, Stop> {
         self.take(choice, 1)
     }
 
     /// Executes a step that has been counted before.
     #[inline]
-    pub(crate) fn redo(&mut self, choice: Choice) -> Result<(), Stop> {
+    pub(crate) fn redo(&mut self, choice: Choice) -> Result<Executed, Stop> {
         self.take(choice, 0)
     }
 
     #[inline(always)]
-    fn take(&mut self, choice: Choice, counts: u64) -> Result<(), Stop> {
-        self.try_out(choice)?;
+    fn take(&mut self, choice: Choice, counts: u64) -> Result<Executed, Stop> {
+        let executed = self.try_out(choice)?;
         self.counters.transitions += counts;
         if self.follows {
-            self.clocks.push(&self.machine);
+            self.clocks.push(self.guarded.machine());
         }
-        if self.options.first_bug && self.machine.problems() > 0 && self.newest_failed() {
+        if self.options.first_bug && self.machine().problems() > 0 && self.newest_failed() {
             self.cut = false;
             self.complete()?;
         }
-        Ok(())
+        Ok(executed)
     }
 
     /// Executes a step only to observe its effects, outside the current execution: it is not counted and not added to
     /// the clocks.
     #[inline(always)]
-    pub(crate) fn try_out(&mut self, choice: Choice) -> Result<(), Stop> {
-        if self.worker.asked() {
+    pub(crate) fn try_out(&mut self, choice: Choice) -> Result<Executed, Stop> {
+        if self.guarded.worker().asked() {
             self.answer()?;
         }
-        self.worker.watchdog.begin(&self.machine, choice);
-        self.machine.execute(choice)?;
-        self.worker.watchdog.leave();
-        Ok(())
+        Ok(self.guarded.execute(choice)?)
+    }
+
+    /// Undoes steps that were only [tried out](Run::try_out).
+    pub(crate) fn rewind_trial(&mut self, depth: usize) {
+        self.guarded.rewind(depth);
     }
 
     fn newest_failed(&self) -> bool {
-        self.machine.problem(self.machine.depth() - 1).is_some_and(|problem| !problem.warning)
+        self.machine().problem(self.machine().depth() - 1).is_some_and(|problem| !problem.warning)
     }
 
     /// Publishes the counters, because the poll flag is set, and returns an error if the search is to stop.
@@ -211,7 +259,7 @@ impl<'a, M: Machine> Run<'a, M> {
     /// Undoes all steps from `depth` on.
     #[inline]
     pub(crate) fn rewind(&mut self, depth: usize) {
-        self.machine.rewind(depth);
+        self.guarded.rewind(depth);
         if self.follows {
             self.clocks.truncate(depth);
         }
@@ -224,18 +272,18 @@ impl<'a, M: Machine> Run<'a, M> {
             return self.given_up();
         }
         self.control.executed().map_err(Stop::Limit)?;
-        self.machine.completed();
+        self.guarded.completed();
         self.counters.executions += 1;
-        self.counters.depth = self.counters.depth.max(self.machine.depth());
+        self.counters.depth = self.counters.depth.max(self.machine().depth());
         if self.first {
             self.first = false;
-            self.control.keep_first(|| findings::path(&self.machine));
+            self.control.keep_first(|| findings::path(self.guarded.machine()));
         }
-        let cut = self.machine.depth() >= self.options.limits.steps && self.is_cut();
-        self.machine.data_races(&mut self.wrong);
-        if self.machine.problems() == 0 && !cut {
+        let cut = self.depth() >= self.options.limits.steps && self.is_cut()?;
+        self.guarded.machine().data_races(&mut self.wrong);
+        if self.machine().problems() == 0 && !cut {
             let mut wrong = std::mem::take(&mut self.wrong);
-            self.watched(Doing::Ending, |machine| machine.final_problems(&mut wrong));
+            self.guarded.final_problems(&mut wrong)?;
             self.wrong = wrong;
             if self.wrong.is_empty() {
                 return Ok(());
@@ -249,9 +297,9 @@ impl<'a, M: Machine> Run<'a, M> {
     #[cold]
     fn collect(&mut self, cut: bool) -> Result<(), Stop> {
         let mut wrong = std::mem::take(&mut self.wrong);
-        if self.machine.problems() > 0 {
-            self.counters.problems += self.machine.problems() as u64;
-            wrong.extend((0..self.machine.depth()).filter_map(|at| self.machine.problem(at)));
+        if self.machine().problems() > 0 {
+            self.counters.problems += self.machine().problems() as u64;
+            wrong.extend((0..self.machine().depth()).filter_map(|at| self.machine().problem(at)));
         }
         if cut {
             self.control.passed(LimitHit::Steps);
@@ -259,7 +307,7 @@ impl<'a, M: Machine> Run<'a, M> {
         }
         if !self.follows {
             self.clocks.truncate(0);
-            self.clocks.follow(&self.machine);
+            self.clocks.follow(self.guarded.machine());
         }
         let races: Vec<Vec<usize>> =
             wrong.iter().filter(|p| p.kind == FindingKind::Race).map(|p| p.steps.clone()).collect();
@@ -275,7 +323,7 @@ impl<'a, M: Machine> Run<'a, M> {
             if first {
                 told.push(key);
             }
-            collector.add(&self.machine, &self.clocks, problem, &races, first);
+            collector.add(self.guarded.machine(), &self.clocks, problem, &races, first);
         }
         drop(collector);
         self.wrong = wrong;
@@ -295,18 +343,18 @@ impl<'a, M: Machine> Run<'a, M> {
     /// Abandons the execution because its continuations are covered elsewhere, but collects the problems of its
     /// steps.
     pub(crate) fn given_up(&mut self) -> Result<(), Stop> {
-        if self.machine.problems() > 0 { self.collect(false) } else { Ok(()) }
+        if self.machine().problems() > 0 { self.collect(false) } else { Ok(()) }
     }
 
-    fn is_cut(&mut self) -> bool {
+    fn is_cut(&mut self) -> Result<bool, Stop> {
         let mut enabled = Vec::new();
-        self.all_enabled(&mut enabled);
-        !enabled.is_empty()
+        self.all_enabled(&mut enabled)?;
+        Ok(!enabled.is_empty())
     }
 
     fn publish(&mut self) {
-        self.counters.handler_runs = self.machine.handler_runs();
-        self.worker.publish(&self.counters, self.machine.depth(), &self.weights);
+        self.counters.handler_runs = self.machine().handler_runs();
+        self.guarded.worker().publish(&self.counters, self.machine().depth(), &self.weights);
     }
 }
 

@@ -41,7 +41,7 @@ pub(crate) fn trace<M: Machine>(machine: &M, story: &[StepDescription]) -> Trace
             event.name = format!("{:016x}", taken.event.0);
             let mut causes = Vec::new();
             machine.causes(at, &mut causes);
-            event.sent_by = match machine.relation() {
+            event.sent_by = match machine.profile().dependence {
                 Dependence::PerActor => sender.get(&taken.choice.what).copied(),
                 Dependence::Footprints if step.kind == EventKind::Receive => causes.last().map(|&at| at as u32),
                 Dependence::Footprints => None,

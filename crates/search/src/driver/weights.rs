@@ -61,7 +61,6 @@ mod tests {
     use crate::driver::run::{Run, Stop};
     use crate::reductions::{exhaustive, revisit};
     use crate::toy::{Action, Program, Target, Toy};
-    use whippet_model::Program as _;
 
     #[test]
     fn a_regular_tree_is_guessed_from_its_first_leaf() {
@@ -76,7 +75,7 @@ mod tests {
     fn all(program: &Program, search: fn(&mut Run<'_, Toy>) -> Result<(), Stop>) -> (u64, f64) {
         let options = Options::default();
         let control = Control::new(&options.limits);
-        let mut run = Run::new(program.machine().unwrap(), &options, &control);
+        let mut run = Run::new(program, &options, &control).unwrap();
         search(&mut run).unwrap();
         (run.counters.executions, run.weights.part)
     }

@@ -5,7 +5,7 @@
 //! depend on it, then the later one, then everything else in the old order and on to the end. The first such execution
 //! without any problem shows which decision matters.
 
-use crate::driver::control::PathStep;
+use crate::driver::control::{Control, PathStep};
 use crate::driver::replay::Walk;
 use std::time::{Duration, Instant};
 use whippet_model::{Branch, Clocks, Decides, MachineError, Name, Program, StepDescription, Trace};
@@ -19,11 +19,16 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Finds the nearest execution without a problem, for the counterexample `path` whose steps are described by `story`.
 pub(crate) fn decides<P: Program>(
     program: &P,
+    control: &Control,
     path: &[PathStep],
     story: &[StepDescription],
 ) -> Result<Option<Decides>, MachineError> {
     let began = Instant::now();
-    let Some(walk) = Walk::of(program, path.iter().map(|step| (step.thread, step.branch)))? else { return Ok(None) };
+    let Some(walk) =
+        Walk::of(program, control.explaining_worker(), path.iter().map(|step| (step.thread, step.branch)))?
+    else {
+        return Ok(None);
+    };
     if walk.depth() > 2_000 {
         return Ok(None);
     }
@@ -33,7 +38,7 @@ pub(crate) fn decides<P: Program>(
         if began.elapsed() > PATIENCE {
             break;
         }
-        if let Some(passing) = other_order(program, path, &clocks, earlier, later)? {
+        if let Some(passing) = other_order(program, control, path, &clocks, earlier, later)? {
             let [first, second] = [earlier, later].map(|at| Some(at as u32).filter(|_| at < story.len()));
             let text =
                 format!("If «{}» had come before «{}», all would hold.", told(&story[later]), told(&story[earlier]));
@@ -67,6 +72,7 @@ fn candidates(clocks: &Clocks, later: usize) -> impl Iterator<Item = usize> {
 /// shows no problem.
 fn other_order<P: Program>(
     program: &P,
+    control: &Control,
     path: &[PathStep],
     clocks: &Clocks,
     earlier: usize,
@@ -75,9 +81,9 @@ fn other_order<P: Program>(
     let independent = (earlier + 1..later).filter(|&at| !clocks.before(earlier, at));
     let first = (0..earlier).chain(independent).chain([later]);
     let steps: Vec<(Name, Branch)> = first.map(|at| (path[at].thread, path[at].branch)).collect();
-    let Some(mut walk) = Walk::of(program, steps)? else { return Ok(None) };
+    let Some(mut walk) = Walk::of(program, control.explaining_worker(), steps)? else { return Ok(None) };
     walk.finish(path, 2 * path.len() + 1_000)?;
-    if !walk.ends() || !walk.problems().is_empty() {
+    if !walk.ends()? || !walk.problems()?.is_empty() {
         return Ok(None);
     }
     let story = walk.describe_steps();

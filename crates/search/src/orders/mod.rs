@@ -61,17 +61,17 @@ pub(crate) struct Orders {
 impl Orders {
     /// Creates the order for a search of this machine, which has not taken a step yet.
     pub(crate) fn new<M: Machine>(order: Order, machine: &M, control: &Control) -> Result<Orders, Stop> {
-        if order == Order::Stable && machine.inbound_estimate(ActorNo(0)).is_none() {
+        if order == Order::Stable && inbound_estimate(machine, ActorNo(0)).is_none() {
             let others: Vec<&str> = Order::ALL.iter().filter(|o| **o != order).map(|o| o.name()).collect();
             return Err(Stop::unsupported(format!(
-                "the order `stable` needs to know who may still send to whom: that is known of .abs programs and learnt of \
-                 native actors, not of this one. Choose one of these: {}",
+                "the order `stable` needs to know which actors may still send to which: this is known of .abs programs and \
+                 learnt of native actors, but not known of this program. Choose one of these orders: {}",
                 others.join(", ")
             )));
         }
         let mut reach = Reach::default();
         if matches!(order, Order::Sgr | Order::SgrPublished) {
-            machine.set_up_sends().into_iter().for_each(|(from, to)| reach.sends(from, to));
+            machine.profile().setup_sends.iter().for_each(|&(from, to)| reach.sends(from, to));
         }
         Ok(Orders {
             order,
@@ -193,7 +193,7 @@ impl Orders {
                 *known = (self.question, self.groups.len() as u32);
                 let level = match &self.unstable {
                     Some(_) => {
-                        machine.inbound_estimate(ActorNo(actor)).expect("the machine knew the first actor's level")
+                        inbound_estimate(machine, ActorNo(actor)).expect("the machine knew the first actor's level")
                     }
                     None => 0,
                 };
@@ -207,6 +207,11 @@ impl Orders {
             unstable.fetch_add(1, Ordering::Relaxed);
         }
     }
+}
+
+/// Returns the machine's estimate of the messages that may still be sent to an actor.
+fn inbound_estimate<M: Machine>(machine: &M, actor: ActorNo) -> Option<u64> {
+    machine.order_hints()?.inbound_estimate(actor)
 }
 
 /// Returns the sort key of an actor.

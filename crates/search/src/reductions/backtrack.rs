@@ -78,8 +78,9 @@ pub(crate) trait Backtrack {
 
     /// Adds choices to earlier levels because of operations that are still pending when the execution is complete or
     /// blocked.
-    fn ended<M: Machine>(&mut self, run: &mut Run<'_, M>, levels: &mut [Level]) {
+    fn ended<M: Machine>(&mut self, run: &mut Run<'_, M>, levels: &mut [Level]) -> Result<(), Stop> {
         let _ = (run, levels);
+        Ok(())
     }
 
     /// Returns the next choice of a level.
@@ -92,13 +93,13 @@ pub(crate) trait Backtrack {
 /// Explores everything that the rule asks for.
 pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>, rule: impl Backtrack) -> Result<(), Stop> {
     run.follow_clocks();
-    let orders = Orders::new(run.options.order, &run.machine, run.control)?;
+    let orders = Orders::new(run.options.order, run.machine(), run.control)?;
     Walk { rule, orders, levels: Vec::new(), sleeps: run.options.sleep }.visit(run)
 }
 
 /// Returns an error for machines with races other than those between messages to one actor.
 pub(crate) fn only_same_actor<M: Machine>(run: &Run<'_, M>, name: &str) -> Result<(), Stop> {
-    match run.machine.relation() {
+    match run.profile().dependence {
         Dependence::PerActor => Ok(()),
         Dependence::Footprints => Err(Stop::unsupported(format!(
             "the reduction `{name}` is for programs in which exactly the messages to one actor depend on each other, \
@@ -122,18 +123,18 @@ impl<B: Backtrack> Walk<B> {
             self.rule.arrived(run, &mut self.levels[..depth]);
         }
         let level = &mut self.levels[depth];
-        run.enabled(&mut level.enabled);
+        run.enabled(&mut level.enabled)?;
         if level.enabled.is_empty() {
-            self.rule.ended(run, &mut self.levels[..depth]);
+            self.rule.ended(run, &mut self.levels[..depth])?;
             return run.complete();
         }
-        self.rule.begin(&run.machine, level, &mut self.orders);
+        self.rule.begin(run.machine(), level, &mut self.orders);
         if level.list.is_empty() {
-            self.rule.ended(run, &mut self.levels[..depth]);
+            self.rule.ended(run, &mut self.levels[..depth])?;
             run.blocked();
             return Ok(());
         }
-        while let Some(choice) = self.rule.next(&run.machine, &mut self.levels[depth]) {
+        while let Some(choice) = self.rule.next(run.machine(), &mut self.levels[depth]) {
             self.explore(run, depth, choice)?;
         }
         Ok(())
@@ -141,21 +142,20 @@ impl<B: Backtrack> Walk<B> {
 
     /// Explores one choice with all its branches.
     fn explore<M: Machine>(&mut self, run: &mut Run<'_, M>, depth: usize, choice: Choice) -> Result<(), Stop> {
-        let actor = run.machine.actor(choice.what);
+        let actor = run.machine().actor(choice.what);
         self.levels[depth].actor = actor;
         let mut touches = Vec::new();
-        let mut way = choice;
+        let mut branch_choice = choice;
         loop {
-            run.execute(way)?;
-            self.orders.arrived(&run.machine);
-            let next = run.machine.next_branch();
+            let next = run.execute(branch_choice)?.next_branch;
+            self.orders.arrived(run.machine());
             if self.sleeps {
-                touches.extend_from_slice(run.machine.touches(depth));
+                touches.extend_from_slice(run.machine().touches(depth));
             }
             self.visit(run)?;
             run.rewind(depth);
             match next {
-                Some(branch) => way.branch = branch,
+                Some(branch) => branch_choice.branch = branch,
                 None => break,
             }
         }
@@ -172,7 +172,7 @@ impl<B: Backtrack> Walk<B> {
         let (before, here) = self.levels.split_at_mut(depth);
         here[0].reset();
         if let Some(parent) = before.last().filter(|_| self.sleeps) {
-            here[0].sleep.inherit(&parent.sleep, &run.machine);
+            here[0].sleep.inherit(&parent.sleep, run.machine());
         }
     }
 }

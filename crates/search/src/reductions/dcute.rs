@@ -38,8 +38,8 @@ impl Backtrack for Dcute {
 
     fn arrived<M: Machine>(&mut self, run: &mut Run<'_, M>, levels: &mut [Level]) {
         let at = levels.len() - 1;
-        for message in run.machine.sent(at) {
-            let receiver = run.machine.actor(Pending(message));
+        for message in run.machine().sent(at) {
+            let receiver = run.machine().actor(Pending(message));
             let mut k = run.clocks.last_of(receiver.0);
             while let Some(step) = k.filter(|&step| !run.clocks.before(step, at)) {
                 levels[step].flag = true;

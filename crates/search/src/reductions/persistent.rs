@@ -28,7 +28,7 @@ pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
 struct Persistent {
     races: Vec<usize>,
     causes: Vec<usize>,
-    missed: Vec<(usize, Branch)>,
+    late: Vec<(usize, Branch)>,
     pending: Vec<Pending>,
     enabled: Vec<Choice>,
 }
@@ -42,17 +42,18 @@ impl Backtrack for Persistent {
     }
 
     fn arrived<M: Machine>(&mut self, run: &mut Run<'_, M>, levels: &mut [Level]) {
-        match run.machine.relation() {
+        match run.profile().dependence {
             Dependence::PerActor => sends(run, levels),
             Dependence::Footprints => self.races(run, levels),
         }
     }
 
-    fn ended<M: Machine>(&mut self, run: &mut Run<'_, M>, levels: &mut [Level]) {
-        if run.machine.relation() == Dependence::Footprints {
-            self.missed(run, levels);
-            self.left(run, levels);
+    fn ended<M: Machine>(&mut self, run: &mut Run<'_, M>, levels: &mut [Level]) -> Result<(), Stop> {
+        if run.profile().dependence == Dependence::Footprints {
+            self.late_alternatives(run, levels);
+            self.left(run, levels)?;
         }
+        Ok(())
     }
 }
 
@@ -63,14 +64,14 @@ impl Persistent {
         self.races.clear();
         self.races.extend(run.clocks.races(at).iter().map(|&race| race as usize));
         self.causes.clear();
-        run.machine.causes(at, &mut self.causes);
+        run.machine().causes(at, &mut self.causes);
         let mut next = 0;
         while let Some(&k) = self.races.get(next) {
             next += 1;
             let clocks = &run.clocks;
             let cause = clocks.past_steps(at).find(|&j| j > k && !clocks.before(k, j)).unwrap_or(at);
-            let step = run.machine.step(cause);
-            if levels[k].add_cause(&run.machine, step.choice.what, step.actor) {
+            let step = run.machine().step(cause);
+            if levels[k].add_cause(run.machine(), step.choice.what, step.actor) {
                 continue;
             }
             let needed = |below: usize| self.causes.iter().any(|&cause| clocks.before(below, cause));
@@ -84,41 +85,44 @@ impl Persistent {
     }
 
     /// Adds choices because of branches that later steps enabled.
-    fn missed<M: Machine>(&mut self, run: &Run<'_, M>, levels: &mut [Level]) {
+    fn late_alternatives<M: Machine>(&mut self, run: &Run<'_, M>, levels: &mut [Level]) {
+        let Some(foresight) = run.machine().foresight() else { return };
         for (k, level) in levels.iter_mut().enumerate() {
-            self.missed.clear();
-            run.machine.late_alternatives(k, &mut self.missed);
-            for &(at, _) in &self.missed {
+            self.late.clear();
+            foresight.late_alternatives(k, &mut self.late);
+            for &(at, _) in &self.late {
                 let cause = first_after(&run.clocks, k, at).expect("a step is in its own past");
-                let step = run.machine.step(cause);
-                level.add_cause(&run.machine, step.choice.what, step.actor);
+                let step = run.machine().step(cause);
+                level.add_cause(run.machine(), step.choice.what, step.actor);
             }
         }
     }
 
     /// Adds choices because of disabled operations: any step that such an operation does not need may have disabled
     /// it.
-    fn left<M: Machine>(&mut self, run: &mut Run<'_, M>, levels: &mut [Level]) {
+    fn left<M: Machine>(&mut self, run: &mut Run<'_, M>, levels: &mut [Level]) -> Result<(), Stop> {
         self.pending.clear();
-        run.machine.pending(&mut self.pending);
+        run.machine().pending(&mut self.pending);
         self.enabled.clear();
-        run.all_enabled(&mut self.enabled);
+        run.all_enabled(&mut self.enabled)?;
         for &what in &self.pending {
             if self.enabled.iter().any(|choice| choice.what == what) {
                 continue;
             }
-            let own = |at: &usize| run.machine.step(*at).choice.what == what;
-            let sent = |at: &usize| run.machine.sent(*at).contains(&what.0);
+            let own = |at: &usize| run.machine().step(*at).choice.what == what;
+            let sent = |at: &usize| run.machine().sent(*at).contains(&what.0);
             let needs = (0..levels.len()).rev().find(|at| own(at) || sent(at));
             for k in (0..levels.len()).filter(|&k| needs.is_none_or(|needs| !run.clocks.before(k, needs))) {
                 let cause = needs.and_then(|needs| first_after(&run.clocks, k, needs));
-                let step = cause.map(|cause| run.machine.step(cause));
-                let (what, actor) = step.map_or((what, run.machine.actor(what)), |step| (step.choice.what, step.actor));
-                if !levels[k].add_cause(&run.machine, what, actor) && cause.is_none() {
-                    levels[k].add_all(&run.machine);
+                let step = cause.map(|cause| run.machine().step(cause));
+                let (what, actor) =
+                    step.map_or((what, run.machine().actor(what)), |step| (step.choice.what, step.actor));
+                if !levels[k].add_cause(run.machine(), what, actor) && cause.is_none() {
+                    levels[k].add_all(run.machine());
                 }
             }
         }
+        Ok(())
     }
 }
 
@@ -142,12 +146,12 @@ impl Level {
 /// Adds choices because of the messages that the newest step sent.
 fn sends<M: Machine>(run: &Run<'_, M>, levels: &mut [Level]) {
     let at = levels.len() - 1;
-    for message in run.machine.sent(at) {
-        let receiver = run.machine.actor(Pending(message));
+    for message in run.machine().sent(at) {
+        let receiver = run.machine().actor(Pending(message));
         let mut k = run.clocks.last_of(receiver.0);
         while let Some(step) = k.filter(|&step| !run.clocks.before(step, at)) {
             let cause = first_after(&run.clocks, step, at).expect("the send is in its own past");
-            levels[step].add_actor(&run.machine, run.machine.step(cause).actor);
+            levels[step].add_actor(run.machine(), run.machine().step(cause).actor);
             k = run.clocks.previous(step);
         }
     }

@@ -52,7 +52,7 @@ impl Sleep {
         let at = machine.depth() - 1;
         let step = machine.step(at);
         self.clear();
-        match machine.relation() {
+        match machine.profile().dependence {
             Dependence::PerActor => {
                 self.sleepers.extend(before.sleepers.iter().filter(|sleeper| sleeper.actor != step.actor));
                 self.bits = self.sleepers.iter().fold(0, |bits, sleeper| bits | bit(sleeper.choice));

@@ -33,12 +33,12 @@ pub(crate) fn reverse<M: Machine>(
     for late in examined..record.len() {
         let Some(before) = record.clocks.previous(late) else { continue };
         causes.clear();
-        run.machine.causes(late, &mut causes);
+        run.machine().causes(late, &mut causes);
         let caused = |at: usize| causes.iter().any(|&cause| record.clocks.before(at, cause));
         if caused(before) {
             continue;
         }
-        let what = run.machine.step(late).choice.what;
+        let what = run.machine().step(late).choice.what;
         let act = Act { branch: Branch::FIRST, next: None, ..record.steps[late].act.clone() };
         // Only the nearest configuration that accepts the message counts: from there, the reversal continues to
         // earlier ones.
@@ -52,7 +52,7 @@ pub(crate) fn reverse<M: Machine>(
         }
     }
     let mut left = Vec::new();
-    run.machine.pending(&mut left);
+    run.machine().pending(&mut left);
     for what in left {
         reverse_left(run, record, levels, what);
     }
@@ -61,10 +61,10 @@ pub(crate) fn reverse<M: Machine>(
 /// Does the same for a message that could not be delivered in the end: any step of its receiver may have prevented
 /// it.
 fn reverse_left<M: Machine>(run: &mut Run<'_, M>, record: &ExecutionRecord, levels: &mut Levels, what: Pending) {
-    let actor = run.machine.actor(what);
-    let sender = (0..record.len()).find(|&at| run.machine.sent(at).contains(&what.0));
+    let actor = run.machine().actor(what);
+    let sender = (0..record.len()).find(|&at| run.machine().sent(at).contains(&what.0));
     let touches = smallvec![Touch::write(record.names.of(actor))];
-    let act = Act { thread: run.machine.thread(what), branch: Branch::FIRST, next: None, touches };
+    let act = Act { thread: run.machine().thread(what), branch: Branch::FIRST, next: None, touches };
     let mut place = record.clocks.last_of(actor.0);
     while let Some(at) = place.filter(|&at| sender.is_none_or(|sender| !record.clocks.before(at, sender))) {
         if run.accepted_at(what, at) {

@@ -39,7 +39,7 @@ pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
         Rule::Figure2 | Rule::Sound => {}
     }
     let mut pending = Vec::new();
-    run.machine.pending(&mut pending);
+    run.machine().pending(&mut pending);
     let known = pending.iter().map(|what| what.0 as usize + 1).max().unwrap_or(0);
     let replaces_all = rule == Rule::Table1 || rule == Rule::Sound && !sleep;
     walk(run, Transdpor { rule, replaces_all, sent_by: vec![None; known], pending })
@@ -77,38 +77,39 @@ impl Backtrack for Transdpor {
 
     fn arrived<M: Machine>(&mut self, run: &mut Run<'_, M>, levels: &mut [Level]) {
         let at = levels.len() - 1;
-        for message in run.machine.sent(at) {
+        for message in run.machine().sent(at) {
             self.sent_by.resize(self.sent_by.len().max(message as usize + 1), None);
             self.sent_by[message as usize] = Some(at);
         }
         if self.rule == Rule::Figure2 {
             return self.as_printed(run, levels);
         }
-        for message in run.machine.sent(at) {
-            let receiver = run.machine.actor(Pending(message));
+        for message in run.machine().sent(at) {
+            let receiver = run.machine().actor(Pending(message));
             let mut k = run.clocks.last_of(receiver.0);
             while let Some(step) = k.filter(|&step| !run.clocks.before(step, at)) {
                 let j = first_after(&run.clocks, step, at).expect("the send is in its own past");
-                let cause = run.machine.step(j);
+                let cause = run.machine().step(j);
                 self.add(run, &mut levels[step], cause.choice.what, cause.actor);
                 k = run.clocks.previous(step);
             }
         }
-        self.executed(run, levels, run.machine.step(at).choice.what, run.clocks.previous(at));
+        self.executed(run, levels, run.machine().step(at).choice.what, run.clocks.previous(at));
     }
 
-    fn ended<M: Machine>(&mut self, run: &mut Run<'_, M>, levels: &mut [Level]) {
+    fn ended<M: Machine>(&mut self, run: &mut Run<'_, M>, levels: &mut [Level]) -> Result<(), Stop> {
         if self.rule != Rule::Sound {
-            return;
+            return Ok(());
         }
         let mut pending = std::mem::take(&mut self.pending);
         pending.clear();
-        run.machine.pending(&mut pending);
+        run.machine().pending(&mut pending);
         for &message in &pending {
-            let last = run.clocks.last_of(run.machine.actor(message).0);
+            let last = run.clocks.last_of(run.machine().actor(message).0);
             self.executed(run, levels, message, last);
         }
         self.pending = pending;
+        Ok(())
     }
 }
 
@@ -129,7 +130,7 @@ impl Transdpor {
     /// there is no such step.
     fn cause<M: Machine>(&self, run: &Run<'_, M>, k: usize, message: Pending) -> Pending {
         let first = self.sent_by[message.0 as usize].and_then(|sent| first_after(&run.clocks, k, sent));
-        first.map_or(message, |j| run.machine.step(j).choice.what)
+        first.map_or(message, |j| run.machine().step(j).choice.what)
     }
 
     /// ADD(k, x, a) as defined at the head of this file.
@@ -143,7 +144,7 @@ impl Transdpor {
         }
         if level.flag {
             let last = level.list.last().expect("a frozen level has got a message");
-            if !self.replaces_all && run.machine.actor(last.what) != level.actor {
+            if !self.replaces_all && run.machine().actor(last.what) != level.actor {
                 return;
             }
             level.list.pop();
@@ -156,9 +157,9 @@ impl Transdpor {
     fn as_printed<M: Machine>(&mut self, run: &Run<'_, M>, levels: &mut [Level]) {
         let mut pending = std::mem::take(&mut self.pending);
         pending.clear();
-        run.machine.pending(&mut pending);
+        run.machine().pending(&mut pending);
         for &message in &pending {
-            let last = run.clocks.last_of(run.machine.actor(message).0);
+            let last = run.clocks.last_of(run.machine().actor(message).0);
             let sent = self.sent_by[message.0 as usize];
             let Some(k) = last.filter(|&k| sent.is_none_or(|sent| !run.clocks.before(k, sent))) else { continue };
             let level = &mut levels[k];

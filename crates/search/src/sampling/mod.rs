@@ -17,7 +17,7 @@ mod estimate;
 
 use crate::driver::run::{Run, Stop};
 use crate::sampling::estimate::Tally;
-use whippet_model::{Choice, LimitHit, Machine};
+use whippet_model::{Branch, Choice, LimitHit, Machine};
 
 /// Draws executions with uniformly distributed choices.
 pub(crate) fn random<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
@@ -87,11 +87,11 @@ fn draw<M: Machine>(run: &mut Run<'_, M>, sampler: &mut impl Sampler, tally: &mu
         sampler.begin(&mut random);
         loop {
             enabled.clear();
-            run.enabled(&mut enabled);
+            run.enabled(&mut enabled)?;
             if enabled.is_empty() {
                 break;
             }
-            let picked = sampler.pick(&run.machine, &enabled, &mut random);
+            let picked = sampler.pick(run.machine(), &enabled, &mut random);
             any_way(run, enabled[picked], &mut random)?;
         }
         run.complete()?;
@@ -109,23 +109,28 @@ fn draw<M: Machine>(run: &mut Run<'_, M>, sampler: &mut impl Sampler, tally: &mu
 /// Executes a choice. If it has several branches that are found by executing it, all have the same probability.
 #[inline]
 fn any_way<M: Machine>(run: &mut Run<'_, M>, choice: Choice, random: &mut Random) -> Result<(), Stop> {
-    run.execute(choice)?;
-    match run.machine.next_branch() {
+    match run.execute(choice)?.next_branch {
         None => Ok(()),
-        Some(_) => one_of_many(run, choice, random),
+        Some(next) => one_of_many(run, choice, next, random),
     }
 }
 
 #[cold]
-fn one_of_many<M: Machine>(run: &mut Run<'_, M>, choice: Choice, random: &mut Random) -> Result<(), Stop> {
+fn one_of_many<M: Machine>(
+    run: &mut Run<'_, M>,
+    choice: Choice,
+    next: Branch,
+    random: &mut Random,
+) -> Result<(), Stop> {
     let depth = run.depth() - 1;
-    let (mut drawn, mut now, mut ways) = (choice.branch, choice.branch, 1);
-    while let Some(branch) = run.machine.next_branch() {
+    let (mut drawn, mut now, mut branches) = (choice.branch, choice.branch, 1);
+    let mut next = Some(next);
+    while let Some(branch) = next {
         run.rewind(depth);
-        run.redo(Choice { branch, ..choice })?;
-        ways += 1;
+        next = run.redo(Choice { branch, ..choice })?.next_branch;
+        branches += 1;
         now = branch;
-        if random.below(ways) == 0 {
+        if random.below(branches) == 0 {
             drawn = branch;
         }
     }

@@ -5,8 +5,9 @@ use super::{Delivery, Granularity, Program, STORES};
 use std::ops::Range;
 use std::sync::Arc;
 use whippet_model::{
-    ActorNo, Branch, Change, Choice, Clocks, Comparison, Dependence, EventKind, Extension, FindingKind, Machine,
-    MachineError, Name, Pending, Problem, Step, StepDescription, Touch,
+    ActorNo, Blockers, Branch, Branches, Change, Choice, Comparison, Delivered, Deliveries, Dependence, EventKind,
+    Executed, Explain, FindingKind, Fingerprint, Machine, MachineConfig, MachineError, Name, Pending, Problem, Profile,
+    Step, StepDescription, Touch, capabilities, enabled_of_lowest,
 };
 
 /// The content of a message.
@@ -58,8 +59,6 @@ struct ToyStep {
     /// The numbers of messages and actors before the step.
     messages: usize,
     actors: usize,
-    /// The next branch of the step.
-    next: Option<Branch>,
     failed: bool,
     /// With causal delivery: the steps that this one could know of, through the sender of its message and through
     /// earlier steps of its own actor.
@@ -70,17 +69,18 @@ struct ToyStep {
 /// Machine of a [`Program`].
 ///
 /// ```
-/// use whippet_model::{Machine, Program as _};
+/// use whippet_model::{Explain, Machine, Program as _};
 /// use whippet_search::toy::{Program, Toy};
-/// let mut toy: Toy = Program::new(1).main(0, 1).machine().unwrap();
+/// let mut toy: Toy = Program::new(1).main(0, 1).machine(&Default::default()).unwrap();
 /// let mut enabled = Vec::new();
-/// toy.enabled(&mut enabled);
+/// toy.enabled(&mut enabled).unwrap();
 /// toy.execute(enabled[0]).unwrap();
 /// assert_eq!(toy.describe(0).actor, "A0");
 /// ```
 #[derive(Clone, Debug)]
 pub struct Toy {
     program: Arc<Program>,
+    profile: Profile,
     pub(super) actors: Vec<Actor>,
     pub(super) messages: Vec<Message>,
     steps: Vec<ToyStep>,
@@ -91,10 +91,15 @@ pub struct Toy {
 impl whippet_model::Program for Program {
     type Machine = Toy;
 
-    fn machine(&self) -> Result<Toy, MachineError> {
+    fn machine(&self, _: &MachineConfig) -> Result<Toy, MachineError> {
         let program = Arc::new(self.clone());
+        let dependence = match self.granularity {
+            Granularity::Actor => Dependence::PerActor,
+            Granularity::Footprint | Granularity::Fields => Dependence::Footprints,
+        };
+        let profile = Profile::new(dependence, Branches::Discovered { same_footprint: true });
         let (actors, messages, steps) = (Vec::new(), Vec::new(), Vec::new());
-        let mut toy = Toy { program, actors, messages, steps, failures: 0, runs: 0 };
+        let mut toy = Toy { program, profile, actors, messages, steps, failures: 0, runs: 0 };
         // The names are the same as for native actors, where number 0 is the test itself.
         for k in 0..self.actors {
             toy.actors.push(Actor::new(Name::ROOT.child(1 + k).mixed(ACTOR), k, None));
@@ -112,6 +117,18 @@ impl whippet_model::Program for Program {
 
     fn name(&self) -> String {
         "toy".into()
+    }
+
+    fn parameters(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
+    fn caveats(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn refinements(&self) -> u64 {
+        0
     }
 }
 
@@ -237,16 +254,23 @@ impl Toy {
 }
 
 impl Machine for Toy {
+    capabilities!(Deliveries, Blockers, Fingerprint);
+
+    fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
     fn depth(&self) -> usize {
         self.steps.len()
     }
 
-    fn enabled(&mut self, out: &mut Vec<Choice>) {
+    fn enabled(&mut self, out: &mut Vec<Choice>) -> Result<(), MachineError> {
         let count = self.messages.len();
         out.extend((0..count).filter(|&m| self.is_enabled(m)).map(|m| Choice::first(Pending(m as u32))));
+        Ok(())
     }
 
-    fn execute(&mut self, choice: Choice) -> Result<(), MachineError> {
+    fn execute(&mut self, choice: Choice) -> Result<Executed, MachineError> {
         let m = choice.what.0 as usize;
         assert!(self.is_enabled(m), "a search chose what is not enabled");
         let at = self.steps.len();
@@ -264,24 +288,14 @@ impl Machine for Toy {
         let event = if arities.is_empty() { message.name } else { message.name.going(choice.branch) };
         let step = Step { choice, thread: message.name, event, actor: ActorNo(message.to) };
         let next = choice.branch.next(&arities);
-        self.steps.push(ToyStep {
-            step,
-            message: choice.what.0,
-            before,
-            messages,
-            actors,
-            next,
-            failed,
-            past,
-            touches,
-        });
+        self.steps.push(ToyStep { step, message: choice.what.0, before, messages, actors, failed, past, touches });
         self.failures += usize::from(failed);
         self.runs += 1;
         if (0..Branch::DIGITS).any(|k| choice.branch.digit(k) >= arities.get(k).copied().unwrap_or(1)) {
             self.rewind(at);
-            return Err(MachineError::Misuse(format!("step {} has no such way", at + 1)));
+            return Err(MachineError::Misuse(format!("step {} has no such branch", at + 1)));
         }
-        Ok(())
+        Ok(Executed { next_branch: next })
     }
 
     fn rewind(&mut self, depth: usize) {
@@ -293,10 +307,6 @@ impl Machine for Toy {
             self.actors[taken.step.actor.0 as usize] = taken.before;
             self.failures -= usize::from(taken.failed);
         }
-    }
-
-    fn next_branch(&self) -> Option<Branch> {
-        self.steps.last().and_then(|taken| taken.next)
     }
 
     fn thread(&self, what: Pending) -> Name {
@@ -317,20 +327,6 @@ impl Machine for Toy {
         out.extend(messages.filter(|(_, m)| m.taken.is_none()).map(|(k, _)| Pending(k as u32)));
     }
 
-    fn relation(&self) -> Dependence {
-        match self.program.granularity {
-            Granularity::Actor => Dependence::PerActor,
-            Granularity::Footprint | Granularity::Fields => Dependence::Footprints,
-        }
-    }
-
-    fn accepted_at(&mut self, what: Pending, at: usize) -> bool {
-        let m = what.0 as usize;
-        let actor = &self.steps[at].before;
-        let waits = |o: &Message| o.taken.is_none_or(|step| step >= at) && actor.takes(&self.program, o);
-        actor.takes(&self.program, &self.messages[m]) && !self.ahead(m).any(waits)
-    }
-
     fn step(&self, at: usize) -> Step {
         self.steps[at].step
     }
@@ -348,26 +344,12 @@ impl Machine for Toy {
         &self.steps[at].touches
     }
 
-    /// The footprint of a handler is known only by executing it.
-    fn extensions(&mut self, _: &Clocks, _: &mut Vec<Extension>) -> Result<bool, MachineError> {
-        Ok(false)
-    }
-
-    /// Appends the parts of the receiver that decide whether it accepts the message: its control and its state.
-    fn blocked_on(&mut self, what: Pending, out: &mut Vec<Touch>) {
-        let actor = self.actors[self.messages[what.0 as usize].to as usize].name;
-        match (self.program.granularity, self.program.delivery) {
-            (Granularity::Fields, Delivery::Unordered) => {
-                out.extend([Part::Control, Part::State].map(|part| Touch::read(actor.child(part.number()))));
-            }
-            _ => out.push(Touch::read(actor)),
-        }
-    }
-
     fn actors(&self) -> usize {
         self.actors.len()
     }
+}
 
+impl Explain for Toy {
     fn problems(&self) -> usize {
         self.failures
     }
@@ -389,7 +371,9 @@ impl Machine for Toy {
         })
     }
 
-    fn final_problems(&mut self, out: &mut Vec<Problem>) {
+    fn data_races(&self, _: &mut Vec<Problem>) {}
+
+    fn final_problems(&mut self, out: &mut Vec<Problem>) -> Result<(), MachineError> {
         let waiting: Vec<u32> = (0..self.actors.len() as u32).filter(|&a| self.is_stuck(a)).collect();
         if !waiting.is_empty() {
             let mut names: Vec<Name> = waiting.iter().map(|&a| self.actors[a as usize].name).collect();
@@ -430,6 +414,7 @@ impl Machine for Toy {
                 waits: Vec::new(),
             });
         }
+        Ok(())
     }
 
     fn describe(&mut self, at: usize) -> StepDescription {
@@ -456,11 +441,43 @@ impl Machine for Toy {
         }
     }
 
-    fn fingerprint(&mut self, comparison: Comparison) -> Result<u128, MachineError> {
-        Ok(super::fingerprint::fingerprint(self, comparison))
-    }
-
     fn handler_runs(&self) -> u64 {
         self.runs
+    }
+}
+
+impl Deliveries for Toy {
+    fn accepted_at(&mut self, what: Pending, at: usize) -> bool {
+        let m = what.0 as usize;
+        let actor = &self.steps[at].before;
+        let waits = |o: &Message| o.taken.is_none_or(|step| step >= at) && actor.takes(&self.program, o);
+        actor.takes(&self.program, &self.messages[m]) && !self.ahead(m).any(waits)
+    }
+
+    fn enabled_of_lowest(&mut self, ranks: &[u32], out: &mut Vec<Choice>) -> Result<(), MachineError> {
+        enabled_of_lowest(self, ranks, out)
+    }
+
+    fn delivered(&self, at: usize) -> Delivered {
+        Delivered::of(self, at)
+    }
+}
+
+impl Blockers for Toy {
+    /// Appends the parts of the receiver that decide whether it accepts the message: its control and its state.
+    fn blocked_on(&mut self, what: Pending, out: &mut Vec<Touch>) {
+        let actor = self.actors[self.messages[what.0 as usize].to as usize].name;
+        match (self.program.granularity, self.program.delivery) {
+            (Granularity::Fields, Delivery::Unordered) => {
+                out.extend([Part::Control, Part::State].map(|part| Touch::read(actor.child(part.number()))));
+            }
+            _ => out.push(Touch::read(actor)),
+        }
+    }
+}
+
+impl Fingerprint for Toy {
+    fn of_configuration(&mut self, comparison: Comparison) -> Result<u128, MachineError> {
+        Ok(super::fingerprint::fingerprint(self, comparison))
     }
 }

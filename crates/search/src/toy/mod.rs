@@ -62,8 +62,8 @@ pub enum Delivery {
 /// ```
 /// use whippet_model::{Machine, Program as _, Dependence};
 /// use whippet_search::toy::{Granularity, Program};
-/// assert_eq!(Program::new(1).machine().unwrap().relation(), Dependence::PerActor);
-/// assert_eq!(Program::new(1).granularity(Granularity::Fields).machine().unwrap().relation(), Dependence::Footprints);
+/// assert_eq!(Program::new(1).machine(&Default::default()).unwrap().profile().dependence, Dependence::PerActor);
+/// assert_eq!(Program::new(1).granularity(Granularity::Fields).machine(&Default::default()).unwrap().profile().dependence, Dependence::Footprints);
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Granularity {

@@ -23,7 +23,7 @@ fn traces<P: Program + Clone + Send + 'static>(program: &P, order: Order, shown:
         }
         assert_eq!(found.verdict.counters.executions, all.log.traces.len() as u64, "{setting}\n{shown}");
         if reduction == Reduction::Optimal {
-            assert!(found.verdict.notes.iter().any(|note| note.contains("wakeup trees")));
+            assert_eq!(found.verdict.algorithm, Some(whippet_model::Algorithm::WakeupTrees));
         }
     }
     Some(all.log.traces.len())

@@ -4,8 +4,9 @@ use std::fmt;
 use std::ops::Range;
 use whippet_generate::Random;
 use whippet_model::{
-    ActorNo, Branch, Choice, Comparison, Dependence, FindingKind, Machine, MachineError, Name, Pending, Problem, Step,
-    StepDescription, Touch,
+    ActorNo, Branch, Branches, Choice, Clocks, Comparison, Dependence, Executed, Explain, FindingKind, Fingerprint,
+    Foresight, Machine, MachineConfig, MachineError, Name, Pending, Problem, Profile, Reversal, Step, StepDescription,
+    Touch, capabilities,
 };
 
 /// One operation of a thread.
@@ -78,6 +79,7 @@ struct Taken {
 /// Machine of [`Threads`].
 #[derive(Debug)]
 pub(crate) struct Scheduled {
+    profile: Profile,
     threads: Vec<Vec<Op>>,
     memories: Vec<Memory>,
     steps: Vec<Taken>,
@@ -86,14 +88,27 @@ pub(crate) struct Scheduled {
 impl whippet_model::Program for Threads {
     type Machine = Scheduled;
 
-    fn machine(&self) -> Result<Scheduled, MachineError> {
+    fn machine(&self, _: &MachineConfig) -> Result<Scheduled, MachineError> {
+        let profile = Profile::new(Dependence::Footprints, Branches::Listed);
         let next = vec![0; self.0.len()];
         let start = Memory { next, variables: [0; 2], locks: [false; 2], flags: [false; 3] };
-        Ok(Scheduled { threads: self.0.clone(), memories: vec![start], steps: Vec::new() })
+        Ok(Scheduled { profile, threads: self.0.clone(), memories: vec![start], steps: Vec::new() })
     }
 
     fn name(&self) -> String {
         "threads".into()
+    }
+
+    fn parameters(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
+    fn caveats(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn refinements(&self) -> u64 {
+        0
     }
 }
 
@@ -165,18 +180,26 @@ impl Scheduled {
 }
 
 impl Machine for Scheduled {
+    capabilities!(Foresight, Fingerprint);
+
+    #[inline]
+    fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
     fn depth(&self) -> usize {
         self.steps.len()
     }
 
-    fn enabled(&mut self, out: &mut Vec<Choice>) {
+    fn enabled(&mut self, out: &mut Vec<Choice>) -> Result<(), MachineError> {
         for thread in 0..self.threads.len() as u32 {
             let ways = self.ways(thread);
             out.extend(ways.iter().map(|&way| Choice { what: Pending(thread), branch: Branch(way) }));
         }
+        Ok(())
     }
 
-    fn execute(&mut self, choice: Choice) -> Result<(), MachineError> {
+    fn execute(&mut self, choice: Choice) -> Result<Executed, MachineError> {
         let thread = choice.what.0;
         assert!(self.ways(thread).contains(&choice.branch.0), "a search chose what is not enabled");
         let op = self.op(thread).expect("it is enabled").clone();
@@ -187,7 +210,7 @@ impl Machine for Scheduled {
         memory.next[thread as usize] += on;
         self.memories.push(memory);
         self.steps.push(Taken { step: Step { choice, thread: name, event, actor: ActorNo(thread) }, touches });
-        Ok(())
+        Ok(Executed::ONLY_BRANCH)
     }
 
     fn rewind(&mut self, depth: usize) {
@@ -212,10 +235,6 @@ impl Machine for Scheduled {
         out.extend((0..self.threads.len() as u32).filter(|&k| self.op(k).is_some()).map(Pending));
     }
 
-    fn relation(&self) -> Dependence {
-        Dependence::Footprints
-    }
-
     fn step(&self, at: usize) -> Step {
         self.steps[at].step
     }
@@ -233,22 +252,12 @@ impl Machine for Scheduled {
         &self.steps[at].touches
     }
 
-    fn late_alternatives(&self, at: usize, out: &mut Vec<(usize, Branch)>) {
-        let thread = self.steps[at].step.actor.0 as usize;
-        let before = &self.memories[at];
-        let (Op::Wait(flags) | Op::Test(flags)) = &self.threads[thread][before.next[thread]] else { return };
-        for later in at + 1..self.steps.len() {
-            let other = self.steps[later].step.actor.0 as usize;
-            let Op::Raise(raised) = self.threads[other][self.memories[later].next[other]] else { continue };
-            let way = flags.iter().position(|&f| f == raised && !before.flags[f as usize]);
-            out.extend(way.map(|k| (later, Branch(k as u64 + 1))));
-        }
-    }
-
     fn actors(&self) -> usize {
         self.threads.len()
     }
+}
 
+impl Explain for Scheduled {
     fn problems(&self) -> usize {
         0
     }
@@ -257,7 +266,9 @@ impl Machine for Scheduled {
         None
     }
 
-    fn final_problems(&mut self, out: &mut Vec<Problem>) {
+    fn data_races(&self, _: &mut Vec<Problem>) {}
+
+    fn final_problems(&mut self, out: &mut Vec<Problem>) -> Result<(), MachineError> {
         let mut stuck = Vec::new();
         self.pending(&mut stuck);
         for what in stuck {
@@ -274,19 +285,40 @@ impl Machine for Scheduled {
                 waits: Vec::new(),
             });
         }
+        Ok(())
     }
 
     fn describe(&mut self, at: usize) -> StepDescription {
         StepDescription { actor: self.steps[at].step.actor.0.to_string(), ..StepDescription::default() }
     }
 
-    fn fingerprint(&mut self, _: Comparison) -> Result<u128, MachineError> {
+    fn handler_runs(&self) -> u64 {
+        0
+    }
+}
+
+impl Foresight for Scheduled {
+    fn without(&self, _: &Clocks, _: usize, _: usize) -> Reversal {
+        Reversal::Unknown
+    }
+
+    fn late_alternatives(&self, at: usize, out: &mut Vec<(usize, Branch)>) {
+        let thread = self.steps[at].step.actor.0 as usize;
+        let before = &self.memories[at];
+        let (Op::Wait(flags) | Op::Test(flags)) = &self.threads[thread][before.next[thread]] else { return };
+        for later in at + 1..self.steps.len() {
+            let other = self.steps[later].step.actor.0 as usize;
+            let Op::Raise(raised) = self.threads[other][self.memories[later].next[other]] else { continue };
+            let way = flags.iter().position(|&f| f == raised && !before.flags[f as usize]);
+            out.extend(way.map(|k| (later, Branch(k as u64 + 1))));
+        }
+    }
+}
+
+impl Fingerprint for Scheduled {
+    fn of_configuration(&mut self, _: Comparison) -> Result<u128, MachineError> {
         use std::hash::BuildHasher;
         let hasher = std::hash::BuildHasherDefault::<rustc_hash::FxHasher>::default();
         Ok(u128::from(hasher.hash_one(self.now())))
-    }
-
-    fn handler_runs(&self) -> u64 {
-        0
     }
 }

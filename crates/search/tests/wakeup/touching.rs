@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 use whippet_model::{
-    ActorNo, Branch, Choice, Comparison, Dependence, Machine, MachineError, Name, Pending, Problem, Step,
-    StepDescription, Touch,
+    ActorNo, Branches, Choice, Comparison, Dependence, Executed, Explain, Fingerprint, Machine, MachineConfig,
+    MachineError, Name, Pending, Problem, Profile, Step, StepDescription, Touch, capabilities,
 };
 use whippet_search::toy::{Program, Toy};
 
@@ -14,20 +14,34 @@ pub(crate) struct Touching(pub(crate) Program);
 impl whippet_model::Program for Touching {
     type Machine = Touched;
 
-    fn machine(&self) -> Result<Touched, MachineError> {
-        let toy = self.0.machine()?;
+    fn machine(&self, config: &MachineConfig) -> Result<Touched, MachineError> {
+        let toy = self.0.machine(config)?;
+        let profile = Profile::new(Dependence::Footprints, Branches::Discovered { same_footprint: true });
         let actors = (0..toy.actors() as u32).map(|k| Name::ROOT.child(k)).collect();
-        Ok(Touched { toy, actors, touches: Vec::new() })
+        Ok(Touched { profile, toy, actors, touches: Vec::new() })
     }
 
     fn name(&self) -> String {
         self.0.name()
+    }
+
+    fn parameters(&self) -> Vec<(String, String)> {
+        Vec::new()
+    }
+
+    fn caveats(&self) -> Vec<String> {
+        Vec::new()
+    }
+
+    fn refinements(&self) -> u64 {
+        0
     }
 }
 
 /// Machine of [`Touching`].
 #[derive(Debug)]
 pub(crate) struct Touched {
+    profile: Profile,
     toy: Toy,
     /// The stable names of the actors.
     actors: Vec<Name>,
@@ -36,14 +50,21 @@ pub(crate) struct Touched {
 }
 
 impl Machine for Touched {
-    fn execute(&mut self, choice: Choice) -> Result<(), MachineError> {
+    capabilities!(Fingerprint);
+
+    #[inline]
+    fn profile(&self) -> &Profile {
+        &self.profile
+    }
+
+    fn execute(&mut self, choice: Choice) -> Result<Executed, MachineError> {
         let known = self.actors.len();
         let actor = self.actors[self.toy.actor(choice.what).0 as usize];
-        self.toy.execute(choice)?;
+        let executed = self.toy.execute(choice)?;
         let event = self.toy.step(self.toy.depth() - 1).event;
         self.actors.extend((known..self.toy.actors()).map(|k| event.child((k - known) as u32)));
         self.touches.push((known, [Touch::write(actor)]));
-        Ok(())
+        Ok(executed)
     }
 
     fn rewind(&mut self, depth: usize) {
@@ -54,10 +75,6 @@ impl Machine for Touched {
         self.toy.rewind(depth);
     }
 
-    fn relation(&self) -> Dependence {
-        Dependence::Footprints
-    }
-
     fn touches(&self, at: usize) -> &[Touch] {
         &self.touches[at].1
     }
@@ -66,12 +83,8 @@ impl Machine for Touched {
         self.toy.depth()
     }
 
-    fn enabled(&mut self, out: &mut Vec<Choice>) {
-        self.toy.enabled(out);
-    }
-
-    fn next_branch(&self) -> Option<Branch> {
-        self.toy.next_branch()
+    fn enabled(&mut self, out: &mut Vec<Choice>) -> Result<(), MachineError> {
+        self.toy.enabled(out)
     }
 
     fn thread(&self, what: Pending) -> Name {
@@ -105,7 +118,9 @@ impl Machine for Touched {
     fn actors(&self) -> usize {
         self.toy.actors()
     }
+}
 
+impl Explain for Touched {
     fn problems(&self) -> usize {
         self.toy.problems()
     }
@@ -114,19 +129,23 @@ impl Machine for Touched {
         self.toy.problem(at)
     }
 
-    fn final_problems(&mut self, out: &mut Vec<Problem>) {
-        self.toy.final_problems(out);
+    fn data_races(&self, _: &mut Vec<Problem>) {}
+
+    fn final_problems(&mut self, out: &mut Vec<Problem>) -> Result<(), MachineError> {
+        self.toy.final_problems(out)
     }
 
     fn describe(&mut self, at: usize) -> StepDescription {
         self.toy.describe(at)
     }
 
-    fn fingerprint(&mut self, comparison: Comparison) -> Result<u128, MachineError> {
-        self.toy.fingerprint(comparison)
-    }
-
     fn handler_runs(&self) -> u64 {
         self.toy.handler_runs()
+    }
+}
+
+impl Fingerprint for Touched {
+    fn of_configuration(&mut self, comparison: Comparison) -> Result<u128, MachineError> {
+        self.toy.of_configuration(comparison)
     }
 }

@@ -10,7 +10,9 @@ use super::plan::Plan;
 use super::task::{Logs, program};
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use whippet_model::{Access, Branch, Choice, Clocks, Machine, MachineError, Name, Program, Touch, conflict};
+use whippet_model::{
+    Access, Branch, Choice, Clocks, Executed, Explain, Machine, MachineError, Name, Program, Touch, conflict,
+};
 use whippet_runtime::{TaskMachine, Tasks};
 
 /// A step as it is compared: its event, its footprint, the events that cause it, and its next branch.
@@ -44,7 +46,7 @@ impl From<MachineError> for Stop {
 }
 
 impl Walk {
-    fn newest(&self) -> Seen {
+    fn newest(&self, executed: Executed) -> Seen {
         let at = self.machine.depth() - 1;
         let mut causes = Vec::new();
         self.machine.causes(at, &mut causes);
@@ -52,7 +54,7 @@ impl Walk {
         causes.sort_unstable();
         let mut touches: Vec<(Name, Access)> = self.touches(at).iter().map(|t| (t.object, t.access)).collect();
         touches.sort_unstable();
-        Seen { event: self.machine.step(at).event, touches, causes, next: self.machine.next_branch() }
+        Seen { event: self.machine.step(at).event, touches, causes, next: executed.next_branch }
     }
 
     fn touches(&self, at: usize) -> Vec<Touch> {
@@ -68,35 +70,34 @@ impl Walk {
         (0..self.machine.depth()).map(|at| format!("\n    {}", self.tell(at))).collect()
     }
 
-    fn enabled(&mut self) -> Vec<Choice> {
+    fn enabled(&mut self) -> Result<Vec<Choice>, MachineError> {
         let mut choices = Vec::new();
-        self.machine.enabled(&mut choices);
-        choices
+        self.machine.enabled(&mut choices)?;
+        Ok(choices)
     }
 
     /// Returns the enabled tasks by name. Their numbers cannot be compared, because they depend on the order of
     /// spawning.
-    fn threads(&mut self) -> Vec<Name> {
-        let mut threads: Vec<Name> = self.enabled().iter().map(|choice| self.machine.thread(choice.what)).collect();
+    fn threads(&mut self) -> Result<Vec<Name>, MachineError> {
+        let mut threads: Vec<Name> = self.enabled()?.iter().map(|choice| self.machine.thread(choice.what)).collect();
         threads.sort_unstable();
-        threads
+        Ok(threads)
     }
 
     fn explore(&mut self) -> Result<(), Stop> {
         let depth = self.machine.depth();
-        for mut choice in self.enabled() {
+        for mut choice in self.enabled()? {
             loop {
-                self.machine.execute(choice)?;
+                let executed = self.machine.execute(choice)?;
                 self.clocks.follow(&self.machine);
-                let next = self.machine.next_branch();
                 if self.known.insert(self.clocks.key()) {
                     self.left = self.left.checked_sub(1).ok_or(Stop::TooLarge)?;
-                    self.exchange(choice)?;
+                    self.exchange(choice, executed)?;
                     self.explore()?;
                 }
                 self.machine.rewind(depth);
                 self.clocks.truncate(depth);
-                let Some(branch) = next else { break };
+                let Some(branch) = executed.next_branch else { break };
                 choice.branch = branch;
             }
         }
@@ -104,19 +105,18 @@ impl Walk {
     }
 
     /// Swaps the newest step with every independent step that can follow it.
-    fn exchange(&mut self, first: Choice) -> Result<(), Stop> {
+    fn exchange(&mut self, first: Choice, executed: Executed) -> Result<(), Stop> {
         let depth = self.machine.depth();
-        let one = self.newest();
-        for mut second in self.enabled().into_iter().filter(|choice| choice.what != first.what) {
+        let one = self.newest(executed);
+        for mut second in self.enabled()?.into_iter().filter(|choice| choice.what != first.what) {
             loop {
-                self.machine.execute(second)?;
-                let next = self.machine.next_branch();
+                let executed = self.machine.execute(second)?;
                 let mut causes = Vec::new();
                 self.machine.causes(depth, &mut causes);
                 let dependent =
                     causes.contains(&(depth - 1)) || conflict(&self.touches(depth - 1), &self.touches(depth));
                 if !dependent {
-                    let (two, after, story) = (self.newest(), self.threads(), self.story());
+                    let (two, after, story) = (self.newest(executed), self.threads()?, self.story());
                     self.machine.rewind(depth - 1);
                     self.compare(first, &one, second, &two, &after).map_err(|what| match what {
                         Stop::Wrong(what) => Stop::Wrong(format!("{what}{story}")),
@@ -126,7 +126,7 @@ impl Walk {
                     self.machine.execute(first)?;
                 }
                 self.machine.rewind(depth);
-                let Some(branch) = next else { break };
+                let Some(branch) = executed.next_branch else { break };
                 second.branch = branch;
             }
         }
@@ -136,23 +136,23 @@ impl Walk {
     fn compare(&mut self, first: Choice, one: &Seen, second: Choice, two: &Seen, after: &[Name]) -> Result<(), Stop> {
         let wrong = |what: &str| Err(Stop::Wrong(format!("the last two steps are independent, but {what}")));
         let can = |choices: Vec<Choice>, choice: Choice| choices.iter().any(|c| c.what == choice.what);
-        if !can(self.enabled(), second) {
+        if !can(self.enabled()?, second) {
             return wrong("the second one is possible only after the first");
         }
-        self.machine.execute(second)?;
-        let seen = self.newest();
+        let executed = self.machine.execute(second)?;
+        let seen = self.newest(executed);
         if seen != *two {
             return wrong(&format!("the second one is another without the first: {}", difference(two, &seen)));
         }
-        if !can(self.enabled(), first) {
+        if !can(self.enabled()?, first) {
             return wrong("the first one is not possible after the second");
         }
-        self.machine.execute(first)?;
-        let seen = self.newest();
+        let executed = self.machine.execute(first)?;
+        let seen = self.newest(executed);
         if seen != *one {
             return wrong(&format!("the first one is another after the second: {}", difference(one, &seen)));
         }
-        if self.threads() != after {
+        if self.threads()? != after {
             return wrong("what can follow differs");
         }
         Ok(())
@@ -164,7 +164,7 @@ fn difference(a: &Seen, b: &Seen) -> String {
         x.iter().filter(|t| !y.contains(t)).map(|t| format!("{:x} {:?}", t.0.0, t.1)).collect::<Vec<_>>()
     };
     format!(
-        "event {} touches -{:?} +{:?} causes {} ways {}",
+        "event {} touches -{:?} +{:?} causes {} branches {}",
         a.event == b.event,
         only(&a.touches, &b.touches),
         only(&b.touches, &a.touches),
@@ -184,12 +184,12 @@ pub fn commute(plan: &Plan) -> Option<String> {
     let settings = settings(&plan, Early::Seldom);
     let tasks = Tasks::new("generated", settings, move || program(plan.clone(), logs.clone()));
     loop {
-        let before = tasks.learnt();
-        let machine = tasks.machine().ok()?;
+        let before = tasks.refinements();
+        let machine = tasks.machine(&Default::default()).ok()?;
         let mut walk = Walk { machine, clocks: Clocks::new(), known: BTreeSet::new(), left: MOST };
         let end = walk.explore();
         drop(walk);
-        if tasks.learnt() != before {
+        if tasks.refinements() != before {
             continue;
         }
         return match end {

@@ -2,13 +2,9 @@
 
 use super::plan::Plan;
 use super::task::{Logs, program};
-use std::collections::BTreeSet;
-use std::ops::Range;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
-use whippet_model::{
-    ActorNo, Branch, Choice, Clocks, Dependence, FindingKind, Machine, MachineError, Name, Pending, Problem, Program,
-    Reversal, Step, StepDescription, Touch,
-};
+use whippet_model::{Explain, FindingKind, Machine, Observed, Problem, Program};
 use whippet_runtime::{Settings, TaskMachine, Tasks};
 use whippet_search::{Options, Reduction, SearchError, explore};
 
@@ -18,115 +14,18 @@ const MOST: u64 = 1_000;
 /// The outcomes of complete executions: the logs of the tasks, and the kinds of problems.
 type Outcomes = BTreeSet<(String, Vec<FindingKind>)>;
 
-/// The tasks of a plan, with a record of the outcome of each execution.
-struct Overheard {
-    tasks: Tasks,
-    logs: Logs,
-    seen: Arc<Mutex<Outcomes>>,
-}
+/// The outcomes of each attempt of a search, by the number of refinements known to it.
+type Attempts = BTreeMap<u64, Outcomes>;
 
-impl Program for Overheard {
-    type Machine = Ear;
-
-    fn machine(&self) -> Result<Ear, MachineError> {
-        Ok(Ear { machine: self.tasks.machine()?, logs: self.logs.clone(), seen: self.seen.clone() })
+/// Returns the outcome of the execution that a machine has completed.
+fn outcome(machine: &mut TaskMachine, logs: &Logs) -> (String, Vec<FindingKind>) {
+    let mut problems: Vec<Problem> = Vec::new();
+    if machine.problems() > 0 {
+        problems.extend((0..machine.depth()).filter_map(|at| machine.problem(at)));
+    } else {
+        machine.final_problems(&mut problems).expect("the execution is complete");
     }
-
-    fn name(&self) -> String {
-        self.tasks.name()
-    }
-}
-
-struct Ear {
-    machine: TaskMachine,
-    logs: Logs,
-    seen: Arc<Mutex<Outcomes>>,
-}
-
-impl Machine for Ear {
-    fn completed(&mut self) {
-        let mut problems: Vec<Problem> = Vec::new();
-        if self.machine.problems() > 0 {
-            problems.extend((0..self.machine.depth()).filter_map(|at| self.machine.problem(at)));
-        } else {
-            self.machine.final_problems(&mut problems);
-        }
-        let kinds = problems.into_iter().map(|problem| problem.kind).collect();
-        self.seen.lock().unwrap_or_else(PoisonError::into_inner).insert((self.logs.text(), kinds));
-    }
-
-    fn depth(&self) -> usize {
-        self.machine.depth()
-    }
-    fn enabled(&mut self, out: &mut Vec<Choice>) {
-        self.machine.enabled(out);
-    }
-    fn execute(&mut self, choice: Choice) -> Result<(), MachineError> {
-        self.machine.execute(choice)
-    }
-    fn rewind(&mut self, depth: usize) {
-        self.machine.rewind(depth);
-    }
-    fn next_branch(&self) -> Option<Branch> {
-        self.machine.next_branch()
-    }
-    fn ways_differ(&self) -> bool {
-        self.machine.ways_differ()
-    }
-    fn thread(&self, what: Pending) -> Name {
-        self.machine.thread(what)
-    }
-    fn actor(&self, what: Pending) -> ActorNo {
-        self.machine.actor(what)
-    }
-    fn find(&self, thread: Name) -> Option<Pending> {
-        self.machine.find(thread)
-    }
-    fn pending(&self, out: &mut Vec<Pending>) {
-        self.machine.pending(out);
-    }
-    fn relation(&self) -> Dependence {
-        self.machine.relation()
-    }
-    fn step(&self, at: usize) -> Step {
-        self.machine.step(at)
-    }
-    fn causes(&self, at: usize, out: &mut Vec<usize>) {
-        self.machine.causes(at, out);
-    }
-    fn sent(&self, at: usize) -> Range<u32> {
-        self.machine.sent(at)
-    }
-    fn touches(&self, at: usize) -> &[Touch] {
-        self.machine.touches(at)
-    }
-    fn late_alternatives(&self, at: usize, out: &mut Vec<(usize, Branch)>) {
-        self.machine.late_alternatives(at, out);
-    }
-    fn one_choice_each(&self) -> bool {
-        self.machine.one_choice_each()
-    }
-    fn without(&self, clocks: &Clocks, earlier: usize, later: usize) -> Reversal {
-        self.machine.without(clocks, earlier, later)
-    }
-    fn actors(&self) -> usize {
-        self.machine.actors()
-    }
-    fn problems(&self) -> usize {
-        self.machine.problems()
-    }
-    fn problem(&self, at: usize) -> Option<Problem> {
-        self.machine.problem(at)
-    }
-    fn final_problems(&mut self, out: &mut Vec<Problem>) {
-        self.machine.final_problems(out);
-    }
-    fn describe(&mut self, at: usize) -> StepDescription {
-        self.machine.describe(at)
-    }
-    fn handler_runs(&self) -> u64 {
-        self.machine.handler_runs()
-    }
+    (logs.text(), problems.into_iter().map(|problem| problem.kind).collect())
 }
 
 /// The result of one search.
@@ -164,34 +63,27 @@ pub(crate) fn settings(plan: &Plan, early: Early) -> Settings {
 }
 
 fn look(plan: &Arc<Plan>, early: Early, reduction: Reduction) -> Result<Option<Seen>, SearchError> {
-    let (logs, seen) = (Logs::default(), Arc::<Mutex<Outcomes>>::default());
+    let (logs, attempts) = (Logs::default(), Arc::<Mutex<Attempts>>::default());
     let (plan, to) = (plan.clone(), logs.clone());
     // `exhaustive` also makes operations events that `optimal` merges into steps, such as drops, so that the two
     // searches do not omit the same orders.
     let every_event = reduction == Reduction::Exhaustive;
     let settings = Settings { every_event, ..settings(&plan, early) };
     let tasks = Tasks::new("generated", settings, move || program(plan.clone(), to.clone()));
-    let overheard = Arc::new(Overheard { tasks, logs, seen: seen.clone() });
+    let to = attempts.clone();
+    let observed = Arc::new(Observed::new(tasks, move |machine: &mut TaskMachine, refinements| {
+        let outcome = outcome(machine, &logs);
+        to.lock().unwrap_or_else(PoisonError::into_inner).entry(refinements).or_default().insert(outcome);
+    }));
     let mut options = Options { reduction, ..Options::default() };
     options.limits.executions = Some(MOST);
     options.limits.steps = 500;
-    loop {
-        // Outcomes of an earlier round must not hide outcomes that this round misses.
-        seen.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        let before = overheard.tasks.learnt();
-        let verdict = explore(overheard.clone(), &options, &());
-        if overheard.tasks.learnt() != before {
-            continue;
-        }
-        let verdict = verdict?;
-        let outcomes = std::mem::take(&mut *seen.lock().unwrap_or_else(PoisonError::into_inner));
-        let counters = verdict.counters;
-        return Ok(verdict.complete.then_some(Seen {
-            outcomes,
-            executions: counters.executions,
-            blocked: counters.blocked,
-        }));
-    }
+    let verdict = explore(observed.clone(), &options, &())?;
+    // Outcomes of an earlier attempt must not hide outcomes that the last one misses.
+    let last = observed.program().refinements();
+    let outcomes = attempts.lock().unwrap_or_else(PoisonError::into_inner).remove(&last).unwrap_or_default();
+    let counters = verdict.counters;
+    Ok(verdict.complete.then_some(Seen { outcomes, executions: counters.executions, blocked: counters.blocked }))
 }
 
 /// The result of comparing the two searches of a plan.

@@ -43,8 +43,7 @@ impl Levels {
                 continue;
             }
             run.rewind(level.depth);
-            run.execute(self.choices[level.next])?;
-            let other = run.machine.next_branch();
+            let other = run.execute(self.choices[level.next])?.next_branch;
             let weight = way(&mut level.left, other.is_some());
             match other {
                 Some(branch) => self.choices[level.next].branch = branch,
@@ -61,7 +60,7 @@ impl Levels {
     /// Opens a level with the choices of the current configuration, or completes the execution if nothing is enabled.
     fn open<M: Machine>(&mut self, run: &mut Run<'_, M>, weight: f64) -> Result<(), Stop> {
         let from = self.choices.len();
-        run.enabled(&mut self.choices);
+        run.enabled(&mut self.choices)?;
         let end = self.choices.len();
         if end == from {
             run.weights.leaf(weight);
@@ -79,7 +78,7 @@ impl Levels {
         let Some(level) = self.levels.iter_mut().find(|level| level.next < level.end) else { return };
         if open > 1 {
             level.end -= 1;
-            let path = (0..level.depth).map(|at| (run.machine.step(at).choice, true)).collect();
+            let path = (0..level.depth).map(|at| (run.machine().step(at).choice, true)).collect();
             share.give(Task { path, work: Work::Choice(self.choices[level.end], level.weight_of_last()) });
         }
     }

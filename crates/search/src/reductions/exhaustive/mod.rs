@@ -19,7 +19,7 @@ pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
 /// would have if all children of a node had subtrees of the same size.
 fn explore<M: Machine>(run: &mut Run<'_, M>, choices: &mut Vec<Choice>, weight: f64) -> Result<(), Stop> {
     let mark = choices.len();
-    run.enabled(choices);
+    run.enabled(choices)?;
     if choices.len() == mark {
         run.weights.leaf(weight);
         return run.complete();
@@ -29,8 +29,7 @@ fn explore<M: Machine>(run: &mut Run<'_, M>, choices: &mut Vec<Choice>, weight: 
     for k in mark..choices.len() {
         let (mut choice, mut left) = (choices[k], weight);
         loop {
-            run.execute(choice)?;
-            let next = run.machine.next_branch();
+            let next = run.execute(choice)?.next_branch;
             explore(run, choices, way(&mut left, next.is_some()))?;
             run.rewind(depth);
             match next {

@@ -7,7 +7,7 @@
 //! The [`ExecutionRecord`] of an execution is kept when the machine moves elsewhere to try something.
 
 use smallvec::{SmallVec, smallvec};
-use whippet_model::{ActorNo, Branch, Clocks, Dependence, Machine, Name, Touch, conflict};
+use whippet_model::{ActorNo, Branch, Clocks, Dependence, Executed, Machine, Name, Touch, conflict};
 
 /// One event: thread, branch and footprint.
 #[derive(Debug)]
@@ -83,7 +83,7 @@ pub(crate) struct ActorNames {
 impl ActorNames {
     fn new<M: Machine>(machine: &M) -> ActorNames {
         let mut names = ActorNames::default();
-        if machine.relation() == Dependence::PerActor {
+        if machine.profile().dependence == Dependence::PerActor {
             names.names.extend((0..machine.actors() as u32).map(|k| Name::ROOT.mixed(0xAC70).child(k)));
         }
         names
@@ -92,7 +92,7 @@ impl ActorNames {
     /// Names the actors that the newest step created after that step.
     #[inline]
     pub(crate) fn push<M: Machine>(&mut self, machine: &M) {
-        if machine.relation() == Dependence::Footprints {
+        if machine.profile().dependence == Dependence::Footprints {
             return;
         }
         let known = self.names.len();
@@ -114,16 +114,16 @@ impl ActorNames {
         self.names[actor.0 as usize]
     }
 
-    /// Returns the newest step of the machine as an act.
+    /// Returns the newest step of the machine as an act. `executed` is the result of executing it.
     #[inline]
-    pub(crate) fn act<M: Machine>(&self, machine: &M) -> Act {
+    pub(crate) fn act<M: Machine>(&self, machine: &M, executed: Executed) -> Act {
         let at = machine.depth() - 1;
         let step = machine.step(at);
-        let touches = match machine.relation() {
+        let touches = match machine.profile().dependence {
             Dependence::PerActor => smallvec![Touch::write(self.of(step.actor))],
             Dependence::Footprints => copied(machine.touches(at)),
         };
-        Act { thread: step.thread, branch: step.choice.branch, next: machine.next_branch(), touches }
+        Act { thread: step.thread, branch: step.choice.branch, next: executed.next_branch, touches }
     }
 }
 
@@ -154,8 +154,8 @@ impl ExecutionRecord {
 
     /// Adds the newest step of the machine.
     #[inline]
-    pub(crate) fn push<M: Machine>(&mut self, machine: &M, several: bool) {
-        let act = self.names.act(machine);
+    pub(crate) fn push<M: Machine>(&mut self, machine: &M, executed: Executed, several: bool) {
+        let act = self.names.act(machine, executed);
         self.clocks.push(machine);
         self.names.push(machine);
         self.steps.push(RecordedAct { act, several });

@@ -6,22 +6,19 @@ pub(crate) mod wakeup;
 
 use crate::driver::run::{Run, Stop};
 use crate::reductions::revisit;
-use whippet_model::{Dependence, Machine};
+use whippet_model::{Algorithm, Dependence, Machine};
 
-/// Explores each trace once, and adds a note that names the algorithm.
+/// Explores each trace once, and records the algorithm in the verdict.
 pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
-    match run.machine.relation() {
+    match run.profile().dependence {
         // Revisits must not rely on choices that the machine's own rule prunes.
-        Dependence::PerActor if !run.caveat() => {
-            run.control.note(REVISIT);
+        Dependence::PerActor if !run.prunes() => {
+            run.control.set_algorithm(Algorithm::RevisitSearch);
             revisit::search(run)
         }
         _ => {
-            run.control.note("optimal: wakeup trees");
+            run.control.set_algorithm(Algorithm::WakeupTrees);
             wakeup::search(run)
         }
     }
 }
-
-/// The note in the verdict for an optimal search of plain actors.
-pub(crate) const REVISIT: &str = "optimal: revisit search";

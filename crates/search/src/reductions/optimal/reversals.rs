@@ -13,7 +13,7 @@
 //! * e's own thread, if it could have taken another branch, possibly after some of the later events.
 //!
 //! Only the machine can decide whether the thread can act, and what it does. Sometimes it can predict this
-//! ([`Machine::without`]); otherwise the steps are executed. Events of `notdep(e)` may themselves disable a choice
+//! ([`Foresight::without`](whippet_model::Foresight::without)); otherwise the steps are executed. Events of `notdep(e)` may themselves disable a choice
 //! (for example, a test that finds no message disables the branches in which one has arrived). So the machine first
 //! executes the steps that the thread needs to be pending at all, then the others one by one. Each choice is recorded
 //! with the longest part after which it is still enabled; behind it follow the remaining steps that do not depend on
@@ -36,7 +36,7 @@ pub(crate) trait Sink {
     fn tried(&mut self, at: usize) -> &mut Tried;
 
     /// Returns `true` if branches that are found by executing a step count as reversals, too.
-    fn other_ways(&self) -> bool;
+    fn other_branches(&self) -> bool;
 
     /// Iterates over the acts that are asleep at the configuration before step `at`.
     fn asleep(&self, at: usize) -> impl Iterator<Item = &Act> + Clone;
@@ -74,7 +74,7 @@ pub(crate) struct Reversals {
     causes: Vec<usize>,
     pending: Vec<Pending>,
     choices: Vec<Choice>,
-    missed: Vec<(usize, Branch)>,
+    late: Vec<(usize, Branch)>,
 }
 
 /// The steps that do not happen after a given step, in the order in which they are executed without it.
@@ -97,9 +97,9 @@ impl Reversals {
     ) -> Result<(), Stop> {
         self.targets.clear();
         self.wanted.resize_with(record.len().max(self.wanted.len()), Vec::new);
-        self.want_races(&run.machine, record);
-        self.want_left(&run.machine, record);
-        self.want_own(&run.machine, record, sink.other_ways());
+        self.want_races(run.machine(), record);
+        self.want_left(run.machine(), record);
+        self.want_own(run.machine(), record, sink.other_branches());
         for at in (0..record.len()).rev() {
             let mut k = 0;
             while let Some(&wanted) = self.wanted[at].get(k) {
@@ -121,6 +121,7 @@ impl Reversals {
 
     /// Adds the threads of events that are in a race.
     fn want_races<M: Machine>(&mut self, machine: &M, record: &ExecutionRecord) {
+        let foresight = machine.foresight();
         for at in 0..record.len() {
             let races = record.clocks.races(at);
             if races.is_empty() {
@@ -132,7 +133,8 @@ impl Reversals {
             self.targets.push(Target { thread: record.steps[at].act.thread, needs });
             for &earlier in races {
                 let earlier = earlier as usize;
-                match machine.without(&record.clocks, earlier, at) {
+                let reversal = foresight.map_or(Reversal::Unknown, |it| it.without(&record.clocks, earlier, at));
+                match reversal {
                     Reversal::Unknown => self.want(earlier, target),
                     Reversal::Disabled => self.want_below(record, earlier, target),
                     Reversal::Unchanged => self.wanted[earlier].push(Wanted { target, same: Some(at) }),
@@ -151,7 +153,7 @@ impl Reversals {
             let last = record.steps.iter().rposition(|step| step.act.thread == thread);
             let sender = || (0..record.len()).find(|&at| machine.sent(at).contains(&what.0));
             let needs = union(record, last.or_else(sender).as_slice());
-            let object = match machine.relation() {
+            let object = match machine.profile().dependence {
                 Dependence::PerActor => Some(record.names.of(machine.actor(what))),
                 Dependence::Footprints => None,
             };
@@ -167,11 +169,14 @@ impl Reversals {
     }
 
     /// Adds the threads of steps that could have taken another branch.
-    fn want_own<M: Machine>(&mut self, machine: &M, record: &ExecutionRecord, other_ways: bool) {
+    fn want_own<M: Machine>(&mut self, machine: &M, record: &ExecutionRecord, other_branches: bool) {
+        let foresight = machine.foresight();
         for (at, step) in record.steps.iter().enumerate() {
-            self.missed.clear();
-            machine.late_alternatives(at, &mut self.missed);
-            if step.several || other_ways && step.act.next.is_some() || !self.missed.is_empty() {
+            self.late.clear();
+            if let Some(foresight) = foresight {
+                foresight.late_alternatives(at, &mut self.late);
+            }
+            if step.several || other_branches && step.act.next.is_some() || !self.late.is_empty() {
                 self.targets.push(Target { thread: step.act.thread, needs: Bits::new() });
                 self.want(at, self.targets.len() - 1);
             }
@@ -201,7 +206,7 @@ impl Reversals {
         wanted: Wanted,
     ) -> Result<bool, Stop> {
         let target = &self.targets[wanted.target];
-        if run.machine.one_choice_each() && sleeps(sink.asleep(at), target, record, at) {
+        if run.profile().one_choice_per_thread && sleeps(sink.asleep(at), target, record, at) {
             return Ok(true);
         }
         self.rest.fill(record, at, &target.needs);
@@ -221,16 +226,16 @@ impl Reversals {
         }
         let mut names = record.names.clone();
         names.truncate(at);
-        let ways = walk(run, record, at, target, rest, &mut names, &mut self.choices)?;
+        let branches = walk(run, record, at, target, rest, &mut names, &mut self.choices)?;
         // All branches are tried: another one may depend on the step even if the first does not, and may be awake even if the
         // next one is asleep.
-        let several = run.machine.ways_differ();
-        for &(k, branch) in ways.iter().rev() {
+        let several = run.profile().branches_differ();
+        for &(k, branch) in branches.iter().rev() {
             let mut branch = Some(branch);
-            while let Some(way) = branch {
+            while let Some(tried) = branch {
                 run.rewind(at + k);
                 names.truncate(at + k);
-                let act = attempt(run, &names, target.thread, way)?;
+                let act = attempt(run, &names, target.thread, tried)?;
                 branch = act.next.filter(|_| several);
                 if act.depends_on(&record.steps[at].act) {
                     sink.found(at, beginning(record, rest, k, act));
@@ -238,8 +243,8 @@ impl Reversals {
             }
         }
         run.rewind(at);
-        sink.tried(at).insert(known, !ways.is_empty());
-        Ok(!ways.is_empty())
+        sink.tried(at).insert(known, !branches.is_empty());
+        Ok(!branches.is_empty())
     }
 }
 
@@ -274,9 +279,9 @@ fn sleeps<'a>(
         return false;
     }
     let mut branch = Some(Branch::FIRST);
-    while let Some(way) = branch {
-        let is_way = |act: &&Act| act.thread == target.thread && act.branch == way && !wakes(act);
-        let Some(act) = asleep.clone().find(is_way) else { return false };
+    while let Some(tried) = branch {
+        let is_branch = |act: &&Act| act.thread == target.thread && act.branch == tried && !wakes(act);
+        let Some(act) = asleep.clone().find(is_branch) else { return false };
         branch = act.next;
     }
     true
@@ -294,42 +299,42 @@ fn walk<M: Machine>(
     choices: &mut Vec<Choice>,
 ) -> Result<Vec<(usize, Branch)>, Stop> {
     let own = record.steps[at].act.thread == target.thread;
-    let mut ways: Vec<(usize, Branch)> = Vec::new();
+    let mut branches: Vec<(usize, Branch)> = Vec::new();
     run.rewind(at);
     for k in 0..=rest.steps.len() {
         if k >= rest.needed {
             choices.clear();
-            run.all_enabled(choices);
-            let what = run.machine.find(target.thread);
+            run.all_enabled(choices)?;
+            let what = run.machine().find(target.thread);
             choices.retain(|choice| Some(choice.what) == what);
             for choice in choices.iter().filter(|c| !own || c.branch != record.steps[at].act.branch) {
                 // A branch that stays enabled moves to this position; one that is enabled again after an interruption
                 // counts again.
-                match ways.iter_mut().find(|way| way.1 == choice.branch && way.0 + 1 == k) {
-                    Some(way) => way.0 = k,
-                    None => ways.push((k, choice.branch)),
+                match branches.iter_mut().find(|known| known.1 == choice.branch && known.0 + 1 == k) {
+                    Some(known) => known.0 = k,
+                    None => branches.push((k, choice.branch)),
                 }
             }
         }
         if let Some(&step) = rest.steps.get(k) {
             let act = &record.steps[step].act;
-            let what = run.machine.find(act.thread).expect("our bug: an independent step has vanished");
+            let what = run.machine().find(act.thread).expect("our bug: an independent step has vanished");
             run.redo(Choice { what, branch: act.branch })?;
-            names.push(&run.machine);
+            names.push(run.machine());
         }
     }
     if own && let Some(next) = record.steps[at].act.next {
-        ways.push((rest.steps.len(), next));
+        branches.push((rest.steps.len(), next));
     }
-    ways.sort_unstable();
-    Ok(ways)
+    branches.sort_unstable();
+    Ok(branches)
 }
 
 /// Executes `thread` and returns the resulting act.
 fn attempt<M: Machine>(run: &mut Run<'_, M>, names: &ActorNames, thread: Name, branch: Branch) -> Result<Act, Stop> {
-    let what = run.machine.find(thread).expect("our bug: a choice has vanished");
-    run.redo(Choice { what, branch })?;
-    Ok(names.act(&run.machine))
+    let what = run.machine().find(thread).expect("our bug: a choice has vanished");
+    let executed = run.redo(Choice { what, branch })?;
+    Ok(names.act(run.machine(), executed))
 }
 
 /// Returns `k` steps of the rest, then `act`, then the remaining steps that do not depend on it.

@@ -67,14 +67,14 @@ pub(crate) struct Levels {
     /// Set if some thread has branches that are found only by executing them and that have different footprints. An
     /// act that is independent of one branch of a thread may then be followed by another branch with an unknown
     /// footprint, and some executions are blocked.
-    by_running: bool,
+    discovered: bool,
 }
 
 impl Levels {
     /// Returns `true` if a sleeping act leads to `sequence` or to all its continuations, or if acts of the tree do,
     /// below which the sequence is then inserted.
     fn covers(&mut self, at: usize, sequence: &[Act]) -> bool {
-        if !self.by_running {
+        if !self.discovered {
             return self.asleep(at).any(|asleep| asleep.may_begin(sequence));
         }
         if self.asleep(at).any(|asleep| asleep.begins(sequence)) {
@@ -82,7 +82,7 @@ impl Levels {
         }
         // A thread that is independent of `sequence` can still take any of its branches.
         let mut free = self.known(at).filter(|act| act.may_begin(sequence)).map(|act| act.thread);
-        let Some(thread) = free.find(|&thread| self.all_ways(at, thread, sequence)) else { return false };
+        let Some(thread) = free.find(|&thread| self.all_branches(at, thread, sequence)) else { return false };
         drop(free);
         for node in self.levels[at].tree.iter_mut().filter(|node| node.act.thread == thread) {
             // A leaf leads to everything.
@@ -95,11 +95,11 @@ impl Levels {
 
     /// Returns `true` if every branch of a thread is known at this level, that is, explored or in the tree, and none
     /// depends on `sequence`. A single branch counts only if it has been explored.
-    fn all_ways(&self, at: usize, thread: Name, sequence: &[Act]) -> bool {
+    fn all_branches(&self, at: usize, thread: Name, sequence: &[Act]) -> bool {
         let known: Vec<&Act> = self.known(at).filter(|act| act.thread == thread).collect();
         let mut branch = Some(Branch::FIRST);
-        while let Some(way) = branch {
-            match known.iter().find(|act| act.branch == way && act.may_begin(sequence)) {
+        while let Some(tried) = branch {
+            match known.iter().find(|act| act.branch == tried && act.may_begin(sequence)) {
                 Some(act) => branch = act.next,
                 None => return false,
             }
@@ -170,7 +170,7 @@ impl Sink for Levels {
         &mut self.levels[at].tried
     }
 
-    fn other_ways(&self) -> bool {
+    fn other_branches(&self) -> bool {
         self.keep == Keep::Everything
     }
 
@@ -183,7 +183,7 @@ impl Sink for Levels {
         match self.keep {
             Keep::Everything => {
                 if !self.covers(at, &beginning) {
-                    insert(&mut self.levels[at].tree, beginning, self.by_running);
+                    insert(&mut self.levels[at].tree, beginning, self.discovered);
                 }
             }
             Keep::First => {
@@ -196,10 +196,10 @@ impl Sink for Levels {
 }
 
 /// Inserts a sequence into a tree, below the first branch that is compatible with it.
-fn insert(mut branches: &mut Vec<Node>, mut sequence: Vec<Act>, by_running: bool) {
+fn insert(mut branches: &mut Vec<Node>, mut sequence: Vec<Act>, discovered: bool) {
     let leads = |act: &Act, sequence: &[Act]| {
-        let only_way = !by_running || act.branch == Branch::FIRST && act.next.is_none();
-        if only_way { act.may_begin(sequence) } else { act.begins(sequence) }
+        let only_branch = !discovered || act.branch == Branch::FIRST && act.next.is_none();
+        if only_branch { act.may_begin(sequence) } else { act.begins(sequence) }
     };
     while let Some(k) = branches.iter().position(|node| leads(&node.act, &sequence)) {
         let node = &mut branches[k];
@@ -218,9 +218,9 @@ fn insert(mut branches: &mut Vec<Node>, mut sequence: Vec<Act>, by_running: bool
 
 /// Explores everything, with wakeup trees or with source sets.
 pub(crate) fn explore<M: Machine>(run: &mut Run<'_, M>, keep: Keep) -> Result<(), Stop> {
-    let orders = Orders::new(run.options.order, &run.machine, run.control)?;
-    let record = ExecutionRecord::new(&run.machine);
-    let levels = Levels { levels: vec![Level::default()], len: 1, sleepers: Vec::new(), keep, by_running: false };
+    let orders = Orders::new(run.options.order, run.machine(), run.control)?;
+    let record = ExecutionRecord::new(run.machine());
+    let levels = Levels { levels: vec![Level::default()], len: 1, sleepers: Vec::new(), keep, discovered: false };
     let reversals = Reversals::default();
     Search { levels, record, orders, reversals, examined: 0, choices: Vec::new() }.explore(run)
 }
@@ -256,7 +256,7 @@ impl Search {
     /// Executes the act at a node of the wakeup tree, and hands its subtree on.
     fn wake<M: Machine>(&mut self, run: &mut Run<'_, M>, node: Node) -> Result<(), Stop> {
         self.reach(run)?;
-        let what = run.machine.find(node.act.thread).expect("our bug: a wakeup tree leads nowhere");
+        let what = run.machine().find(node.act.thread).expect("our bug: a wakeup tree leads nowhere");
         self.forward(run, Choice { what, branch: node.act.branch })?;
         self.levels.levels[self.levels.len - 1].tree = node.children;
         Ok(())
@@ -267,7 +267,7 @@ impl Search {
     fn choose<M: Machine>(&mut self, run: &mut Run<'_, M>) -> Result<bool, Stop> {
         self.reach(run)?;
         self.choices.clear();
-        run.enabled(&mut self.choices);
+        run.enabled(&mut self.choices)?;
         let Some(&oldest) = self.choices.first() else {
             run.complete()?;
             self.reverse(run)?;
@@ -277,11 +277,11 @@ impl Search {
             self.forward(run, oldest)?;
             return Ok(true);
         }
-        let (machine, levels, at) = (&run.machine, &self.levels, self.levels.len - 1);
+        let (machine, levels, at) = (run.machine(), &self.levels, self.levels.len - 1);
         let awake = |choice: &Choice| levels.awake(at, machine.thread(choice.what), choice.branch);
         let first = self.orders.first(machine, &self.choices, |choice| awake(choice).is_some());
         let Some(actor) = first else {
-            let may_block = levels.keep == Keep::First || run.caveat() || levels.by_running;
+            let may_block = levels.keep == Keep::First || run.prunes() || levels.discovered;
             assert!(may_block, "our bug: the optimal search is blocked");
             run.blocked();
             self.reverse(run)?;
@@ -297,7 +297,7 @@ impl Search {
 
     /// Finds the reversals of an execution that has ended.
     fn reverse<M: Machine>(&mut self, run: &mut Run<'_, M>) -> Result<(), Stop> {
-        if self.levels.keep == Keep::First && run.machine.relation() == Dependence::PerActor {
+        if self.levels.keep == Keep::First && run.profile().dependence == Dependence::PerActor {
             source::reverse(run, &self.record, &mut self.levels, self.examined);
             self.examined = self.record.len();
             return Ok(());
@@ -306,16 +306,16 @@ impl Search {
     }
 
     fn forward<M: Machine>(&mut self, run: &mut Run<'_, M>, choice: Choice) -> Result<(), Stop> {
-        let several = run.machine.relation() == Dependence::Footprints && !run.machine.one_choice_each() && {
+        let several = run.profile().dependence == Dependence::Footprints && !run.profile().one_choice_per_thread && {
             self.choices.clear();
-            run.all_enabled(&mut self.choices);
+            run.all_enabled(&mut self.choices)?;
             self.choices.iter().filter(|other| other.what == choice.what).count() > 1
         };
-        run.execute(choice)?;
-        self.orders.arrived(&run.machine);
-        self.record.push(&run.machine, several);
+        let executed = run.execute(choice)?;
+        self.orders.arrived(run.machine());
+        self.record.push(run.machine(), executed, several);
         let act = &self.record.steps[self.record.len() - 1].act;
-        self.levels.by_running |= act.next.is_some() && run.machine.ways_differ();
+        self.levels.discovered |= act.next.is_some() && run.profile().branches_differ();
         self.levels.enter(act);
         Ok(())
     }
@@ -323,9 +323,10 @@ impl Search {
     /// Leaves the current configuration, below which everything has been explored: goes back to the newest level with
     /// open work, and puts the act that was taken there to sleep.
     fn leave(&mut self) {
-        let ways = self.levels.keep == Keep::First;
-        let left =
-            |at: &usize| !self.levels.levels[*at].tree.is_empty() || ways && self.record.steps[*at].act.next.is_some();
+        let one_by_one = self.levels.keep == Keep::First;
+        let left = |at: &usize| {
+            !self.levels.levels[*at].tree.is_empty() || one_by_one && self.record.steps[*at].act.next.is_some()
+        };
         let Some(at) = (0..self.record.len()).rev().find(left) else {
             self.levels.len = 0;
             return;
@@ -334,7 +335,7 @@ impl Search {
         self.record.truncate(at);
         self.levels.leave(at + 1);
         self.examined = self.examined.min(at);
-        if ways && let Some(branch) = act.next.and_then(|next| self.levels.awake(at, act.thread, next)) {
+        if one_by_one && let Some(branch) = act.next.and_then(|next| self.levels.awake(at, act.thread, next)) {
             // With source sets, the branches of a step are explored one after the other, before any sibling: a choice
             // that is asleep in a sibling's subtree must not have an unexplored branch. The footprint copied from the
             // previous branch is never used, because this node is executed next, which determines its own.
@@ -358,7 +359,7 @@ impl Search {
         }
         while run.depth() < depth {
             let act = &self.record.steps[run.depth()].act;
-            let what = run.machine.find(act.thread).expect("our bug: a step cannot be taken again");
+            let what = run.machine().find(act.thread).expect("our bug: a step cannot be taken again");
             run.redo(Choice { what, branch: act.branch })?;
         }
         Ok(())

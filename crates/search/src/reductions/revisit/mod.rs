@@ -98,7 +98,7 @@ impl Revisits {
     pub(crate) fn new<M: Machine>(run: &Run<'_, M>) -> Result<Revisits, Stop> {
         let orders = match run.options.order {
             Order::Default => None,
-            order => Some(Orders::new(order, &run.machine, run.control)?),
+            order => Some(Orders::new(order, run.machine(), run.control)?),
         };
         Ok(Revisits {
             stack: Stack::new(),
@@ -145,27 +145,25 @@ impl Revisits {
 
     /// Appends the choices of the actor that is picked.
     #[inline(always)]
-    fn list<M: Machine>(&mut self, run: &mut Run<'_, M>) {
+    fn list<M: Machine>(&mut self, run: &mut Run<'_, M>) -> Result<(), Stop> {
         match &mut self.orders {
             Some(orders) => {
                 let from = self.choices.len();
-                run.enabled(&mut self.choices);
-                let first = orders.first(&run.machine, &self.choices[from..], |_| true);
-                let Some(picked) = first else { return };
+                run.enabled(&mut self.choices)?;
+                let first = orders.first(run.machine(), &self.choices[from..], |_| true);
+                let Some(picked) = first else { return Ok(()) };
                 let mut kept = from;
                 for k in from..self.choices.len() {
-                    if run.machine.actor(self.choices[k].what) == picked {
+                    if run.machine().actor(self.choices[k].what) == picked {
                         self.choices[kept] = self.choices[k];
                         kept += 1;
                     }
                 }
                 self.choices.truncate(kept);
             }
-            None => {
-                let visits = &self.visits;
-                run.enabled_of_first(|actor| visits.get(actor.0 as usize).copied().unwrap_or(0), &mut self.choices);
-            }
+            None => run.enabled_of_lowest(&self.visits, &mut self.choices)?,
         }
+        Ok(())
     }
 
     /// Executes the next choice of the newest level, and continues as long as there is no alternative.
@@ -187,12 +185,12 @@ impl Revisits {
         loop {
             weight = self.back(run, weight);
             let from = self.choices.len();
-            self.list(run);
+            self.list(run)?;
             match self.choices.len() - from {
                 0 => return self.end(run, weight),
                 1 => {}
-                ways => {
-                    self.open(run.depth(), from, true, weight / ways as f64);
+                several => {
+                    self.open(run.depth(), from, true, weight / several as f64);
                     return Ok(());
                 }
             }
@@ -214,12 +212,12 @@ impl Revisits {
         choice: Choice,
         canonical: bool,
     ) -> Result<Option<Branch>, Stop> {
-        run.execute(choice)?;
-        self.stack.push(&run.machine, canonical);
+        let executed = run.execute(choice)?;
+        self.stack.push(run.newest_delivery(), canonical);
         if let Some(orders) = &mut self.orders {
-            orders.arrived(&run.machine);
+            orders.arrived(run.machine());
         }
-        Ok(run.machine.next_branch())
+        Ok(executed.next_branch)
     }
 
     /// Requests the revisits for the messages that the newest step sent. Divides the weight of the step among the
@@ -231,7 +229,7 @@ impl Revisits {
         let (from, to) = self.stack.entry(x).sent;
         for message in from..to {
             let what = Pending(message);
-            let actor = run.machine.actor(what).0;
+            let actor = run.machine().actor(what).0;
             let mut at = self.stack.last_of(actor);
             // The steps of one actor are totally ordered: if one is in the past, all earlier ones are, too.
             if at == NONE || self.stack.before(at as usize, x) {
@@ -296,7 +294,7 @@ impl Revisits {
             let entry = entries[at - suffix.from];
             let what = now(&self.moved, self.round, entry.choice.what.0);
             run.redo(Choice { what: Pending(what), ..entry.choice })?;
-            self.stack.push(&run.machine, false);
+            self.stack.push(run.newest_delivery(), false);
             let sent = self.stack.entry(self.stack.len() - 1).sent;
             if sent.1 - sent.0 != entry.sent.1 - entry.sent.0 {
                 return Err(Stop::Machine(unlike()));
@@ -372,7 +370,7 @@ impl Revisits {
         run.rewind(0);
         for &(choice, canonical) in &task.path {
             run.redo(choice)?;
-            self.stack.push(&run.machine, canonical);
+            self.stack.push(run.newest_delivery(), canonical);
         }
         let mut level = Level {
             depth: run.depth(),
@@ -402,10 +400,10 @@ impl Revisits {
 
 impl Divisible for Revisits {
     fn explore<M: Machine>(&mut self, run: &mut Run<'_, M>, share: &impl Share) -> Result<(), Stop> {
-        self.list(run);
+        self.list(run)?;
         match self.choices.len() {
             0 => return self.end(run, 1.0),
-            ways => self.open(0, 0, true, 1.0 / ways as f64),
+            several => self.open(0, 0, true, 1.0 / several as f64),
         }
         self.go_on(run, share)
     }

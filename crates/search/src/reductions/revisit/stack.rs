@@ -5,7 +5,7 @@
 //! allocate once its buffers have grown. A part of it can be saved and restored, which costs a copy but no step of
 //! the machine.
 
-use whippet_model::{ActorNo, Choice, Delivered, Machine};
+use whippet_model::{ActorNo, Choice, Delivered};
 
 /// Sentinel: no step.
 pub(crate) const NONE: u32 = u32::MAX;
@@ -101,11 +101,11 @@ impl Stack {
         })
     }
 
-    /// Adds the newest step of the machine.
+    /// Adds the newest step.
     #[inline(always)]
-    pub(crate) fn push<M: Machine>(&mut self, machine: &M, canonical: bool) {
+    pub(crate) fn push(&mut self, step: Delivered, canonical: bool) {
         let at = self.entries.len();
-        let Delivered { choice, actor: ActorNo(actor), by, sent } = machine.delivered(at);
+        let Delivered { choice, actor: ActorNo(actor), by, sent } = step;
         if at >= self.stride * 64 {
             self.widen();
         }

@@ -93,10 +93,9 @@ impl Stateful {
     /// Executes one open choice.
     fn explore<M: Machine>(&mut self, run: &mut Run<'_, M>, Open { at, choice }: Open) -> Result<(), Stop> {
         let depth = run.depth() as u32;
-        run.execute(choice)?;
-        if let Some(branch) = run.machine.next_branch() {
-            let way = Open { at, choice: Choice { branch, ..choice } };
-            if run.options.breadth_first { self.open.push_front(way) } else { self.open.push_back(way) }
+        if let Some(branch) = run.execute(choice)?.next_branch {
+            let other = Open { at, choice: Choice { branch, ..choice } };
+            if run.options.breadth_first { self.open.push_front(other) } else { self.open.push_back(other) }
         }
         let node = self.nodes.len() as u32;
         self.nodes.push(Node { before: at, choice, depth });
@@ -111,7 +110,7 @@ impl Stateful {
         if run.options.step == StepSize::Little && !self.is_new(run)? {
             return run.given_up();
         }
-        run.enabled(&mut self.enabled);
+        run.enabled(&mut self.enabled)?;
         let passed = self.enabled.len() == 1;
         if run.options.step == StepSize::Big && !passed && !self.is_new(run)? {
             return run.given_up();
@@ -129,8 +128,8 @@ impl Stateful {
     }
 
     fn is_new<M: Machine>(&mut self, run: &mut Run<'_, M>) -> Result<bool, Stop> {
-        let failed = u128::from(run.machine.problems() > 0);
-        let fingerprint = run.machine.fingerprint(run.options.comparison)?;
+        let failed = u128::from(run.machine().problems() > 0);
+        let fingerprint = run.fingerprint()?;
         let new = self.seen.insert(fingerprint ^ failed);
         run.counters.states = Some(self.seen.len() as u64);
         Ok(new)

@@ -6,8 +6,9 @@
 //! delivery enables the deliveries that its own receiver can take next, and the delivery of each message that it
 //! sent, at every position of the sequence of that message's receiver.
 
+use crate::driver::run::{Run, Stop};
 use smallvec::SmallVec;
-use whippet_model::{Branch, Choice, Clocks, Machine, Name, Pending, Touch};
+use whippet_model::{Branch, Choice, Machine, Name, Pending, Touch};
 
 /// A delivery that is possible.
 pub(crate) struct Delivery {
@@ -24,7 +25,7 @@ const SET_UP: u32 = u32::MAX;
 
 /// Data of the current execution.
 #[derive(Default)]
-pub(crate) struct Deliveries {
+pub(crate) struct DeliveryEvents {
     /// Stable names of the actors, by actor number.
     actors: Vec<Name>,
     /// The step that sent each message.
@@ -32,34 +33,35 @@ pub(crate) struct Deliveries {
     enabled: Vec<Choice>,
 }
 
-impl Deliveries {
+impl DeliveryEvents {
     /// Appends the events whose past contains the newest step or, before the first step, is empty.
-    pub(crate) fn extensions<M: Machine>(&mut self, machine: &mut M, clocks: &Clocks, out: &mut Vec<Delivery>) {
-        let newest = machine.depth().checked_sub(1);
-        self.learn(machine, newest);
-        let sent = newest.map_or(0..0, |at| machine.sent(at));
-        let actor = newest.map(|at| machine.step(at).actor);
+    pub(crate) fn extensions<M: Machine>(&mut self, run: &mut Run<'_, M>, out: &mut Vec<Delivery>) -> Result<(), Stop> {
+        let newest = run.depth().checked_sub(1);
+        self.learn(run.machine(), newest);
+        let sent = newest.map_or(0..0, |at| run.machine().sent(at));
+        let actor = newest.map(|at| run.machine().step(at).actor);
         let mut enabled = std::mem::take(&mut self.enabled);
-        machine.enabled(&mut enabled);
+        run.all_enabled(&mut enabled)?;
         for choice in enabled.drain(..) {
-            let receiver = machine.actor(choice.what);
+            let receiver = run.machine().actor(choice.what);
             if newest.is_none() || actor == Some(receiver) || sent.contains(&choice.what.0) {
-                let after = self.sending(choice.what).into_iter().chain(clocks.last_of(receiver.0)).collect();
-                out.push(self.delivery(machine, choice.what, choice.branch, after));
+                let after = self.sending(choice.what).into_iter().chain(run.clocks.last_of(receiver.0)).collect();
+                out.push(self.delivery(run.machine(), choice.what, choice.branch, after));
             }
         }
         self.enabled = enabled;
-        let Some(newest) = newest else { return };
+        let Some(newest) = newest else { return Ok(()) };
         for what in sent.map(Pending) {
-            let mut place = clocks.last_of(machine.actor(what).0);
-            while let Some(at) = place.filter(|&at| !clocks.before(at, newest)) {
-                place = clocks.previous(at);
-                if machine.accepted_at(what, at) {
+            let mut place = run.clocks.last_of(run.machine().actor(what).0);
+            while let Some(at) = place.filter(|&at| !run.clocks.before(at, newest)) {
+                place = run.clocks.previous(at);
+                if run.accepted_at(what, at) {
                     let after = [newest].into_iter().chain(place).collect();
-                    out.push(self.delivery(machine, what, Branch::FIRST, after));
+                    out.push(self.delivery(run.machine(), what, Branch::FIRST, after));
                 }
             }
         }
+        Ok(())
     }
 
     /// Removes the actors that were created by steps that have been undone.

@@ -1,14 +1,16 @@
 //! Export of a program's unfolding, for inspection.
 
 use crate::driver::control::Control;
-use crate::driver::explore::SearchError;
+use crate::driver::explore::{SearchError, no_verdict, wait};
 use crate::driver::run::{Run, Stop};
+use crate::driver::threads;
 use crate::options::Options;
 use crate::reductions::udpor;
 use crate::reductions::udpor::rows::has;
 use crate::reductions::udpor::unfolding::Unfolding;
 use std::fmt::Write;
-use whippet_model::{LimitHit, Program, ones};
+use std::sync::Arc;
+use whippet_model::{LimitHit, MachineError, Program, ones};
 
 /// An event of an unfolding: a step together with everything that happens before it.
 ///
@@ -17,7 +19,7 @@ use whippet_model::{LimitHit, Program, ones};
 /// use whippet_search::{Options, unfold};
 /// // Two processes request the same mutex: either is first, and then the other one follows.
 /// let net = Net::parse("two", "a: Km\nb: Km").unwrap();
-/// let unfolded = unfold(&net, &Options::default()).unwrap();
+/// let unfolded = unfold(net.into(), &Options::default()).unwrap();
 /// let first: Vec<_> = unfolded.events.iter().filter(|event| event.causes.is_empty()).collect();
 /// assert_eq!((unfolded.events.len(), first.len()), (4, 2));
 /// assert!(first.iter().all(|event| event.conflicts.len() == 1));
@@ -56,19 +58,32 @@ pub struct Unfolded {
 /// use whippet_net::Net;
 /// use whippet_search::{Options, unfold};
 /// let net = Net::parse("independent", "a: L\nb: L").unwrap();
-/// let unfolded = unfold(&net, &Options::default()).unwrap();
+/// let unfolded = unfold(net.into(), &Options::default()).unwrap();
 /// assert_eq!(unfolded.events.len(), 2, "one event each: nothing makes their order matter");
 /// ```
-pub fn unfold<P: Program>(program: &P, options: &Options) -> Result<Unfolded, SearchError> {
-    let control = Control::new(&options.limits);
-    let mut run = Run::new(program.machine()?, options, &control);
-    match udpor::unfold(&mut run) {
-        Ok(unfolding) => Ok(Unfolded { program: program.name(), events: events(&unfolding) }),
-        Err(Stop::Machine(error)) => Err(error.into()),
-        Err(Stop::Limit(why)) => Err(SearchError::Unsupported(match why {
+pub fn unfold<P: Program + Send + 'static>(program: Arc<P>, options: &Options) -> Result<Unfolded, SearchError> {
+    let control = Arc::new(Control::new(&options.limits));
+    let name = program.name();
+    let answer = {
+        let (options, control) = (options.clone(), control.clone());
+        threads::start(&options.clone(), move || {
+            let mut run = Run::new(&*program, &options, &control)?;
+            Ok(events(&udpor::unfold(&mut run)?))
+        })
+    };
+    let limit = options.limits.handler;
+    match wait(&answer, options, &control, &()) {
+        Ok(Ok(events)) => Ok(Unfolded { program: name, events }),
+        Ok(Err(Stop::Machine(error))) => Err(error.into()),
+        Ok(Err(Stop::Limit(why))) => Err(SearchError::Unsupported(match why {
             LimitHit::FirstBug => "a whole unfolding does not stop at the first finding: leave that out".into(),
             why => format!("the unfolding is larger than {why} allows: raise it, or unfold a smaller program"),
         })),
+        Err(stuck) => {
+            no_verdict(&stuck, options)?;
+            let why = format!("code of the program did not return within {limit:?}: explore it to see which");
+            Err(SearchError::Program(MachineError::Misuse(why)))
+        }
     }
 }
 

@@ -30,7 +30,7 @@ pub(crate) mod trials;
 pub(crate) mod unfolding;
 
 use crate::driver::run::{Run, Stop};
-use crate::reductions::udpor::actors::{Deliveries, Delivery};
+use crate::reductions::udpor::actors::{Delivery, DeliveryEvents};
 use crate::reductions::udpor::excluded::Excluded;
 use crate::reductions::udpor::rows::{Bits, subset};
 use crate::reductions::udpor::trials::Trials;
@@ -40,7 +40,7 @@ use whippet_model::{Choice, Dependence, Events, Extension, Machine};
 
 /// Explores every trace once.
 pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
-    if run.caveat() {
+    if run.prunes() {
         let why =
             "the unfolding has every event, and this program's rule leaves some out: choose the reduction `optimal`";
         return Err(Stop::unsupported(why));
@@ -85,7 +85,7 @@ struct Search {
     guided: usize,
     /// ex(C): the events that can follow C or a part of it, level by level.
     following: Vec<u32>,
-    deliveries: Deliveries,
+    deliveries: DeliveryEvents,
     trials: Trials,
     collects: bool,
     /// The number of events of D that an alternative has to be in conflict with.
@@ -108,7 +108,7 @@ impl Search {
             guide: Bits::default(),
             guided: 0,
             following: Vec::new(),
-            deliveries: Deliveries::default(),
+            deliveries: DeliveryEvents::default(),
             trials: Trials::default(),
             collects,
             alternatives,
@@ -144,7 +144,7 @@ impl Search {
         let mut some = false;
         let mut chosen = enabled.inspect(|_| some = true).find(allowed);
         if guided {
-            chosen = chosen.or_else(|| self.known_way());
+            chosen = chosen.or_else(|| self.known_branch());
             assert!(chosen.is_some(), "the guide of the unfolding search leads nowhere: this is our own error");
         }
         if chosen.is_none() {
@@ -160,7 +160,7 @@ impl Search {
 
     /// Returns the next event of the guide for a branch that is known, but that is listed only after executing the
     /// step again.
-    fn known_way(&self) -> Option<u32> {
+    fn known_branch(&self) -> Option<u32> {
         let mut configuration = Bits::default();
         self.levels.iter().for_each(|level| configuration.insert(level.event));
         self.guide.iter().find(|&id| subset(self.unfolding.past(id), configuration.words()))
@@ -169,11 +169,11 @@ impl Search {
     /// Takes an event.
     fn enter<M: Machine>(&mut self, run: &mut Run<'_, M>, event: u32) -> Result<(), Stop> {
         let (thread, branch) = self.unfolding.label(event);
-        let what = run.machine.find(thread).expect("an event that can follow is pending: our own error if not");
-        run.execute(Choice { what, branch })?;
+        let what = run.machine().find(thread).expect("an event that can follow is pending: our own error if not");
+        let executed = run.execute(Choice { what, branch })?;
         // A branch that is found only by executing the step has the same past, so it belongs to the level before.
-        if run.machine.relation() == Dependence::PerActor
-            && let Some(next) = run.machine.next_branch()
+        if run.profile().dependence == Dependence::PerActor
+            && let Some(next) = executed.next_branch
         {
             let (sibling, new) = self.unfolding.sibling(event, next);
             if new {
@@ -192,7 +192,7 @@ impl Search {
         }
         if !self.collects {
             let at = run.depth() - 1;
-            self.unfolding.tell(event, || run.machine.describe(at).to_string());
+            self.unfolding.tell(event, || run.describe(at).to_string());
         }
         self.extend(run)
     }
@@ -200,10 +200,10 @@ impl Search {
     /// Adds the events that the newest step enables.
     fn extend<M: Machine>(&mut self, run: &mut Run<'_, M>) -> Result<(), Stop> {
         let from = self.following.len();
-        match run.machine.relation() {
+        match run.profile().dependence {
             Dependence::Footprints => {
                 let mut offers = std::mem::take(&mut self.offers);
-                if !run.machine.extensions(&run.clocks, &mut offers)? {
+                if !run.extensions(&mut offers)? {
                     self.trials.extensions(run, &mut offers)?;
                 }
                 for Extension { thread, branch, event, after, touches } in offers.drain(..) {
@@ -213,7 +213,7 @@ impl Search {
             }
             Dependence::PerActor => {
                 let mut possible = std::mem::take(&mut self.possible);
-                self.deliveries.extensions(&mut run.machine, &run.clocks, &mut possible);
+                self.deliveries.extensions(run, &mut possible)?;
                 for Delivery { thread, branch, after, touch } in possible.drain(..) {
                     self.follow(
                         from,
@@ -260,7 +260,7 @@ impl Search {
             self.collect();
         }
         run.rewind(self.levels.len());
-        self.deliveries.truncate(&run.machine);
+        self.deliveries.truncate(run.machine());
         self.trials.truncate(self.levels.len());
         self.most_avoided = self.most_avoided.max(if found { self.avoided.len() } else { 0 });
         self.levels.iter().for_each(|level| self.guide.remove(level.event));

@@ -110,17 +110,17 @@ impl Trials {
     fn learn<M: Machine>(&mut self, run: &Run<'_, M>, newest: Option<usize>) -> Vec<(usize, Part)> {
         let mut least = Part::new();
         if let Some(e) = newest {
-            let step = run.machine.step(e);
-            let touches = run.machine.touches(e).to_vec();
+            let step = run.machine().step(e);
+            let touches = run.machine().touches(e).to_vec();
             self.taken.push(ConfigurationStep { thread: step.thread, branch: step.choice.branch, touches });
             let site = self.sites.iter_mut().rfind(|site| site.thread == step.thread && site.done.is_none());
             site.expect("what is carried out was pending: our own error if not").done = Some(e);
             least = with(run, &[], e);
         }
         let mut pending = Vec::new();
-        run.machine.pending(&mut pending);
+        run.machine().pending(&mut pending);
         let mut parts = Vec::new();
-        for thread in pending.into_iter().map(|what| run.machine.thread(what)) {
+        for thread in pending.into_iter().map(|what| run.machine().thread(what)) {
             if !self.sites.iter().any(|site| site.thread == thread && site.done.is_none()) {
                 parts.push((self.sites.len(), least.clone()));
                 self.sites.push(Site { thread, done: None });
@@ -149,22 +149,22 @@ impl Trials {
         let steps: Vec<usize> = ones(part).collect();
         self.go(run, &steps)?;
         let thread = self.sites[site].thread;
-        let what = run.machine.find(thread).expect("it is pending after this part: our own error if not");
+        let what = run.machine().find(thread).expect("it is pending after this part: our own error if not");
         let mut enabled = Vec::new();
-        run.all_enabled(&mut enabled);
+        run.all_enabled(&mut enabled)?;
         enabled.retain(|choice| choice.what == what);
         let mut touched = Vec::new();
         if enabled.is_empty() {
-            run.machine.blocked_on(what, &mut touched);
+            run.blocked_on(what, &mut touched);
         }
         while let Some(choice) = enabled.pop() {
-            run.try_out(choice)?;
-            let event = run.machine.step(steps.len()).event;
-            let touches = run.machine.touches(steps.len()).to_vec();
+            let executed = run.try_out(choice)?;
+            let event = run.machine().step(steps.len()).event;
+            let touches = run.machine().touches(steps.len()).to_vec();
             let mut causes = Vec::new();
-            run.machine.causes(steps.len(), &mut causes);
-            enabled.extend(run.machine.next_branch().map(|branch| Choice { what, branch }));
-            run.machine.rewind(steps.len());
+            run.machine().causes(steps.len(), &mut causes);
+            enabled.extend(executed.next_branch.map(|branch| Choice { what, branch }));
+            run.rewind_trial(steps.len());
             let conflicts = |&s: &usize| self.taken[s].touches.iter().any(|a| touches.iter().any(|b| a.conflicts(*b)));
             let mut after: Vec<usize> = causes.into_iter().map(|cause| steps[cause]).collect();
             after.extend(steps.iter().copied().filter(conflicts));
@@ -181,12 +181,12 @@ impl Trials {
     fn go<M: Machine>(&mut self, run: &mut Run<'_, M>, steps: &[usize]) -> Result<(), Stop> {
         let common = self.path.iter().zip(steps).take_while(|(a, b)| a == b).count();
         if common < self.path.len() {
-            run.machine.rewind(common);
+            run.rewind_trial(common);
             self.path.truncate(common);
         }
         for &s in &steps[common..] {
             let ConfigurationStep { thread, branch, .. } = self.taken[s];
-            let what = run.machine.find(thread).expect("a part of C can be run: our own error if not");
+            let what = run.machine().find(thread).expect("a part of C can be run: our own error if not");
             run.try_out(Choice { what, branch })?;
             self.path.push(s);
         }
