@@ -31,13 +31,30 @@ pub(crate) fn lay_out(directory: &Path) -> Result<Layout, String> {
     let done = root.join(".complete");
     if !done.exists() {
         for (name, text) in FILES {
-            let text = if *name == "Cargo.toml" { workspace(text) } else { (*text).to_string() };
-            write(&root.join(name), &text)?;
+            write(&root.join(name), &written(name, text))?;
         }
         write(&done, "")?;
     }
     let part = |name: &str| root.join("shims").join(name);
     Ok(Layout { key, version: version(), tokio: part("tokio"), std: part("std"), core: part("core") })
+}
+
+/// Returns the text of a file as it is written.
+fn written(name: &str, text: &str) -> String {
+    match name {
+        "Cargo.toml" => workspace(text),
+        _ if name.ends_with("/Cargo.toml") => package(text),
+        _ => text.to_string(),
+    }
+}
+
+/// Returns the manifest of a package without its tests and examples, which are not embedded.
+fn package(text: &str) -> String {
+    let mut manifest: DocumentMut = text.parse().expect("our manifest is correct");
+    for table in ["test", "bench", "example", "dev-dependencies"] {
+        manifest.remove(table);
+    }
+    manifest.to_string()
 }
 
 fn version() -> String {
@@ -68,6 +85,14 @@ pub(crate) fn write(file: &Path, text: &str) -> Result<(), String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn manifests_name_no_files_that_are_not_embedded() {
+        for (name, text) in FILES.iter().filter(|(name, _)| name.ends_with("/Cargo.toml")) {
+            let text = written(name, text);
+            assert!(!text.contains("[[") && !text.contains("dev-dependencies"), "{name}:\n{text}");
+        }
+    }
 
     #[test]
     fn all_that_the_shim_needs_is_embedded() {

@@ -1,6 +1,6 @@
 #!/bin/sh
 # What takes longer than there is time for after each change.
-# The unit tests and examples of ractor and kameo, as they come from the registry, on the stand-in in one order:
+# The unit tests and examples of ractor and kameo, as they come from the registry, on the shim in one order:
 # which tests fail must be what the table in docs/tokio.md says, no more and no less.
 # Then, programs whose end is decided by memory of these libraries that tokio does not see.
 # Usage: full.sh COMMAND, where COMMAND is a built `cargo-whippet`.
@@ -8,7 +8,7 @@ set -eu
 command=$1
 here=$(cd "$(dirname "$0")" && pwd)
 # Kept between runs, so that dependencies are built once.
-export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$here/target}/full"
+export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$here/../../target}/full"
 # Tests that look at backtraces read all of it.
 export CARGO_PROFILE_DEV_DEBUG=0
 directory=$(mktemp -d)
@@ -110,12 +110,12 @@ fail() {
 cp -r "$here/hooks" "$directory"
 cd "$directory/hooks"
 hooks 0
-says "covered: every order of what tasks do with tokio"
-says "not seen: memory that tasks share past tokio"
+says "covered: every order of the operations of tasks on tokio's types"
+says "not covered: memory that tasks share in other ways"
 says "  kameo 0.22.2: "
 says "  ractor 0.16.5: "
-says "to see it: cargo whippet test --hook kameo,ractor"
+says "to cover it: cargo whippet test --hook kameo,ractor"
 hooks 1 --hook kameo,ractor
 says "the message was refused"
 says "it has begun to stop"
-echo "libraries on the stand-in: all is well"
+echo "libraries on the shim: ok"

@@ -35,6 +35,7 @@ fn allowed() -> BTreeMap<&'static str, &'static [&'static str]> {
         // The reference model judges the others and shares no code with them.
         ("tokio-reference", &[]),
         ("tokio-judge", &["tokio", "tokio-reference", MODEL, SEARCH, "whippet-runtime"]),
+        ("policy", &[]),
         ("cargo-whippet", &[MODEL, REPORT, SEARCH, "whippet-protocol"]),
     ])
 }

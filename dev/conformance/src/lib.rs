@@ -7,7 +7,7 @@
 // The programs are compiled twice on purpose.
 #![allow(clippy::duplicate_mod)]
 
-extern crate stand_in as tokio;
+extern crate shim as tokio;
 
 pub mod generated;
 
@@ -27,4 +27,4 @@ macro_rules! programs {
 }
 
 pub mod on_real;
-pub mod on_stand_in;
+pub mod on_shim;

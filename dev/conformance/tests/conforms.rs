@@ -46,7 +46,7 @@ fn the_real_outcome_is_among_the_explored_ones() {
         real::runtime::Builder::new_current_thread().enable_all().build().unwrap(),
     ];
     let mut wrong = Vec::new();
-    let programs = conformance::on_stand_in::all().into_iter().zip(conformance::on_real::all());
+    let programs = conformance::on_shim::all().into_iter().zip(conformance::on_real::all());
     for ((name, ours), (_, theirs)) in programs {
         let seen = match explored(name, ours, Reduction::Optimal) {
             Ok(Some(seen)) => seen,
@@ -64,7 +64,7 @@ fn the_real_outcome_is_among_the_explored_ones() {
         });
         let real: BTreeSet<String> = runs.collect();
         for text in real.difference(&seen) {
-            wrong.push(format!("{name}: the real tokio gives «{text}», the stand-in only {seen:?}"));
+            wrong.push(format!("{name}: the real tokio gives «{text}», the shim only {seen:?}"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -74,7 +74,7 @@ fn the_real_outcome_is_among_the_explored_ones() {
 #[test]
 fn every_outcome_is_seen() {
     let mut tried = 0;
-    for (name, program) in conformance::on_stand_in::all() {
+    for (name, program) in conformance::on_shim::all() {
         let Ok(Some(all)) = explored(name, program, Reduction::Exhaustive) else { continue };
         assert_eq!(explored(name, program, Reduction::Optimal), Ok(Some(all)), "{name}");
         tried += 1;

@@ -1,9 +1,6 @@
 //! Checks that k clients of one server have k! orders, on plain tokio and through unmodified actor libraries.
 
-#[path = "../../../shims/tokio/tests/common/mod.rs"]
-mod common;
-
-use common::explore;
+use crate::common::explore;
 use libraries::clients;
 use std::future::Future;
 use whippet_search::Reduction;

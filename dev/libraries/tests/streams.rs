@@ -1,9 +1,6 @@
 //! Tests tokio's companion crates on the shim: streams, and types that tokio-util builds on channels.
 
-#[path = "../../../shims/tokio/tests/common/mod.rs"]
-mod common;
-
-use common::explore;
+use crate::common::explore;
 use std::future::Future;
 use std::time::Duration;
 use tokio::sync::{broadcast, mpsc, watch};

@@ -118,3 +118,29 @@ fn published_packages_are_complete() {
         }
     }
 }
+
+/// Packages with `autotests = false` have one test binary, `tests/all.rs`. A file that it does not name would never run.
+#[test]
+fn no_test_is_left_out() {
+    let mut checked = 0;
+    for package in packages().iter().filter(|package| package["source"].is_null()) {
+        let manifest = Path::new(text(package, "manifest_path"));
+        let directory = manifest.parent().unwrap().join("tests");
+        let parsed: DocumentMut = std::fs::read_to_string(manifest).unwrap().parse().unwrap();
+        if parsed["package"].get("autotests").is_none() {
+            continue;
+        }
+        let all = std::fs::read_to_string(directory.join("all.rs")).unwrap();
+        let targets = package["targets"].as_array().unwrap();
+        for entry in std::fs::read_dir(&directory).unwrap() {
+            let path = entry.unwrap().path();
+            let name = path.file_stem().unwrap().to_str().unwrap();
+            let is_test = path.extension().is_some_and(|end| end == "rs") || path.join("main.rs").exists();
+            let named = all.contains(&format!("mod {name};")) || all.contains(&format!("\"{name}.rs\""));
+            let alone = targets.iter().any(|target| target["kind"][0] == "test" && target["name"] == name);
+            assert!(!is_test || named || alone, "{} is not in tests/all.rs", path.display());
+            checked += usize::from(is_test);
+        }
+    }
+    assert!(checked > 0, "no package has a test file: this test must be wrong");
+}

@@ -1,8 +1,6 @@
 //! Tests of small programs that share memory through `std`, each with its expected outcomes.
 
-mod common;
-
-use common::{explore, outcomes};
+use crate::common::{explore, outcomes};
 use std::collections::BTreeSet;
 use std::future::Future;
 use std::panic::Location;

@@ -1,8 +1,6 @@
 //! Tests of small programs with threads, channels and parking, each with its expected outcomes.
 
-mod common;
-
-use common::{explore, outcomes};
+use crate::common::{explore, outcomes};
 use std::sync::Arc;
 use whippet_model::{Explain, FindingKind, Machine, Program};
 use whippet_runtime::{Settings, Tasks};

@@ -1,8 +1,6 @@
 //! Tests of waits with a timeout, each with its expected outcomes.
 
-mod common;
-
-use common::outcomes;
+use crate::common::outcomes;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use whippet_std::sync::{Condvar, Mutex};

@@ -1,8 +1,6 @@
 //! Merged events: an operation is merged into the running step unless another task can observe when it happens.
 
-mod common;
-
-use common::{explore, explore_with, outcomes};
+use crate::common::{explore, explore_with, outcomes};
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::{Instant, sleep, timeout};

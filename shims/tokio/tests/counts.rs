@@ -1,8 +1,6 @@
 //! The numbers of executions of small programs, named by their shape.
 
-mod common;
-
-use common::explore;
+use crate::common::explore;
 use tokio::sync::{mpsc, oneshot};
 use whippet_search::Reduction;
 

@@ -1,9 +1,7 @@
 //! Random programs of tasks, channels, locks, selects and timers: a search with one execution per trace finds all
 //! outcomes that an exhaustive search finds.
 
-mod common;
-
-use common::explore;
+use crate::common::explore;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Mutex, Notify, mpsc, oneshot};

@@ -1,8 +1,6 @@
 //! Less common parts of tokio's API, with their expected outcomes.
 
-mod common;
-
-use common::outcomes;
+use crate::common::outcomes;
 use std::sync::Arc;
 use tokio::sync::{Notify, OnceCell, RwLock, SetOnce, broadcast, mpsc, watch};
 use whippet_runtime::{Settings, Tasks};

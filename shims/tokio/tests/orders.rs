@@ -2,9 +2,7 @@
 //!
 //! The outcomes are those of the reference model in `dev/tokio-reference`, or of the real tokio under stress.
 
-mod common;
-
-use common::outcomes;
+use crate::common::outcomes;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;

@@ -1,8 +1,6 @@
 //! Small programs with their expected outcomes, explored exhaustively and with one execution per trace.
 
-mod common;
-
-use common::{explore, explore_with, outcomes};
+use crate::common::{explore, explore_with, outcomes};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Mutex, MutexGuard, Notify, RwLock, Semaphore, broadcast, mpsc, oneshot, watch};

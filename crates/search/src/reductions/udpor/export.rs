@@ -8,6 +8,7 @@ use crate::options::Options;
 use crate::reductions::udpor;
 use crate::reductions::udpor::rows::has;
 use crate::reductions::udpor::unfolding::Unfolding;
+use serde::Serialize;
 use std::fmt::Write;
 use std::sync::Arc;
 use whippet_model::{LimitHit, MachineError, Program, ones};
@@ -24,7 +25,7 @@ use whippet_model::{LimitHit, MachineError, Program, ones};
 /// assert_eq!((unfolded.events.len(), first.len()), (4, 2));
 /// assert!(first.iter().all(|event| event.conflicts.len() == 1));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct UnfoldedEvent {
     /// A description of the step.
     pub text: String,
@@ -41,7 +42,7 @@ pub struct UnfoldedEvent {
 /// let event = |text: &str, causes| UnfoldedEvent { text: text.into(), causes, conflicts: vec![] };
 /// let unfolded = Unfolded { program: "ping".into(), events: vec![event("ping", vec![]), event("pong", vec![0])] };
 /// assert!(unfolded.to_dot().contains("e0 -> e1;"));
-/// assert!(unfolded.to_json().contains("{\"text\": \"pong\", \"causes\": [0], \"conflicts\": []}"));
+/// assert!(unfolded.to_json().contains("\"text\": \"pong\",\n      \"causes\": [\n        0\n      ],\n      \"conflicts\": []"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unfolded {
@@ -126,20 +127,22 @@ impl Unfolded {
     /// "conflicts"}]}`.
     #[must_use]
     pub fn to_json(&self) -> String {
-        let list = |ids: &[usize]| ids.iter().map(usize::to_string).collect::<Vec<_>>().join(", ");
-        let events = self.events.iter().map(|event| {
-            let (causes, conflicts) = (list(&event.causes), list(&event.conflicts));
-            format!("    {{\"text\": {}, \"causes\": [{causes}], \"conflicts\": [{conflicts}]}}", quoted(&event.text))
-        });
-        let events = events.collect::<Vec<_>>().join(",\n");
-        let program = quoted(&self.program);
-        format!(
-            "{{\n  \"format\": \"whippet unfolding\",\n  \"version\": 1,\n  \"program\": {program},\n  \"events\": [\n{events}\n  ]\n}}\n"
-        )
+        let (format, version) = ("whippet unfolding", 1);
+        let file = File { format, version, program: &self.program, events: &self.events };
+        serde_json::to_string_pretty(&file).expect("there are no maps with other keys than texts") + "\n"
     }
 }
 
-/// Returns a text in quotation marks, escaped so that both Graphviz and JSON accept it.
+/// The JSON form of an unfolding.
+#[derive(Serialize)]
+struct File<'a> {
+    format: &'a str,
+    version: u32,
+    program: &'a str,
+    events: &'a [UnfoldedEvent],
+}
+
+/// Returns a text in quotation marks, escaped for Graphviz.
 fn quoted(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {

@@ -1,6 +1,6 @@
 //! The programs on the shim.
 
-use stand_in as tokio;
+use shim as tokio;
 
 #[path = "programs/channels.rs"]
 mod channels;

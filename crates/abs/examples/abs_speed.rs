@@ -1,4 +1,4 @@
-//! Measures how many ABS statements run per CPU-second: `cargo run --release -p whippet-abs --example speed`.
+//! Measures how many ABS statements run per CPU-second: `cargo run --release -p whippet-abs --example abs_speed`.
 //!
 //! All executed statements count, including those of undone executions. The last program is explored exhaustively, so
 //! its rate includes the cost of going forward and back.

@@ -1,0 +1,12 @@
+//! All tests of the package in one binary, so that generic code is compiled once for all of them.
+
+mod completeness;
+mod driver;
+mod footprints;
+mod optimal;
+mod papers;
+mod sampling;
+mod source;
+mod stateful;
+#[path = "wakeup/main.rs"]
+mod wakeup;

@@ -1,0 +1,4 @@
+//! All tests of the package in one binary, so that generic code is compiled once for all of them.
+
+mod judge;
+mod known;

@@ -1,0 +1,6 @@
+//! All tests of the package in one binary, so that generic code is compiled once for all of them.
+
+mod common;
+mod events;
+mod threads;
+mod timeouts;
