@@ -81,6 +81,7 @@
 //! assertion: always: overdrawn: -5 at tests/bank.rs:22
 //!   1. account receives Withdraw(5) from the test (sent tests/bank.rs:21)   [balance: 0 → -5]
 //!   replay: WHIPPET_REPLAY=target/whippet/never_negative.json cargo test never_negative
+//!   look at it: target/whippet/never_negative.html
 //!
 //! 1 finding in 2 executions
 //! ```
@@ -88,6 +89,7 @@
 //! The first line has the kind of the finding ([`FindingKind`]), its message and its location. Each numbered line is a step:
 //! the actor, the message that it received, the sender, and where it was sent; in brackets, the change of the actor's state.
 //! Lines below a step say what the actor sent, created or waits for. Steps that the finding does not need are left out.
+//! The last file is a page that shows the steps in a browser.
 //!
 //! # Replaying
 //!
