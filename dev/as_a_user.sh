@@ -93,7 +93,8 @@ run 2 test -p bank --limit-executions 1 -- first_come
 says "test first_come ... NO VERDICT"
 says "no verdict after 1 execution: the limit on executions"
 run 2 test -p bank -- --ignored nine_customers
-says "no verdict after 1,000 executions: the limit on executions"
+# The limit is 1,000. One execution was spent before the search refined its dependence relation and began again.
+says "no verdict after 999 executions: the limit on executions"
 
 # Ctrl-C: what is known so far.
 cargo-whippet whippet test -p bank --limit-executions 1000000000 -- --ignored nine_customers \
