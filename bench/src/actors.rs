@@ -88,7 +88,9 @@ fn registry<T: ThreadTool>(count: usize) {
     T::send(&me, Msg::Register(0));
     let worker = |id| {
         T::spawn(move |_, inbox| {
-            let Msg::Work(registry) = receive::<T>(&inbox) else { unreachable!("a worker first receives the registry") };
+            let Msg::Work(registry) = receive::<T>(&inbox) else {
+                unreachable!("a worker first receives the registry")
+            };
             T::send(&registry, Msg::Register(id));
         })
     };

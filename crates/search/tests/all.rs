@@ -3,8 +3,10 @@
 mod completeness;
 mod driver;
 mod footprints;
+mod never_returns;
 mod optimal;
 mod papers;
+mod refinement;
 mod sampling;
 mod source;
 mod stateful;
