@@ -282,6 +282,13 @@ impl<M: Machine> Walk<M> {
         Ok(self.enabled.is_empty())
     }
 
+    /// Returns the steps that are possible next.
+    pub(crate) fn enabled(&mut self) -> Result<Vec<(Name, Branch)>, MachineError> {
+        self.enabled.clear();
+        self.guarded.enabled(&mut self.enabled)?;
+        Ok(self.enabled.iter().map(|choice| (self.machine().thread(choice.what), choice.branch)).collect())
+    }
+
     /// Like [`problems`](Walk::problems), for the end of a schedule. The schedule of a data race need not end in a
     /// final configuration. If there is a race, any other problem counts only if every step of the schedule is in the
     /// past of one of the problem's steps.

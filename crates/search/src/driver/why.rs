@@ -2,13 +2,14 @@
 //!
 //! Two dependent steps of the counterexample that could have come in the other order are a candidate. They are tried
 //! from the end of the counterexample backwards: the steps before the earlier one, the steps after it that do not
-//! depend on it, then the later one, then everything else in the old order and on to the end. The first such execution
-//! without any problem shows which decision matters.
+//! depend on it, then the later one, then everything else in the old order and on to the end. If none of them helps,
+//! another step of the program is tried before each step of the counterexample. The first execution that only has
+//! warnings shows which decision matters.
 
 use crate::driver::control::{Control, PathStep};
 use crate::driver::replay::Walk;
 use std::time::{Duration, Instant};
-use whippet_model::{Branch, Clocks, Decides, MachineError, Name, Program, StepDescription, Trace};
+use whippet_model::{Branch, Clocks, Decides, Machine, MachineError, Name, Program, StepDescription, Trace};
 
 /// The number of reversals that are tried.
 const TRIES: usize = 200;
@@ -45,7 +46,62 @@ pub(crate) fn decides<P: Program>(
             return Ok(Some(Decides { first, second, text, passing }));
         }
     }
+    for at in (0..path.len()).rev().take(TRIES) {
+        for other in alternatives(program, control, path, at)? {
+            if began.elapsed() > PATIENCE {
+                return Ok(None);
+            }
+            if let Some((steps, passing)) = other_step(program, control, path, at, other)? {
+                let text = format!("If «{}» had come before «{}», all would hold.", told(&steps[at]), told(&story[at]));
+                return Ok(Some(Decides { first: Some(at as u32), second: None, text, passing }));
+            }
+        }
+    }
     Ok(None)
+}
+
+/// Returns the other steps that are possible before step `at` of the counterexample.
+fn alternatives<P: Program>(
+    program: &P,
+    control: &Control,
+    path: &[PathStep],
+    at: usize,
+) -> Result<Vec<(Name, Branch)>, MachineError> {
+    let before = path[..at].iter().map(|step| (step.thread, step.branch));
+    let Some(mut walk) = Walk::of(program, control.explaining_worker(), before)? else { return Ok(Vec::new()) };
+    let mut enabled = walk.enabled()?;
+    enabled.retain(|&(thread, _)| thread != path[at].thread);
+    Ok(enabled)
+}
+
+/// Executes the counterexample up to step `at`, then another step, then on to the end. Returns the steps and the trace
+/// if that shows no problem.
+fn other_step<P: Program>(
+    program: &P,
+    control: &Control,
+    path: &[PathStep],
+    at: usize,
+    other: (Name, Branch),
+) -> Result<Option<(Vec<StepDescription>, Trace)>, MachineError> {
+    let steps = path[..at].iter().map(|step| (step.thread, step.branch)).chain([other]);
+    match Walk::of(program, control.explaining_worker(), steps)? {
+        Some(walk) => passes(walk, path),
+        None => Ok(None),
+    }
+}
+
+/// Continues to the end. Returns the steps and the trace if the execution has no problem but warnings.
+fn passes<M: Machine>(
+    mut walk: Walk<M>,
+    path: &[PathStep],
+) -> Result<Option<(Vec<StepDescription>, Trace)>, MachineError> {
+    walk.finish(path, 2 * path.len() + 1_000)?;
+    if !walk.ends()? || walk.problems()?.iter().any(|problem| !problem.warning) {
+        return Ok(None);
+    }
+    let steps = walk.describe_steps();
+    let trace = walk.trace(&steps);
+    Ok(Some((steps, trace)))
 }
 
 /// Describes a step with its sender.
@@ -81,11 +137,6 @@ fn other_order<P: Program>(
     let independent = (earlier + 1..later).filter(|&at| !clocks.before(earlier, at));
     let first = (0..earlier).chain(independent).chain([later]);
     let steps: Vec<(Name, Branch)> = first.map(|at| (path[at].thread, path[at].branch)).collect();
-    let Some(mut walk) = Walk::of(program, control.explaining_worker(), steps)? else { return Ok(None) };
-    walk.finish(path, 2 * path.len() + 1_000)?;
-    if !walk.ends()? || !walk.problems()?.is_empty() {
-        return Ok(None);
-    }
-    let story = walk.describe_steps();
-    Ok(Some(walk.trace(&story)))
+    let Some(walk) = Walk::of(program, control.explaining_worker(), steps)? else { return Ok(None) };
+    Ok(passes(walk, path)?.map(|(_, trace)| trace))
 }
