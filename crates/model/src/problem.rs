@@ -213,7 +213,10 @@ pub struct Finding {
 ///
 /// ```
 /// let verdict = whippet::Checker::new("first come").explore(|sys| {
-///     let gate = sys.spawn_fn(async |inbox: &mut whippet::Inbox<u8>| assert_eq!(inbox.receive().await, 1));
+///     let gate = sys.spawn_fn(async |inbox: &mut whippet::Inbox<u8>| {
+///         let (first, second) = (inbox.receive().await, inbox.receive().await);
+///         assert!(first < second);
+///     });
 ///     sys.send(gate, 1);
 ///     sys.send(gate, 2);
 /// }).unwrap();
