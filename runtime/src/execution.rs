@@ -105,7 +105,9 @@ thread_local! {
 /// Returns the execution on this thread, if there is one.
 #[inline]
 pub(crate) fn current() -> Option<&'static mut Execution> {
-    // A machine sets the pointer only while its execution lives, and everything here is on one thread.
+    // SAFETY: a machine sets the pointer only while its execution lives, and the pointer is thread-local. The caller
+    // keeps the reference only until it switches tasks, calls user code or asks for the execution again (see the head
+    // of this file), so that no two references are used alternately. The compiler does not check this.
     CURRENT.try_with(Cell::get).ok().and_then(|at| unsafe { at.as_mut() })
 }
 

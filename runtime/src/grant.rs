@@ -638,6 +638,7 @@ fn fire(x: &mut Execution, due: u64) {
 
 /// Calls the waker of the granted wait, because futures between a task and its waits may poll only woken children.
 pub(crate) fn wake_granted(x: *mut Execution, number: u32) {
+    // SAFETY: the machine passes its live execution, and this borrow ends before the waker is called.
     let task = unsafe { &(&(*x).tasks)[number as usize] };
     let foreign =
         task.waits.iter().find(|wait| wait.id == task.grant && task.grant != 0).and_then(|wait| wait.foreign.clone());

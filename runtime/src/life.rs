@@ -141,7 +141,11 @@ pub(crate) trait Lives: Ends {
     /// Returns its future. Only the task itself may use it, and only until it has ended.
     fn body(&self) -> *mut (dyn Future<Output = ()> + 'static);
 
-    /// Drops its future if it has not completed. Only for the task itself, before it has ended.
+    /// Drops its future if it has not completed.
+    ///
+    /// # Safety
+    ///
+    /// SAFETY contract: only the task itself may call this, before it has ended, and while it does not poll.
     unsafe fn give_up(&self);
 }
 
@@ -150,7 +154,7 @@ struct Life<F: Future> {
     stage: UnsafeCell<Stage<F>>,
 }
 
-// `End` rejects every thread but the task's own, and the stage is reachable in no other way.
+// SAFETY: `End` rejects every thread but the task's own, and the stage is reachable in no other way.
 unsafe impl<F: Future> Send for Life<F> {}
 unsafe impl<F: Future> Sync for Life<F> {}
 
@@ -165,9 +169,10 @@ impl<F: Future> Future for Stage<F> {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        // The future is dropped in place, never moved.
+        // SAFETY: the stage is not moved: the future is polled and dropped in place.
         let this = unsafe { self.get_unchecked_mut() };
         let Stage::Runs(future) = this else { panic!("it is polled until it is done") };
+        // SAFETY: `self` is pinned, and with it the future inside.
         let value = ready!(unsafe { Pin::new_unchecked(future) }.poll(cx));
         *this = Stage::Gone;
         *this = Stage::Finished(value);
@@ -201,7 +206,8 @@ impl<F: Future> Ends for Life<F> {
 
 impl<F: Future> Leaves<F::Output> for Life<F> {
     fn output(&self) -> Option<F::Output> {
-        // A finished task no longer uses its stage, and taking the output calls no user code.
+        // SAFETY: called only if the task is over: it no longer uses its stage, and taking the output calls no user
+        // code. No other reference to the stage exists.
         let take = || match unsafe { std::ptr::replace(self.stage.get(), Stage::Gone) } {
             Stage::Finished(value) => Some(value),
             Stage::Runs(_) | Stage::Gone => None,
@@ -215,7 +221,9 @@ impl<F: Future + 'static> Lives for Life<F> {
         self.stage.get()
     }
 
+    // SAFETY: see the trait.
     unsafe fn give_up(&self) {
+        // SAFETY: by contract, the task itself calls this and does not poll its future now.
         let stage = unsafe { &mut *self.stage.get() };
         if matches!(stage, Stage::Runs(_)) {
             *stage = Stage::Gone;

@@ -14,7 +14,7 @@ pub struct Local<T> {
     value: UnsafeCell<T>,
 }
 
-// Sound because `with` rejects every thread but the owner.
+// SAFETY: `with` rejects every thread but the owner.
 unsafe impl<T> Send for Local<T> {}
 unsafe impl<T> Sync for Local<T> {}
 
@@ -45,8 +45,8 @@ impl<T> Local<T> {
         if !self.is_mine() {
             crate::strays::refuse(self.made_in);
         }
-        assert!(!self.busy.replace(true), "whippet's own bug: the state of a stand-in is used while it is in use");
-        // Only this thread gets here, and only once at a time.
+        assert!(!self.busy.replace(true), "internal error: the state of a shim is accessed again while it is in use");
+        // SAFETY: only the owning thread gets here, and `busy` ensures that it does so once at a time.
         let result = work(unsafe { &mut *self.value.get() });
         self.busy.set(false);
         result

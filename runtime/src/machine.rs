@@ -160,14 +160,19 @@ impl TaskMachine {
         let at: *mut Execution = &raw mut *x;
         quietly(|| {
             enter(at, || {
+                // SAFETY: `x` lives until the end of this function, and is used only through `at` meanwhile. Each borrow
+                // below ends before a task runs or a destructor of the user is called.
                 while let Some(number) = task::next_to_clear(unsafe { &(*at).tasks }) {
                     task::resume(at, number as u32);
+                    // SAFETY: as above.
                     unsafe { (&mut (*at).tasks)[number].state = State::Done };
                 }
                 // Tasks may hold the last handles of user objects, whose destructors may access the execution:
                 // nothing of it may be borrowed while these run.
+                // SAFETY: as above.
                 let mut tasks = unsafe { std::mem::take(&mut (*at).tasks) };
                 tasks.iter_mut().for_each(|task| task.clear());
+                // SAFETY: as above.
                 unsafe { (*at).spare_tasks.append(&mut tasks) };
                 let late = unsafe { std::mem::replace(&mut (*at).tasks, tasks) };
                 drop(late);
@@ -413,8 +418,9 @@ fn origin(place: Place) -> Option<String> {
 /// Runs new tasks to their first event, and other tasks that can continue without an event.
 fn run_on(x: *mut Execution) {
     let mut seen = 0;
-    // Borrows are short: tasks access the execution too.
     loop {
+        // SAFETY: the machine passes its live execution. The borrow ends before the task runs, which accesses the
+        // execution too.
         let next = unsafe {
             if (*x).impossible {
                 return;

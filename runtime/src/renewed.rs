@@ -108,7 +108,7 @@ impl<T> Once<T> {
     }
 
     fn cell(&self) -> &OnceLock<T> {
-        // The allocation is freed only when `self` is dropped.
+        // SAFETY: the pointer is null or comes from a box that is freed only when `self` is dropped.
         unsafe { self.later.load(Ordering::Acquire).as_ref() }.unwrap_or(&self.first)
     }
 
@@ -146,7 +146,7 @@ impl<T> Once<T> {
         if self.is_stale() {
             return None;
         }
-        // As in `cell`, and `self` is borrowed exclusively.
+        // SAFETY: as in `cell`, and `self` is borrowed exclusively.
         let cell = unsafe { self.later.get_mut().as_mut() }.unwrap_or(&mut self.first);
         self.given.as_mut().or_else(|| cell.get_mut())
     }
@@ -156,6 +156,7 @@ impl<T> Once<T> {
         if self.is_stale() {
             return None;
         }
+        // SAFETY: as in `cell`, and `self` is borrowed exclusively.
         let cell = unsafe { self.later.get_mut().as_mut() }.unwrap_or(&mut self.first);
         self.given.take().or_else(|| cell.take())
     }
@@ -171,7 +172,7 @@ impl<T> Drop for Once<T> {
     fn drop(&mut self) {
         let later = *self.later.get_mut();
         if !later.is_null() {
-            // The pointer came from a box, and no reference to it is left.
+            // SAFETY: the pointer came from a box, and `self`, to which all references are bound, ends here.
             drop(unsafe { Box::from_raw(later) });
         }
     }

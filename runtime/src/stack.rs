@@ -58,7 +58,7 @@ impl Drop for Stacks {
     }
 }
 
-// Sound because it is the whole stack with its guard page, except for less than a page at the base; shifts keep the
+// SAFETY: this is the whole stack with its guard page, except for less than a page at the base; shifts keep the
 // alignment.
 unsafe impl corosensei::stack::Stack for Stack {
     fn base(&self) -> StackPointer {

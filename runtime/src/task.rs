@@ -287,7 +287,7 @@ pub(crate) const MAIN: &str = "main";
 /// Suspends the running task. Returns when it is resumed.
 pub(crate) fn suspend() {
     let yielder = execution::running().expect("only a running task stops").task().yielder;
-    // The yielder lives on the task's own stack, below this frame.
+    // SAFETY: the yielder lives on the task's own stack, below this frame, as long as the task runs.
     unsafe { (*yielder).suspend(()) };
 }
 
@@ -302,7 +302,8 @@ pub(crate) fn abandon() -> ! {
 
 /// Runs task `number` until it is suspended again.
 pub(crate) fn resume(x: *mut Execution, number: u32) {
-    // Borrows are short: the task's code accesses the execution too.
+    // SAFETY: the machine passes its live execution. The coroutine is boxed apart from the task and used by this function
+    // alone, so that its borrow does not overlap with those of the task's code, which accesses the execution too.
     let coroutine = unsafe {
         (*x).running = number;
         (&mut (*x).able)[number as usize] = None;
@@ -311,6 +312,7 @@ pub(crate) fn resume(x: *mut Execution, number: u32) {
         &mut *coroutine
     };
     let begun = coroutine.get_or_insert_with(|| {
+        // SAFETY: the execution lives, and nothing of it is borrowed here.
         let stack = unsafe { (*x).stacks.take() };
         Coroutine::with_stack(stack, |yielder: &Yielder<(), ()>, ()| {
             execution::running().expect("it runs").task().yielder = yielder;
@@ -319,8 +321,10 @@ pub(crate) fn resume(x: *mut Execution, number: u32) {
     });
     if let CoroutineResult::Return(()) = begun.resume(()) {
         let stack = coroutine.take().expect("it has begun").into_stack();
+        // SAFETY: the task has ended, and nothing of the execution is borrowed here.
         unsafe { (*x).stacks.give_back(stack) };
     }
+    // SAFETY: as above.
     unsafe { (*x).running = NONE };
 }
 
@@ -335,9 +339,10 @@ fn run() {
         let place = x.task().place;
         events::event(Action::plain("begins", place));
     }
-    // No other code uses the future.
+    // SAFETY: this is the task itself, which calls it when it no longer polls its future.
     let give_up = || unsafe { life.give_up() };
     let driven = panics::catch(|| {
+        // SAFETY: only this task uses the future, which stays in its allocation until it is dropped.
         let driven =
             if begins() { drive(unsafe { Pin::new_unchecked(&mut *life.body()) }, false) } else { Driven::Cancelled };
         give_up();
@@ -530,13 +535,14 @@ pub fn task_name() -> Option<Name> {
 }
 
 /// Calls `work` with the newest value that the running task stores under `key`.
-pub fn with_local<T: 'static, R>(key: usize, work: impl FnOnce(Option<&mut T>) -> R) -> R {
+pub fn with_local<T: 'static, R>(key: usize, work: impl FnOnce(Option<&T>) -> R) -> R {
     let found = execution::running().and_then(|x| {
-        let locals = &mut x.task().locals;
-        locals.iter_mut().rev().find(|(k, _)| *k == key).map(|(_, value)| std::ptr::from_mut(&mut **value))
+        let locals = &x.task().locals;
+        locals.iter().rev().find(|(k, _)| *k == key).map(|(_, value)| std::ptr::from_ref(&**value))
     });
-    // The list does not change while `work` runs: scopes end before their task continues.
-    work(found.and_then(|value| unsafe { (*value).downcast_mut::<T>() }))
+    // SAFETY: the value is in a box of its own, which stays until its scope ends, after `work` has returned. Nested calls
+    // share the value; nothing writes to it meanwhile.
+    work(found.and_then(|value| unsafe { (*value).downcast_ref::<T>() }))
 }
 
 /// Stores a value under `key` in the running task.

@@ -88,7 +88,7 @@ impl On {
     /// which happens before the borrow ends.
     pub fn of<'a, S: Source + 'a>(source: &Arc<S>, key: u64) -> On {
         let source: Arc<dyn Source + 'a> = source.clone();
-        // The source is not used after the wait, see above.
+        // SAFETY: the source is not used after the wait is removed, see above.
         On::Source(unsafe { std::mem::transmute::<Arc<dyn Source + 'a>, Arc<dyn Source + 'static>>(source) }, key)
     }
 }

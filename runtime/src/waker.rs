@@ -12,7 +12,7 @@ pub(crate) fn waker(id: u64, number: u32) -> Waker {
     // The truncation of the execution's number is harmless: it takes more executions than any run has to repeat a
     // value.
     let word = (id as usize) << TASK | number as usize;
-    // The table below uses the word as a number and never dereferences it.
+    // SAFETY: the table below uses the word as a number and never dereferences it.
     unsafe { Waker::from_raw(RawWaker::new(std::ptr::without_provenance(word), &TABLE)) }
 }
 

@@ -114,6 +114,7 @@ macro_rules! maps {
             F: FnOnce(&$($mode)* $part) -> Option<&$($mode)* V>,
             V: ?Sized,
         {
+            // SAFETY: the guard holds the lock in the mode of this reference.
             let Some(value) = f(unsafe { &$($mode)* *this.guarded.value }) else { return Err(this) };
             let value = $pointer(value) as *mut V;
             let mut $this = this;

@@ -42,9 +42,7 @@ impl<T: 'static> LocalKey<T> {
     }
 
     pub fn try_with<R>(&'static self, work: impl FnOnce(&T) -> R) -> Result<R, AccessError> {
-        whippet_runtime::with_local((self.key)(), |value: Option<&mut T>| {
-            value.map(|value| work(value)).ok_or(AccessError)
-        })
+        whippet_runtime::with_local((self.key)(), |value: Option<&T>| value.map(work).ok_or(AccessError))
     }
 
     #[track_caller]
@@ -111,6 +109,7 @@ impl<T: 'static, F: Future> Future for TaskLocalFuture<T, F> {
         let this = unsafe { self.get_unchecked_mut() };
         let mut scope = Scope::enter(this.key, this.value.take());
         let future = this.future.as_mut().expect("it is polled until it is done");
+        // SAFETY: `self` is pinned, and with it the future.
         let polled = unsafe { Pin::new_unchecked(future) }.poll(cx);
         if polled.is_ready() {
             this.future = None;
