@@ -147,10 +147,10 @@ struct StepRecord {
 /// #     { Cell c = new Cell(); c!set(1); c!set(2); }
 /// # "#).unwrap();
 /// use whippet_abs::AbsMachine;
-/// use whippet_model::{Machine, Program};
+/// use whippet_model::{Explain, Machine, Program};
 /// let mut machine: AbsMachine = program.machine(&Default::default()).unwrap();
 /// let mut choices = Vec::new();
-/// machine.enabled(&mut choices);
+/// machine.enabled(&mut choices).unwrap();
 /// machine.execute(choices[0]).unwrap();
 /// assert_eq!(machine.describe(0).action, "runs the main block");
 /// ```
