@@ -36,7 +36,7 @@ pub enum Order {
     /// Like `Sgr`, but sorting messages with a comparator that is not transitive, as published.
     SgrPublished,
     /// An actor to which no further messages can be sent, otherwise the one with the lowest
-    /// [level](whippet_model::Machine::inbound_estimate), according to the program's text.
+    /// [estimate](whippet_model::OrderHints::inbound_estimate), according to the program's text.
     Stable,
 }
 
