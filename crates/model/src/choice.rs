@@ -258,6 +258,7 @@ pub struct Step {
 /// assert_eq!(delivered.actor, machine.actor(enabled[0].what));
 /// assert_eq!(delivered.by, None, "the test sent it, no step");
 /// assert!(delivered.sent.is_empty());
+/// assert_eq!(whippet_model::Delivered::of(&machine, 0), delivered);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Delivered {

@@ -186,6 +186,10 @@ pub enum Reversal {
 /// let mut late = Vec::new();
 /// machine.foresight().unwrap().late_alternatives(3, &mut late);
 /// assert_eq!(late.iter().map(|(step, _)| *step).collect::<Vec<_>>(), [4]);
+/// // The machine of mailbox programs does not predict reversals.
+/// let mut clocks = whippet_model::Clocks::new();
+/// clocks.follow(&machine);
+/// assert_eq!(machine.foresight().unwrap().without(&clocks, 2, 3), whippet_model::Reversal::Unknown);
 /// ```
 pub trait Foresight {
     /// Predicts what step `later` would do if `earlier` had not happened and, of the steps after `earlier`, only
@@ -216,6 +220,7 @@ pub trait Foresight {
 /// let hints = machine.order_hints().unwrap();
 /// assert_eq!(hints.inbound_estimate(ActorNo(1)), Some(0), "nobody can send to a");
 /// assert!(hints.inbound_estimate(ActorNo(2)) > Some(0), "a still can send to b");
+/// assert_eq!(hints.note(), None, "the program's text tells");
 /// ```
 pub trait OrderHints {
     /// Returns a note for the verdict on how the knowledge was obtained, if the reader should know.
@@ -241,6 +246,7 @@ pub trait OrderHints {
 /// machine.execute(Choice::first(Pending(0))).unwrap(); // the main block
 /// machine.execute(Choice::first(Pending(1))).unwrap(); // m, which is independent of n
 /// assert!(machine.pruning().unwrap().is_pruned(Pending(2)));
+/// assert!(machine.pruning().unwrap().caveat().is_some(), "the marks may hide something");
 /// ```
 pub trait Pruning {
     /// Returns the possible omissions of the rule, or `None` if the rule is switched off.
@@ -289,6 +295,9 @@ pub trait Fingerprint {
 /// # use whippet_model::{Machine, Program};
 /// let mut machine = ActorProgram::new("nobody", |_sys| {}).machine(&Default::default()).unwrap();
 /// assert!(machine.completion().is_none(), "only wrappers need it");
+/// if let Some(completion) = machine.completion() {
+///     completion.completed();
+/// }
 /// ```
 pub trait Completion {
     /// Called when a search has reached the end of an execution, before it collects the problems.

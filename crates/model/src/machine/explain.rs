@@ -19,6 +19,11 @@ use crate::{MachineError, Problem, StepDescription};
 /// assert_eq!(machine.problems(), 1);
 /// assert_eq!(machine.problem(0).unwrap().kind, FindingKind::Assertion);
 /// assert!(machine.describe(0).action.starts_with("receives 2"));
+/// assert!(machine.handler_runs() >= 1);
+/// let mut problems = Vec::new();
+/// machine.data_races(&mut problems);
+/// machine.final_problems(&mut problems).unwrap();
+/// assert!(problems.is_empty(), "the actor has failed, and nobody waits");
 /// ```
 pub trait Explain {
     /// Returns the number of steps of the current execution that have a problem. Called after every step.

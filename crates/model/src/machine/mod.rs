@@ -95,6 +95,31 @@ impl Executed {
 /// None of the methods has a default, so that a machine that wraps another one cannot forget to pass one on. The
 /// page "Write your own adapter" (`docs/write-your-own-adapter.md`) builds a machine from scratch. To watch the
 /// executions of an existing one, use [`Observed`].
+///
+/// ```
+/// use whippet_model::{Dependence, Machine, Pending, Program};
+/// // Two processes that want the same mutex.
+/// let net = whippet_net::Net::parse("two", "a: Km Um\nb: Km Um").unwrap();
+/// let mut machine = net.machine(&Default::default()).unwrap();
+/// assert_eq!(machine.profile().dependence, Dependence::Footprints);
+/// assert_eq!((machine.depth(), machine.actors()), (0, 2));
+/// let (mut enabled, mut pending, mut causes) = (Vec::new(), Vec::new(), Vec::new());
+/// machine.pending(&mut pending);
+/// assert!(pending.iter().all(|&what: &Pending| machine.find(machine.thread(what)) == Some(what)));
+///
+/// machine.enabled(&mut enabled).unwrap();
+/// machine.execute(enabled[0]).unwrap();
+/// assert_eq!(machine.step(0).actor, machine.actor(enabled[0].what));
+/// assert!(!machine.touches(0).is_empty(), "it touches the mutex");
+/// machine.causes(0, &mut causes);
+/// assert!(causes.is_empty() && machine.sent(0).is_empty());
+/// machine.rewind(0);
+///
+/// // The capabilities of this machine: it knows all possible events, and its configurations can be compared.
+/// assert!(machine.known_extensions().is_some() && machine.foresight().is_some() && machine.fingerprint().is_some());
+/// assert!(machine.deliveries().is_none() && machine.blockers().is_none());
+/// assert!(machine.order_hints().is_none() && machine.pruning().is_none() && machine.completion().is_none());
+/// ```
 pub trait Machine: Explain {
     /// Returns the facts about this machine that never change.
     fn profile(&self) -> &Profile;

@@ -52,6 +52,7 @@ pub enum Branches {
 /// use whippet_model::{Branches, Dependence, Profile};
 /// let threads = Profile::new(Dependence::Footprints, Branches::Listed);
 /// assert!(!threads.one_choice_per_thread && threads.setup_sends.is_empty());
+/// assert!(!threads.branches_differ());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Profile {

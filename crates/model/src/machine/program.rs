@@ -72,6 +72,7 @@ impl Default for MachineConfig {
 /// let test = ActorProgram::new("nobody", |_sys| {}).parameter("n", 3);
 /// assert_eq!((test.name().as_str(), size(&test)), ("nobody", 1), "the test itself counts as one");
 /// assert_eq!(test.parameters()[0], ("n".to_string(), "3".to_string()));
+/// assert_eq!(test.refinements(), 0, "the dependence of actors is known beforehand");
 /// ```
 pub trait Program: Sync {
     /// The machine that executes this program.
