@@ -145,7 +145,8 @@ pub(crate) trait Lives: Ends {
     ///
     /// # Safety
     ///
-    /// SAFETY contract: only the task itself may call this, before it has ended, and while it does not poll.
+    /// Only the task itself may call this, before it has ended and while it does not poll: the SAFETY comments of the
+    /// callers rest on this.
     unsafe fn give_up(&self);
 }
 

@@ -321,8 +321,8 @@ impl<M: Machine> Walk<M> {
     }
 
     /// Returns the trace of the steps executed, given their descriptions.
-    pub(crate) fn trace(&self, story: &[StepDescription]) -> Trace {
-        crate::driver::trace::trace(self.machine(), story)
+    pub(crate) fn trace(&self, described: &[StepDescription]) -> Trace {
+        crate::driver::trace::trace(self.machine(), described)
     }
 
     /// Continues to the end of the execution, with at most `most` further steps: threads of `path` in their order

@@ -8,7 +8,7 @@ const LONGEST: usize = 20_000;
 
 /// Returns the trace of the execution that a machine is in, given the descriptions of its steps. If there are more
 /// descriptions than steps, the last one is a step that did not end.
-pub(crate) fn trace<M: Machine>(machine: &M, story: &[StepDescription]) -> Trace {
+pub(crate) fn trace<M: Machine>(machine: &M, described: &[StepDescription]) -> Trace {
     let mut trace = Trace::default();
     let mut numbers = FxHashMap::default();
     let mut clocks = Clocks::new();
@@ -17,7 +17,7 @@ pub(crate) fn trace<M: Machine>(machine: &M, story: &[StepDescription]) -> Trace
         clocks.follow(machine);
     }
     let mut sender = FxHashMap::default();
-    for (at, step) in story.iter().enumerate() {
+    for (at, step) in described.iter().enumerate() {
         let mut number = |label: &str| {
             *numbers.entry(label.to_owned()).or_insert_with(|| {
                 trace.actors.push(TraceActor::named(label));

@@ -17,12 +17,13 @@ const TRIES: usize = 200;
 /// The time after which no further reversal is tried.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Finds the nearest execution without a problem, for the counterexample `path` whose steps are described by `story`.
+/// Finds the nearest execution without a problem, for the counterexample `path`. `described` has a description of each
+/// step.
 pub(crate) fn decides<P: Program>(
     program: &P,
     control: &Control,
     path: &[PathStep],
-    story: &[StepDescription],
+    described: &[StepDescription],
 ) -> Result<Option<Decides>, MachineError> {
     let began = Instant::now();
     let Some(walk) =
@@ -40,9 +41,8 @@ pub(crate) fn decides<P: Program>(
             break;
         }
         if let Some(passing) = other_order(program, control, path, &clocks, earlier, later)? {
-            let [first, second] = [earlier, later].map(|at| Some(at as u32).filter(|_| at < story.len()));
-            let text =
-                format!("If «{}» had come before «{}», all would hold.", told(&story[later]), told(&story[earlier]));
+            let [first, second] = [earlier, later].map(|at| Some(at as u32));
+            let text = consequence(&described[later], &described[earlier]);
             return Ok(Some(Decides { first, second, text, passing }));
         }
     }
@@ -52,7 +52,7 @@ pub(crate) fn decides<P: Program>(
                 return Ok(None);
             }
             if let Some((steps, passing)) = other_step(program, control, path, at, other)? {
-                let text = format!("If «{}» had come before «{}», all would hold.", told(&steps[at]), told(&story[at]));
+                let text = consequence(&steps[at], &described[at]);
                 return Ok(Some(Decides { first: Some(at as u32), second: None, text, passing }));
             }
         }
@@ -102,6 +102,11 @@ fn passes<M: Machine>(
     let steps = walk.describe_steps();
     let trace = walk.trace(&steps);
     Ok(Some((steps, trace)))
+}
+
+/// Says what would follow if `second` had come before `first`.
+fn consequence(second: &StepDescription, first: &StepDescription) -> String {
+    format!("If «{}» had come before «{}», all would hold.", told(second), told(first))
 }
 
 /// Describes a step with its sender.
