@@ -19,6 +19,8 @@ mkdir "$directory/user"
 # Kept between runs, so that dependencies are built once.
 export CARGO_TARGET_DIR="$target/as-a-user"
 export CARGO_PROFILE_DEV_DEBUG=0
+# The user's tree must not change here; `native.sh` tests what is kept of failures.
+export WHIPPET_REGRESSIONS=off
 cp -r "$here/user/." "$directory/user"
 cd "$directory/user"
 # A dependency beside the workspace.
@@ -57,19 +59,25 @@ says() {
 run 1 test -p bank
 says "test first_come ... ok (6 executions"
 says "test full_both_ways ... FAILED"
-says "deadlock: nothing can happen any more, and the test is not over at bank/tests/bank.rs:"
+says "deadlock: all tasks are blocked before the test finished at bank/tests/bank.rs:"
 says "test nine_customers ... ignored"
 says "test in_one_order ... ok (one order only)"
 says "test one_customer ... ok (1 execution"
 says "test plain ... ok"
 says "panic: overdrawn: -60 at bank/tests/bank.rs:15"
+says "  needs the runtime to stall for 1 ms at step 1"
 says "replay: cargo whippet replay "
 says "test untidy ... ok"
 says "5 passed; 2 failed; 0 without a verdict; 2 ignored"
 
-schedule=$(sed -n 's/^ *replay: cargo whippet replay \([^ ]*two_customers-1.json\).*/\1/p' "$directory/out")
+schedule=$(sed -n 's/^ *replay: cargo whippet replay \([^ ]*bank.test-bank.two_customers-1.json\).*/\1/p' "$directory/out")
 run 1 replay "$schedule"
 says "panic: overdrawn: -60"
+# The overdraft needs a stall of one millisecond.
+run 0 test -p bank --test bank --regressions=off --stall 999us -- two_customers
+run 1 test -p bank --test bank --regressions=off --stall 1ms -- two_customers
+run 2 test -p bank --stall 5
+says "expected a duration with a unit, such as 100ms, 1.5s or unlimited"
 if command -v gdb >/dev/null; then
     run 0 replay "$schedule" --debug
 else
@@ -81,9 +89,9 @@ says "\"replay\":\"$schedule\""
 # Options, and their former names.
 run 0 test -p bank one_customer
 run 1 test -p bank --leaked-tasks untidy
-says "left behind"
+says "tasks are still blocked when the test ends"
 run 1 test -p bank --unreceived untidy
-says "a message sent to channel 1 is never taken"
+says "a message sent to channel 1 is never received"
 run 0 test -p bank --preempt-everywhere one_customer
 run 1 test -p bank --left-behind --untaken --deep untidy
 run 0 test -p bank --no-merge one_customer
@@ -99,7 +107,7 @@ says "no verdict after 999 executions: the limit on executions"
 # Ctrl-C: what is known so far.
 cargo-whippet whippet test -p bank --limit-executions 1000000000 -- --ignored nine_customers \
     >"$directory/out" 2>"$directory/err" &
-until [ -n "$(find "$CARGO_TARGET_DIR/whippet" -name 'nine_customers.progress' -size +0)" ]; do sleep 0.1; done
+until [ -n "$(find "$CARGO_TARGET_DIR/whippet" -name '*.nine_customers.progress' -size +0)" ]; do sleep 0.1; done
 kill -INT $!
 wait $! && found=0 || found=$?
 [ "$found" = 2 ] || fail "an interrupted run ended with $found, not with 2"
@@ -137,7 +145,7 @@ run 1 test --manifest-path doors/Cargo.toml
 for name in nothing_of_it thread scope park real_time; do
     says "test $name ... ok"
 done
-says "main waits: is unparked at parking 1 (doors/tests/doors.rs:"
+says "main is blocked waiting to be unparked at parking 1 (doors/tests/doors.rs:"
 says "note: doors: std::time::Instant::now (tests/doors.rs:"
 for item in net::TcpListener::bind net::TcpStream::connect fs::read_to_string process::Command signal::ctrl_c io::stdin; do
     says "whippet's shim does not model tokio's $item, used at doors/"
@@ -146,4 +154,6 @@ says "5 passed; 1 failed; 6 without a verdict"
 run 2 test --manifest-path doors/Cargo.toml --no-hook thread
 says "whippet does not model threads of the operating system"
 says "it sends i32 to oneshot 1 at doors/tests/doors.rs:"
+. "$here/faults.sh"
+. "$here/native.sh"
 echo "as a user: ok"

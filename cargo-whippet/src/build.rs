@@ -19,10 +19,15 @@ pub(crate) enum What {
 }
 
 /// An executable that cargo has built.
+#[derive(Clone)]
 pub(crate) struct Binary {
     pub(crate) file: PathBuf,
     /// The name of its target.
     pub(crate) name: String,
+    /// The kind and name of its target, such as `lib` or `test-bank`.
+    pub(crate) target: String,
+    /// The name of its package.
+    pub(crate) package_name: String,
     /// The path of its source in the package, such as `src/lib.rs` or `tests/bank.rs`.
     pub(crate) source: String,
     /// The directory of its package, in which its tests run.
@@ -33,6 +38,52 @@ pub(crate) struct Binary {
     pub(crate) search: Search,
     /// The arguments that a printed replay command must repeat, quoted for a shell.
     pub(crate) options: String,
+}
+
+/// Links to executables that stay if another run builds them anew. They are removed when this is dropped.
+pub(crate) struct Kept(Vec<PathBuf>);
+
+impl Kept {
+    /// Makes each binary refer to a link of its own, beside the file that cargo has built.
+    pub(crate) fn link(binaries: &mut [Binary]) -> Kept {
+        let mut links = Vec::new();
+        for binary in binaries {
+            let mut name = binary.file.file_name().unwrap_or_default().to_os_string();
+            name.push(format!("{LINK}{}", std::process::id()));
+            let link = binary.file.with_file_name(name);
+            remove_left_over(&link);
+            // Without a link, another run may replace the file meanwhile.
+            if std::fs::hard_link(&binary.file, &link).is_ok() {
+                binary.file.clone_from(&link);
+                links.push(link);
+            }
+        }
+        Kept(links)
+    }
+}
+
+/// The part of the name of a link before the id of the process that made it.
+const LINK: &str = ".whippet-";
+
+/// Removes the links in the directory of `link` whose processes are gone, and one of this name.
+fn remove_left_over(link: &Path) {
+    let _ = std::fs::remove_file(link);
+    let entries = link.parent().and_then(|directory| std::fs::read_dir(directory).ok());
+    for entry in entries.into_iter().flatten().flatten() {
+        let name = entry.file_name();
+        let id = name.to_str().and_then(|name| name.rsplit_once(LINK)).and_then(|(_, id)| id.parse().ok());
+        if id.is_some_and(|id| !crate::running::is_alive(id)) {
+            let _ = std::fs::remove_file(entry.path());
+        }
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        for link in &self.0 {
+            let _ = std::fs::remove_file(link);
+        }
+    }
 }
 
 /// The result of a build.
@@ -167,9 +218,15 @@ impl Project {
         let directory = manifest.parent()?.to_path_buf();
         let source = self.real(Path::new(message["target"]["src_path"].as_str()?));
         let package = message["package_id"].as_str()?.to_string();
+        let kind = message["target"]["kind"][0].as_str()?;
+        let target =
+            if ["bin", "test", "example", "bench"].contains(&kind) { format!("{kind}-{name}") } else { "lib".into() };
+        let package_name = self.package_name(&manifest);
         Some(self.settings(&manifest).map(|search| Binary {
             file: file.into(),
             name,
+            target,
+            package_name,
             source: source.strip_prefix(&directory).unwrap_or(&source).display().to_string(),
             directory,
             package,

@@ -23,6 +23,13 @@ pub(crate) struct Graph {
     packages: BTreeMap<String, Package>,
 }
 
+impl Package {
+    /// Returns `true` for the shims, which stand for the packages of their names.
+    fn is_shim(&self) -> bool {
+        self.name == "tokio" || self.name == "parking_lot" && !self.registry
+    }
+}
+
 impl Graph {
     pub(crate) fn new(metadata: &Value) -> Graph {
         let list = |value: &Value| value.as_array().cloned().unwrap_or_default();
@@ -70,7 +77,7 @@ impl Graph {
         let mut reached = BTreeSet::new();
         while let Some(id) = next.pop() {
             let Some(package) = self.packages.get(id) else { continue };
-            if package.name != "tokio" && !package.in_compiler && reached.insert(id) {
+            if !package.is_shim() && !package.in_compiler && reached.insert(id) {
                 next.extend(&package.needs);
             }
         }

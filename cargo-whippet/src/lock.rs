@@ -38,23 +38,44 @@ impl Project {
                 return Err("cargo could not resolve the dependencies".into());
             }
         }
-        let versions = manifest::locked(&manifest::parse(to)?, "tokio");
-        let Some(real) = versions.iter().find(|version| version.starts_with("1.")) else {
-            return Err("no package here depends on tokio 1: there is nothing to explore".into());
+        let versions = |name| Ok::<_, String>(manifest::locked(&manifest::parse(to)?, name));
+        let tokios = versions("tokio")?;
+        let Some(real) = tokios.iter().find(|version| version.starts_with("1.")) else {
+            return match versions("whippet")?.is_empty() {
+                true => Err("no package here depends on tokio 1 or on whippet: there is nothing to explore".into()),
+                false => Ok(()),
+            };
         };
-        if *real == self.layout.version {
+        self.replace("tokio", real, &self.layout.version)?;
+        // Other versions stay as they are: their locks are not seen.
+        if let Some(real) = versions("parking_lot")?.iter().find(|version| version.starts_with("0.12.")) {
+            self.replace("parking_lot", real, &self.layout.parking_lot_version)?;
+        }
+        Ok(())
+    }
+
+    /// Returns `true` if the packages depend on a version of parking_lot for which there is a shim. Without one, cargo
+    /// would warn that the shim is not used.
+    pub(crate) fn uses_parking_lot(&self) -> bool {
+        let lock = manifest::parse(&self.in_overlay(&self.root.join("Cargo.lock")));
+        lock.is_ok_and(|lock| manifest::locked(&lock, "parking_lot").iter().any(|version| version.starts_with("0.12.")))
+    }
+
+    /// Makes the copy of the lock file use `shim`, the version of the shim, instead of version `real` of a package.
+    fn replace(&self, name: &str, real: &str, shim: &str) -> Result<(), String> {
+        if real == shim {
             return Ok(());
         }
         let output = self
             .cargo("update")
             .arg("--manifest-path")
             .arg(self.manifest())
-            .args(["-p", &format!("tokio@{real}"), "--precise", &self.layout.version])
+            .args(["-p", &format!("{name}@{real}"), "--precise", shim])
             .output()
             .map_err(|error| format!("cannot run cargo: {error}"))?;
         if output.status.success() {
             return Ok(());
         }
-        Err(format!("cargo cannot replace tokio {real} by the shim:\n{}", String::from_utf8_lossy(&output.stderr)))
+        Err(format!("cargo cannot replace {name} {real} by the shim:\n{}", String::from_utf8_lossy(&output.stderr)))
     }
 }

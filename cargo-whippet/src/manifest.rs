@@ -151,6 +151,8 @@ path = \"../../shared.rs\"
             key: String::new(),
             version: String::new(),
             tokio: path("tokio"),
+            parking_lot: path("parking_lot"),
+            parking_lot_version: String::new(),
             std: path("std"),
             core: path("core"),
         };

@@ -53,11 +53,14 @@ pub(crate) struct User {
 
 /// Returns the packages that use such memory and run in the tests of `roots`.
 pub(crate) fn users(graph: &Graph, roots: &BTreeSet<String>) -> Vec<User> {
-    let mut found: Vec<User> = graph
-        .running(roots)
+    let running = graph.running(roots);
+    // The shim of parking_lot stands for one version of it.
+    let locks_are_seen = !running.iter().any(|(package, _)| package.name == "parking_lot");
+    let mut found: Vec<User> = running
         .into_iter()
         .filter_map(|(package, tasks)| {
-            let uses = uses(package);
+            let mut uses = uses(package);
+            uses.retain(|what| !(locks_are_seen && what.starts_with("parking_lot::")));
             let (name, version) = (package.name.clone(), package.version.clone());
             (!uses.is_empty()).then_some(User { name, version, own: package.own, uses, tasks })
         })
@@ -97,8 +100,11 @@ pub(crate) fn uses(package: &Package) -> Vec<String> {
 }
 
 /// Returns the first place in each of the user's own packages that run in the tests of `roots` where the real clock is
-/// read. It does not follow the virtual time of the tests.
-pub(crate) fn clocks(graph: &Graph, roots: &BTreeSet<String>) -> Vec<String> {
+/// read. It does not follow the virtual time of tokio tests.
+pub(crate) fn clocks(graph: &Graph, roots: &BTreeSet<String>, has_tokio: bool) -> Vec<String> {
+    if !has_tokio {
+        return Vec::new();
+    }
     let own = graph.running(roots).into_iter().map(|(package, _)| package).filter(|package| package.own);
     own.filter_map(|package| Some(format!("{}: {}", package.name, clock(package)?))).collect()
 }
@@ -152,10 +158,15 @@ const TOLD: usize = 3;
 
 /// Returns the note about these packages for the verdict, if one is needed. Hooked packages are left out, because the
 /// shim sees their memory.
-pub(crate) fn note(users: &[User], hooked: &BTreeSet<String>, random: u64) -> Option<String> {
+pub(crate) fn note(
+    users: &[User],
+    hooked: &BTreeSet<String>,
+    random: u64,
+    (covered, explored): (usize, usize),
+) -> Option<String> {
     let unseen: Vec<&User> = users.iter().filter(|user| !hooked.contains(&user.name)).collect();
     let (tasks, below): (Vec<&User>, Vec<&User>) = unseen.iter().partition(|user| user.tasks);
-    if tasks.is_empty() {
+    if tasks.is_empty() || explored == 0 {
         return None;
     }
     let beside = match random {
@@ -166,8 +177,8 @@ pub(crate) fn note(users: &[User], hooked: &BTreeSet<String>, random: u64) -> Op
         ),
     };
     let mut text = format!(
-        "covered: every order of the operations of tasks on tokio's types{}\nnot covered: memory that tasks share in other ways; orders that differ only there are not distinguished{beside}",
-        if hooked.is_empty() { String::new() } else { format!(", and on std::sync in {}", words(hooked.iter())) }
+        "{}not covered: memory that tasks share in other ways; orders that differ only there are not distinguished{beside}",
+        covered_line(hooked, covered, explored)
     );
     for user in &tasks {
         let more = user.uses.len().saturating_sub(TOLD);
@@ -180,6 +191,18 @@ pub(crate) fn note(users: &[User], hooked: &BTreeSet<String>, random: u64) -> Op
     }
     let names: Vec<&str> = tasks.iter().map(|user| user.name.as_str()).collect();
     Some(text + &format!("\nto cover it: cargo whippet test --hook {}", names.join(",")))
+}
+
+/// Returns the line on what the tests with a verdict cover.
+fn covered_line(hooked: &BTreeSet<String>, covered: usize, explored: usize) -> String {
+    let tests = match covered {
+        0 => return String::new(),
+        all if all == explored => String::new(),
+        some => format!(" in {some} of {explored} tests, which were searched to the end"),
+    };
+    let hooked =
+        if hooked.is_empty() { String::new() } else { format!(", and on std::sync in {}", words(hooked.iter())) };
+    format!("covered{tests}: every order of the operations of tasks on tokio's types{hooked}\n")
 }
 
 fn words<'a>(names: impl Iterator<Item = &'a String>) -> String {

@@ -36,12 +36,14 @@ pub(crate) struct Project {
     pub(crate) own: Vec<String>,
     /// The directories of package copies that replace packages of the registry.
     pub(crate) patches: BTreeMap<String, PathBuf>,
-    // Held until the end: a concurrent run would delete the overlay of this one.
-    _lock: fs::File,
+    /// `false` if no package depends on tokio.
+    shim: bool,
+    /// Held while the overlay is used, which another run would delete.
+    lock: Option<fs::File>,
 }
 
 /// The packages in which searches spend their time. They are optimized even in a debug build.
-const BUSY: [&str; 5] = ["tokio", "whippet-model", "whippet-search", "whippet-runtime", "corosensei"];
+const BUSY: [&str; 6] = ["tokio", "whippet-model", "whippet-search", "whippet-runtime", "whippet-actors", "corosensei"];
 
 fn cargo() -> Command {
     Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
@@ -83,7 +85,7 @@ impl Project {
         let metadata = json_of(&mut command)?;
         let path = |key: &str| PathBuf::from(metadata[key].as_str().unwrap_or_default());
         let (root, target) = (path("workspace_root"), path("target_directory"));
-        let home = target.join("whippet");
+        let (home, notes) = home(&target, &root);
         let here = match given {
             Some(path) => fs::canonicalize(path).map_err(|e| e.to_string())?.parent().expect("a file").to_path_buf(),
             None => std::env::current_dir().map_err(|error| error.to_string())?,
@@ -96,11 +98,12 @@ impl Project {
             overlay: home.join("overlay"),
             hooked: BTreeSet::new(),
             graph: Graph::default(),
-            notes: Vec::new(),
+            notes,
             patches: BTreeMap::new(),
             arguments: for_building(arguments),
             own: own.to_vec(),
-            _lock: lock,
+            lock: Some(lock),
+            shim: true,
             home,
             root,
             target,
@@ -110,8 +113,18 @@ impl Project {
         };
         project.build_overlay(&BTreeSet::new())?;
         project.lock()?;
+        let locked = manifest::parse(&project.in_overlay(&project.root.join("Cargo.lock")))?;
+        project.shim = !manifest::locked(&locked, "tokio").is_empty();
         project.graph = Graph::new(&project.whole_metadata()?);
+        if !project.shim && project.has_tokio() {
+            return Err("Cargo.lock is out of date: it has no tokio; run `cargo update --workspace` first".into());
+        }
         Ok(project)
+    }
+
+    /// Returns `true` if a package of the workspace depends on tokio.
+    pub(crate) fn has_tokio(&self) -> bool {
+        self.graph.named("tokio").next().is_some()
     }
 
     pub(crate) fn manifest(&self) -> PathBuf {
@@ -151,8 +164,11 @@ impl Project {
     pub(crate) fn cargo(&self, what: &str) -> Command {
         let mut command = cargo();
         command.arg(what);
-        let shim = ("tokio".to_string(), self.layout.tokio.clone());
-        for (name, path) in self.patches.iter().map(|(name, path)| (name.clone(), path.clone())).chain([shim]) {
+        let shims = [("tokio", &self.layout.tokio), ("parking_lot", &self.layout.parking_lot)];
+        let is_used = |name| self.shim && (name == "tokio" || self.uses_parking_lot());
+        let shims = shims.into_iter().filter(|(name, _)| is_used(*name));
+        let shims = shims.map(|(name, path)| (name.to_string(), path.clone()));
+        for (name, path) in self.patches.iter().map(|(name, path)| (name.clone(), path.clone())).chain(shims) {
             let path = toml_edit::Value::from(path.display().to_string());
             command.arg("--config").arg(format!("patch.crates-io.{name}.path={path}"));
         }
@@ -195,6 +211,20 @@ impl Project {
         settings::merged(&self.metadata["metadata"], package, &self.own)
     }
 
+    /// Returns the name of the user's package with this manifest.
+    pub(crate) fn package_name(&self, manifest: &Path) -> String {
+        let packages = self.metadata["packages"].as_array().into_iter().flatten();
+        let mut known = packages
+            .filter(|package| package["manifest_path"].as_str().is_some_and(|path| Path::new(path) == manifest));
+        let name = known.next().and_then(|package| package["name"].as_str());
+        name.map_or_else(|| "package".into(), Into::into)
+    }
+
+    /// Lets other runs build in this workspace. The overlay must not be used any more.
+    pub(crate) fn release(&mut self) {
+        self.lock = None;
+    }
+
     /// Maps a path in the overlay to the user's tree.
     pub(crate) fn real(&self, path: &Path) -> PathBuf {
         path.strip_prefix(&self.overlay).map_or_else(|_| path.to_path_buf(), |inside| self.base.join(inside))
@@ -204,6 +234,21 @@ impl Project {
     pub(crate) fn in_overlay(&self, path: &Path) -> PathBuf {
         path.strip_prefix(&self.base).map_or_else(|_| path.to_path_buf(), |inside| self.overlay.join(inside))
     }
+}
+
+/// Returns Whippet's own directory: in the target directory or, if that cannot be written, among temporary files. Then a
+/// note says so.
+fn home(target: &Path, root: &Path) -> (PathBuf, Vec<String>) {
+    let home = target.join("whippet");
+    let probe = home.join(format!(".probe-{}", std::process::id()));
+    let Err(error) = fs::create_dir_all(&home).and_then(|()| fs::write(&probe, "")) else {
+        let _ = fs::remove_file(&probe);
+        return (home, Vec::new());
+    };
+    let name: String = root.display().to_string().chars().map(|c| if c.is_alphanumeric() { c } else { '-' }).collect();
+    let other = std::env::temp_dir().join(format!("whippet{name}"));
+    let note = format!("{} cannot be written ({error}), so {} is used", home.display(), other.display());
+    (other, vec![note])
 }
 
 /// Returns the directories of the members of a workspace.

@@ -2,11 +2,12 @@
 
 use crate::arguments::Replay;
 use crate::build::What;
-use crate::process::{Place, Process};
+use crate::process::{Place, Process, Work};
 use crate::project::Project;
 use crate::tests::list;
 use std::ffi::OsStr;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 use whippet_model::Schedule;
 use whippet_report::Exit;
@@ -20,23 +21,26 @@ pub(crate) fn run(arguments: &Replay) -> Result<Exit, String> {
     let text = fs::read_to_string(&file).map_err(|error| format!("cannot read {}: {error}", file.display()))?;
     let schedule = Schedule::from_json(&text).map_err(|error| format!("{}: {error}", file.display()))?;
     let mut project = Project::open(&arguments.cargo, &arguments.own)?;
-    let wanted = [schedule.program.clone(), "--exact".into()];
+    let name = schedule.test.as_ref().unwrap_or(&schedule.program);
+    let wanted = [name.clone(), "--exact".into()];
     for binary in project.build(What::Tests)? {
         if list(&binary, &wanted)?.is_empty() {
             continue;
         }
-        let process =
-            Process { binary: &binary, name: schedule.program.clone(), show: true, ignored: true, replay: Some(file) };
-        return if arguments.debug { debug(&process) } else { show(&process, &project) };
+        let process = Process { binary: &binary, name: name.clone(), show: true, ignored: true, report: false };
+        return if arguments.debug { debug(&process, &file) } else { show(&process, &file, &project) };
     }
-    Err(format!(
-        "no test is named `{}`: was it renamed, or is it in another package? (select one with -p)",
-        schedule.program
-    ))
+    Err(format!("no test is named `{name}`: was it renamed, or is it in another package? (select one with -p)"))
 }
 
-fn show(process: &Process<'_>, project: &Project) -> Result<Exit, String> {
-    let ended = process.run(&Place::new(&project.home)?);
+fn show(process: &Process<'_>, file: &Path, project: &Project) -> Result<Exit, String> {
+    let place = Place::new(&project.home)?;
+    let outcome = process.replay_with_page(&place, Work::Replay(file))?;
+    let ended =
+        if outcome.is_cut_short() { process.replay_cut_short(&outcome) } else { process.ended(&place, &outcome) };
+    if let Some(page) = &ended.reply.page {
+        println!("look at it: {}", page.display());
+    }
     match ended.exit {
         Some(Exit::Holds) | None => {
             println!("the schedule no longer fails");
@@ -50,8 +54,8 @@ fn show(process: &Process<'_>, project: &Project) -> Result<Exit, String> {
 }
 
 /// Runs the test under a debugger, which takes over the terminal.
-fn debug(process: &Process<'_>) -> Result<Exit, String> {
-    let command = process.command(None);
+fn debug(process: &Process<'_>, file: &Path) -> Result<Exit, String> {
+    let command = process.command(Work::Replay(file), None);
     let words: Vec<&OsStr> = std::iter::once(command.get_program()).chain(command.get_args()).collect();
     let quoted: Vec<String> = words.iter().map(|word| quote(word)).collect();
     let set = |(name, value): (&OsStr, Option<&OsStr>)| Some(format!("{}={}", name.to_string_lossy(), quote(value?)));

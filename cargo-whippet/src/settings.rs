@@ -1,8 +1,10 @@
-//! The settings of one package. They come from the metadata of the workspace, the metadata of the package, and the
-//! command line, where later sources override earlier ones.
+//! The settings of one package. They come from the metadata of the workspace, the metadata of the package, environment
+//! variables, and the command line, where later sources override earlier ones.
 
 use crate::arguments::{self, Search};
 use serde_json::Value;
+use std::ffi::OsString;
+use whippet_protocol::{Session, given_settings};
 
 /// Merges the settings that apply to a package.
 pub(crate) fn merged(workspace: &Value, package: &Value, own: &[String]) -> Result<Search, String> {
@@ -12,8 +14,17 @@ pub(crate) fn merged(workspace: &Value, package: &Value, own: &[String]) -> Resu
         arguments::search(&given).map_err(|error| format!("in [{table}.metadata.whippet]: {error}"))?;
         words.extend(given);
     }
+    words.extend(environment(|name| std::env::var_os(name))?);
     words.extend(own.iter().cloned());
     arguments::search(&words)
+}
+
+/// Converts environment variables to command-line words.
+fn environment(variable: impl Fn(&str) -> Option<OsString>) -> Result<Vec<String>, String> {
+    // The session of this process names the variable if a value is wrong.
+    Session::of_variables(&variable).map_err(|error| error.to_string())?;
+    let word = |(field, _, value): (String, String, String)| format!("--{}={value}", field.replace('_', "-"));
+    Ok(given_settings(variable).into_iter().map(word).collect())
 }
 
 /// Converts a table of metadata to command-line words.
@@ -41,6 +52,8 @@ impl Search {
             limit_steps: self.limit_steps,
             workers: self.workers.map(|n| n as usize),
             timers: self.timers,
+            stall: self.stall.clone(),
+            threads: self.threads.clone(),
             random: self.random,
             first_bug: flag(self.first_bug),
             leaked_tasks: flag(self.leaked_tasks),
@@ -48,6 +61,12 @@ impl Search {
             preempt_everywhere: flag(self.preempt_everywhere),
             no_merge: flag(self.no_merge),
             once: flag(self.once),
+            order: self.order.clone(),
+            sleep_sets: flag(self.sleep_sets),
+            seed: self.seed,
+            samples: self.samples,
+            html: self.html.clone(),
+            regressions: self.regressions.clone(),
         }
     }
 }
@@ -64,6 +83,34 @@ mod tests {
         let search = merged(&Value::Null, &package, &["--limit-seconds".into(), "7".into()]).unwrap();
         assert_eq!((search.limit_seconds, search.leaked_tasks, search.unreceived), (Some(7.0), Some(true), Some(true)));
         assert_eq!(search.hooks.hook, ["a", "b"]);
+    }
+
+    #[test]
+    fn variables_are_settings() {
+        let variables = |name: &str| match name {
+            "WHIPPET_JOBS" => Some("3".into()),
+            "WHIPPET_FIRST_BUG" => Some("1".into()),
+            "WHIPPET_ONCE" => Some("0".into()),
+            _ => None,
+        };
+        let words = environment(variables).unwrap();
+        assert_eq!(words, ["--first-bug=true", "--once=false", "--workers=3"]);
+        assert!(arguments::search(&words).is_ok());
+        let error = environment(|name| (name == "WHIPPET_SEED").then(|| "x".into())).unwrap_err();
+        assert_eq!(error, "WHIPPET_SEED=x is not understood: expected a number");
+    }
+
+    /// Every setting is documented with its variable and is an option of the same name.
+    #[test]
+    fn every_setting_is_documented() {
+        let docs = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/command-line.md");
+        let docs = std::fs::read_to_string(docs).unwrap();
+        let all = given_settings(|_| Some("1".into()));
+        assert!(all.len() > 15, "{all:?}");
+        for (field, ..) in all {
+            let row = format!("`WHIPPET_{}` | `--{}`", field.to_uppercase(), field.replace('_', "-"));
+            assert!(docs.contains(&row), "this row is missing: {row}");
+        }
     }
 
     #[test]

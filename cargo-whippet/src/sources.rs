@@ -16,6 +16,9 @@ pub(crate) struct Layout {
     pub(crate) version: String,
     /// The package named tokio.
     pub(crate) tokio: PathBuf,
+    /// The package named parking_lot, and its version, which is higher than every version of the real one.
+    pub(crate) parking_lot: PathBuf,
+    pub(crate) parking_lot_version: String,
     /// The package that replaces `std` in hooked packages.
     pub(crate) std: PathBuf,
     /// The package that replaces `core` in hooked packages.
@@ -36,7 +39,15 @@ pub(crate) fn lay_out(directory: &Path) -> Result<Layout, String> {
         write(&done, "")?;
     }
     let part = |name: &str| root.join("shims").join(name);
-    Ok(Layout { key, version: version(), tokio: part("tokio"), std: part("std"), core: part("core") })
+    Ok(Layout {
+        key,
+        version: version("shims/tokio/Cargo.toml"),
+        tokio: part("tokio"),
+        parking_lot: part("parking_lot"),
+        parking_lot_version: version("shims/parking_lot/Cargo.toml"),
+        std: part("std"),
+        core: part("core"),
+    })
 }
 
 /// Returns the text of a file as it is written.
@@ -48,17 +59,37 @@ fn written(name: &str, text: &str) -> String {
     }
 }
 
+/// Features that users' packages often ask for, of packages that the shim depends on too. Cargo builds a package once with
+/// the features of all who depend on it, and everything above it anew if these change. So the shim asks for them itself,
+/// and is built once for packages with different dependencies.
+const COMMON_FEATURES: [(&str, &[&str]); 5] = [
+    ("libc", &["extra_traits"]),
+    ("serde", &["alloc", "derive", "rc"]),
+    ("serde_json", &["alloc", "raw_value"]),
+    ("smallvec", &["const_generics", "const_new", "union", "write"]),
+    ("syn", &["extra-traits", "fold", "full", "visit", "visit-mut"]),
+];
+
+/// Packages below those that the shim depends on, with the same purpose.
+const COMMON_PACKAGES: [(&str, &str); 2] = [("memchr", "2"), ("scopeguard", "1")];
+
 /// Returns the manifest of a package without its tests and examples, which are not embedded.
 fn package(text: &str) -> String {
     let mut manifest: DocumentMut = text.parse().expect("our manifest is correct");
+    if manifest["package"]["name"].as_str() == Some("whippet-model") {
+        for (name, version) in COMMON_PACKAGES {
+            manifest["dependencies"][name] = value(version);
+        }
+    }
     for table in ["test", "bench", "example", "dev-dependencies"] {
         manifest.remove(table);
     }
     manifest.to_string()
 }
 
-fn version() -> String {
-    let (_, text) = FILES.iter().find(|(name, _)| *name == "shims/tokio/Cargo.toml").expect("the shim is embedded");
+/// Returns the version in an embedded manifest.
+fn version(manifest: &str) -> String {
+    let (_, text) = FILES.iter().find(|(name, _)| *name == manifest).expect("the shims are embedded");
     let manifest: DocumentMut = text.parse().expect("our manifest is correct");
     manifest["package"]["version"].as_str().expect("it is a text").into()
 }
@@ -69,10 +100,27 @@ fn workspace(text: &str) -> String {
     let members = FILES.iter().filter_map(|(name, _)| name.strip_suffix("/Cargo.toml"));
     manifest["workspace"]["members"] = value(members.collect::<Array>());
     manifest["workspace"].as_table_mut().expect("it is a table").remove("exclude");
+    // A user's package may depend on `whippet` by a path. Cargo tells packages with paths apart by name and version alone.
+    let version = manifest["workspace"]["package"]["version"].as_str().expect("it is a text").to_string();
+    manifest["workspace"]["package"]["version"] = value(format!("{version}+shim"));
+    for (name, features) in COMMON_FEATURES {
+        let dependency = &mut manifest["workspace"]["dependencies"][name];
+        if let Some(version) = dependency.as_str().map(str::to_string) {
+            *dependency = value(toml_edit::InlineTable::from_iter([("version", version)]));
+        }
+        dependency["features"] = value(features.iter().copied().collect::<Array>());
+    }
     for other in ["patch", "profile"] {
         manifest.remove(other);
     }
     manifest.to_string()
+}
+
+/// Returns a number that identifies a text.
+pub(crate) fn hash_of(text: &str) -> u32 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish() as u32
 }
 
 pub(crate) fn write(file: &Path, text: &str) -> Result<(), String> {

@@ -1,37 +1,67 @@
 //! Runs tests, each in its own process, and reports the results.
 
 use crate::arguments::Test;
-use crate::build::{Binary, What};
+use crate::build::{Binary, Kept, What};
 use crate::memory::{self, User};
 use crate::process::{Ended, Place, Process};
 use crate::project::Project;
 use crate::watch::Watch;
-use std::collections::{BTreeMap, BTreeSet};
+use crate::{reports, running};
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::time::{Duration, Instant};
+use whippet_protocol::{Beyond, RegressionState, TestKind};
 use whippet_report::{Exit, grouped};
 
 /// The default number of random executions beside a search, if the tests use memory that the search does not see.
 const BESIDE: u64 = 1_000;
 
+/// The addition to the line of a test that has findings only on several threads.
+const SEVERAL_THREADS: &str = ", would fail on a multi-thread runtime";
+
+/// A test that has ended.
+pub(crate) struct Tested {
+    /// The name of its package.
+    pub(crate) package: String,
+    /// The source of its target, relative to the package.
+    pub(crate) source: String,
+    pub(crate) name: String,
+    pub(crate) ended: Ended,
+}
+
+impl Tested {
+    /// Returns the package and the source of the target, such as `bank tests/bank.rs`.
+    pub(crate) fn target(&self) -> String {
+        format!("{} {}", self.package, self.source)
+    }
+
+    /// Returns the findings that only a runtime with several threads can show, if the test's has one.
+    pub(crate) fn beyond(&self) -> Option<&Beyond> {
+        self.ended.reply.beyond.as_ref().filter(|_| self.ended.exit != Some(Exit::NoVerdict))
+    }
+
+    /// Returns `true` if every order of this test was explored.
+    fn is_covered(&self) -> bool {
+        self.ended.complete && self.ended.exit != Some(Exit::NoVerdict)
+    }
+}
+
+/// The results of a run.
 #[derive(Default)]
-struct Tally {
-    passed: usize,
-    failed: Vec<(String, String)>,
-    /// Tests that neither passed nor failed.
-    open: Vec<(String, String)>,
-    ignored: usize,
-    one_order: usize,
-    executions: u64,
+pub(crate) struct Tally {
+    pub(crate) tests: Vec<Tested>,
 }
 
 pub(crate) fn run(arguments: &Test) -> Result<Exit, String> {
+    if arguments.reports.json {
+        reports::take_stdout();
+    }
     let mut project = Project::open(&arguments.cargo, &arguments.own)?;
     let mut binaries = project.build(What::Tests)?;
     let roots: BTreeSet<String> = binaries.iter().map(|binary| binary.package.clone()).collect();
     let users = memory::users(&project.graph, &roots);
-    let clocks = memory::clocks(&project.graph, &roots);
+    let clocks = memory::clocks(&project.graph, &roots, project.has_tokio());
     project.notes.extend(clocks.iter().map(|clock| {
         format!("{clock} reads the real clock, but explored tests run in virtual time: use tokio::time::Instant")
     }));
@@ -39,6 +69,9 @@ pub(crate) fn run(arguments: &Test) -> Result<Exit, String> {
     for binary in &mut binaries {
         binary.search.random = binary.search.random.or(unseen.then_some(BESIDE));
     }
+    // From here on, nothing of the overlay is used: another run may build.
+    let kept = Kept::link(&mut binaries);
+    project.release();
     let place = Place::new(&project.home)?;
     let (start, mut tally) = (Instant::now(), Tally::default());
     let show = arguments.filter.iter().any(|word| ["--nocapture", "--no-capture"].contains(&word.as_str()));
@@ -46,15 +79,21 @@ pub(crate) fn run(arguments: &Test) -> Result<Exit, String> {
     let watch = Watch::new(&place);
     for binary in &binaries {
         let names = list(binary, &arguments.filter)?;
-        println!("\n     Exploring {}", binary.source);
-        println!("\nrunning {} test{}", names.len(), if names.len() == 1 { "" } else { "s" });
+        say!("\n     Exploring {} {}", binary.package_name, binary.source);
+        say!("\nrunning {} test{}", names.len(), if names.len() == 1 { "" } else { "s" });
         let jobs = binary.search.jobs.map_or_else(cores, |n| n as usize);
-        let process = |name: &str| Process { binary, name: name.into(), show, ignored, replay: None };
-        all(&names, jobs, &watch, &place, &process, |name, ended| tally.add(name, ended));
+        let process = |name: &str| Process { binary, name: name.into(), show, ignored, report: arguments.reports.json };
+        all(&names, jobs, &watch, &place, &process, |name, event| match event {
+            Event::Ended(ended) => tally.add(binary, name, *ended),
+            Event::Found(text) => say!("found in {name}, whose search goes on:\n{}\n", text.trim_end()),
+        });
     }
-    drop(watch);
+    drop((watch, kept));
     let random = binaries.iter().filter_map(|binary| binary.search.random).max().unwrap_or(0);
-    Ok(tally.report(&project, &users, random, start))
+    let notes = tally.notes(&project, &users, random);
+    let exit = tally.report(&notes, start);
+    reports::write(&arguments.reports, &tally, &notes, exit, start.elapsed(), &project.root)?;
+    Ok(exit)
 }
 
 fn cores() -> usize {
@@ -76,51 +115,62 @@ pub(crate) fn list(binary: &Binary, filter: &[String]) -> Result<Vec<String>, St
     Ok(text.lines().filter_map(|line| line.strip_suffix(": test")).map(Into::into).collect())
 }
 
-/// Runs tests, `jobs` at a time, and passes the results to `tell` in the order of `names`.
+/// A message about a test.
+enum Event {
+    Ended(Box<Ended>),
+    /// A finding of a search that goes on.
+    Found(String),
+}
+
+/// Runs tests, `jobs` at a time, and passes what happens to `tell` as soon as it does.
 fn all<'a>(
     names: &'a [String],
     jobs: usize,
     watch: &Watch,
     place: &Place,
     process: &(impl Fn(&str) -> Process<'a> + Sync),
-    mut tell: impl FnMut(&str, Ended),
+    mut tell: impl FnMut(&str, Event),
 ) {
     let (next, (done, results)) = (AtomicUsize::new(0), channel());
     std::thread::scope(|scope| {
         for _ in 0..jobs.min(names.len()) {
-            let (done, next): (Sender<(usize, Ended)>, _) = (done.clone(), &next);
+            let (done, next): (Sender<(usize, Event)>, _) = (done.clone(), &next);
             scope.spawn(move || {
                 while let Some((k, name)) =
                     Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|k| Some((k, names.get(k)?)))
                 {
-                    if done.send((k, process(name).run(place))).is_err() {
+                    // The receiver exists until all tests have ended.
+                    let found = |text| drop(done.send((k, Event::Found(text))));
+                    let ended = if running::is_stopped() {
+                        Ended::no_verdict("no verdict: not run, because of an interruption".into())
+                    } else {
+                        process(name).run(place, &found)
+                    };
+                    if done.send((k, Event::Ended(Box::new(ended)))).is_err() {
                         break;
                     }
                 }
             });
         }
         drop(done);
-        let (mut waiting, mut told) = (BTreeMap::new(), 0);
-        while told < names.len() {
+        loop {
             match results.recv_timeout(Duration::from_millis(200)) {
-                Ok((k, ended)) => drop(waiting.insert(k, ended)),
+                Ok((k, event)) => {
+                    watch.hide();
+                    tell(&names[k], event);
+                }
                 Err(RecvTimeoutError::Timeout) => watch.tick(),
                 Err(RecvTimeoutError::Disconnected) => break,
-            }
-            while let Some(ended) = waiting.remove(&told) {
-                watch.hide();
-                tell(&names[told], ended);
-                told += 1;
             }
         }
     });
 }
 
 impl Tally {
-    fn add(&mut self, name: &str, ended: Ended) {
+    /// Adds a result and shows it at once: what is found must not be lost if this process is killed.
+    fn add(&mut self, binary: &Binary, name: &str, ended: Ended) {
         let counted = match ended.executions {
             Some(executions) => {
-                self.executions += executions;
                 let s = if executions == 1 { "" } else { "s" };
                 format!(" ({} execution{s}, {:.2} s)", grouped(executions), ended.seconds)
             }
@@ -133,55 +183,88 @@ impl Tally {
             Some(Exit::Found) => "FAILED",
             Some(Exit::NoVerdict) => "NO VERDICT",
         };
-        println!("test {name} ... {word}{counted}");
-        self.one_order += usize::from(ended.one_order);
-        match ended.exit {
-            None => self.ignored += 1,
-            Some(Exit::Holds) => self.passed += 1,
-            Some(Exit::Found) => self.failed.push((name.into(), ended.text)),
-            Some(Exit::NoVerdict) => self.open.push((name.into(), ended.text)),
+        let beyond = ended.reply.beyond.as_ref().filter(|_| ended.exit != Some(Exit::NoVerdict));
+        say!("test {name} ... {word}{counted}{}", if beyond.is_some() { SEVERAL_THREADS } else { "" });
+        for kept in ended.reply.regressions.iter().filter(|kept| kept.state != RegressionState::Fails) {
+            say!("  regression {kept}");
         }
+        for warning in ended.reply.warnings.iter().filter(|_| ended.exit == Some(Exit::Holds)) {
+            say!("  warning: {}", warning.headline());
+        }
+        if let Some(page) = ended.reply.page.as_ref().filter(|_| ended.exit == Some(Exit::Holds)) {
+            say!("  look at it: {}", page.display());
+        }
+        let tested =
+            Tested { package: binary.package_name.clone(), source: binary.source.clone(), name: name.into(), ended };
+        if [Some(Exit::Found), Some(Exit::NoVerdict)].contains(&tested.ended.exit) {
+            say!("\n---- {}: {name} ----\n{}\n", tested.target(), tested.ended.text.trim_end());
+        }
+        if let Some(beyond) = tested.beyond() {
+            say!("\n---- {}: {name}{SEVERAL_THREADS} ----\n{}\n", tested.target(), beyond.text.trim_end());
+        }
+        self.tests.push(tested);
     }
 
-    fn report(self, project: &Project, users: &[User], random: u64, start: Instant) -> Exit {
-        for (title, list) in [("failures", &self.failed), ("no verdict", &self.open)] {
-            if !list.is_empty() {
-                println!("\n{title}:");
-            }
-            for (name, text) in list {
-                println!("\n---- {name} ----\n{}", text.trim_end());
-            }
+    fn with(&self, exit: Option<Exit>) -> impl Iterator<Item = &Tested> {
+        self.tests.iter().filter(move |test| test.ended.exit == exit)
+    }
+
+    /// Returns the notes about the whole run.
+    fn notes(&self, project: &Project, users: &[User], random: u64) -> Vec<String> {
+        let mut notes = Vec::new();
+        let tokio = |test: &&Tested| test.ended.reply.kind != TestKind::Native;
+        let explored = self.tests.iter().filter(tokio).filter(|test| test.ended.executions.is_some()).count();
+        let covered = self.tests.iter().filter(tokio).filter(|test| test.is_covered()).count();
+        if project.has_tokio() {
+            notes.extend(memory::note(users, &project.hooked, random, (covered, explored)));
         }
-        println!();
-        if let Some(text) = memory::note(users, &project.hooked, random).filter(|_| self.executions > 0) {
-            println!("{text}\n");
+        notes.extend(project.notes.iter().map(|note| format!("note: {note}")));
+        let one_order = self.tests.iter().filter(|test| test.ended.one_order).count();
+        if one_order > 0 {
+            notes.push(format!(
+                "note: {} ran in one order only: the body of `block_on` or of a main function cannot be called again",
+                if one_order == 1 { "a test".into() } else { format!("{one_order} tests") }
+            ));
         }
-        for note in &project.notes {
-            println!("note: {note}\n");
-        }
-        if self.one_order > 0 {
-            println!(
-                "note: {} ran in one order only: the body of `block_on` or of a main function cannot be called again\n",
-                if self.one_order == 1 { "a test".into() } else { format!("{} tests", self.one_order) }
-            );
-        }
-        let exit = match (self.failed.len(), self.open.len()) {
-            (0, 0) => Exit::Holds,
-            (0, _) => Exit::NoVerdict,
-            _ => Exit::Found,
+        let doubtful = |doubt: &str| -> Vec<&str> {
+            let has = |test: &&Tested| test.ended.reply.doubts.iter().any(|other| other == doubt);
+            self.tests.iter().filter(has).map(|test| test.name.as_str()).collect()
         };
-        let result = match exit {
-            Exit::Holds => "ok",
-            Exit::Found => "FAILED",
-            Exit::NoVerdict => "NO VERDICT",
+        let doubts: BTreeSet<&String> = self.tests.iter().flat_map(|test| &test.ended.reply.doubts).collect();
+        notes.extend(doubts.into_iter().map(|doubt| format!("warning: {doubt}: {}", doubtful(doubt).join(", "))));
+        notes
+    }
+
+    pub(crate) fn report(&self, notes: &[String], start: Instant) -> Exit {
+        for (title, exit) in [("failures", Exit::Found), ("no verdict", Exit::NoVerdict)] {
+            let mut tests: Vec<String> =
+                self.with(Some(exit)).map(|test| format!("    {}: {}", test.target(), test.name)).collect();
+            tests.sort();
+            if !tests.is_empty() {
+                say!("\n{title}:\n{}", tests.join("\n"));
+            }
+        }
+        let several = self.tests.iter().filter(|test| test.beyond().is_some());
+        let mut several: Vec<String> = several.map(|test| format!("    {}: {}", test.target(), test.name)).collect();
+        several.sort();
+        if !several.is_empty() {
+            say!("\nwould fail on a multi-thread runtime:\n{}", several.join("\n"));
+        }
+        say!("");
+        for note in notes {
+            say!("{note}\n");
+        }
+        let (failed, open) = (self.with(Some(Exit::Found)).count(), self.with(Some(Exit::NoVerdict)).count());
+        let (exit, result) = match (failed, open) {
+            (0, 0) => (Exit::Holds, "ok"),
+            (0, _) => (Exit::NoVerdict, "NO VERDICT"),
+            _ => (Exit::Found, "FAILED"),
         };
-        println!(
-            "test result: {result}. {} passed; {} failed; {} without a verdict; {} ignored; {} executions; finished in {:.2}s\n",
-            self.passed,
-            self.failed.len(),
-            self.open.len(),
-            self.ignored,
-            grouped(self.executions),
+        say!(
+            "test result: {result}. {} passed; {failed} failed; {open} without a verdict; {} ignored; {} executions; finished in {:.2}s\n",
+            self.with(Some(Exit::Holds)).count(),
+            self.with(None).count(),
+            grouped(self.tests.iter().filter_map(|test| test.ended.executions).sum()),
             start.elapsed().as_secs_f64()
         );
         exit

@@ -22,6 +22,21 @@ test("each event is a row, and a repetition is folded after its first round", ()
   assert.deepEqual(L.rows(trace(events), new Set(), (e) => e === events[3]), [{ event: 3 }]);
 });
 
+test("runs of events that the finding does not depend on are folded", () => {
+  const t = trace([event(0), event(1), event(1, [1]), event(0, [0]), event(2), event(0, [3])]);
+  const runs = L.asides(t, [5]);
+  assert.deepEqual(runs, [{ first: 1, last: 2 }], "one event alone is not folded");
+  assert.deepEqual(L.rows(t, new Set(), undefined, runs).map((row) => row.event ?? row.fold), [0, "aside0", 3, 4, 5]);
+  assert.equal(L.rows(t, new Set(["aside0"]), undefined, runs).length, 6);
+  assert.deepEqual(L.asides(t, []), [], "without an event that shows the finding, nothing is folded");
+  assert.deepEqual(L.asides(t, [2, 5]), [], "several events may show it");
+});
+
+test("the type of an event is that of its message, or else its kind", () => {
+  assert.equal(L.type(event(0, [], { message: { type: "Take", text: "Take(4)" } })), "Take");
+  assert.equal(L.type(event(0, [], { message: { text: "4" } })), "step");
+});
+
 test("lanes are in the order of first appearance; a sender without an event has one", () => {
   const t = trace([event(2, [], { from: 1 }), event(0)]);
   assert.deepEqual(L.lanes(t, L.rows(t)), { lane: [2, 0, 1], count: 3 });
@@ -78,4 +93,29 @@ test("a search looks at actors, messages and effects, and wants every word", () 
   assert.deepEqual(L.matches(t, "take(4)"), [0, 1]);
   assert.deepEqual(L.matches(t, "take sends"), [1]);
   assert.deepEqual(L.matches(t, "  "), []);
+});
+
+test("a tree keeps forks and ends; an end has a row of its own, a fork is between its ends", () => {
+  const node = (parent, end = null) => ({ parent, text: "acts", end });
+  // 0-1 is a chain that forks into 2-3 and 4.
+  const { items, rows, columns } = L.tree([node(null), node(0), node(1), node(2, "passes"), node(1, "panic")]);
+  assert.deepEqual(items, [
+    { id: 1, parent: -1, column: 0, row: 0.5, end: null },
+    { id: 3, parent: 0, column: 1, row: 0, end: "passes" },
+    { id: 4, parent: 0, column: 1, row: 1, end: "panic" },
+  ]);
+  assert.deepEqual([rows, columns], [2, 2]);
+  const two = L.tree([node(null, "passes"), node(null, "passes")]);
+  assert.deepEqual(two.items.map(({ id, parent }) => [id, parent]), [[null, -1], [0, 0], [1, 0]], "the start is a fork");
+  assert.deepEqual(L.tree([]), { items: [], rows: 0, columns: 1 });
+  const long = Array.from({ length: 50000 }, (_, k) => node(k === 0 ? null : k - 1, k === 49999 ? "passes" : null));
+  assert.equal(L.tree(long).items.length, 1);
+});
+
+test("an event is below all its causes, and beside those with neighbouring causes", () => {
+  const events = [[], [], [1], [0], [2, 3]].map((causes) => ({ causes }));
+  const { places, layers, widest } = L.layers(events);
+  assert.deepEqual(places.map(({ layer }) => layer), [0, 0, 1, 1, 2]);
+  assert.deepEqual(places.map(({ place }) => place), [0, 1, 1, 0, 0]);
+  assert.deepEqual([layers, widest], [3, 2]);
 });

@@ -13,5 +13,6 @@ if ! command -v chromium >/dev/null; then
     fi
 fi
 [ -d node_modules ] && [ node_modules -nt package-lock.json ] || npm ci --silent --no-audit --no-fund
-(cd ../.. && cargo build --quiet -p whippet-cli && cargo build --quiet -p whippet --example inventory)
+(cd ../.. && cargo build --quiet -p whippet-cli -p whippet-pages && cargo build --quiet -p whippet --example inventory)
+"${CARGO_TARGET_DIR:-../../target}"/debug/whippet-pages time
 node --test --test-reporter=spec .

@@ -1,10 +1,46 @@
-//! Descriptions of the problems of an execution.
+//! The end of an execution: how it came about, and descriptions of its problems.
 
 use crate::execution::{Execution, NONE};
-use crate::object::place_text;
+use crate::object::{Action, place_text};
 use crate::task;
-use crate::waiting::Wait;
-use whippet_model::{FindingKind, Name, Problem, WaitFor};
+use crate::waiting::{Wait, WaitTarget};
+use whippet_model::{ActorState, EventKind, FindingKind, Name, Problem, WaitFor};
+
+/// The state of an execution that ends, or has to.
+#[derive(Debug, Default)]
+pub(crate) struct Ending {
+    /// `true` if the test's body is done.
+    pub(crate) main_done: bool,
+    /// `true` if a task has panicked.
+    pub(crate) panicked: bool,
+    /// An operation that is not modelled.
+    pub(crate) misuse: Option<String>,
+    /// `true` if a branch of a select or join has acted although a branch that was polled before it was ready. No
+    /// runtime does that; the execution is abandoned before user code observes it.
+    pub(crate) impossible: bool,
+}
+
+/// Messages that were sent and not yet received.
+#[derive(Debug)]
+pub(crate) struct Untaken {
+    /// `true` if they are reported.
+    pub(crate) keeps: bool,
+    pub(crate) sent: Vec<Sent>,
+}
+
+/// A message that was sent and not yet received.
+#[derive(Debug)]
+pub(crate) struct Sent {
+    pub(crate) item: Name,
+    pub(crate) action: Action,
+    pub(crate) step: u32,
+}
+
+impl Untaken {
+    pub(crate) fn new(keeps: bool) -> Untaken {
+        Untaken { keeps, sent: Vec::new() }
+    }
+}
 
 /// Returns the problem for a panic of a task.
 pub(crate) fn panic_problem(message: String, place: Option<String>, step: u32) -> Problem {
@@ -13,30 +49,39 @@ pub(crate) fn panic_problem(message: String, place: Option<String>, step: u32) -
     let kind = if assertion { FindingKind::Assertion } else { FindingKind::Panic };
     // A panic before the first step happens in every execution.
     let steps = Some(step).filter(|&step| step != NONE).map(|step| step as usize).into_iter().collect();
-    Problem { kind, message, place, key, steps, warning: false, waits: Vec::new() }
+    Problem::new(kind, message, key).with_place(place).with_steps(steps)
 }
 
 /// Reports messages that were sent and never received, one problem for each sending place.
 pub(crate) fn untaken(x: &Execution, out: &mut Vec<Problem>) {
-    for (k, sent) in x.untaken.iter().enumerate() {
-        if x.untaken[..k].iter().any(|other| other.action.place == sent.action.place) {
+    for (k, sent) in x.untaken.sent.iter().enumerate() {
+        if x.untaken.sent[..k].iter().any(|other| other.action.place == sent.action.place) {
             continue;
         }
         let text = place_text(sent.action.place);
         let key = text.bytes().fold(Name::ROOT.mixed(0x5E17), |name, byte| name.mixed(u64::from(byte)));
         let object = sent.action.object.map_or_else(String::new, |object| format!(" to {object}"));
-        let message = format!("a message sent{object} is never taken");
+        let message = format!("a message sent{object} is never received");
         let steps = vec![sent.step as usize];
-        out.push(Problem {
-            kind: FindingKind::Undeliverable,
-            message,
-            place: Some(text),
-            key,
-            steps,
-            warning: false,
-            waits: Vec::new(),
-        });
+        out.push(Problem::new(FindingKind::Undeliverable, message, key).with_place(Some(text)).with_steps(steps));
     }
+}
+
+/// Describes one wait, and adds the labels of the tasks that would have to act first, if they are known.
+fn wait_text(x: &Execution, wait: &Wait, blockers: &mut Vec<String>) -> String {
+    let mut numbers = Vec::new();
+    if let WaitTarget::Object(source, key) = &wait.on {
+        source.blockers(*key, &mut numbers);
+    }
+    numbers.dedup();
+    let tasks = numbers.into_iter().filter_map(|number| x.tasks.get(number as usize));
+    let labels: Vec<String> = tasks.map(|task| task.label.to_string()).collect();
+    let mut text = format!("{} ({})", wait.action.while_waiting(), place_text(wait.action.place));
+    if wait.action.event_kind() == EventKind::Lock && !labels.is_empty() {
+        text += &format!(", held by {}", labels.join(" and "));
+    }
+    blockers.extend(labels);
+    text
 }
 
 /// Returns the problem for blocked tasks, with their waits and locations.
@@ -46,21 +91,37 @@ pub(crate) fn stuck(x: &Execution, tasks: &[&task::Task], kind: FindingKind, wha
     let mut told = Vec::new();
     for task in tasks {
         let mut waits: Vec<&Wait> = task.live_waits().collect();
-        waits.sort_by_key(|wait| wait.order);
-        let words: Vec<String> =
-            waits.iter().map(|wait| format!("{} ({})", wait.action, place_text(wait.action.place))).collect();
-        let words = if words.is_empty() { "a wake that never comes".into() } else { words.join(", or ") };
-        message += &format!("\n  {} waits: {words}", task.label);
-        told.push(WaitFor { actor: task.label.to_string(), text: format!("waits: {words}"), on: Vec::new() });
+        waits.sort_by_key(|wait| wait.polled.order);
+        let mut blockers = Vec::new();
+        let words: Vec<String> = waits.iter().map(|wait| wait_text(x, wait, &mut blockers)).collect();
+        let words = if words.is_empty() { "waiting for a wake that never comes".into() } else { words.join(", or ") };
+        message += &format!("\n  {} is blocked {words}", task.label);
+        told.push(WaitFor { actor: task.label.to_string(), text: format!("is blocked {words}"), on: blockers });
         for wait in waits {
             key = key.mixed(u64::from(wait.action.place.line()));
         }
         key = key.mixed(u64::from(task.place.line()));
     }
-    let steps = x.tasks.iter().flat_map(|task| &task.after).map(|&step| step as usize);
+    let steps = x.tasks.iter().flat_map(|task| &task.past.after).map(|&step| step as usize);
     let place = tasks.first().and_then(|task| task.live_waits().next()).map(|wait| place_text(wait.action.place));
     let mut steps: Vec<usize> = steps.collect();
     steps.sort_unstable();
     steps.dedup();
-    Problem { kind, message, place, key, steps, warning: false, waits: told }
+    Problem::new(kind, message, key).with_place(place).with_steps(steps).with_waits(told)
+}
+
+/// Returns the state of every task: what it waits for, or that it has ended.
+pub(crate) fn task_states(x: &Execution) -> Vec<ActorState> {
+    let state = |task: &task::Task| {
+        let mut waits: Vec<&Wait> = task.live_waits().collect();
+        waits.sort_by_key(|wait| wait.polled.order);
+        let words: Vec<String> = waits.iter().map(|wait| wait_text(x, wait, &mut Vec::new())).collect();
+        let status = match task.state {
+            task::State::Done => Some("has ended".to_owned()),
+            _ if words.is_empty() => None,
+            _ => Some(format!("is suspended {}", words.join(", or "))),
+        };
+        ActorState { actor: task.label.to_string(), status, ..ActorState::default() }
+    };
+    x.tasks.iter().map(|task| state(task)).collect()
 }

@@ -5,7 +5,7 @@
 //! * Two sends to one queue can be reversed: either can come first, with the same footprint.
 //! * A task that waits for several objects and is resumed by one of them cannot act without the step that made this
 //!   one ready, unless another step that may come before makes this or another of the objects ready. A ready object
-//!   stays ready until the task that waits for it continues: see [`crate::Source::ready`].
+//!   stays ready until the task that waits for it continues: see [`crate::Readiness::ready`].
 
 use crate::record::Record;
 use std::ops::Range;

@@ -1,8 +1,8 @@
 //! A machine for async tasks.
 //!
 //! Shims for async libraries are written on top of this crate: they report each [`event`] with its footprint, and the
-//! objects that a future waits for ([`Leaf`], [`Source`]). Tasks are then explored like any other program, by
-//! [`Tasks::explore`].
+//! objects that a future waits for ([`Waiter`], [`Readiness`]). Tasks are then explored like any other program, by
+//! [`TaskProgram::explore`].
 //!
 //! A step of a task is one event and all the code up to the next one. The events and their footprints:
 //!
@@ -22,7 +22,7 @@
 //!   closing, the beginning of a select. A task that a merged event resumes continues at once, in the step that made
 //!   this possible, and its next operation happens after that step and its own last one. If other tasks have
 //!   conflicting touches and no cause orders them, which is learnt, the operation is an event of its own; with
-//!   [`Settings::every_event`] it always is. `asides.rs` shows why this is sufficient.
+//!   [`Settings::every_event`] it always is. `merging.rs` shows why this is sufficient.
 //! * A receive happens after the step that made its item ready. If the task waits for several objects and another one
 //!   may be ready first, the receive is an event in a race with that step: without it, another object might have
 //!   resumed the task. The objects that are awaited in this way are learnt while the program runs.
@@ -30,50 +30,70 @@
 //! * A select or join with branches that act, or complete, as soon as they are polled, which is also learnt, begins
 //!   with a step of its own. That step reads the objects that are polled before these branches.
 
-mod asides;
 mod channel;
 mod clock;
+mod current;
+mod drive;
 mod ending;
 mod events;
 mod execution;
+mod foreign_threads;
 mod foresight;
-mod gate;
 mod grant;
-mod groups;
+mod hand_polls;
+mod leaving;
 mod life;
 mod local;
 mod machine;
+mod merging;
+mod names;
 mod object;
+mod one_thread;
 mod order;
 mod panics;
+mod passing;
+mod per_execution;
 mod permits;
+mod points;
+mod polls;
 mod program;
+mod readiness;
 mod record;
-mod renewed;
+mod refinements;
 mod selects;
+mod semaphore;
 mod stack;
-mod strays;
+mod stalls;
+mod stepping;
 mod task;
+mod task_local;
+mod tasks;
 mod time;
+mod timers;
 mod waiting;
 mod waker;
 
-pub use asides::newest;
 pub use channel::{Asking, Handles, Placed, Queue, Refused};
+pub use drive::{block_on_here, wait_here};
 pub use events::{
-    appends, before_this, choose, contributes, enables, enables_aside, event, execution_id, has_asked, is_learnt,
-    is_live, is_over, learn, new_item, quiet_event, read, recalls, sent, stands_out, taken, tell, this_step, write,
+    appends, before_this, choose, contributes, enables, enables_merged, event, execution_id, has_asked, is_learnt,
+    is_live, is_over, learn, mergeable_event, needs_own_event, new_item, read, recalls, sent, taken, tell, this_step,
+    write,
 };
 pub use execution::{Steps, misuse};
-pub use gate::{Acquiring, Gate, Shut};
+pub use hand_polls::wake_polled;
 pub use life::{End, Ends, Exit, Leaves, spawn};
 pub use local::Local;
 pub use machine::TaskMachine;
+pub use merging::newest;
 pub use object::{Action, Object, Part, Place, is_foreign};
+pub use per_execution::{Once, PerExecution};
 pub use permits::{Asked, Permits};
-pub use program::{Settings, Tasks};
-pub use renewed::{Once, Renewed};
+pub use points::{Merge, Point, Row, table};
+pub use program::{Settings, TaskProgram};
 pub use selects::{Around, Composite, InBranch, Inside, Round, begins, is_in_branch, is_repeated, new_select};
-pub use task::{THREAD, block_on_here, holds, pop_local, push_local, task_name, wait_here, with_local};
+pub use semaphore::{Acquiring, Closed, SemaphoreCore};
+pub use task::{THREAD, holds, task_name};
+pub use task_local::{pop_local, push_local, with_local};
 pub use time::{advance, now, pause, resume};
-pub use waiting::{Leaf, On, Ready, Source, Unseen};
+pub use waiting::{Readiness, Ready, UnobservedWait, WaitTarget, Waiter};

@@ -1,12 +1,14 @@
 //! The future, the exit and the output of a task, in one allocation that the task shares with its joiners.
 
+use crate::current::with_current;
 use crate::events;
 use crate::execution::{self, NONE, Steps};
 use crate::local::Local;
 use crate::object::{Action, Object, Part, Place};
 use crate::panics::Caught;
+use crate::points::Point;
 use crate::task::State;
-use crate::waiting::{Ready, Source, Unseen};
+use crate::waiting::{Readiness, Ready, UnobservedWait};
 use smallvec::SmallVec;
 use std::any::Any;
 use std::cell::UnsafeCell;
@@ -108,24 +110,31 @@ impl End {
         if !events::is_live() {
             return;
         }
-        events::event(Action::new("aborts", self.object, place));
-        let Some(x) = execution::current().filter(|x| x.id == self.state.made_in() && !x.muted) else { return };
-        if x.learnt.mark(&x.groups, self.name) {
-            x.grew = true;
+        events::event(Action::new(Point::Aborts, self.object, place));
+        if events::is_over() || events::execution_id() != self.state.made_in() {
+            return;
         }
         let abort = self.name.mixed(Part::Abort as u64);
         events::write(abort);
         events::enables(abort, abort.mixed(1));
-        let step = x.step;
-        let task = &mut x.tasks[self.number as usize];
-        if !matches!(task.state, State::Done) {
-            task.aborted.get_or_insert(step);
-        }
+        with_current(|x| {
+            let (is_new, step, at) = (x.mark(self.name), x.step, self.number as usize);
+            if matches!(x.tasks[at].state, State::Done) {
+                return;
+            }
+            x.tasks[at].interrupts.aborted.get_or_insert(step);
+            // It was not known that the task is aborted, so it was blocked without a check of its waits. One that is
+            // ready might have been ready at once, and then the poll is not over.
+            let is_ready = x.tasks[at].live_waits().any(|wait| x.finds_ready(&wait.on));
+            if is_new && is_ready && matches!(x.tasks[at].state, State::Blocked) {
+                x.tasks[at].state = State::Looking { first: true };
+            }
+        });
     }
 }
 
 /// The view of a task for its joiners.
-pub trait Ends: Source {
+pub trait Ends: Readiness {
     /// Returns its end.
     fn end(&self) -> &End;
 }
@@ -181,7 +190,7 @@ impl<F: Future> Future for Stage<F> {
     }
 }
 
-impl<F: Future> Source for Life<F> {
+impl<F: Future> Readiness for Life<F> {
     fn ready(&self, _: u64) -> Option<Ready> {
         self.end.state.with(|s| s.over.then(|| Ready { since: s.step, item: self.end.object.part(Part::Item) }))
     }
@@ -190,8 +199,12 @@ impl<F: Future> Source for Life<F> {
         out.push(self.end.object.part(Part::Tail));
     }
 
-    fn unseen(&self, _: u64) -> Option<Unseen> {
-        Some(Unseen { watched: self.end.object.part(Part::Tail), freed: None })
+    fn unobserved(&self, _: u64) -> Option<UnobservedWait> {
+        Some(UnobservedWait { watched: self.end.object.part(Part::Tail), freed: None })
+    }
+
+    fn blockers(&self, _: u64, out: &mut Vec<u32>) {
+        out.push(self.end.number);
     }
 
     fn causes(&self, _: u64, out: &mut Vec<u32>) {

@@ -43,7 +43,7 @@ impl<T> Local<T> {
     #[track_caller]
     pub fn with<R>(&self, work: impl FnOnce(&mut T) -> R) -> R {
         if !self.is_mine() {
-            crate::strays::refuse(self.made_in);
+            crate::foreign_threads::refuse(self.made_in);
         }
         assert!(!self.busy.replace(true), "internal error: the state of a shim is accessed again while it is in use");
         // SAFETY: only the owning thread gets here, and `busy` ensures that it does so once at a time.

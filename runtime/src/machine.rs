@@ -8,21 +8,31 @@
 //!
 //! Events are dependent if their footprints conflict; the crate's documentation lists the touches.
 
-use crate::asides::{Extent, Happened, Lesson, Touched, compare};
-use crate::ending::{panic_problem, stuck, untaken};
-use crate::execution::{Execution, IDLE, NONE, enter};
+use crate::current::Live;
+use crate::ending::{panic_problem, stuck, task_states, untaken};
+use crate::execution::Execution;
 use crate::foresight::Foresight;
-use crate::grant::{ask_again, fire_amid, grant, is_enabled, next_to_pass, refresh, wake_granted};
+use crate::grant::is_enabled;
+use crate::leaving::leave;
+use crate::merging::{Extent, Happened, Lesson, Touched, compare};
 use crate::object::{Action, Place, is_glue, place_text};
+use crate::one_thread::Trace;
 use crate::panics::quietly;
 use crate::program::Shared;
+use crate::record::Noting;
+use crate::refinements::Refinements;
+use crate::stalls::Stalls;
+use crate::stepping::{run_on, take};
 use crate::task::{self, Label, State};
+use crate::timers::refresh;
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::Duration;
 use whippet_model::{
-    ActorNo, Branch, Branches, Choice, Clocks, Dependence, Executed, Explain, FindingKind, Machine, MachineError, Name,
-    Pending, Problem, Profile, Reversal, Step, StepDescription, Touch, capabilities,
+    Access, ActorNo, ActorState, Branch, Branches, Choice, Clocks, Completion, Dependence, Executed, Explain,
+    FindingKind, Machine, MachineError, Name, Pending, Problem, Profile, Reversal, Stall, States, Step,
+    StepDescription, Threads, Touch, TraceTouch, capabilities,
 };
 
 /// The record of a step.
@@ -43,7 +53,7 @@ struct Taken {
 struct Kept {
     touches: u32,
     causes: u32,
-    asides: Extent,
+    merged: Extent,
     told: u32,
     ended: u32,
     tasks: u32,
@@ -62,9 +72,9 @@ struct Known {
 pub struct TaskMachine {
     profile: Profile,
     shared: Arc<Shared>,
-    live: Option<Box<Execution>>,
+    live: Option<Box<Live>>,
     /// The memory of the previous execution, for reuse.
-    spare: Option<Box<Execution>>,
+    spare: Option<Box<Live>>,
     /// The number of steps that the live execution has taken.
     live_depth: usize,
     /// The current depth.
@@ -77,22 +87,31 @@ pub struct TaskMachine {
     told: Vec<(u32, Action)>,
     ended: Vec<u32>,
     foresight: Foresight,
+    stalls: Stalls,
     tasks: Vec<Known>,
     /// The enabled choices of each depth that was queried, concatenated; `enabled_from` has the start of each depth.
     enabled: Vec<Choice>,
     enabled_from: Vec<usize>,
     problems: usize,
-    groups: Arc<crate::groups::Groups>,
+    refinements: Arc<Refinements>,
     executions: u64,
     grew: bool,
+    /// The operations of the newest execution that is complete and has a problem.
+    trace: Option<Trace>,
 }
 
 impl TaskMachine {
     pub(crate) fn new(shared: Arc<Shared>) -> Result<TaskMachine, MachineError> {
+        let refinements = shared.learnt.snapshot();
+        TaskMachine::with(shared, refinements, false)
+    }
+
+    /// Creates a machine with these refinements; `logs` if it is to log the operations of its only execution.
+    fn with(shared: Arc<Shared>, refinements: Refinements, logs: bool) -> Result<TaskMachine, MachineError> {
         let branches = Branches::Discovered { same_footprint: false };
         let mut machine = TaskMachine {
-            profile: Profile { one_choice_per_thread: true, ..Profile::new(Dependence::Footprints, branches) },
-            groups: Arc::new(shared.learnt.snapshot()),
+            profile: Profile::new(Dependence::Footprints, branches).with_one_choice_per_thread(true),
+            refinements: Arc::new(refinements),
             shared,
             live: None,
             spare: None,
@@ -104,81 +123,72 @@ impl TaskMachine {
             told: Vec::new(),
             ended: Vec::new(),
             foresight: Foresight::default(),
+            stalls: Stalls::default(),
             tasks: Vec::new(),
             enabled: Vec::new(),
             enabled_from: Vec::new(),
             problems: 0,
             executions: 0,
             grew: false,
+            trace: None,
         };
-        machine.begin()?;
-        let x = machine.live.as_ref().expect("it has begun");
-        machine.tasks = x.tasks.iter().map(|task| known(task)).collect();
-        machine.compare_asides(Extent::default());
+        machine.begin(logs)?;
+        let tasks = machine.x().tasks.iter().map(|task| known(task)).collect();
+        machine.tasks = tasks;
+        machine.compare_merged(Extent::default());
         Ok(machine)
     }
 
     /// Starts a new execution.
-    fn begin(&mut self) -> Result<(), MachineError> {
+    fn begin(&mut self, logs: bool) -> Result<(), MachineError> {
         self.clear();
         self.executions += 1;
         let id = self.shared.next_id();
-        let new = || Box::new(Execution::new(self.groups.clone(), self.shared.learnt.clone()));
-        let mut x = self.spare.take().unwrap_or_else(new);
+        let new = || {
+            let settings = &self.shared.settings;
+            let every_event = settings.deep || settings.every_event;
+            let (refinements, shared) = (self.refinements.clone(), self.shared.learnt.clone());
+            Box::new(Live::new(refinements, shared, settings.deep, every_event, settings.untaken))
+        };
+        let mut live = self.spare.take().unwrap_or_else(new);
+        let x = live.get_mut();
         x.renew(id);
-        x.clock.paused = self.shared.settings.paused;
-        x.deep = self.shared.settings.deep;
-        x.every_event = x.deep || self.shared.settings.every_event;
-        x.keeps_untaken = self.shared.settings.untaken;
-        x.record.begin(Name::ROOT, Branch::FIRST, self.executions > 1);
-        let at: *mut Execution = &raw mut *x;
+        x.log = logs.then(Box::default);
+        (x.clock.paused, x.clock.stall) = (self.shared.settings.paused, self.shared.settings.stall);
+        let noting = if self.executions > 1 { Noting::Replayed } else { Noting::Recorded };
+        x.record.begin(Name::ROOT, Branch::FIRST, noting);
         quietly(|| {
-            enter(at, || {
+            live.enter(|| {
                 (self.shared.body)();
-                run_on(at);
+                run_on(&live);
             });
         });
-        self.live = Some(x);
+        self.live = Some(live);
         self.live_depth = 0;
         self.check_misuse()
     }
 
-    fn check_misuse(&self) -> Result<(), MachineError> {
-        let x = self.live.as_ref().expect("it has begun");
-        match &x.misuse {
+    /// Returns the live execution.
+    #[inline]
+    fn x(&mut self) -> &mut Execution {
+        self.live.as_mut().expect("internal error: no execution has begun").get_mut()
+    }
+
+    fn check_misuse(&mut self) -> Result<(), MachineError> {
+        let x = self.x();
+        match &x.ending.misuse {
             Some(text) => Err(MachineError::Misuse(text.clone())),
-            None if x.impossible => Err(MachineError::Refined),
+            None if x.ending.impossible => Err(MachineError::Refined),
             None => Ok(()),
         }
     }
 
-    /// Clears the live execution away: every task runs to its next wait without events, and is dropped.
+    /// Clears the live execution away.
     fn clear(&mut self) {
-        let Some(mut x) = self.live.take() else { return };
-        self.grew |= x.grew;
-        x.muted = true;
-        let at: *mut Execution = &raw mut *x;
-        quietly(|| {
-            enter(at, || {
-                // SAFETY: `x` lives until the end of this function, and is used only through `at` meanwhile. Each borrow
-                // below ends before a task runs or a destructor of the user is called.
-                while let Some(number) = task::next_to_clear(unsafe { &(*at).tasks }) {
-                    task::resume(at, number as u32);
-                    // SAFETY: as above.
-                    unsafe { (&mut (*at).tasks)[number].state = State::Done };
-                }
-                // Tasks may hold the last handles of user objects, whose destructors may access the execution:
-                // nothing of it may be borrowed while these run.
-                // SAFETY: as above.
-                let mut tasks = unsafe { std::mem::take(&mut (*at).tasks) };
-                tasks.iter_mut().for_each(|task| task.clear());
-                // SAFETY: as above.
-                unsafe { (*at).spare_tasks.append(&mut tasks) };
-                let late = unsafe { std::mem::replace(&mut (*at).tasks, tasks) };
-                drop(late);
-            });
-        });
-        self.spare = Some(x);
+        let Some(mut live) = self.live.take() else { return };
+        self.grew |= live.get_mut().learning.grew;
+        leave(&mut live, self.live_depth as u32, self.shared.settings.timers);
+        self.spare = Some(live);
     }
 
     /// Brings the live execution to the current depth.
@@ -192,14 +202,15 @@ impl TaskMachine {
     #[inline(never)]
     fn run_again(&mut self) -> Result<(), MachineError> {
         self.leave();
-        self.begin()?;
+        self.begin(false)?;
         for at in 0..self.steps.len() {
             let choice = self.steps[at].choice;
-            if self.live.as_ref().expect("it has begun").tasks.len() <= choice.what.0 as usize {
+            if self.x().tasks.len() <= choice.what.0 as usize {
                 return Err(differs(at, &self.steps[at].action));
             }
-            self.take(choice, true)?;
-            let (before, now) = (&self.steps[at], &self.live.as_ref().expect("it runs").record);
+            self.take(choice, Noting::Replayed)?;
+            let now = &self.live.as_mut().expect("it runs").get_mut().record;
+            let before = &self.steps[at];
             if now.event != before.event || !now.action().is_like(&before.action) {
                 return Err(differs(at, &before.action));
             }
@@ -212,10 +223,11 @@ impl TaskMachine {
         let Some(first) = self.steps.get(self.depth) else { return };
         let before = first.before;
         self.foresight.truncate(self.depth);
+        self.stalls.truncate(self.depth);
         self.touches.truncate(before.touches as usize);
         self.causes.truncate(before.causes as usize);
         let x = self.live.as_mut().or(self.spare.as_mut());
-        x.expect("there was an execution").asides.truncate(self.depth, before.asides);
+        x.expect("there was an execution").get_mut().merging.events.truncate(self.depth, before.merged);
         self.told.truncate(before.told as usize);
         self.ended.truncate(before.ended as usize);
         self.tasks.truncate(before.tasks as usize);
@@ -227,11 +239,11 @@ impl TaskMachine {
     }
 
     /// Returns the current lengths of the lists; that of the merged events is given.
-    fn kept(&self, asides: Extent) -> Kept {
+    fn kept(&self, merged: Extent) -> Kept {
         Kept {
             touches: self.touches.len() as u32,
             causes: self.causes.len() as u32,
-            asides,
+            merged,
             told: self.told.len() as u32,
             ended: self.ended.len() as u32,
             tasks: self.tasks.len() as u32,
@@ -273,71 +285,34 @@ impl TaskMachine {
     }
 
     /// Takes one step of the live execution. Its footprint is left in the execution's record.
-    fn take(&mut self, choice: Choice, known: bool) -> Result<(), MachineError> {
-        let number = choice.what.0;
-        let x = self.live.as_mut().expect("it has begun");
-        let at: *mut Execution = &raw mut **x;
-        x.step = self.live_depth as u32;
-        let task = &mut x.tasks[number as usize];
-        task.steps += 1;
-        (task.in_aside, task.taking) = (false, false);
-        let event = task.name.mixed(0x5354_4550).child(task.steps).going(choice.branch);
-        x.record.begin(event, choice.branch, known);
-        if !known {
-            x.asides.step(x.step, number);
-        }
-        if x.groups.is_marked(IDLE) {
-            x.touch(Touch::add(IDLE));
-        }
-        x.cause_all(number as usize);
-        let task = &mut x.tasks[number as usize];
-        task.after.clear();
-        task.after.push(self.live_depth as u32);
-        task.last_aside = NONE;
-        if let State::Event(action) = x.tasks[number as usize].state {
-            refresh(x, self.shared.settings.timers);
-            x.record.action = Some(if x.clock.used { fire_amid(x, number).unwrap_or(action) } else { action });
-        } else {
-            refresh(x, self.shared.settings.timers);
-            x.record.waited = true;
-            let action = grant(x, number);
-            x.record.action = Some(action);
-        }
-        if !x.record.vain {
-            quietly(|| {
-                enter(at, || {
-                    wake_granted(at, number);
-                    task::resume(at, number);
-                    run_on(at);
-                });
-            });
-        }
-        ask_again(self.live.as_mut().expect("it has begun"));
+    fn take(&mut self, choice: Choice, noting: Noting) -> Result<(), MachineError> {
+        let timers = self.shared.settings.timers;
+        take(self.live.as_mut().expect("it has begun"), self.live_depth as u32, choice, noting, timers);
         self.live_depth += 1;
         self.check_misuse()
     }
 
     /// Compares the newest step, and the merged events beyond `from`, with everything before them, and learns the
     /// merged events that need steps of their own.
-    fn compare_asides(&mut self, from: Extent) {
-        let mut grew = false;
-        let asides = &self.live.as_ref().expect("it runs").asides;
-        compare(asides, from, self, |lesson| match lesson {
-            Lesson::Order => grew |= self.shared.learnt.order(&self.groups),
-            Lesson::Apart(at) => {
-                for &name in asides.apart(at) {
-                    grew |= self.shared.learnt.mark(&self.groups, name);
+    fn compare_merged(&self, from: Extent) {
+        self.live.as_ref().expect("it runs").with(|x| {
+            let (merged, learning) = (&x.merging.events, &mut x.learning);
+            // As with every refinement, the execution continues to its end.
+            compare(merged, from, self, |lesson| match lesson {
+                Lesson::Order => learning.order(&self.refinements),
+                Lesson::Apart(at) => {
+                    for &name in merged.apart(at) {
+                        learning.mark(&self.refinements, name);
+                    }
                 }
-            }
+            });
         });
-        // As with every refinement, the execution continues to its end.
-        self.live.as_mut().expect("it runs").grew |= grew;
     }
 
-    /// Stores the record of the newest step. `asides` is the extent of the merged events before it.
-    fn keep(&mut self, choice: Choice, asides: Extent) {
-        let before = self.kept(asides);
-        let Execution { record, tasks, .. } = &**self.live.as_ref().expect("it runs");
+    /// Stores the record of the newest step. `merged` is the extent of the merged events before it.
+    fn keep(&mut self, choice: Choice, merged: Extent) {
+        let before = self.kept(merged);
+        let Execution { record, tasks, .. } = self.live.as_mut().expect("it runs").get_mut();
         record.touches.iter().for_each(|&touch| self.touches.push(self.depth as u32, touch));
         self.causes.extend_from_slice(&record.causes);
         // Empty for most steps.
@@ -351,16 +326,81 @@ impl TaskMachine {
             self.tasks.extend(tasks[self.tasks.len()..].iter().map(|task| known(task)));
         }
         self.foresight.push(record);
+        self.stalls.push(record);
         let (event, action, ways) = (record.event, *record.action(), SmallVec::from_slice(&record.arities));
         let problem = if record.ended.contains(&0) { self.main_problem(self.depth) } else { None };
         self.steps.push(Taken { choice, event, action, before, ways, problem });
-        self.compare_asides(before.asides);
+        self.compare_merged(before.merged);
+    }
+
+    /// Adds the stall that a problem of the current execution needs. Returns `None` if that is over the budget.
+    fn within_budget(&self, mut problem: Problem) -> Option<Problem> {
+        let stall = self.stall_of(&problem.steps);
+        let is_within = stall.total() <= Duration::from_nanos(self.shared.settings.stall);
+        problem.stall = Some(stall).filter(|stall| !stall.steps.is_empty());
+        problem.threads = self.trace.as_ref().map(|trace| self.threads_for(trace, &problem.steps));
+        is_within.then_some(problem)
+    }
+
+    /// Returns the stall that the past of these steps needs in the current execution.
+    fn stall_of(&self, steps: &[usize]) -> Stall {
+        if self.stalls.are_none() {
+            return Stall::default();
+        }
+        let mut clocks = Clocks::new();
+        clocks.follow(self);
+        self.stalls.of(&clocks, steps)
+    }
+
+    /// Returns the shortest time for which the runtime has to stall for the current execution to happen.
+    #[must_use]
+    pub fn stall(&self) -> Duration {
+        let steps: Vec<usize> = (0..self.depth).collect();
+        self.stall_of(&steps).total()
+    }
+
+    /// Returns the weakest runtime that shows these steps of the current execution, whose trace is given.
+    fn threads_for(&self, trace: &Trace, steps: &[usize]) -> Threads {
+        let ended: Vec<u32> = steps.iter().flat_map(|&at| self.ended(at)).map(|k| self.ended[k]).collect();
+        trace.needs(steps, &ended)
+    }
+
+    /// Returns the weakest runtime that shows the current execution, which is complete. Runs it once more.
+    #[must_use]
+    pub fn threads(&mut self) -> Threads {
+        self.log_trace();
+        let steps: Vec<usize> = (0..self.depth).collect();
+        let ended: Vec<u32> = (0..self.depth).flat_map(|at| self.ended(at)).map(|k| self.ended[k]).collect();
+        self.trace.take().map_or(Threads::One, |trace| trace.needs(&steps, &ended))
+    }
+
+    /// Runs the current execution once more to learn all of its operations: see `one_thread.rs`.
+    fn log_trace(&mut self) {
+        self.trace = None;
+        // Two executions of one program do not live at the same time.
+        self.clear();
+        // The search must not see what is learnt meanwhile.
+        let shared = Arc::new(self.shared.apart());
+        let Ok(mut again) = TaskMachine::with(shared, self.refinements.ordering(), true) else { return };
+        for at in 0..self.depth {
+            let choice = self.steps[at].choice;
+            if again.tasks.len() <= choice.what.0 as usize || again.execute(choice).is_err() {
+                return;
+            }
+        }
+        let kinds: Vec<&str> = again.tasks.iter().map(|task| task.label.kind).collect();
+        let Execution { log, merging, .. } = again.x();
+        let (log, merged) = (log.take(), std::mem::take(&mut merging.events));
+        self.trace = log.and_then(|log| Trace::of(&log, &again, &merged, &kinds));
+        again.x().merging.events = merged;
     }
 
     fn main_problem(&self, at: usize) -> Option<Box<Problem>> {
-        let x = self.live.as_ref()?;
-        let task = x.tasks.first().filter(|task| matches!(task.state, State::Done))?;
-        let (message, place, step) = task.unseen_panic().filter(|(_, _, step)| *step as usize == at)?;
+        let panic = self.live.as_ref()?.with(|x| {
+            let task = x.tasks.first().filter(|task| matches!(task.state, State::Done))?;
+            task.unseen_panic().filter(|(_, _, step)| *step as usize == at)
+        });
+        let (message, place, step) = panic?;
         Some(Box::new(panic_problem(message, place, step)))
     }
 }
@@ -375,7 +415,7 @@ impl Happened for TaskMachine {
     }
 
     fn task(&self, at: usize) -> (u32, u32) {
-        (self.steps[at].choice.what.0, self.steps[at].before.asides.stamp(at))
+        (self.steps[at].choice.what.0, self.steps[at].before.merged.stamp(at))
     }
 }
 
@@ -389,7 +429,7 @@ impl Drop for TaskMachine {
 const NOBODY: Pending = Pending(u32::MAX);
 
 /// Returns the error for a step that should still be enabled and is not: a change that no step has touched.
-fn unseen() -> MachineError {
+fn unobserved() -> MachineError {
     MachineError::Misuse(
         "tasks share memory that whippet does not see: steps that touch nothing in common change what each other does\n  \
          usual causes: std locks and atomics, in your crate or in one below it: let whippet see them (`--hook crate`), \
@@ -415,25 +455,8 @@ fn origin(place: Place) -> Option<String> {
     (!is_glue(place)).then(|| format!("({})", place_text(place)))
 }
 
-/// Runs new tasks to their first event, and other tasks that can continue without an event.
-fn run_on(x: *mut Execution) {
-    let mut seen = 0;
-    loop {
-        // SAFETY: the machine passes its live execution. The borrow ends before the task runs, which accesses the
-        // execution too.
-        let next = unsafe {
-            if (*x).impossible {
-                return;
-            }
-            (*x).fresh.pop_front().or_else(|| next_to_pass(&mut *x, &mut seen))
-        };
-        let Some(number) = next else { return };
-        task::resume(x, number);
-    }
-}
-
 impl Machine for TaskMachine {
-    capabilities!(Foresight);
+    capabilities!(Foresight, States, Completion);
 
     #[inline]
     fn profile(&self) -> &Profile {
@@ -449,11 +472,11 @@ impl Machine for TaskMachine {
         if self.enabled_from.len() == depth {
             // Only the first query at a depth needs the execution, and it comes right after the step.
             self.catch_up()?;
-            let x = self.live.as_mut().expect("it has caught up");
+            let x = self.live.as_mut().expect("it has caught up").get_mut();
             refresh(x, self.shared.settings.timers);
             self.enabled_from.push(self.enabled.len());
-            for at in 0..x.left.len() {
-                let number = x.left[at];
+            for at in 0..x.tasks.left().len() {
+                let number = x.tasks.left()[at];
                 if is_enabled(x, number as usize) {
                     self.enabled.push(Choice::first(Pending(number)));
                 }
@@ -479,14 +502,14 @@ impl Machine for TaskMachine {
             let mut unused = Vec::new();
             self.enabled(&mut unused)?;
         }
-        let x = self.live.as_mut().expect("it has caught up");
+        let x = self.live.as_mut().expect("it has caught up").get_mut();
         refresh(x, self.shared.settings.timers);
         if x.tasks.len() <= choice.what.0 as usize || !is_enabled(x, choice.what.0 as usize) {
-            return Err(unseen());
+            return Err(unobserved());
         }
-        let asides = x.asides.extent();
-        self.take(choice, false)?;
-        self.keep(choice, asides);
+        let merged = x.merging.events.extent();
+        self.take(choice, Noting::Recorded)?;
+        self.keep(choice, merged);
         self.pass();
         Ok(self.executed())
     }
@@ -499,7 +522,7 @@ impl Machine for TaskMachine {
             }
             self.problems -= usize::from(self.steps[self.depth].problem.is_some());
         }
-        if self.live.as_ref().is_some_and(|x| x.grew) {
+        if self.live.as_mut().is_some_and(|live| live.get_mut().learning.grew) {
             self.grew = true;
         }
     }
@@ -557,41 +580,76 @@ impl Machine for TaskMachine {
     }
 }
 
+impl Completion for TaskMachine {
+    fn completed(&mut self) {
+        self.trace = None;
+        if self.problems > 0 {
+            self.log_trace();
+        }
+    }
+}
+
+impl States for TaskMachine {
+    fn of_actors(&mut self, out: &mut Vec<ActorState>) {
+        // An error is reported by the next step.
+        if self.catch_up().is_ok() {
+            out.extend(task_states(self.live.as_mut().expect("it has caught up").get_mut()));
+        }
+    }
+
+    fn of_pending(&mut self, _: Pending) -> Option<(String, String)> {
+        None
+    }
+}
+
+impl TaskMachine {
+    /// Returns the objects that the operations of a step are about. An access is a read if the step only reads.
+    fn touched_objects(&self, at: usize) -> Vec<TraceTouch> {
+        let reads = Machine::touches(self, at).iter().all(|touch| touch.access == Access::Read);
+        let access = if reads { Access::Read } else { Access::Write };
+        let told = &self.told[self.part(at, self.told.len(), |kept| kept.told)];
+        let actions = std::iter::once(&self.steps[at].action).chain(told.iter().map(|(_, action)| action));
+        let mut objects: Vec<String> =
+            actions.filter_map(|action| action.object.map(|object| object.to_string())).collect();
+        objects.sort();
+        objects.dedup();
+        objects.into_iter().map(|object| TraceTouch { object, access, place: None }).collect()
+    }
+}
+
 impl Explain for TaskMachine {
     fn problems(&self) -> usize {
         self.problems
     }
 
     fn problem(&self, at: usize) -> Option<Problem> {
-        self.steps[at].problem.as_deref().cloned()
+        self.within_budget(self.steps[at].problem.as_deref()?.clone())
     }
 
     fn data_races(&self, _: &mut Vec<Problem>) {}
 
     fn final_problems(&mut self, out: &mut Vec<Problem>) -> Result<(), MachineError> {
         self.catch_up()?;
-        let x = self.live.as_ref().expect("it has caught up");
+        let from = out.len();
+        let x = self.live.as_mut().expect("it has caught up").get_mut();
         let tasks = x.tasks.iter().map(|task| &**task);
         let waiting: Vec<&task::Task> = tasks.filter(|task| !matches!(task.state, State::Done)).collect();
-        if !x.main_done {
-            out.push(stuck(
-                x,
-                &waiting,
-                FindingKind::Deadlock,
-                "nothing can happen any more, and the test is not over",
-            ));
+        if !x.ending.main_done {
+            out.push(stuck(x, &waiting, FindingKind::Deadlock, "all tasks are blocked before the test finished"));
         } else if self.shared.settings.left_behind && !waiting.is_empty() {
-            out.push(stuck(x, &waiting, FindingKind::Environment, "the test is over, and tasks are left behind"));
+            out.push(stuck(x, &waiting, FindingKind::Environment, "tasks are still blocked when the test ends"));
         }
         untaken(x, out);
-        if !x.panicked {
-            return Ok(());
-        }
-        for task in &x.tasks[1..] {
+        for task in x.tasks.iter().skip(1).filter(|_| x.ending.panicked) {
             if let Some((message, place, step)) = task.unseen_panic() {
                 out.push(panic_problem(format!("{message} (in {})", task.label), place, step));
             }
         }
+        let found: Vec<Problem> = out.drain(from..).collect();
+        if !found.is_empty() {
+            self.log_trace();
+        }
+        out.extend(found.into_iter().filter_map(|problem| self.within_budget(problem)));
         Ok(())
     }
 
@@ -601,7 +659,7 @@ impl Explain for TaskMachine {
         let new = &self.tasks[self.part(at, self.tasks.len(), |kept| kept.tasks)];
         let told = &self.told[self.part(at, self.told.len(), |kept| kept.told)];
         let spawns = new.iter().map(|task| format!("spawns {} ({})", task.label, place_text(task.place)));
-        let asides = told.iter().map(|(number, action)| {
+        let merged = told.iter().map(|(number, action)| {
             let who = if *number == step.choice.what.0 {
                 String::new()
             } else {
@@ -610,16 +668,14 @@ impl Explain for TaskMachine {
             let place = origin(action.place).map_or(String::new(), |place| format!(" {place}"));
             format!("{who}{action}{place}")
         });
-        StepDescription {
-            actor: task.label.to_string(),
-            action: step.action.to_string(),
-            origin: origin(step.action.place),
-            kind: step.action.event_kind(),
-            message: step.action.message(),
-            place: origin(step.action.place).map(|_| place_text(step.action.place)),
-            effects: spawns.chain(asides).collect(),
-            ..StepDescription::default()
-        }
+        StepDescription::new(task.label.to_string(), step.action.to_string())
+            .with_origin(origin(step.action.place))
+            .with_kind(step.action.event_kind())
+            .with_message(step.action.message())
+            .with_place(origin(step.action.place).map(|_| place_text(step.action.place)))
+            .with_effects(spawns.chain(merged).collect())
+            .with_touches(self.touched_objects(at))
+            .with_created_at(origin(task.place).map(|_| place_text(task.place)))
     }
 
     fn handler_runs(&self) -> u64 {
@@ -633,4 +689,6 @@ impl whippet_model::Foresight for TaskMachine {
     }
 
     fn late_alternatives(&self, _: usize, _: &mut Vec<(usize, Branch)>) {}
+
+    fn early_alternatives(&self, _: usize, _: &mut Vec<usize>) {}
 }

@@ -1,5 +1,6 @@
 //! Shared objects of tasks, and descriptions of the operations on them.
 
+use crate::points::Point;
 use rustc_hash::FxHashMap;
 use std::cell::RefCell;
 use std::fmt;
@@ -64,11 +65,28 @@ pub struct Object {
     pub number: u32,
 }
 
+impl Part {
+    /// Returns the word for it in the table of scheduling points.
+    pub(crate) fn text(self) -> &'static str {
+        match self {
+            Part::Tail => "tail",
+            Part::Head => "head",
+            Part::Drops => "senders",
+            Part::Closed => "closing",
+            Part::Line => "waiters",
+            Part::Free => "free places or permits",
+            Part::Members => "receivers",
+            Part::Abort => "abort",
+            Part::Item => "item",
+        }
+    }
+}
+
 impl Object {
     /// Creates an object of the running task.
     #[must_use]
     pub fn new(kind: &'static str) -> Object {
-        crate::execution::new_object(kind)
+        crate::names::new_object(kind)
     }
 
     /// Creates an object without a creator: one in a static, or one that was constructed outside of instrumented
@@ -78,7 +96,7 @@ impl Object {
     pub fn late(kind: &'static str, made: Option<Place>) -> Object {
         let bytes = || kind.bytes().fold(Name::ROOT, |name, byte| name.mixed(u64::from(byte)));
         let origin = made.map_or_else(bytes, place_name);
-        crate::execution::late_object(kind, origin.mixed(0x4C41_5445))
+        crate::names::late_object(kind, origin.mixed(0x4C41_5445))
     }
 
     /// Returns the name of a part of it.
@@ -121,12 +139,10 @@ pub enum Part {
 /// The description of an event: `sends u32 to channel 1`.
 #[derive(Copy, Clone, Debug)]
 pub struct Action {
-    /// "sends", "takes from", "locks".
-    pub verb: &'static str,
+    /// The operation.
+    pub point: Point,
     /// The type name of the message, displayed without its path, or empty.
     pub what: &'static str,
-    /// "to", "from", or empty.
-    pub link: &'static str,
     /// The object of the operation.
     pub object: Option<Object>,
     /// The position in the program.
@@ -136,15 +152,7 @@ pub struct Action {
 impl Action {
     /// Returns the kind of event that this action is in a trace.
     pub(crate) fn event_kind(&self) -> EventKind {
-        match (self.verb, self.object.map_or("", |object| object.kind)) {
-            ("ends" | "begins" | "joins" | "aborts" | "is cancelled" | "waits for the end of", _) => EventKind::Life,
-            ("is woken by a timer" | "lets a timer fire" | "reads the clock", _) => EventKind::Timer,
-            ("unlocks" | "releases" | "gives back", _) => EventKind::Unlock,
-            (_, "mutex" | "rwlock" | "semaphore" | "lock") => EventKind::Lock,
-            ("sends", _) => EventKind::Send,
-            ("receives" | "takes from" | "tries to receive" | "takes a result of", _) => EventKind::Receive,
-            _ => EventKind::Step,
-        }
+        self.point.row().kind
     }
 
     /// Returns the type of the message, if there is one. Its value is not known.
@@ -153,29 +161,27 @@ impl Action {
         (!text.is_empty()).then_some(MessageText { kind: None, text })
     }
 
-    /// Describes `verb object`.
+    /// Describes an operation on an object.
     #[must_use]
-    pub fn new(verb: &'static str, object: Object, place: Place) -> Action {
-        Action { verb, what: "", link: "", object: Some(object), place }
+    pub fn new(point: Point, object: Object, place: Place) -> Action {
+        Action { point, what: "", object: Some(object), place }
     }
 
-    /// Describes `verb T link object`, with the last part of the type's path.
+    /// Describes an operation on an object with a message of type `T`.
     #[must_use]
-    pub fn of<T: ?Sized>(verb: &'static str, link: &'static str, object: Object, place: Place) -> Action {
-        Action { verb, what: std::any::type_name::<T>(), link, object: Some(object), place }
+    pub fn of<T: ?Sized>(point: Point, object: Object, place: Place) -> Action {
+        Action { point, what: std::any::type_name::<T>(), object: Some(object), place }
     }
 
-    /// Returns `true` if both have the same verb and place.
+    /// Returns `true` if both are the same operation at the same place.
     pub(crate) fn is_like(&self, other: &Action) -> bool {
-        // Equal texts nearly always share one address.
-        let same = |a: &'static str, b: &'static str| std::ptr::eq(a, b) || a == b;
-        same(self.verb, other.verb) && (std::ptr::eq(self.place, other.place) || self.place == other.place)
+        self.point == other.point && (std::ptr::eq(self.place, other.place) || self.place == other.place)
     }
 
-    /// Describes `verb`, with no object.
+    /// Describes an operation without an object.
     #[must_use]
-    pub fn plain(verb: &'static str, place: Place) -> Action {
-        Action { verb, what: "", link: "", object: None, place }
+    pub fn plain(point: Point, place: Place) -> Action {
+        Action { point, what: "", object: None, place }
     }
 }
 
@@ -189,18 +195,38 @@ fn short_type(full: &str) -> String {
     short
 }
 
-impl fmt::Display for Action {
+impl Action {
+    /// Describes the wait of a task that is suspended before the operation: `sending u32 to channel 1`.
+    pub(crate) fn while_waiting(&self) -> impl fmt::Display {
+        let row = self.point.row();
+        Phrase { verb: row.waits.as_ref().map_or(row.verb, |waits| waits.verb), action: *self }
+    }
+}
+
+/// An action with a verb.
+struct Phrase {
+    verb: &'static str,
+    action: Action,
+}
+
+impl fmt::Display for Phrase {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.verb)?;
-        for word in [&*short_type(self.what), self.link] {
+        for word in [&*short_type(self.action.what), self.action.point.row().link] {
             if !word.is_empty() {
                 write!(f, " {word}")?;
             }
         }
-        match self.object {
+        match self.action.object {
             Some(object) => write!(f, " {object}"),
             None => Ok(()),
         }
+    }
+}
+
+impl fmt::Display for Action {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        Phrase { verb: self.point.row().verb, action: *self }.fmt(f)
     }
 }
 

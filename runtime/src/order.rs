@@ -1,11 +1,11 @@
-//! The happens-before order of steps and merged events by causes alone: see [`crate::asides`].
+//! The happens-before order of steps and merged events by causes alone: see [`crate::merged`].
 //!
 //! Each step and merged event has a *stamp*, its number among all of them, and a row, which is a vector clock: for
 //! each task, the stamp of the last operation of this task that happens before. The operations of one task are
 //! totally ordered, so the row determines the order completely. A merged event without new causes shares the row of
 //! its task's previous operation.
 
-use crate::asides::{aside_of, is_aside};
+use crate::merging::{is_merged, merged_event_of};
 
 /// The happens-before order.
 #[derive(Debug, Default)]
@@ -14,7 +14,7 @@ pub(crate) struct Order {
     stride: usize,
     rows: Vec<i32>,
     steps: Vec<Entry>,
-    asides: Vec<Entry>,
+    merged: Vec<Entry>,
 }
 
 /// The minimum room of a row; larger rows are multiples of it.
@@ -45,7 +45,7 @@ impl Order {
 
     /// Adds a merged event of task `task`, after the task's operations `before` and the operations `causes` of other
     /// tasks.
-    pub(crate) fn aside(&mut self, task: u32, stamp: u32, before: &[u32], causes: &[u32]) {
+    pub(crate) fn merge(&mut self, task: u32, stamp: u32, before: &[u32], causes: &[u32]) {
         let row = match (before, causes) {
             (&[before], []) if self.entry(before).task == task => self.entry(before).row,
             _ => {
@@ -57,7 +57,7 @@ impl Order {
             }
         };
         let rows = (self.rows.len() / self.stride) as u32;
-        self.asides.push(Entry { task, stamp, row, rows });
+        self.merged.push(Entry { task, stamp, row, rows });
     }
 
     /// Returns `true` if a cause happens after, or is, the operation of task `task` with this stamp.
@@ -67,17 +67,25 @@ impl Order {
         if entry.task == task { entry.stamp >= stamp } else { row[task as usize] >= stamp as i32 }
     }
 
-    /// Removes all but the first `steps` steps and `asides` merged events.
-    pub(crate) fn truncate(&mut self, steps: usize, asides: usize) {
+    /// Returns the stamp of a cause, and its row: for each task, the stamp of its last operation before the cause. Tasks
+    /// beyond the end of the row have none.
+    pub(crate) fn row(&self, cause: u32) -> (u32, &[i32]) {
+        let entry = self.entry(cause);
+        let from = entry.row as usize * self.stride;
+        (entry.stamp, &self.rows[from..from + self.stride])
+    }
+
+    /// Removes all but the first `steps` steps and `merged` merged events.
+    pub(crate) fn truncate(&mut self, steps: usize, merged: usize) {
         self.steps.truncate(steps);
-        self.asides.truncate(asides);
+        self.merged.truncate(merged);
         let rows = |entries: &[Entry]| entries.last().map_or(0, |entry| entry.rows);
-        let left = rows(&self.steps).max(rows(&self.asides));
+        let left = rows(&self.steps).max(rows(&self.merged));
         self.rows.truncate(left as usize * self.stride);
     }
 
     fn entry(&self, cause: u32) -> Entry {
-        if is_aside(cause) { self.asides[aside_of(cause)] } else { self.steps[cause as usize] }
+        if is_merged(cause) { self.merged[merged_event_of(cause)] } else { self.steps[cause as usize] }
     }
 
     fn new_row(&mut self, task: u32) -> u32 {
@@ -123,16 +131,16 @@ impl Order {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::asides::cause_of;
+    use crate::merging::cause_of;
 
     #[test]
-    fn what_comes_after_a_step_may_come_before_its_asides() {
+    fn an_operation_after_a_step_may_precede_its_merged_events() {
         let mut order = Order::default();
         // Task 0 takes a step with two merged events; task 1 takes a step after the step, task 20 after the merged
         // events.
         order.step(0, 1);
-        order.aside(0, 2, &[0], &[]);
-        order.aside(0, 3, &[cause_of(0)], &[]);
+        order.merge(0, 2, &[0], &[]);
+        order.merge(0, 3, &[cause_of(0)], &[]);
         order.step(1, 4);
         order.newest_step_after(0);
         order.step(20, 5);
@@ -144,7 +152,7 @@ mod tests {
         order.newest_step_after(1);
         assert!(order.is_after(2, 1, 4));
         order.truncate(2, 1);
-        order.aside(20, 5, &[], &[1]);
+        order.merge(20, 5, &[], &[1]);
         order.step(2, 6);
         order.newest_step_after(cause_of(1));
         assert!(order.is_after(2, 1, 4) && order.is_after(2, 0, 1) && !order.is_after(2, 0, 2));

@@ -1,9 +1,9 @@
 //! Programs of async tasks, and their exploration.
 
-use crate::groups::Learnt;
+use crate::foreign_threads::Watch;
 use crate::life::spawn;
 use crate::machine::TaskMachine;
-use crate::strays::Watch;
+use crate::refinements::SharedRefinements;
 use crate::task::MAIN;
 use std::future::Future;
 use std::sync::Arc;
@@ -18,6 +18,9 @@ use whippet_search::{Observer, Options, SearchError, explore};
 pub struct Settings {
     /// The number of timers that may fire early in one execution: see the documentation of virtual time.
     pub timers: u64,
+    /// The budget for stalls, in nanoseconds: a timer fires early only if a stall of at most this length explains it, and
+    /// a problem that needs a longer one in total is not reported. See the head of `stalls.rs`.
+    pub stall: u64,
     /// Stops the clock as long as any other step is possible.
     pub paused: bool,
     /// Reports tasks that are still blocked at the end.
@@ -34,7 +37,15 @@ pub struct Settings {
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { timers: 4, paused: false, left_behind: false, untaken: false, deep: false, every_event: false }
+        Settings {
+            timers: 4,
+            stall: u64::MAX,
+            paused: false,
+            left_behind: false,
+            untaken: false,
+            deep: false,
+            every_event: false,
+        }
     }
 }
 
@@ -42,7 +53,7 @@ pub(crate) struct Shared {
     /// Starts an execution: spawns the test's body as its first task.
     pub(crate) body: Arc<dyn Fn() + Send + Sync>,
     pub(crate) settings: Settings,
-    pub(crate) learnt: Learnt,
+    pub(crate) learnt: SharedRefinements,
     /// The number of its next execution, distinct from those of other programs: see [`program_of`].
     next: AtomicU64,
 }
@@ -53,10 +64,15 @@ pub(crate) fn program_of(execution: u64) -> u64 {
 }
 
 impl Shared {
-    fn new(body: Arc<dyn Fn() + Send + Sync>, settings: Settings, learnt: Learnt) -> Shared {
+    fn new(body: Arc<dyn Fn() + Send + Sync>, settings: Settings, learnt: SharedRefinements) -> Shared {
         static PROGRAMS: AtomicU64 = AtomicU64::new(1);
         let next = PROGRAMS.fetch_add(1, Ordering::Relaxed) << 32;
         Shared { body, settings, learnt, next: AtomicU64::new(next) }
+    }
+
+    /// Returns the same program, with refinements of its own.
+    pub(crate) fn apart(&self) -> Shared {
+        Shared::new(self.body.clone(), self.settings.clone(), SharedRefinements::default())
     }
 
     fn program(&self) -> u64 {
@@ -74,41 +90,48 @@ const LEARNT: &str = "learnt";
 
 /// A program of async tasks.
 #[derive(Clone)]
-pub struct Tasks {
+pub struct TaskProgram {
     name: String,
     shared: Arc<Shared>,
 }
 
-impl Tasks {
+impl TaskProgram {
     /// Creates a program whose main task runs the future that `body` returns, a new one for each execution.
     #[track_caller]
-    pub fn new<F>(name: impl Into<String>, settings: Settings, body: impl Fn() -> F + Send + Sync + 'static) -> Tasks
+    pub fn new<F>(
+        name: impl Into<String>,
+        settings: Settings,
+        body: impl Fn() -> F + Send + Sync + 'static,
+    ) -> TaskProgram
     where
         F: Future<Output = ()> + 'static,
     {
         let place = std::panic::Location::caller();
         let body = Arc::new(move || drop(spawn(MAIN, body(), place, None)));
-        Tasks { name: name.into(), shared: Arc::new(Shared::new(body, settings, Learnt::default())) }
+        TaskProgram { name: name.into(), shared: Arc::new(Shared::new(body, settings, SharedRefinements::default())) }
     }
 
     /// Returns the same program without merging: see [`Settings::every_event`].
     #[must_use]
-    pub fn with_every_event(&self) -> Tasks {
-        self.with(true, Learnt::default())
+    pub fn with_every_event(&self) -> TaskProgram {
+        self.with(true, SharedRefinements::default())
     }
 
     /// Returns the same program in the state in which the schedule was made: the refinements learnt by then define
     /// the steps.
     #[must_use]
-    pub fn as_in(&self, schedule: &Schedule) -> Tasks {
+    pub fn as_in(&self, schedule: &Schedule) -> TaskProgram {
         let setting = |name| schedule.settings.get(name);
-        self.with(setting(EVERY_EVENT).is_some(), setting(LEARNT).map_or_else(Learnt::default, |text| Learnt::of(text)))
+        self.with(
+            setting(EVERY_EVENT).is_some(),
+            setting(LEARNT).map_or_else(SharedRefinements::default, |text| SharedRefinements::of(text)),
+        )
     }
 
-    fn with(&self, every_event: bool, learnt: Learnt) -> Tasks {
+    fn with(&self, every_event: bool, learnt: SharedRefinements) -> TaskProgram {
         let settings = Settings { every_event, ..self.shared.settings.clone() };
         let shared = Shared::new(self.shared.body.clone(), settings, learnt);
-        Tasks { name: self.name.clone(), shared: Arc::new(shared) }
+        TaskProgram { name: self.name.clone(), shared: Arc::new(shared) }
     }
 
     /// Explores the program.
@@ -142,21 +165,13 @@ impl Tasks {
             let message =
                 format!("an execution goes on after {steps} steps: it may be endless, or the limit on steps too low");
             let (kind, key) = (FindingKind::Limit, Name::ROOT);
-            problems.push(Problem {
-                kind,
-                message,
-                place: None,
-                key,
-                steps: Vec::new(),
-                warning: false,
-                waits: Vec::new(),
-            });
+            problems.push(Problem::new(kind, message, key));
         }
         Ok(problems)
     }
 }
 
-impl Program for Tasks {
+impl Program for TaskProgram {
     type Machine = TaskMachine;
 
     fn machine(&self, _: &MachineConfig) -> Result<TaskMachine, MachineError> {

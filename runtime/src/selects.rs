@@ -1,31 +1,31 @@
 //! The interface for selects and joins: they report their beginning, their polls and their branches.
 
-use crate::events::{event, quiet_event};
-use crate::execution::running;
+use crate::current::{with_facts, with_running};
+use crate::events::{event, mergeable_event};
+use crate::execution::NONE;
 use crate::object::{Action, Place, place_name};
-
-/// The verb of the step with which some selects and joins begin.
-pub(crate) const BEGINS: &str = "begins to select";
+use crate::points::Point;
 
 /// Begins a select or join at `place`; `any_first` if it may poll any of its branches first. If one of its branches
 /// acts as soon as it is polled, which is known (`acts`) or learnt, the behaviour depends on the objects that are ready
 /// now: the beginning is then an event, merged if possible, and the result is `true`.
 pub fn begins(place: Place, any_first: bool, acts: bool) -> bool {
-    let Some(x) = running().filter(|x| !x.muted) else { return false };
     let name = place_name(place);
-    let acts = acts || x.deep || x.groups.is_marked(name);
+    let known = with_facts(|facts| {
+        let is_live = facts.running() != NONE && !facts.is_over();
+        is_live && (acts || facts.deep || facts.refinements.is_marked(name))
+    });
+    let acts = known.unwrap_or(false);
     if acts {
-        let action = Action::plain(BEGINS, place);
+        let action = Action::plain(Point::BeginsToSelect, place);
         if any_first {
             event(action)
         } else {
-            // Case 3 of the lemma in `asides.rs`.
-            quiet_event(action, name.mixed(1), &[])
+            // Case 3 of the lemma in `merging.rs`.
+            mergeable_event(action, name.mixed(1), &[])
         }
         // The first check belongs to this step.
-        if let Some(x) = running() {
-            x.task().acted = false;
-        }
+        with_running(|x| x.task().polling.moments.check());
     }
     acts
 }
@@ -38,9 +38,7 @@ impl Composite {
     #[must_use]
     #[inline]
     pub fn enter() -> Composite {
-        if let Some(x) = running() {
-            x.task().composite += 1;
-        }
+        with_running(|x| x.task().selects.composite += 1);
         Composite(())
     }
 }
@@ -53,9 +51,7 @@ impl Inside {
     #[must_use]
     #[inline]
     pub fn enter() -> Inside {
-        if let Some(x) = running() {
-            x.task().inside += 1;
-        }
+        with_running(|x| x.task().selects.inside += 1);
         Inside(())
     }
 }
@@ -63,10 +59,10 @@ impl Inside {
 impl Drop for Inside {
     #[inline]
     fn drop(&mut self) {
-        if let Some(x) = running() {
+        with_running(|x| {
             let task = x.task();
-            task.inside = task.inside.saturating_sub(1);
-        }
+            task.selects.inside = task.selects.inside.saturating_sub(1);
+        });
     }
 }
 
@@ -74,13 +70,13 @@ impl Drop for Inside {
 /// still polled.
 #[must_use]
 pub fn is_repeated() -> bool {
-    running().is_some_and(|x| x.task().repeated)
+    with_running(|x| x.task().polling.repeated).unwrap_or(false)
 }
 
 /// Returns `true` if the running task polls a branch of a select or join.
 #[must_use]
 pub fn is_in_branch() -> bool {
-    running().is_some_and(|x| x.task().inside > 0)
+    with_running(|x| x.task().selects.inside > 0).unwrap_or(false)
 }
 
 /// A guard that marks all polls during its lifetime as part of a select or join that has just begun.
@@ -91,19 +87,18 @@ impl Around {
     #[must_use]
     #[inline]
     pub fn enter(place: Place, any_first: bool) -> Around {
-        if let Some(x) = running() {
-            x.task().around.push((place, any_first));
-        }
+        with_running(|x| x.task().selects.around.push((place, any_first)));
         Around(())
     }
 
     /// Records that the polled branch has completed at once.
     pub fn done(&self) {
-        if let Some(x) = running() {
+        let impossible = with_running(|x| {
             x.mark_around();
-            if x.impossible {
-                crate::task::abandon();
-            }
+            x.ending.impossible
+        });
+        if impossible == Some(true) {
+            crate::drive::abandon();
         }
     }
 }
@@ -111,27 +106,25 @@ impl Around {
 impl Drop for Around {
     #[inline]
     fn drop(&mut self) {
-        if let Some(x) = running() {
-            x.task().around.pop();
-        }
+        with_running(|x| x.task().selects.around.pop());
     }
 }
 
 impl Drop for Composite {
     #[inline]
     fn drop(&mut self) {
-        if let Some(x) = running() {
+        with_running(|x| {
             let task = x.task();
-            task.composite = task.composite.saturating_sub(1);
-        }
+            task.selects.composite = task.selects.composite.saturating_sub(1);
+        });
     }
 }
 
-/// One poll of a select. If all of its branches wait, and each has polled one leaf or is such a select itself, the
+/// One poll of a select. If all of its branches wait, and each has polled one waiter or is such a select itself, the
 /// task certainly waits for all of these leaves.
 #[derive(Debug, Default)]
 pub struct Round {
-    /// The last leaf polled before the select; `branch` is the last one before the current branch.
+    /// The last waiter polled before the select; `branch` is the last one before the current branch.
     from: u32,
     branch: u32,
     sure: bool,
@@ -143,43 +136,44 @@ impl Round {
     /// Begins the poll of the select.
     #[inline]
     pub fn begin(&mut self) {
-        if let Some(x) = running() {
-            let dirty = std::mem::take(&mut x.task().dirty);
-            *self = Round { from: x.order, branch: x.order, sure: true, dirty };
-        }
+        with_running(|x| {
+            let dirty = std::mem::take(&mut x.task().polling.dirty);
+            *self = Round { from: x.counters.polls, branch: x.counters.polls, sure: true, dirty };
+        });
     }
 
     /// Records that one of its branches was polled.
     #[inline]
     pub fn branch(&mut self) {
-        if let Some(x) = running() {
-            let (before, now) = (std::mem::replace(&mut self.branch, x.order), x.order);
-            self.sure &= now <= before + 1 || x.task().asked == (before, now);
-        }
+        with_running(|x| {
+            let (before, now) = (std::mem::replace(&mut self.branch, x.counters.polls), x.counters.polls);
+            self.sure &= now <= before + 1 || x.task().polling.asked == (before, now);
+        });
     }
 
     /// Ends the poll of the select; `waits` if it is still pending.
     #[inline]
     pub fn end(&mut self, waits: bool) {
-        if let Some(x) = running() {
-            let to = x.order;
+        with_running(|x| {
+            let to = x.counters.polls;
             let task = x.task();
-            if waits && self.sure && !task.dirty {
-                task.asked = (self.from, to);
+            if waits && self.sure && !task.polling.dirty {
+                task.polling.asked = (self.from, to);
             }
-            task.dirty |= self.dirty;
+            task.polling.dirty |= self.dirty;
             self.sure = false;
-        }
+        });
     }
 }
 
 /// Returns a number for a `select!` of the running task.
 #[must_use]
 pub fn new_select() -> u32 {
-    running().map_or(0, |x| {
-        x.selects += 1;
-        x.selects
-    })
+    let number = with_running(|x| {
+        x.counters.selects += 1;
+        x.counters.selects
+    });
+    number.unwrap_or(0)
 }
 
 /// A guard that marks all polls during its lifetime as a branch of an unbiased select.
@@ -189,20 +183,20 @@ impl InBranch {
     /// Begins the marking, for branch `branch` of select `select`.
     #[must_use]
     pub fn enter(select: u32, branch: u32) -> InBranch {
-        let Some(x) = running() else { return InBranch(None) };
-        let path = &mut x.task().path;
-        let at = path.iter().position(|(id, _)| *id == 0);
-        if let Some(at) = at {
+        let at = with_running(|x| {
+            let path = &mut x.task().selects.path;
+            let at = path.iter().position(|(id, _)| *id == 0)?;
             path[at] = (select, branch);
-        }
-        InBranch(at)
+            Some(at)
+        });
+        InBranch(at.flatten())
     }
 }
 
 impl Drop for InBranch {
     fn drop(&mut self) {
-        if let (Some(at), Some(x)) = (self.0, running()) {
-            x.task().path[at] = (0, 0);
+        if let Some(at) = self.0 {
+            with_running(|x| x.task().selects.path[at] = (0, 0));
         }
     }
 }

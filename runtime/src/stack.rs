@@ -4,14 +4,15 @@
 //! the processor's cache. Therefore each stack begins a little lower than the previous one.
 
 use corosensei::stack::{DefaultStack, StackPointer};
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 
 /// The shift of each stack relative to the previous one, and the number of shifts: together less than a page.
 const SHIFT: usize = 576;
 const SHIFTS: usize = 7;
 
 thread_local! {
-    static SPARE: Cell<Vec<Stack>> = const { Cell::new(Vec::new()) };
+    /// Stacks that no execution on this thread uses.
+    static SPARE: RefCell<Vec<Stack>> = const { RefCell::new(Vec::new()) };
     static MADE: Cell<usize> = const { Cell::new(0) };
 }
 
@@ -28,18 +29,17 @@ impl Stack {
     }
 }
 
-/// The stacks that no task of an execution uses. Afterwards they are available to the next execution on this thread.
+/// The stacks of an execution that none of its tasks uses. Afterwards they are available to the next execution on this
+/// thread.
+#[derive(Default)]
 pub(crate) struct Stacks(Vec<Stack>);
 
 impl Stacks {
-    /// Returns the stacks that no execution uses.
-    pub(crate) fn spare() -> Stacks {
-        Stacks(SPARE.take())
-    }
-
-    /// Returns an unused stack.
+    /// Returns an unused stack. Spare ones are taken as they are needed: an execution that took all of them would leave
+    /// none to another one beside it, and each search would make new ones.
     pub(crate) fn take(&mut self) -> Stack {
-        self.0.pop().unwrap_or_else(Stack::new)
+        let spare = || SPARE.with(|spare| spare.borrow_mut().pop());
+        self.0.pop().or_else(spare).unwrap_or_else(Stack::new)
     }
 
     /// Stores a stack that is no longer in use.
@@ -51,10 +51,7 @@ impl Stacks {
 impl Drop for Stacks {
     fn drop(&mut self) {
         // Fails on a thread that ends, which needs none.
-        let _ = SPARE.try_with(|spare| {
-            self.0.append(&mut spare.take());
-            spare.set(std::mem::take(&mut self.0));
-        });
+        let _ = SPARE.try_with(|spare| spare.borrow_mut().append(&mut self.0));
     }
 }
 
@@ -77,5 +74,22 @@ unsafe impl corosensei::stack::Stack for Stack {
     #[cfg(windows)]
     fn update_teb_fields(&mut self, stack_limit: usize, guaranteed_stack_bytes: usize) {
         self.whole.update_teb_fields(stack_limit, guaranteed_stack_bytes);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn executions_beside_each_other_share_the_spare_stacks() {
+        for _ in 0..5 {
+            let (mut one, mut other) = (Stacks::default(), Stacks::default());
+            for stacks in [&mut one, &mut other] {
+                let stack = stacks.take();
+                stacks.give_back(stack);
+            }
+        }
+        assert_eq!((MADE.get(), SPARE.with(|spare| spare.borrow().len())), (2, 2));
     }
 }

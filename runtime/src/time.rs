@@ -1,51 +1,51 @@
 //! The clock for tasks.
 
-use crate::events::{event, quiet_event, read, write};
-use crate::execution::{CLOCK, current, running};
+use crate::current::{with_current, with_running};
+use crate::events::{event, mergeable_event, read};
+use crate::execution::CLOCK;
 use crate::object::{Action, Place, place_name};
+use crate::points::Point;
+use whippet_model::Touch;
 
 /// Returns the nanoseconds since the execution began. Scheduling point; merged where no timer fires beside it.
 #[must_use]
 pub fn now(place: Place) -> u64 {
-    if let Some(x) = current() {
-        x.clock.used = true;
-    }
-    if let Some(x) = running() {
-        let action = Action::plain("reads the clock", place);
-        // A timer that the poll has registered may fire first.
-        if x.task().live_waits().any(|wait| wait.armed && wait.exact) {
-            event(action);
-        } else {
-            // Case 3 of the lemma in `asides.rs`.
-            quiet_event(action, place_name(place).mixed(0x434c_4f43), &[]);
-        }
+    with_current(|x| x.clock.used = true);
+    // A timer that the poll has registered may fire first.
+    let beside_timer = with_running(|x| x.task().live_waits().any(|wait| wait.armed && wait.polled.exact));
+    let action = Action::plain(Point::ReadsClock, place);
+    match beside_timer {
+        Some(true) => event(action),
+        // Case 3 of the lemma in `merging.rs`.
+        Some(false) => mergeable_event(action, place_name(place).mixed(0x434c_4f43), &[]),
+        None => {}
     }
     read(CLOCK);
-    current().map_or(0, |x| x.clock.now)
+    with_current(|x| x.clock.now).unwrap_or(0)
 }
 
 /// Pauses the clock: it stands still as long as steps other than timers are possible.
 pub fn pause() {
-    if let Some(x) = current() {
-        x.clock.used = true;
-        x.clock.paused = true;
-        write(CLOCK);
-    }
+    with_current(|x| {
+        (x.clock.used, x.clock.paused) = (true, true);
+        x.touch(Touch::write(CLOCK));
+    });
 }
 
 /// Resumes the clock.
 pub fn resume() {
-    if let Some(x) = current() {
+    with_current(|x| {
         x.clock.paused = false;
-        write(CLOCK);
-    }
+        x.touch(Touch::write(CLOCK));
+    });
 }
 
 /// Advances the clock.
 pub fn advance(nanoseconds: u64) {
-    if let Some(x) = current() {
+    with_current(|x| {
         x.clock.used = true;
-        x.clock.now = x.clock.now.saturating_add(nanoseconds);
-        write(CLOCK);
-    }
+        let (to, step) = (x.clock.now.saturating_add(nanoseconds), x.step);
+        x.clock.advance(to, step);
+        x.touch(Touch::write(CLOCK));
+    });
 }

@@ -9,11 +9,20 @@ const TASK: u32 = usize::BITS / 3;
 /// Creates a waker for task `number` of execution `id`.
 pub(crate) fn waker(id: u64, number: u32) -> Waker {
     assert!(u64::from(number) < 1 << TASK, "whippet: an execution has more tasks than can be told apart");
+    // SAFETY: the table below uses the word as a number and never dereferences it.
+    unsafe { Waker::from_raw(RawWaker::new(std::ptr::without_provenance(word(id, number)), &TABLE)) }
+}
+
+/// Returns `true` if this is the waker of task `number` of execution `id`.
+pub(crate) fn is_of_task(waker: &Waker, id: u64, number: u32) -> bool {
+    std::ptr::eq(waker.vtable(), &TABLE) && waker.data().addr() == word(id, number)
+}
+
+/// Returns the word of [`waker`].
+fn word(id: u64, number: u32) -> usize {
     // The truncation of the execution's number is harmless: it takes more executions than any run has to repeat a
     // value.
-    let word = (id as usize) << TASK | number as usize;
-    // SAFETY: the table below uses the word as a number and never dereferences it.
-    unsafe { Waker::from_raw(RawWaker::new(std::ptr::without_provenance(word), &TABLE)) }
+    (id as usize) << TASK | number as usize
 }
 
 /// Returns `true` if `word` is made by [`waker`] from this execution's number.
@@ -36,6 +45,7 @@ mod tests {
     fn copies_wake_the_same_task() {
         let (one, other, later) = (waker(7, 3), waker(7, 4), waker(8, 3));
         assert!(one.will_wake(&one.clone()) && !one.will_wake(&other) && !one.will_wake(&later));
+        assert!(is_of_task(&one, 7, 3) && !is_of_task(&one, 7, 4) && !is_of_task(Waker::noop(), 7, 3));
         assert!(is_of(one.data().addr(), 7) && !is_of(one.data().addr(), 8));
     }
 }

@@ -34,7 +34,8 @@ builtins! {
     Length "length", Nth "nth", Without "without", Concatenate "concatenate", AppendRight "appendright",
     Reverse "reverse", Copy "copy", MapOf "map", RemoveKey "removeKey", Values "values", Keys "keys",
     Entries "entries", Lookup "lookup", Put "put", ToStr "toString", Substr "substr", Strlen "strlen",
-    Println "println", Print "print",
+    Println "println", Print "print", Abs "abs", Currentms "currentms", DeadlineLeft "deadline_left",
+    ThisDc "thisDC",
 }
 
 /// The maximum length of a string and the maximum number of bits of a number; beyond it a program exceeds a limit.
@@ -87,7 +88,23 @@ pub(crate) fn apply(eval: &mut Eval<'_>, builtin: Builtin, args: &[Value], at: u
             None => Value::Atom(known::NOTHING),
         },
         B::Put => put(&args[0], &args[1], &args[2]),
-        B::ToStr => Value::str(eval.text(&args[0])),
+        B::ToStr => {
+            let text = eval.text(&args[0]);
+            if text.len() > MAX_SIZE {
+                return Err(eval.too_large(at));
+            }
+            Value::str(text)
+        }
+        B::Abs => match &args[0] {
+            Value::Float(float) => Value::Float(float.abs()),
+            number => Value::number(num_traits::Signed::abs(&number.rational())),
+        },
+        B::Currentms => Value::number(eval.clock.clone()),
+        B::ThisDc => eval.component.clone(),
+        B::DeadlineLeft => match eval.deadline {
+            Some(deadline) => Value::data(known::JUST, Box::new([Value::number(deadline - eval.clock)])),
+            None => Value::Atom(known::NOTHING),
+        },
         B::Substr => substr(eval, args, at)?,
         B::Strlen => Value::Int(text(&args[0]).chars().count() as i64),
         B::Println | B::Print => Value::Unit,

@@ -20,20 +20,20 @@ pub(crate) enum Const {
     Construct(u32),
 }
 
-/// The constructors that the interpreter itself uses, in the order of the prelude.
+/// The constructors that the interpreter itself uses, in the order of the prelude: those of one data type by name.
 pub(crate) mod known {
     pub(crate) const DIVISION_BY_ZERO: u32 = 0;
     pub(crate) const ASSERTION_FAILED: u32 = 1;
     pub(crate) const NO_MATCH: u32 = 2;
     pub(crate) const NULL_POINTER: u32 = 3;
-    pub(crate) const NIL: u32 = 8;
-    pub(crate) const CONS: u32 = 9;
+    pub(crate) const CONS: u32 = 8;
+    pub(crate) const NIL: u32 = 9;
     pub(crate) const EMPTY_SET: u32 = 10;
     pub(crate) const INSERT: u32 = 11;
     pub(crate) const EMPTY_MAP: u32 = 12;
     pub(crate) const INSERT_ASSOC: u32 = 13;
-    pub(crate) const NOTHING: u32 = 14;
-    pub(crate) const JUST: u32 = 15;
+    pub(crate) const JUST: u32 = 14;
+    pub(crate) const NOTHING: u32 = 15;
     pub(crate) const PAIR: u32 = 16;
 
     pub(crate) const NAMES: &[&str] = &[
@@ -45,14 +45,14 @@ pub(crate) mod known {
         "HeapOverflowException",
         "KeyboardInterruptException",
         "ObjectDeadException",
-        "Nil",
         "Cons",
+        "Nil",
         "EmptySet",
         "Insert",
         "EmptyMap",
         "InsertAssoc",
-        "Nothing",
         "Just",
+        "Nothing",
         "Pair",
     ];
 }
@@ -120,6 +120,8 @@ pub(crate) enum CallKind {
 pub(crate) struct Guard {
     pub(crate) futures: Box<[Expr]>,
     pub(crate) holds: Option<Expr>,
+    /// The variables with the earliest and the latest time at which the wait ends.
+    pub(crate) timer: Option<(u16, u16)>,
     /// The fields that `holds` reads.
     pub(crate) fields: Box<[u16]>,
 }
@@ -135,13 +137,24 @@ pub(crate) enum Instr {
         object: Expr,
         method: u32,
         args: Box<[Expr]>,
+        /// The value of the annotation `Deadline`.
+        deadline: Option<Box<Expr>>,
     },
     New {
         dest: Dest,
         class: u32,
         local: bool,
         args: Box<[Expr]>,
+        /// The deployment component of the new group, if it is not that of the creator.
+        component: Option<Box<Expr>>,
     },
+    /// Blocks the group until the time in the first variable, at the latest until that in the second.
+    Sleep(u16, u16),
+    /// Consumes speed of the group's deployment component, at most the amount in the second variable, and stores the
+    /// amount consumed in the first.
+    Consume(u16, u16),
+    /// Makes the object in the variable the deployment component of the group.
+    Deploy(u16),
     Get(Dest, Expr),
     Await(Box<Guard>),
     Suspend,
@@ -207,6 +220,12 @@ pub(crate) struct Code {
     pub(crate) classes: Vec<Class>,
     pub(crate) method_names: Vec<String>,
     pub(crate) interfaces: Vec<String>,
+    /// The number of classes of the library, which come first.
+    pub(crate) library_classes: u32,
+    /// Notes on how the program was understood, for the reader of the verdict.
+    pub(crate) notes: Vec<String>,
+    /// Reasons why the search may miss executions.
+    pub(crate) caveats: Vec<String>,
 }
 
 impl Class {

@@ -68,6 +68,12 @@ pub(crate) struct Eval<'a> {
     /// The fields that were read, as bits (see [`field_bit`]).
     pub(crate) read: u64,
     pub(crate) random: &'a mut RandomChoices,
+    /// The current time.
+    pub(crate) clock: &'a BigRational,
+    /// The time at which the task must have ended, if it has a deadline.
+    pub(crate) deadline: Option<&'a BigRational>,
+    /// The deployment component of the group.
+    pub(crate) component: Value,
 }
 
 /// Returns the bit of a field. The last bit stands for all fields from number 63 on.
@@ -111,7 +117,7 @@ impl Eval<'_> {
     pub(crate) fn text(&self, value: &Value) -> String {
         match value {
             Value::Str(text) => text.to_string(),
-            other => other.show(self.code, &|object| self.objects.stable_text(object)),
+            other => other.program_text(self.code, &|object| self.objects.stable_text(object)),
         }
     }
 

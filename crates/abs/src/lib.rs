@@ -17,9 +17,10 @@
 //!
 //! # Limits of the language
 //!
-//! All modules of a file share one namespace. `duration`, `now` and deployment components are accepted
-//! and have no effect. Deltas, traits, product lines, user-defined schedulers and foreign code are reported
-//! as "not supported" at their place in the source.
+//! Time is virtual: the clock jumps when no task can run. Deltas, traits, product lines, user-defined schedulers and
+//! foreign code are reported as "not supported" at their place in the source.
+
+#![warn(missing_debug_implementations)]
 
 mod builtins;
 mod check;

@@ -52,6 +52,11 @@ impl Source {
         (&self.files[k].0, self.files[k].1, end)
     }
 
+    /// Returns the range of each file in the text.
+    pub(crate) fn ranges(&self) -> Vec<std::ops::Range<u32>> {
+        self.files.iter().map(|&(_, start)| start..self.file(start).2.max(start)).collect()
+    }
+
     /// Returns the offset at which the first file ends.
     pub(crate) fn end_of_first(&self) -> u32 {
         self.file(0).2

@@ -74,7 +74,9 @@ fn direct(code: &Code, method: usize) -> Summary {
                 summary.waits |= *kind == CallKind::Invoke && !matches!(object, Expr::This);
             }
             Instr::New { class, .. } => summary.calls.extend(code.classes[*class as usize].run),
-            Instr::Get(..) | Instr::Await(_) | Instr::Suspend => summary.waits = true,
+            Instr::Get(..) | Instr::Await(_) | Instr::Suspend | Instr::Sleep(..) | Instr::Consume(..) => {
+                summary.waits = true;
+            }
             _ => {}
         }
     }
@@ -109,13 +111,14 @@ fn each_expr(instr: &Instr, visit: &mut impl FnMut(&Expr)) {
     match instr {
         Instr::Set(_, e) | Instr::JumpUnless(e, _) | Instr::Get(_, e) => visit(e),
         Instr::Return(e) | Instr::Assert(e) | Instr::Throw(e) => visit(e),
-        Instr::Call { object, args, .. } => {
+        Instr::Call { object, args, deadline, .. } => {
             visit(object);
-            args.iter().for_each(visit);
+            args.iter().chain(deadline.as_deref()).for_each(visit);
         }
-        Instr::New { args, .. } => args.iter().for_each(visit),
+        Instr::New { args, component, .. } => args.iter().chain(component.as_deref()).for_each(visit),
         Instr::Await(guard) => guard.futures.iter().chain(&guard.holds).for_each(visit),
         Instr::Match(_, pattern, _) => pattern.walk(visit),
+        Instr::Sleep(..) | Instr::Consume(..) | Instr::Deploy(_) => {}
         Instr::Jump(_) | Instr::Suspend | Instr::Next(..) | Instr::Try(..) | Instr::EndTry => {}
     }
 }

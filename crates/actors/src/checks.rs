@@ -4,6 +4,7 @@ use crate::Actor;
 use crate::address::Addr;
 use crate::cell::ActorCell;
 use crate::panics::{CaughtPanic, catch};
+use std::panic::Location;
 
 /// A view of the states of all actors.
 ///
@@ -25,6 +26,8 @@ use crate::panics::{CaughtPanic, catch};
 pub struct States<'a> {
     cells: &'a [Box<dyn ActorCell>],
 }
+
+whippet_model::opaque_debug!(States, [] States<'_>);
 
 impl<'a> States<'a> {
     /// Returns the state of one actor, as left by the last handler that completed.
@@ -141,12 +144,15 @@ tuple!(A, B, C, D, E);
 /// A check: the actors it inspects, and the function that tests their states.
 pub(crate) struct Check {
     pub(crate) slots: Vec<u32>,
+    /// The source location of its declaration.
+    pub(crate) site: &'static Location<'static>,
     test: Box<dyn Fn(&States<'_>)>,
 }
 
 impl Check {
+    #[track_caller]
     pub(crate) fn new<W: CheckTarget>(who: W, test: impl Fn(W::View<'_>) + 'static) -> Check {
-        Check { slots: who.slots(), test: Box::new(move |states| test(who.view(states))) }
+        Check { slots: who.slots(), site: Location::caller(), test: Box::new(move |states| test(who.view(states))) }
     }
 
     pub(crate) fn run(&self, cells: &[Box<dyn ActorCell>]) -> Result<(), CaughtPanic> {

@@ -47,6 +47,8 @@ pub(crate) struct CurrentStep {
     pub(crate) branch: Branch,
     /// The number of values of each `choose` in this step.
     pub(crate) arities: SmallVec<[u32; Branch::DIGITS]>,
+    /// The largest number of `choose` in a step.
+    pub(crate) digits: usize,
     /// The values that `choose` returns next, while a body is run again up to its first receive.
     pub(crate) forced: VecDeque<u32>,
     pub(crate) stop: bool,
@@ -74,6 +76,7 @@ impl CurrentStep {
             muted: false,
             branch: Branch::FIRST,
             arities: SmallVec::new(),
+            digits: Branch::DIGITS,
             forced: VecDeque::new(),
             stop: false,
             history: Name::ROOT.0,
@@ -138,12 +141,13 @@ impl CurrentStep {
             return value;
         }
         let k = self.arities.len();
-        if n == 0 || n > Branch::VALUES || k == Branch::DIGITS {
+        if n == 0 || n > Branch::VALUES || k == self.digits {
+            let digits = self.digits;
             self.misuse(|| {
                 format!(
                     "choose({n}): a choice has 1 to {} values, and a step at most {} choices; for more choices, let the handler send a message to its own actor",
                     Branch::VALUES,
-                    Branch::DIGITS
+                    digits
                 )
             });
             return 0;

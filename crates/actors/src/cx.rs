@@ -56,6 +56,8 @@ pub struct Cx<A> {
     of: PhantomData<fn(A)>,
 }
 
+whippet_model::opaque_debug!(Cx, [A] Cx<A>);
+
 /// The part of [`Cx`] and [`Inbox`] that does not depend on the actor's type.
 #[derive(Clone)]
 pub(crate) struct ActorContext {
@@ -76,6 +78,7 @@ impl ActorContext {
         self.engine.borrow_mut().reply(to.call, to.to, value, site);
     }
 
+    #[track_caller]
     pub(crate) fn spawn<A: Actor + Clone>(&self, kind: Option<&str>, actor: A) -> Addr<A> {
         let engine = self.engine.clone();
         let mut acting = self.engine.borrow_mut();
@@ -87,6 +90,7 @@ impl ActorContext {
         Addr::new(acting.create::<A::Msg>(kind, cell))
     }
 
+    #[track_caller]
     pub(crate) fn spawn_fn<M, F>(&self, kind: Option<&str>, body: F) -> Recipient<M>
     where
         M: Message,
@@ -112,6 +116,7 @@ impl ActorContext {
     }
 
     /// Creates an actor that implements a task or another built-in object by an `async` body.
+    #[track_caller]
     pub(crate) fn spawn_service_fn<M, F>(&self, kind: &str, body: F) -> Recipient<M>
     where
         M: Message,
@@ -212,6 +217,8 @@ pub struct Call<'a, T> {
     site: &'static Location<'static>,
     of: PhantomData<fn() -> T>,
 }
+
+whippet_model::opaque_debug!(Call, [T] Call<'_, T>);
 
 impl<T: Clone + 'static> Future for Call<'_, T> {
     type Output = T;

@@ -6,7 +6,7 @@ use crate::messages::MessageContent;
 use rustc_hash::{FxHashMap, FxHasher};
 use std::fmt::Debug;
 use std::hash::{Hash, Hasher};
-use whippet_model::{Change, Name};
+use whippet_model::Name;
 
 /// Returns the label of a type of actor: `bank::SavingsAccount<T>` becomes "savings account".
 pub(crate) fn type_label(path: &str) -> String {
@@ -74,49 +74,6 @@ pub(crate) fn send(engine: &Engine, cells: &[Box<dyn ActorCell>], labels: &[Stri
     }
 }
 
-/// Returns the differences between two states, given their one-line `{:?}` texts: "balance: 0 → -5".
-pub(crate) fn changes(before: &str, after: &str) -> Vec<Change> {
-    if before == after {
-        return Vec::new();
-    }
-    let (Some(was), Some(is)) = (fields(before), fields(after)) else {
-        return vec![Change::new("", before, after)];
-    };
-    if was.len() != is.len() || was.iter().zip(&is).any(|(a, b)| a.0 != b.0) {
-        return vec![Change::new("", before, after)];
-    }
-    was.iter().zip(&is).filter(|(a, b)| a.1 != b.1).map(|(a, b)| Change::new(a.0, a.1, b.1)).collect()
-}
-
-/// Splits `Type { a: 1, b: [2, 3] }` or `Type(1, 2)` into its fields, at commas outside of brackets and quotes.
-fn fields(text: &str) -> Option<Vec<(&str, &str)>> {
-    let open = text.find(['{', '('])?;
-    let inner = text[open + 1..].trim_end().strip_suffix(['}', ')'])?;
-    let (mut depth, mut quoted, mut escaped, mut start) = (0, false, false, 0);
-    let mut parts = Vec::new();
-    for (i, c) in inner.char_indices() {
-        match c {
-            _ if escaped => escaped = false,
-            '\\' if quoted => escaped = true,
-            '"' => quoted = !quoted,
-            _ if quoted => {}
-            '{' | '(' | '[' => depth += 1,
-            '}' | ')' | ']' => depth -= 1,
-            ',' if depth == 0 => {
-                parts.push(inner[start..i].trim());
-                start = i + 1;
-            }
-            _ => {}
-        }
-    }
-    let last = inner[start..].trim();
-    if !last.is_empty() {
-        parts.push(last);
-    }
-    let named = text[open..].starts_with('{');
-    Some(parts.into_iter().map(|p| if named { p.split_once(": ").unwrap_or(("", p)) } else { ("", p) }).collect())
-}
-
 /// Returns a hash that identifies the variant of a message. All replies share one value.
 pub(crate) fn variant_of<M: 'static>(engine: &Engine, what: u32) -> u64 {
     let sent = &engine.messages[what];
@@ -135,19 +92,5 @@ mod tests {
         assert_eq!(type_label("bank::SavingsAccount<alloc::string::String>"), "savings account");
         assert_eq!(type_label("pi::tests::worker"), "worker");
         assert_eq!(type_label("pi::run::{{closure}}"), "actor");
-    }
-
-    fn texts(before: &str, after: &str) -> Vec<String> {
-        changes(before, after).iter().map(Change::to_string).collect()
-    }
-
-    #[test]
-    fn changes_name_the_fields() {
-        let before = "Account { balance: 0, log: [\"a, b\"], limit: Some(3) }";
-        let after = "Account { balance: -5, log: [\"a, b\"], limit: None }";
-        assert_eq!(texts(before, after), ["balance: 0 → -5", "limit: Some(3) → None"]);
-        assert_eq!(texts("Pair(1, 2)", "Pair(1, 3)"), ["2 → 3"]);
-        assert_eq!(texts("On", "Off"), ["On → Off"]);
-        assert!(changes("On", "On").is_empty());
     }
 }

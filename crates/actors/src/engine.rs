@@ -11,7 +11,7 @@ use crate::cell::ActorCell;
 use crate::current_step::{CurrentStep, SETUP};
 use crate::describe::type_label;
 use crate::lock::HeldLocks;
-use crate::messages::{MessageContent, MessageStore, PENDING, SentMessage};
+use crate::messages::{MessageContent, MessageStore, PENDING, SendKind, SentMessage};
 use crate::promise::Failure;
 use crate::shared::Variables;
 use crate::speed::HandlerSpeed;
@@ -39,6 +39,8 @@ pub(crate) struct ActorInfo {
     pub(crate) steps: u32,
     /// `true` for locks, tasks and other built-in objects, which need not stop.
     pub(crate) service: bool,
+    /// The source location of its creation.
+    pub(crate) site: &'static Location<'static>,
 }
 
 /// Properties shared by all actors of one type.
@@ -67,6 +69,8 @@ pub(crate) struct Engine {
 
 /// Salt that distinguishes names of actors from names of messages with the same number.
 const ACTOR: u64 = 0xAC70;
+/// Salt that distinguishes a copy of a message from the message.
+const COPY: u64 = 0xC0B1;
 
 impl Engine {
     pub(crate) fn new() -> Engine {
@@ -90,12 +94,30 @@ impl Engine {
         known.or_insert_with(new).clone()
     }
 
-    /// Returns the number of the actor at this address.
-    fn slot(&self, raw: RawAddr) -> u32 {
+    /// Returns the number of the actor at this address. An address of an actor that does not exist in this execution is
+    /// a misuse, which `site` made.
+    #[inline(always)]
+    fn slot(&mut self, raw: RawAddr, site: &'static Location<'static>) -> Option<u32> {
         match self.actors.get(raw.slot as usize) {
-            Some(info) if info.name == raw.name => raw.slot,
-            _ => *self.by_name.get(&raw.name).expect("an address belongs to the system that made it"),
+            Some(info) if info.name == raw.name => Some(raw.slot),
+            _ => self.slot_by_name(raw.name, site),
         }
+    }
+
+    #[cold]
+    fn slot_by_name(&mut self, name: Name, site: &'static Location<'static>) -> Option<u32> {
+        if let Some(&slot) = self.by_name.get(&name) {
+            return Some(slot);
+        }
+        self.current.misuse(|| {
+            format!(
+                "{}:{}: the address of an actor that does not exist here: it was kept from another execution or another \
+                 test; keep addresses only in actors and messages, and create the actors in the body of the test",
+                site.file(),
+                site.line()
+            )
+        });
+        None
     }
 
     pub(crate) fn slot_of(&self, name: Name) -> Option<u32> {
@@ -113,7 +135,7 @@ impl Engine {
                     engine.send(to, message.clone(), site);
                 }));
             }
-            let to = self.slot(to);
+            let Some(to) = self.slot(to, site) else { return name };
             let content = self.messages.keep_message(to, message);
             self.post(name, to, content, site);
         }
@@ -127,7 +149,7 @@ impl Engine {
                 let value = value.clone();
                 record.push(Rc::new(move |engine| engine.reply(call, to, value.clone(), site)));
             }
-            let to = self.slot(to);
+            let Some(to) = self.slot(to, site) else { return };
             let content = self.messages.keep_reply(call, Rc::new(value));
             self.post(name, to, content, site);
         }
@@ -149,11 +171,25 @@ impl Engine {
             content,
             origin,
             enabled: false,
+            kind: SendKind::Sent,
             site,
         });
     }
 
+    /// Makes a copy of a message pending, which the network will deliver once more.
+    pub(crate) fn post_copy(&mut self, what: u32) {
+        let sent = self.messages[what];
+        let by = self.current.step;
+        if self.shared.tracks_clocks() {
+            self.shared.clocks.sent(sent.from, self.messages.len() as usize, by);
+        }
+        let (name, origin) = (sent.name.mixed(COPY), Name(sent.origin).mixed(COPY).0);
+        let kind = SendKind::Copy;
+        self.messages.post(SentMessage { name, by, delivered: PENDING, origin, enabled: false, kind, ..sent });
+    }
+
     /// Registers a new actor and returns its address; `cell` creates the cell that runs it.
+    #[track_caller]
     pub(crate) fn create<M: 'static>(
         &mut self,
         kind: Rc<str>,
@@ -169,7 +205,8 @@ impl Engine {
         let slot = self.actors.len() as u32;
         self.by_name.insert(name, slot);
         let history = Name(self.current.history).mixed(name.0).0;
-        self.actors.push(ActorInfo { name, kind, by: self.current.step, history, steps: 0, service: false });
+        let (by, site) = (self.current.step, Location::caller());
+        self.actors.push(ActorInfo { name, kind, by, history, steps: 0, service: false, site });
         self.messages.add_mailbox::<M>();
         if self.shared.tracks_clocks() {
             self.shared.clocks.created(self.current.actor, slot, self.current.step);
@@ -210,7 +247,7 @@ impl Engine {
 
     /// Removes a message from the pending ones and records its delivery in `step`. Returns `true` if every message
     /// pending for its receiver was deliverable.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn deliver(&mut self, what: u32, step: u32) -> bool {
         let all_enabled = self.messages.deliver(what, step);
         if self.shared.tracks_clocks() {

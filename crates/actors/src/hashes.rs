@@ -24,6 +24,8 @@ pub struct Hashes<A: Actor> {
     pub(crate) functions: Option<Functions<A>>,
 }
 
+whippet_model::opaque_debug!(Hashes, [A: Actor] Hashes<A>);
+
 /// The two hash functions of an actor.
 pub(crate) struct Functions<A: Actor> {
     pub(crate) state: fn(&A, &mut FxHasher),

@@ -7,6 +7,7 @@ use crate::cx::ActorContext;
 use crate::messages::MessageContent;
 use crate::ops::actor_ops;
 use std::any::Any;
+use std::fmt;
 use std::future::Future;
 use std::marker::PhantomData;
 use std::panic::Location;
@@ -42,6 +43,8 @@ pub struct Inbox<M> {
     pub(crate) context: ActorContext,
     of: PhantomData<fn(M)>,
 }
+
+whippet_model::opaque_debug!(Inbox, [M] Inbox<M>);
 
 impl<M: Message> Inbox<M> {
     pub(crate) fn new(context: ActorContext) -> Inbox<M> {
@@ -120,6 +123,12 @@ pub struct Receive<'a, M> {
     context: &'a ActorContext,
     filter: Option<Filter<M>>,
     site: &'static Location<'static>,
+}
+
+impl<M> fmt::Debug for Receive<'_, M> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Receive").field("site", &self.site).finish_non_exhaustive()
+    }
 }
 
 impl<M: Message> Future for Receive<'_, M> {

@@ -8,9 +8,10 @@
 //! `Arc<Mutex<_>>`, atomics or statics is not allowed either, but the compiler cannot see it. The behaviour of an actor
 //! must depend only on its state and the messages it receives.
 
+#![warn(missing_debug_implementations)]
+
 mod actor;
 mod address;
-mod bits;
 mod body;
 mod cell;
 mod checks;
@@ -30,6 +31,7 @@ mod lock;
 mod machine;
 mod memo;
 mod messages;
+mod network;
 mod ops;
 mod panics;
 mod program;
@@ -55,6 +57,7 @@ pub use hashes::Hashes;
 pub use inbox::{Inbox, Receive};
 pub use lock::{Guard, Lock, Lockable, Mutex};
 pub use machine::ActorMachine;
+pub use network::Network;
 pub use program::{ActorProgram, TestOutcome};
 pub use promise::{ActorOps, Failure, Promise, Task};
 pub use rwlock::{ReadGuard, RwLock, WriteGuard};

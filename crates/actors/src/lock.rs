@@ -99,6 +99,8 @@ pub struct Guard {
     lock: RawAddr,
 }
 
+whippet_model::opaque_debug!(Guard);
+
 /// The messages that a lock receives.
 #[doc(hidden)]
 #[derive(Copy, Clone, Debug, Hash)]

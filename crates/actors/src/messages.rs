@@ -7,7 +7,6 @@
 //! message and computed again only after something has happened to the receiver; until then the receiver's mailbox is
 //! *dirty*. An actor with an enabled message is *busy*.
 
-use crate::bits::Bits;
 use crate::current_step::SETUP;
 use crate::linked_queue::{LinkedQueue, QueueLink};
 use smallvec::SmallVec;
@@ -16,7 +15,7 @@ use std::fmt::Debug;
 use std::ops::Index;
 use std::panic::Location;
 use std::rc::Rc;
-use whippet_model::Name;
+use whippet_model::{BitSet, Name};
 
 /// Value of [`SentMessage::delivered`]: the message is still pending.
 pub(crate) const PENDING: u32 = u32::MAX;
@@ -36,6 +35,15 @@ pub(crate) enum MessageContent {
     Reply(u32, Name),
 }
 
+/// The origin of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SendKind {
+    /// It was sent.
+    Sent,
+    /// The network made a copy of a message, with which it shares the content.
+    Copy,
+}
+
 /// One message, from the moment it is sent.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SentMessage {
@@ -51,6 +59,7 @@ pub(crate) struct SentMessage {
     pub(crate) origin: u64,
     /// `true` if the message can be delivered now. Ignored if [`MessageList::all_enabled`] is set.
     pub(crate) enabled: bool,
+    pub(crate) kind: SendKind,
     /// The source location of the send.
     pub(crate) site: &'static Location<'static>,
 }
@@ -90,9 +99,9 @@ pub(crate) struct MessageStore {
     /// The links of all mailboxes' lists, indexed by message.
     links: Vec<QueueLink>,
     /// The set of pending messages.
-    pending: Bits,
+    pending: BitSet,
     /// The set of busy actors; valid only if no mailbox is dirty.
-    busy: Bits,
+    busy: BitSet,
     /// A stack of actors that includes all dirty ones; some may have become clean since.
     dirty: Vec<u32>,
 }
@@ -174,7 +183,7 @@ impl MessageStore {
 
     /// Removes a message from the pending ones and records its delivery in `step`. Returns `true` if every message
     /// pending for its receiver was enabled.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn deliver(&mut self, what: u32, step: u32) -> bool {
         let sent = &mut self.sent[what as usize];
         assert_eq!(sent.delivered, PENDING, "only pending messages are delivered");
@@ -198,7 +207,7 @@ impl MessageStore {
     // ---- undoing steps ---------------------------------------------------------------------------
 
     /// Makes a delivered message pending again. `all_enabled` is the value that [`deliver`](MessageStore::deliver) returned.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn undeliver(&mut self, what: u32, all_enabled: bool) {
         let sent = &mut self.sent[what as usize];
         sent.delivered = PENDING;
@@ -217,7 +226,7 @@ impl MessageStore {
     }
 
     /// Removes all messages from number `mark` on.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn unsend(&mut self, mark: u32) {
         while self.sent.len() > mark as usize {
             let sent = self.sent.pop().expect("the loop checked");
@@ -226,7 +235,7 @@ impl MessageStore {
             mailbox.queue.pop(&mut self.links);
             match sent.content {
                 // The value stays in the mailbox until its slot is reused.
-                MessageContent::Message(_) => mailbox.len -= 1,
+                MessageContent::Message(_) => mailbox.len -= u32::from(sent.kind != SendKind::Copy),
                 MessageContent::Reply(..) => {
                     self.replies.pop();
                 }
@@ -278,6 +287,12 @@ impl MessageStore {
             let sent = &self.sent[what as usize];
             sent.enabled || self.mailboxes[sent.to as usize].all_enabled
         })
+    }
+
+    /// Returns `true` if a pending message is enabled. No mailbox may be dirty.
+    pub(crate) fn is_enabled(&self, what: u32) -> bool {
+        let sent = &self.sent[what as usize];
+        sent.enabled || self.mailboxes[sent.to as usize].all_enabled
     }
 
     /// Returns the enabled messages of one actor, in the order they were sent. No mailbox may be dirty.

@@ -3,9 +3,10 @@
 use crate::delivery::Delivery;
 use crate::environment::Environment;
 use crate::machine::ActorMachine;
+use crate::network::Network;
 use crate::panics::catch;
 use crate::system::System;
-use std::fmt::Debug;
+use std::fmt::{self, Debug};
 use std::sync::Arc;
 use whippet_model::{ConflictRule, MachineConfig, MachineError, Program};
 
@@ -87,8 +88,17 @@ pub struct ActorProgram {
     delivery: Delivery,
     environment: Environment,
     conflict_rule: ConflictRule,
+    network: Network,
     memo_bytes: usize,
     setup: Arc<Setup>,
+}
+
+impl fmt::Debug for ActorProgram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ActorProgram { name, parameters, delivery, .. } = self;
+        let mut program = f.debug_struct("ActorProgram");
+        program.field("name", name).field("parameters", parameters).field("delivery", delivery).finish_non_exhaustive()
+    }
 }
 
 /// The default number of bytes that a machine may use to memoize steps of slow and async handlers.
@@ -106,6 +116,7 @@ impl ActorProgram {
             delivery: Delivery::default(),
             environment: Environment::default(),
             conflict_rule: ConflictRule::default(),
+            network: Network::reliable(),
             memo_bytes: DEFAULT_MEMO_BYTES,
             setup: Arc::new(move |system| body(system).into_error()),
         }
@@ -129,6 +140,20 @@ impl ActorProgram {
     #[must_use]
     pub fn environment(mut self, environment: Environment) -> ActorProgram {
         self.environment = environment;
+        self
+    }
+
+    /// Sets the network between actors: see [`Network`]. The body can override it.
+    ///
+    /// ```
+    /// use whippet_actors::{ActorProgram, Network};
+    /// use whippet_model::Program;
+    /// let lossy = ActorProgram::new("lossy", |_sys| {}).network(Network::lossy(1));
+    /// assert!(lossy.parameters().contains(&("network".to_string(), "lossy(1)".to_string())));
+    /// ```
+    #[must_use]
+    pub fn network(mut self, network: Network) -> ActorProgram {
+        self.network = network;
         self
     }
 
@@ -186,6 +211,28 @@ impl ActorProgram {
         self
     }
 
+    /// Returns the `always` checks that inspect several actors: where each is declared, and the number of its actors.
+    /// All steps of these actors are dependent on each other, so there are many more orders to explore.
+    ///
+    /// ```
+    /// # use whippet_actors::{Actor, ActorProgram, Cx};
+    /// # #[derive(Clone, Debug)]
+    /// # struct Till(i64);
+    /// # impl Actor for Till {
+    /// #     type Msg = i64;
+    /// #     async fn handle(&mut self, sum: i64, _cx: &mut Cx<Self>) { self.0 += sum; }
+    /// # }
+    /// let program = ActorProgram::new("tills", |sys| {
+    ///     let (a, b) = (sys.spawn(Till(5)), sys.spawn(Till(5)));
+    ///     sys.always((a, b), |(a, b)| assert!(a.0 + b.0 <= 10));
+    /// });
+    /// assert_eq!(program.wide_checks()[0].1, 2);
+    /// ```
+    #[must_use]
+    pub fn wide_checks(&self) -> Vec<(String, usize)> {
+        self.machine(&MachineConfig::default()).map_or_else(|_| Vec::new(), |machine| machine.wide_checks())
+    }
+
     /// Returns the delivery order.
     ///
     /// ```
@@ -203,10 +250,13 @@ impl Program for ActorProgram {
 
     fn machine(&self, config: &MachineConfig) -> Result<ActorMachine, MachineError> {
         let mut system = System::new(self.delivery, self.environment);
+        if !self.network.is_reliable() {
+            system.network(self.network);
+        }
         let result = catch(|| (self.setup)(&mut system));
         let error = result.map_err(|panic| MachineError::Misuse(format!("the body of the test panicked: {panic}")))?;
         let mut machine = system.into_machine()?;
-        machine.start(self.conflict_rule, self.memo_bytes.min(config.memory), config);
+        machine.start(self.conflict_rule, self.memo_bytes.min(config.memory), config)?;
         if let Some(error) = error {
             machine.fail_at_start(&error);
         }
@@ -220,6 +270,9 @@ impl Program for ActorProgram {
     fn parameters(&self) -> Vec<(String, String)> {
         let mut parameters = self.parameters.clone();
         parameters.push(("delivery".to_owned(), self.delivery.to_string()));
+        if !self.network.is_reliable() {
+            parameters.push(("network".to_owned(), self.network.to_string()));
+        }
         parameters
     }
 

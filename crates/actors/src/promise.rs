@@ -106,6 +106,8 @@ pub struct Task {
     context: ActorContext,
 }
 
+whippet_model::opaque_debug!(Task);
+
 impl Task {
     actor_ops!();
 }
@@ -146,6 +148,8 @@ fn spawn_with<T>(cx: &mut impl ActorOps, how: impl FnOnce(&ActorContext) -> T) -
 /// Access to the private part of an actor's context.
 #[doc(hidden)]
 pub struct ContextRef<'a>(pub(crate) &'a ActorContext);
+
+whippet_model::opaque_debug!(ContextRef, [] ContextRef<'_>);
 
 impl ActorOps for Task {
     fn context(&self) -> ContextRef<'_> {
@@ -309,6 +313,7 @@ async fn answer<T: Message>(inbox: &mut Inbox<Msg<T>>, result: Result<T, Failure
 }
 
 impl ActorContext {
+    #[track_caller]
     pub(crate) fn spawn_task<T, F>(&self, kind: &str, body: F) -> Promise<T>
     where
         T: Message,

@@ -79,6 +79,9 @@ pub struct WriteGuard {
     _held: HeldResource<RwMsg>,
 }
 
+whippet_model::opaque_debug!(ReadGuard);
+whippet_model::opaque_debug!(WriteGuard);
+
 /// The messages that a read–write lock receives.
 #[derive(Copy, Clone, Debug, Hash)]
 pub(crate) enum RwMsg {

@@ -51,6 +51,8 @@ pub struct Permit {
     held: HeldResource<SemaphoreMsg>,
 }
 
+whippet_model::opaque_debug!(Permit);
+
 impl Permit {
     /// Discards the permit without giving it back.
     ///

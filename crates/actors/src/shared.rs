@@ -108,7 +108,7 @@ struct SharedVariable {
 }
 
 /// The change to undo when a step is undone.
-enum Undo {
+enum SharedUndo {
     Variable,
     Written(u32),
     Access(u32, u32, bool),
@@ -130,7 +130,7 @@ pub(crate) struct Variables {
     logs: Vec<Vec<(u32, Rc<dyn Any>)>>,
     /// The index in its log at which an actor that is run again reads next.
     cursor: usize,
-    undo: Vec<(u32, Undo)>,
+    undo: Vec<(u32, SharedUndo)>,
 }
 
 /// Salt that distinguishes names of variables from names of messages with the same number.
@@ -167,11 +167,11 @@ impl Variables {
         let gone = |step: u32| step != SETUP && step >= depth;
         while self.undo.last().is_some_and(|&(step, _)| gone(step)) {
             match self.undo.pop().expect("the loop checked").1 {
-                Undo::Variable => self.unmake(),
-                Undo::Written(variable) => {
+                SharedUndo::Variable => self.unmake(),
+                SharedUndo::Written(variable) => {
                     self.variables[variable as usize].written.pop();
                 }
-                Undo::Access(variable, place, write) => {
+                SharedUndo::Access(variable, place, write) => {
                     let accesses = &mut self.variables[variable as usize].accesses[place as usize];
                     if write {
                         accesses.writes.pop()
@@ -179,7 +179,7 @@ impl Variables {
                         accesses.reads.pop()
                     };
                 }
-                Undo::Log(actor) => {
+                SharedUndo::Log(actor) => {
                     self.logs[actor as usize].pop();
                 }
             }
@@ -196,6 +196,15 @@ impl Variables {
         if self.variables.is_empty() {
             self.clocks.forget();
         }
+    }
+
+    /// Returns the accesses of a step, each with the number of its variable.
+    pub(crate) fn accesses_of(&self, step: u32) -> impl Iterator<Item = (u32, &VariableAccess)> {
+        let all = self.variables.iter().enumerate().flat_map(|(number, variable)| {
+            let accesses = variable.accesses.iter().flat_map(|of| of.reads.iter().chain(&of.writes));
+            accesses.map(move |access| (number as u32, access))
+        });
+        all.filter(move |(_, access)| access.step == step)
     }
 
     /// Makes everything that has happened so far permanent.
@@ -239,7 +248,7 @@ impl Variables {
         });
         let accesses = &mut known.accesses[place];
         if write { &mut accesses.writes } else { &mut accesses.reads }.push(second);
-        self.undo.push((step, Undo::Access(variable, place as u32, write)));
+        self.undo.push((step, SharedUndo::Access(variable, place as u32, write)));
     }
 
     /// Returns the write that a read by an actor observes.
@@ -268,7 +277,7 @@ impl Variables {
         let written = &mut self.variables[variable as usize].written;
         let chained = written.last().is_none_or(|last| last.chained && last.before(actor, &clock));
         written.push(Written { value, actor, by, entry: entry(&clock, actor), clock, origin, chained });
-        self.undo.push((step, Undo::Written(variable)));
+        self.undo.push((step, SharedUndo::Written(variable)));
     }
 }
 
@@ -294,7 +303,7 @@ impl Engine {
         self.current.record = None;
         let (step, actor) = (self.current.step, self.current.actor);
         let number = self.shared.variables.len() as u32;
-        self.shared.undo.push((step, Undo::Variable));
+        self.shared.undo.push((step, SharedUndo::Variable));
         let origin = Name(self.current.history).mixed(name.0).0;
         let first = Written { value, actor, by: Name::ROOT, entry: 0, clock: Rc::from([]), origin, chained: true };
         self.shared.variables.push(SharedVariable { name, written: vec![first], accesses: Vec::new() });
@@ -317,7 +326,7 @@ impl Engine {
             self.shared.logs.resize_with(actor as usize + 1, Vec::new);
         }
         self.shared.logs[actor as usize].push((step, value.clone()));
-        self.shared.undo.push((step, Undo::Log(actor)));
+        self.shared.undo.push((step, SharedUndo::Log(actor)));
         value
     }
 

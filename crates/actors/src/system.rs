@@ -11,6 +11,7 @@ use crate::environment::Environment;
 use crate::inbox::Inbox;
 use crate::lock::{Lock, Mutex};
 use crate::machine::ActorMachine;
+use crate::network::Network;
 use crate::promise::{ActorOps, ContextRef, Promise, Task};
 use crate::rwlock::RwLock;
 use crate::semaphore::Semaphore;
@@ -50,6 +51,8 @@ pub struct System {
     context: ActorContext,
     error: Option<MachineError>,
 }
+
+whippet_model::opaque_debug!(System);
 
 /// The maximum number of messages delivered by [`System::finish_setup`].
 const MAX_SETUP_MESSAGES: usize = 100_000;
@@ -106,6 +109,7 @@ impl System {
     ///     sys.at_end(sum, |sum| assert_eq!(sum.0, 3));
     /// });
     /// ```
+    #[track_caller]
     pub fn spawn<A: Actor + Clone>(&mut self, actor: A) -> Addr<A> {
         let addr = self.context.spawn(None, actor);
         self.start_new_actors();
@@ -128,6 +132,7 @@ impl System {
     /// }).unwrap_err().to_string();
     /// assert!(failure.contains("1. till of the shop receives 2"), "{failure}");
     /// ```
+    #[track_caller]
     pub fn spawn_named<A: Actor + Clone>(&mut self, name: &str, actor: A) -> Addr<A> {
         let addr = self.context.spawn(Some(name), actor);
         self.start_new_actors();
@@ -153,6 +158,7 @@ impl System {
     ///     sys.send(reader, 1);
     /// });
     /// ```
+    #[track_caller]
     pub fn spawn_fn<M, F>(&mut self, body: F) -> Recipient<M>
     where
         M: Message,
@@ -175,6 +181,7 @@ impl System {
     /// }).unwrap_err().to_string();
     /// assert!(failure.contains("1. picky reader receives 2"), "{failure}");
     /// ```
+    #[track_caller]
     pub fn spawn_fn_named<M, F>(&mut self, name: &str, body: F) -> Recipient<M>
     where
         M: Message,
@@ -194,6 +201,7 @@ impl System {
     ///     sys.spawn_fn(async move |inbox: &mut Inbox<()>| assert_eq!(inbox.wait(answer).await, 42));
     /// });
     /// ```
+    #[track_caller]
     pub fn spawn_task<T, F>(&mut self, body: F) -> Promise<T>
     where
         T: Message,
@@ -363,6 +371,7 @@ impl System {
     /// }).unwrap_err().to_string();
     /// assert!(failure.starts_with("assertion: always: overdrawn"));
     /// ```
+    #[track_caller]
     pub fn always<W: CheckTarget>(&mut self, who: W, check: impl Fn(W::View<'_>) + 'static) {
         self.machine.always(Check::new(who, check));
     }
@@ -384,8 +393,49 @@ impl System {
     ///     sys.at_end(account, |account| assert_eq!(account.0, 5));
     /// });
     /// ```
+    #[track_caller]
     pub fn at_end<W: CheckTarget>(&mut self, who: W, check: impl Fn(W::View<'_>) + 'static) {
         self.machine.at_end(Check::new(who, check));
+    }
+
+    /// Sets the network between actors: see [`Network`]. Pairs with a network of their own keep it.
+    ///
+    /// ```
+    /// # use whippet::{Network, prelude::*};
+    /// let failure = Checker::new("lost").try_check(|sys| {
+    ///     sys.network(Network::lossy(1));
+    ///     let light = sys.spawn_fn(async |inbox: &mut Inbox<bool>| { inbox.receive().await; });
+    ///     sys.spawn_fn(async move |inbox: &mut Inbox<()>| inbox.send(light, true));
+    ///     sys.environment(Environment::Closed);
+    /// }).unwrap_err().to_string();
+    /// assert!(failure.contains("the network loses true"), "{failure}");
+    /// ```
+    pub fn network(&mut self, network: Network) {
+        self.machine.set_network(network);
+    }
+
+    /// Sets the network between two actors, in both directions. It has budgets of its own.
+    ///
+    /// ```
+    /// # use whippet::{Network, prelude::*};
+    /// let verdict = Checker::new("one bad line").explore(|sys| {
+    ///     let sinks = [(); 2].map(|()| sys.spawn_fn(async |inbox: &mut Inbox<u8>| { inbox.receive().await; }));
+    ///     let sender = sys.spawn_fn(async move |inbox: &mut Inbox<()>| {
+    ///         inbox.receive().await;
+    ///         sinks.map(|sink| inbox.send(sink, 1));
+    ///     });
+    ///     sys.send(sender, ());
+    ///     sys.network_between(sender, sinks[0], Network::lossy(1));
+    /// }).unwrap();
+    /// assert_eq!(verdict.counters.executions, 2, "only one message can be lost");
+    /// ```
+    pub fn network_between<M: Message, N: Message>(
+        &mut self,
+        one: impl Into<Recipient<M>>,
+        other: impl Into<Recipient<N>>,
+        network: Network,
+    ) {
+        self.machine.set_network_between(one.into().raw.slot, other.into().raw.slot, network);
     }
 
     /// Sets the state that the program must have reached when no step is enabled.

@@ -1,7 +1,7 @@
 //! Comparison of the states of native actors.
 
 use whippet_actors::{Actor, ActorProgram, Cx, Delivery, Hashes, Inbox, Recipient, System};
-use whippet_model::{Choice, Comparison, Machine, Program};
+use whippet_model::{Choice, Machine, Program, StateComparison};
 use whippet_search::{Options, Reduction, StepSize, explore};
 
 fn enabled<M: Machine>(machine: &mut M) -> Vec<Choice> {
@@ -47,7 +47,7 @@ impl Actor for Parent {
 
 #[test]
 fn steps_of_a_new_actor_can_be_undone_between_comparisons() {
-    for how in [Comparison::Canonical, Comparison::Ordered] {
+    for how in [StateComparison::Canonical, StateComparison::Ordered] {
         let test = ActorProgram::new("a child", |system: &mut System| {
             let parent = system.spawn(Parent);
             system.send(parent, 1);
@@ -73,7 +73,7 @@ fn a_stateful_search_with_big_steps_passes_over_the_steps_of_a_new_actor() {
         system.send(parent, 1);
         system.send(parent, 2);
     });
-    let options = Options { reduction: Reduction::Stateful, step: StepSize::Big, ..Options::default() };
+    let options = Options::new(Reduction::Stateful).with_step(StepSize::Big);
     let verdict = explore(test.into(), &options, &()).unwrap();
     assert!(verdict.complete && verdict.findings.is_empty());
 }
@@ -142,11 +142,11 @@ fn states_in_which_actors_know_of_different_messages_differ() {
 fn agree(body: impl Fn(&mut System) + Copy + Send + Sync + 'static, deliveries: impl IntoIterator<Item = Delivery>) {
     for delivery in deliveries {
         for (reduction, comparison) in [
-            (Reduction::Exhaustive, Comparison::Canonical),
-            (Reduction::Stateful, Comparison::Canonical),
-            (Reduction::Stateful, Comparison::Ordered),
+            (Reduction::Exhaustive, StateComparison::Canonical),
+            (Reduction::Stateful, StateComparison::Canonical),
+            (Reduction::Stateful, StateComparison::Ordered),
         ] {
-            let options = Options { reduction, comparison, ..Options::default() };
+            let options = Options::new(reduction).with_comparison(comparison);
             let verdict = explore(ActorProgram::new("order", body).delivery(delivery).into(), &options, &()).unwrap();
             assert_eq!(verdict.findings.len(), 1, "{delivery}, {reduction}, {comparison:?}");
         }

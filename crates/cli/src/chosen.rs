@@ -2,7 +2,7 @@
 
 use crate::args::{ConflictsArg, DeliveryArg, EnvironmentArg, ProgramArgs, RelationArg};
 use crate::error::{CommandError, unknown};
-use crate::runnable::Runnable;
+use crate::runnable::{Actors, Runnable};
 use clap::ValueEnum;
 use std::path::Path;
 use std::sync::Arc;
@@ -19,6 +19,10 @@ pub(crate) struct ChosenProgram {
     /// The condition on the end of an execution, if the user chose one.
     environment: Option<EnvironmentArg>,
     pub(crate) program: Box<dyn Runnable>,
+    /// The other files of the program, as given by the user.
+    files: Vec<String>,
+    /// Notes on how the program was understood.
+    pub(crate) notes: Vec<String>,
 }
 
 /// Names of the settings in a schedule that are not parameters.
@@ -27,10 +31,21 @@ const ENVIRONMENT: &str = "environment";
 const RELATION: &str = "relation";
 /// Schedules have used this name from the beginning.
 const CONFLICTS: &str = "tasks";
+/// The other files of a program, one per line.
+const FILES: &str = "files";
 
 impl ChosenProgram {
     /// Returns the program that the command line specifies.
     pub(crate) fn find(args: &ProgramArgs) -> Result<ChosenProgram, CommandError> {
+        if Path::new(&args.program).is_dir() {
+            return abs_file(args);
+        }
+        if let Some(file) = args.files.first().filter(|_| !args.program.ends_with(".abs")) {
+            return Err(CommandError::usage(format_args!(
+                "{file}: only .abs files and directories can be given together; {} is neither",
+                args.program
+            )));
+        }
         match Path::new(&args.program).extension().and_then(|ending| ending.to_str()) {
             None => subject(args),
             Some("net") => net_file(args),
@@ -49,18 +64,23 @@ impl ChosenProgram {
         let environment = settings.remove(ENVIRONMENT).map(|name| value(&name)).transpose()?;
         let relation = settings.remove(RELATION).map(|name| value(&name)).transpose()?;
         let conflicts = settings.remove(CONFLICTS).map(|name| value(&name)).transpose()?;
+        let files = settings.remove(FILES).map_or_else(Vec::new, |all| all.lines().map(str::to_string).collect());
         let settings = settings.into_iter().collect();
         let program = schedule.program.clone();
-        ChosenProgram::find(&ProgramArgs { program, settings, delivery, environment, conflicts, relation })
+        ChosenProgram::find(&ProgramArgs { program, files, settings, delivery, environment, conflicts, relation })
     }
 
     /// Creates a target for a program, with the name given by the user.
     fn new<P: Program + Send + 'static>(args: &ProgramArgs, program: P) -> ChosenProgram {
-        let mut parameters = program.parameters();
+        ChosenProgram::of(args, program.parameters(), Box::new(Arc::new(program)))
+    }
+
+    /// Creates a target for a program with these parameters.
+    fn of(args: &ProgramArgs, mut parameters: Vec<(String, String)>, program: Box<dyn Runnable>) -> ChosenProgram {
         let delivery = parameters.iter().position(|(name, _)| name == DELIVERY).map(|at| parameters.remove(at).1);
         parameters.extend(args.conflicts.map(|rule| (CONFLICTS.into(), flag_name(&rule))));
         let (name, environment) = (args.program.clone(), args.environment);
-        ChosenProgram { name, delivery, environment, parameters, program: Box::new(Arc::new(program)) }
+        ChosenProgram { name, delivery, environment, parameters, program, files: args.files.clone(), notes: Vec::new() }
     }
 
     /// Stores in a schedule everything needed to find the same program again.
@@ -68,8 +88,16 @@ impl ChosenProgram {
         schedule.program.clone_from(&self.name);
         schedule.settings = self.parameters.iter().cloned().collect();
         let environment = self.environment.map(|environment| flag_name(&environment));
-        let more = [(DELIVERY, self.delivery.clone()), (ENVIRONMENT, environment)];
+        let files = (!self.files.is_empty()).then(|| self.files.join("\n"));
+        let more = [(DELIVERY, self.delivery.clone()), (ENVIRONMENT, environment), (FILES, files)];
         schedule.settings.extend(more.into_iter().filter_map(|(name, value)| Some((name.into(), value?))));
+    }
+
+    /// Returns a schedule without decisions that names this program.
+    pub(crate) fn recorded(&self) -> Schedule {
+        let mut schedule = Schedule::default();
+        self.record_in(&mut schedule);
+        schedule
     }
 
     /// Returns the program with its parameters: `pi(workers=4)`.
@@ -114,7 +142,7 @@ fn subject(args: &ProgramArgs) -> Result<ChosenProgram, CommandError> {
             EnvironmentArg::Closed => whippet_actors::Environment::Closed,
         });
     }
-    Ok(ChosenProgram::new(args, test))
+    Ok(ChosenProgram::of(args, test.parameters(), Box::new(Actors(Arc::new(test)))))
 }
 
 /// Creates a mailbox program from a subject.
@@ -142,7 +170,7 @@ fn net_file(args: &ProgramArgs) -> Result<ChosenProgram, CommandError> {
     no_conflict_rule(args)?;
     no_parameters(args)?;
     let source = read(&args.program)?;
-    let net = whippet_net::Net::parse(&args.program, &source);
+    let net = whippet_net::Net::parse_file(&args.program, &source);
     let net = net.map_err(|why| CommandError::usage(format_args!("{}: {why}", args.program)))?;
     Ok(ChosenProgram::new(args, related(args, net)))
 }
@@ -155,15 +183,55 @@ fn related(args: &ProgramArgs, net: whippet_net::Net) -> whippet_net::Net {
     }
 }
 
-/// Creates a program from a file of ABS source.
+/// Creates a program from files of ABS source, and from directories that contain some.
 fn abs_file(args: &ProgramArgs) -> Result<ChosenProgram, CommandError> {
     fixed_delivery(args)?;
     no_parameters(args)?;
     no_relation(args)?;
-    let source = read(&args.program)?;
-    let beside = || files_beside(&args.program);
-    let program = whippet_abs::AbsProgram::parse_with(&args.program, &source, beside).map_err(CommandError::usage)?;
-    Ok(ChosenProgram::new(args, program.conflict_rule(conflict_rule(args))))
+    let mut files: Vec<(String, String)> = Vec::new();
+    for given in std::iter::once(&args.program).chain(&args.files) {
+        let paths = if Path::new(given).is_dir() { abs_files_below(Path::new(given)) } else { vec![given.clone()] };
+        if paths.is_empty() {
+            return Err(CommandError::usage(format_args!("{given} contains no .abs files")));
+        }
+        for path in paths {
+            if !path.ends_with(".abs") {
+                return Err(CommandError::usage(format_args!("{path}: expected an .abs file or a directory")));
+            }
+            if files.iter().all(|(known, _)| *known != path) {
+                let text = read(&path)?;
+                files.push((path, text));
+            }
+        }
+    }
+    let mut mains =
+        files.iter().filter(|(_, text)| whippet_abs::AbsProgram::has_main_block(text)).map(|(path, _)| path);
+    if let (true, Some(one), Some(other)) = (Path::new(&args.program).is_dir(), mains.next(), mains.next()) {
+        return Err(CommandError::usage(format_args!(
+            "several files have a main block, such as {one} and {other}: name the one to run first, then the directory"
+        )));
+    }
+    let beside = || if args.files.is_empty() { files_beside(&args.program) } else { Vec::new() };
+    let program = whippet_abs::AbsProgram::parse_files(&files, beside).map_err(CommandError::usage)?;
+    let notes = program.notes().to_vec();
+    Ok(ChosenProgram { notes, ..ChosenProgram::new(args, program.conflict_rule(conflict_rule(args))) })
+}
+
+/// Returns the ABS files in a directory and below it, sorted by name.
+fn abs_files_below(directory: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(directory).into_iter().flatten().flatten();
+    let mut paths: Vec<std::path::PathBuf> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    let mut files = Vec::new();
+    for path in paths {
+        // A link to a directory could lead back to this one.
+        if path.is_dir() && !path.is_symlink() {
+            files.extend(abs_files_below(&path));
+        } else if path.extension().is_some_and(|ending| ending == "abs") {
+            files.push(path.to_string_lossy().into_owned());
+        }
+    }
+    files
 }
 
 /// Returns the value of `--conflicts`, by default `fields`.

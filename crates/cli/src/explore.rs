@@ -8,7 +8,8 @@ use crate::progress::ProgressDisplay;
 use std::path::{Path, PathBuf};
 use whippet_model::{Finding, Verdict};
 use whippet_report::{
-    Exit, Links, Meter, RunInfo, TraceFile, TraceFormat, html_of_verdict, json_text, shortfall, text,
+    Exit, Links, Meter, RunInfo, TraceFile, TraceFormat, create_directory, html_of_verdict, json_text, read_source,
+    shortfall, text,
 };
 use whippet_search::{Options, Reduction, Rule};
 
@@ -16,11 +17,15 @@ pub(crate) fn explore(command: &Explore) -> CommandResult {
     let options = command.options();
     warn_unused_flags(command, &options);
     let target = ChosenProgram::find(&with_default_conflicts(&command.program, options.reduction))?;
+    if let Some(directory) = &command.save {
+        create_directory(directory).map_err(|why| cannot_write(directory, &why))?;
+    }
     let meter = Meter::start();
     let mut verdict = {
         let display = ProgressDisplay::new("");
         target.program.explore(&options, &display).map_err(CommandError::usage)?
     };
+    verdict.notes.extend(target.notes.iter().cloned());
     let mut run = RunInfo::new(&target.name, &options);
     run.parameters.clone_from(&target.parameters);
     run.delivery.clone_from(&target.delivery);
@@ -28,16 +33,19 @@ pub(crate) fn explore(command: &Explore) -> CommandResult {
     for finding in verdict.findings.iter_mut().chain(&mut verdict.warnings) {
         target.record_in(&mut finding.schedule);
     }
-    let saved = match &command.save {
-        Some(directory) => save(directory, &target.name, &verdict)?,
-        None => Vec::new(),
-    };
+    // What was found is printed even if a file cannot be written.
+    let mut failed = None;
+    let saved = command.save.as_ref().map_or(Ok(Vec::new()), |directory| save(directory, &target.name, &verdict));
+    let saved = saved.unwrap_or_else(|error| {
+        failed = Some(error);
+        Vec::new()
+    });
     let mut links = links(&verdict, &saved);
     if let Some(file) = &command.html {
-        write_page(file, &target.name, &verdict, &mut links)?;
+        failed = failed.or(write_page(file, &target.name, &verdict, &mut links).err());
     }
     if let Some(file) = &command.trace {
-        write_trace(file, &verdict, &links)?;
+        failed = failed.or(write_trace(file, &verdict, &links).err());
     }
     if command.json {
         print(&json_text(&run, &verdict))?;
@@ -48,13 +56,14 @@ pub(crate) fn explore(command: &Explore) -> CommandResult {
     if exit == Exit::NoVerdict {
         print_note(format_args!("no verdict. {}", shortfall(&run, &verdict)));
     }
-    Ok(exit)
+    failed.map_or(Ok(exit), Err)
 }
 
 /// Sets the default of `--conflicts` for ABS programs: two reductions require that all tasks of an actor conflict.
-fn with_default_conflicts(args: &ProgramArgs, reduction: Reduction) -> ProgramArgs {
+pub(crate) fn with_default_conflicts(args: &ProgramArgs, reduction: Reduction) -> ProgramArgs {
     let mut args = args.clone();
-    if args.program.ends_with(".abs") && matches!(reduction, Reduction::Dcute | Reduction::Transdpor) {
+    let abs = args.program.ends_with(".abs") || Path::new(&args.program).is_dir();
+    if abs && matches!(reduction, Reduction::Dcute | Reduction::Transdpor) {
         args.conflicts = args.conflicts.or(Some(ConflictsArg::Actors));
     }
     args
@@ -85,33 +94,48 @@ fn warn_unused_flags(command: &Explore, options: &Options) {
 /// Writes the schedules of all findings, then of all warnings, to numbered files, and returns the files in that
 /// order.
 fn save(directory: &Path, name: &str, verdict: &Verdict) -> Result<Vec<PathBuf>, CommandError> {
-    let failed =
-        |what: &Path, why: std::io::Error| CommandError::usage(format_args!("cannot write {}: {why}", what.display()));
-    std::fs::create_dir_all(directory).map_err(|why| failed(directory, why))?;
     let stem = Path::new(name).file_stem().map_or(name.into(), |stem| stem.to_string_lossy());
     let all: Vec<&Finding> = verdict.findings.iter().chain(&verdict.warnings).collect();
     let mut files = Vec::new();
     for (i, finding) in all.into_iter().enumerate() {
         let file = directory.join(format!("{stem}-{}.json", i + 1));
-        std::fs::write(&file, finding.schedule.to_json()).map_err(|why| failed(&file, why))?;
+        std::fs::write(&file, finding.schedule.to_json()).map_err(|why| cannot_write(&file, &why))?;
         files.push(file);
     }
     Ok(files)
 }
 
-/// Writes a page that shows all findings. Nothing is written if nothing was found.
+/// Writes a page that shows all findings and warnings. Without findings and warnings, nothing is written.
 fn write_page(file: &Path, name: &str, verdict: &Verdict, links: &mut [Links]) -> Result<(), CommandError> {
     let Some(page) = html_of_verdict(&format!("Whippet: {name}"), verdict, links) else {
         print_note(format_args!("{} is not written: nothing was found", file.display()));
         return Ok(());
     };
     write(file, &page)?;
-    links[0].page = Some(file.display().to_string());
+    match links.first_mut() {
+        Some(first) => first.page = Some(file.display().to_string()),
+        None => print_note(format_args!("the page of the warnings is {}", file.display())),
+    }
     Ok(())
 }
 
-/// Writes the trace of the first finding, in the format that the ending of the file's name stands for.
+/// Writes the trace of the first finding, or else of the first warning.
 fn write_trace(file: &Path, verdict: &Verdict, links: &[Links]) -> Result<(), CommandError> {
+    let trace = match (verdict.findings.first(), verdict.warnings.first()) {
+        (Some(finding), _) => TraceFile::of_finding(finding),
+        (None, Some(warning)) => TraceFile::of_finding(warning).as_warning(),
+        (None, None) => {
+            print_note(format_args!("{} is not written: nothing was found", file.display()));
+            return Ok(());
+        }
+    };
+    let mut trace = trace.with_sources(read_source);
+    trace.replay = links.first().and_then(|links| links.replay.clone());
+    write_trace_file(file, &trace)
+}
+
+/// Writes a trace in the format that the ending of the file's name stands for.
+pub(crate) fn write_trace_file(file: &Path, trace: &TraceFile) -> Result<(), CommandError> {
     let Some(format) = TraceFormat::of_file(&file.to_string_lossy()) else {
         let endings = ".json, .html, .shiviz, .dot, .mmd, .trace";
         return Err(CommandError::usage(format_args!(
@@ -119,25 +143,22 @@ fn write_trace(file: &Path, verdict: &Verdict, links: &[Links]) -> Result<(), Co
             file.display()
         )));
     };
-    let Some(finding) = verdict.findings.first() else {
-        print_note(format_args!("{} is not written: nothing was found", file.display()));
-        return Ok(());
-    };
-    let mut trace = TraceFile::of_finding(finding).with_sources(|file| std::fs::read_to_string(file).ok());
-    trace.replay = links.first().and_then(|links| links.replay.clone());
-    write(file, &format.write(&trace))
+    write(file, &format.write(trace))
 }
 
-fn write(file: &Path, text: &str) -> Result<(), CommandError> {
-    std::fs::write(file, text)
-        .map_err(|why| CommandError::usage(format_args!("cannot write {}: {why}", file.display())))
+pub(crate) fn write(file: &Path, text: &str) -> Result<(), CommandError> {
+    std::fs::write(file, text).map_err(|why| cannot_write(file, &why))
+}
+
+fn cannot_write(file: &Path, why: &std::io::Error) -> CommandError {
+    CommandError::usage(format_args!("cannot write {}: {why}", file.display()))
 }
 
 /// Returns for each finding the command that replays it: from its file, or else by repeating the search.
 fn links(verdict: &Verdict, saved: &[PathBuf]) -> Vec<Links> {
     let again = || {
         let line: Vec<String> = std::env::args().skip(1).collect();
-        quoted(line.iter().map(String::as_str))
+        quoted(without_files(line.iter().map(String::as_str)))
     };
     (0..verdict.findings.len())
         .map(|i| {
@@ -148,6 +169,21 @@ fn links(verdict: &Verdict, saved: &[PathBuf]) -> Vec<Links> {
             })
         })
         .collect()
+}
+
+/// Leaves out the options that write files or select the output: a replay needs only the report.
+fn without_files<'a>(words: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
+    let mut kept = Vec::new();
+    let mut is_value = false;
+    for word in words {
+        let name = word.split_once('=').map_or(word, |(name, _)| name);
+        let writes = ["--html", "--trace"].contains(&name);
+        if !is_value && !writes && word != "--json" {
+            kept.push(word);
+        }
+        is_value = writes && name == word;
+    }
+    kept
 }
 
 /// Joins words into a shell command, quoting only the words that need it.
@@ -163,11 +199,17 @@ fn quoted<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::quoted;
+    use super::{quoted, without_files};
 
     #[test]
     fn a_command_can_be_pasted_into_a_shell() {
         assert_eq!(quoted(["explore", "pi", "--set", "workers=4"]), "explore pi --set workers=4");
         assert_eq!(quoted(["my file.net", ""]), "'my file.net' ''");
+    }
+
+    #[test]
+    fn the_command_that_replays_writes_no_files() {
+        let line = "explore pi --html page.html --set workers=4 --trace=t.json --first-bug --json";
+        assert_eq!(quoted(without_files(line.split(' '))), "explore pi --set workers=4 --first-bug");
     }
 }

@@ -15,6 +15,7 @@ mod progress;
 mod replay;
 mod reproduce;
 mod runnable;
+mod serve;
 mod shape;
 mod table;
 mod unfold;
@@ -37,6 +38,7 @@ fn answer(command: &Command) -> CommandResult {
     match command {
         Command::List(list) => list::list(list),
         Command::Explore(explore) => explore::explore(explore),
+        Command::Serve(serve) => serve::serve(serve),
         Command::Replay(replay) => replay::replay(replay),
         Command::Unfold(unfold) => unfold::unfold(unfold),
         Command::Compare(compare) => compare::compare(compare),

@@ -74,7 +74,7 @@ fn unfoldings(subject: Option<&str>) -> Result<TableOutput, CommandError> {
 
 /// Runs the example of Figure 4, whose tree is that of TransDPOR with the earliest message first.
 fn figure_4() -> Result<whippet_abs::selection::SelectionRow, CommandError> {
-    let options = Options { reduction: Reduction::Transdpor, order: Order::Fifo, ..Options::default() };
+    let options = Options::new(Reduction::Transdpor).with_order(Order::Fifo);
     let program = Arc::new(whippet_abs::selection::running_example());
     let counters = whippet_search::explore(program, &options, &()).map_err(CommandError::usage)?.counters;
     // The first step is the main block and leads to the root of the tree, so there are as many states as steps.

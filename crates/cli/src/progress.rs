@@ -87,7 +87,7 @@ fn describe(progress: &Progress) -> String {
 }
 
 /// Returns the flag that Ctrl-C sets. A second Ctrl-C ends the process, in case the flag is not polled.
-fn interruptions() -> &'static AtomicBool {
+pub(crate) fn interruptions() -> &'static AtomicBool {
     static FLAG: OnceLock<AtomicBool> = OnceLock::new();
     static HANDLER: OnceLock<()> = OnceLock::new();
     let flag = FLAG.get_or_init(AtomicBool::default);
@@ -110,14 +110,11 @@ mod tests {
 
     #[test]
     fn progress_in_one_line() {
-        let mut progress = Progress {
-            counters: Counters { executions: 12_000, ..Counters::default() },
-            depth: 23,
-            elapsed: Duration::from_secs(4),
-            estimate: None,
-        };
+        let mut counters = Counters::default();
+        counters.executions = 12_000;
+        let mut progress = Progress::new(counters, 23, Duration::from_secs(4));
         assert_eq!(describe(&progress), "12,000 executions · 3,000/s · depth 23");
-        progress.estimate = Some(Estimate { total: 360_000.0, error: 20_000.0, seen: None });
+        progress.estimate = Some(Estimate::new(360_000.0, 20_000.0));
         let wanted = "12,000 executions · 3,000/s · depth 23 · 3 % of about 360,000 ± 20,000";
         assert_eq!(describe(&progress), wanted);
     }

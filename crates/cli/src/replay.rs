@@ -3,12 +3,13 @@
 use crate::args::Replay;
 use crate::chosen::ChosenProgram;
 use crate::error::{CommandError, CommandResult};
+use crate::explore::{write, write_trace_file};
 use crate::output::{print, print_json};
 use serde_json::json;
 use std::io::Read;
 use std::path::Path;
 use whippet_model::Problem;
-use whippet_report::{Exit, counterexample, schedule_in};
+use whippet_report::{Exit, TraceFile, counterexample, html, schedule_in};
 use whippet_search::Replayed;
 
 pub(crate) fn replay(command: &Replay) -> CommandResult {
@@ -19,6 +20,13 @@ pub(crate) fn replay(command: &Replay) -> CommandResult {
     let target = ChosenProgram::of_schedule(&schedule)?;
     let replayed =
         target.program.replay(&schedule).map_err(|why| CommandError::usage(format_args!("{file}: {why}")))?;
+    if let Some(page) = &command.html {
+        let files = TraceFile::of_replay(&schedule, &replayed.events, &replayed.problems);
+        write(page, &html(&format!("Whippet: {}", target.name), "", &files))?;
+    }
+    if let Some(file) = &command.trace {
+        write_trace_file(file, &TraceFile::of_replay(&schedule, &replayed.events, &replayed.problems)[0])?;
+    }
     if command.json {
         print_json(&json!({
             "format": "whippet replay",

@@ -87,7 +87,7 @@ fn chosen<'a>(command: &Reproduce, all: &'a [Table]) -> Result<Vec<&'a Table>, C
 
 /// Returns what to run of the chosen tables. Fails if none of the selected tables has the subject.
 fn plan(command: &Reproduce, chosen: &[&Table]) -> Result<Plan, CommandError> {
-    let limits = Limits { time: Some(command.limit_seconds), ..Limits::default() };
+    let limits = Limits::default().with_time(Some(command.limit_seconds));
     let programs = chosen.iter().flat_map(|table| &table.programs);
     let mut known: BTreeSet<String> = programs.flat_map(|p| [p.subject.clone(), p.printed.clone()]).collect();
     known.extend(paper_tables::subjects(command.table.as_deref().unwrap_or("udpor")));

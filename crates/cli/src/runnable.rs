@@ -2,6 +2,9 @@
 
 use crate::shape::Shape;
 use std::sync::Arc;
+use whippet::prebuilt;
+use whippet_actors::ActorProgram;
+use whippet_explorer::{Explorer, ServeError, Server};
 use whippet_model::{Limits, MachineError, Program, Schedule, Verdict};
 use whippet_search::{Observer, Options, ReplayError, Replayed, SearchError, Unfolded};
 
@@ -12,6 +15,9 @@ pub(crate) trait Runnable {
 
     /// Replays a schedule, which is assumed to belong to this program: see [`whippet_search::replay`].
     fn replay(&self, schedule: &Schedule) -> Result<Replayed, ReplayError>;
+
+    /// Starts an explorer of the program: see [`whippet_explorer`].
+    fn serve(&self, explorer: Explorer) -> Result<Server, ServeError>;
 
     /// Computes the unfolding: see [`whippet_search::unfold`].
     fn unfold(&self, options: &Options) -> Result<Unfolded, SearchError>;
@@ -26,10 +32,11 @@ impl<P: Program + Send + 'static> Runnable for Arc<P> {
     }
 
     fn replay(&self, schedule: &Schedule) -> Result<Replayed, ReplayError> {
-        let program = P::name(self);
-        let settings = P::parameters(self).into_iter().collect();
-        let schedule = Schedule { program, settings, decisions: schedule.decisions.clone() };
-        whippet_search::replay_within(self.clone(), &schedule, Limits::default().handler)
+        whippet_search::replay_within(self.clone(), &adopted(&**self, schedule), Limits::default().handler)
+    }
+
+    fn serve(&self, explorer: Explorer) -> Result<Server, ServeError> {
+        explorer.serve(self.clone())
     }
 
     fn unfold(&self, options: &Options) -> Result<Unfolded, SearchError> {
@@ -38,5 +45,35 @@ impl<P: Program + Send + 'static> Runnable for Arc<P> {
 
     fn shape(&self) -> Result<Shape, MachineError> {
         Shape::of(self.machine(&Default::default())?)
+    }
+}
+
+/// Returns a schedule as one of this program.
+fn adopted(program: &impl Program, schedule: &Schedule) -> Schedule {
+    Schedule::new(program.name(), program.parameters().into_iter().collect(), schedule.decisions.clone())
+}
+
+/// A program of actors. Its searches are those that the crate `whippet` contains.
+pub(crate) struct Actors(pub(crate) Arc<ActorProgram>);
+
+impl Runnable for Actors {
+    fn explore(&self, options: &Options, observer: &dyn Observer) -> Result<Verdict, SearchError> {
+        prebuilt::explore(self.0.clone(), options, observer)
+    }
+
+    fn replay(&self, schedule: &Schedule) -> Result<Replayed, ReplayError> {
+        prebuilt::replay(self.0.clone(), &adopted(&*self.0, schedule), Limits::default().handler)
+    }
+
+    fn serve(&self, explorer: Explorer) -> Result<Server, ServeError> {
+        prebuilt::serve(self.0.clone(), explorer)
+    }
+
+    fn unfold(&self, options: &Options) -> Result<Unfolded, SearchError> {
+        prebuilt::unfold(self.0.clone(), options)
+    }
+
+    fn shape(&self) -> Result<Shape, MachineError> {
+        Shape::of(self.0.machine(&Default::default())?)
     }
 }

@@ -10,8 +10,8 @@ use whippet_search::Options;
 
 pub(crate) fn unfold(command: &Unfold) -> CommandResult {
     let target = ChosenProgram::find(&command.program)?;
-    let limits = Limits { executions: Some(command.limit_executions), ..Limits::default() };
-    let unfolded = target.program.unfold(&Options { limits, ..Options::default() }).map_err(CommandError::usage)?;
+    let limits = Limits::default().with_executions(Some(command.limit_executions));
+    let unfolded = target.program.unfold(&Options::default().with_limits(limits)).map_err(CommandError::usage)?;
     print(&if command.json { unfolded.to_json() } else { unfolded.to_dot() })?;
     Ok(Exit::Holds)
 }

@@ -25,9 +25,10 @@ impl Parse for Setting {
 }
 
 /// The known settings; `true` if the setting takes a value.
-const SETTINGS: [(&str, bool); 15] = [
+const SETTINGS: [(&str, bool); 17] = [
     ("delivery", true),
     ("environment", true),
+    ("network", true),
     ("reduction", true),
     ("order", true),
     ("jobs", true),
@@ -41,6 +42,7 @@ const SETTINGS: [(&str, bool); 15] = [
     ("limit_handler", true),
     ("partial_is_enough", false),
     ("determinism_check", true),
+    ("regressions", true),
 ];
 
 /// Turns a function over a `System` into a test of every order of its messages.
@@ -105,6 +107,10 @@ fn expand(settings: Punctuated<Setting, Token![,]>, function: ItemFn) -> syn::Re
             (None, true) => return Err(Error::new(name.span(), format!("`{name}` needs a value: `{name} = …`"))),
             (Some(value), false) => return Err(Error::new(value.span(), format!("`{name}` takes no value"))),
         });
+    }
+    if function.attrs.iter().any(|attribute| attribute.path().is_ident("should_panic")) {
+        // A failure that is expected is not worth keeping.
+        calls.insert(0, quote!(.regressions(false)));
     }
     let (attributes, visibility, name) = (&function.attrs, &function.vis, &signature.ident);
     let (input, output, body) = (&signature.inputs, &signature.output, &function.block);

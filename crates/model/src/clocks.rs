@@ -1,9 +1,9 @@
 //! Happens-before and races: the one place that computes them.
 //!
-//! [`Clocks`] follows a machine step by step. For each step it stores a row of bits, the step's *past*: all steps
+//! [`Clocks`] follows a machine step by step. For each step it stores the step's *past*: all steps
 //! that happen before it, through causes (a message was sent, an actor created) and through conflicts (the same
-//! actor, or conflicting footprints), and the step itself. A row has a bit for every step of the execution, in
-//! words of 64 bits. Steps are removed in reverse order, as machines rewind them.
+//! actor, or conflicting footprints), and the step itself. [`Pasts`] stores them. Steps are removed in reverse order,
+//! as machines rewind them.
 //!
 //! Two steps are *in a race* if they conflict and this conflict is the only reason why the earlier one is in the past
 //! of the later one: no third step lies between them in happens-before. Adding a step computes its races as follows:
@@ -15,7 +15,7 @@
 //! then. The entries of these lists are `Note`s, which also store the object's previous state, so that a step can
 //! be removed.
 
-use crate::{Access, Dependence, Machine, Name, Touch};
+use crate::{Access, BitSet, Dependence, Machine, Name, Pasts, Touch};
 use rustc_hash::FxHashMap;
 
 /// Sentinel: no step, or no note.
@@ -46,9 +46,6 @@ struct Note {
 /// Data of a step besides its past.
 #[derive(Copy, Clone, Debug)]
 struct StepClock {
-    /// The actor, and the previous step of that actor.
-    actor: u32,
-    before: u32,
     /// The start of this step's entries in the lists of conflicts, races and notes.
     conflicts: u32,
     races: u32,
@@ -85,8 +82,10 @@ struct StepClock {
 /// assert!(clocks.before(0, 1) && !clocks.before(0, 2));
 /// assert_eq!((clocks.previous(1), clocks.previous(2)), (Some(0), None));
 /// assert_eq!(clocks.last_of(machine.step(0).actor.0), Some(1));
-/// assert_eq!(clocks.past(1), [0b11]);
 /// assert_eq!(clocks.past_steps(1).collect::<Vec<_>>(), [0, 1]);
+/// let mut past = whippet_model::BitSet::default();
+/// clocks.add_past(1, &mut past);
+/// assert_eq!(past.words(), [0b11]);
 ///
 /// // The two messages to one actor are in a race: only this conflict orders them.
 /// assert_eq!(clocks.conflicts(1), [0]);
@@ -106,12 +105,7 @@ struct StepClock {
 /// ```
 #[derive(Clone, Debug, Default)]
 pub struct Clocks {
-    /// Number of words in a row.
-    stride: usize,
-    /// The pasts, row by row; each step is in its own past.
-    rows: Vec<u64>,
-    /// The last step of each actor.
-    last_of_actor: Vec<u32>,
+    pasts: Pasts,
     steps: Vec<StepClock>,
     /// The direct predecessors by conflict of each step, concatenated.
     conflicts: Vec<u32>,
@@ -132,7 +126,7 @@ impl Clocks {
     /// Creates clocks for a machine that has taken no step.
     #[must_use]
     pub fn new() -> Clocks {
-        Clocks { stride: 1, ..Clocks::default() }
+        Clocks::default()
     }
 
     /// Returns the number of steps added.
@@ -158,15 +152,7 @@ impl Clocks {
     pub fn push<M: Machine>(&mut self, machine: &M) {
         let at = self.steps.len();
         let step = machine.step(at);
-        if at >= self.stride * 64 {
-            self.widen();
-        }
-        if self.stride == 1 {
-            self.rows.push(1 << at);
-        } else {
-            self.rows.resize((at + 1) * self.stride, 0);
-            self.rows[at * self.stride + at / 64] = 1 << (at % 64);
-        }
+        self.pasts.push(step.actor.0);
 
         self.causes.clear();
         machine.causes(at, &mut self.causes);
@@ -174,21 +160,13 @@ impl Clocks {
         for k in 0..self.causes.len() {
             let cause = self.causes[k];
             sum = sum.wrapping_add(self.steps[cause].label);
-            self.join(at, cause);
+            self.pasts.join(cause);
         }
 
         let (from, races, notes) = (self.conflicts.len(), self.races.len(), self.notes.len() as u32);
-        let actor = step.actor.0;
-        if actor as usize >= self.last_of_actor.len() {
-            self.last_of_actor.resize(actor as usize + 1, NONE);
-        }
-        let before = self.last_of_actor[actor as usize];
-        self.last_of_actor[actor as usize] = at as u32;
         match machine.profile().dependence {
             Dependence::PerActor => {
-                if before != NONE {
-                    self.conflicts.push(before);
-                }
+                self.conflicts.extend(self.pasts.previous(at).map(|before| before as u32));
             }
             Dependence::Footprints => {
                 for &touch in machine.touches(at) {
@@ -212,9 +190,10 @@ impl Clocks {
             sum = sum.wrapping_add(self.steps[earlier as usize].label.rotate_left(1));
             if !self.before(earlier as usize, at) {
                 self.races.push(earlier);
-                self.join(at, earlier as usize);
+                self.pasts.join(earlier as usize);
             }
         }
+        self.pasts.finish();
         self.conflicts.truncate(kept);
         if kept > from + 1 {
             self.conflicts[from..].reverse();
@@ -226,15 +205,12 @@ impl Clocks {
         let label = step.event.mixed(sum);
         let key = self.key().wrapping_add(label.0);
         let (conflicts, races) = (from as u32, races as u32);
-        self.steps.push(StepClock { actor, before, conflicts, races, notes, label: label.0, key });
+        self.steps.push(StepClock { conflicts, races, notes, label: label.0, key });
     }
 
     /// Removes all steps from `depth` on.
     pub fn truncate(&mut self, depth: usize) {
         let Some(&first) = self.steps.get(depth) else { return };
-        for known in self.steps[depth..].iter().rev() {
-            self.last_of_actor[known.actor as usize] = known.before;
-        }
         for note in self.notes[first.notes as usize..].iter().rev() {
             self.objects[note.object as usize] = note.was;
         }
@@ -242,42 +218,39 @@ impl Clocks {
         self.conflicts.truncate(first.conflicts as usize);
         self.races.truncate(first.races as usize);
         self.notes.truncate(first.notes as usize);
-        self.rows.truncate(depth * self.stride);
+        self.pasts.truncate(depth);
     }
 
     /// Returns `true` if step `a` happens before step `b` or is the same step.
     #[inline]
     #[must_use]
     pub fn before(&self, a: usize, b: usize) -> bool {
-        self.rows[b * self.stride + a / 64] >> (a % 64) & 1 != 0
+        self.pasts.before(a, b)
     }
 
-    /// Returns the past of a step as a bit set of steps, including the step itself.
+    /// Adds the past of step `at`, which contains the step itself, to a set.
     #[inline]
-    #[must_use]
-    pub fn past(&self, at: usize) -> &[u64] {
-        &self.rows[at * self.stride..(at + 1) * self.stride]
+    pub fn add_past(&self, at: usize, to: &mut BitSet) {
+        self.pasts.add_past(at, to);
     }
 
-    /// Iterates over the steps in the past of step `at`, in order.
+    /// Iterates over the steps in the past of step `at`, in order, ending with the step itself.
     pub fn past_steps(&self, at: usize) -> impl Iterator<Item = usize> + '_ {
-        ones(self.past(at))
+        self.pasts.past_steps(at)
     }
 
     /// Returns the previous step of the actor of step `at`.
     #[inline]
     #[must_use]
     pub fn previous(&self, at: usize) -> Option<usize> {
-        let before = self.steps[at].before;
-        (before != NONE).then_some(before as usize)
+        self.pasts.previous(at)
     }
 
     /// Returns the last step of an actor, given its creation number.
     #[inline]
     #[must_use]
     pub fn last_of(&self, actor: u32) -> Option<usize> {
-        let last = *self.last_of_actor.get(actor as usize)?;
-        (last != NONE).then_some(last as usize)
+        self.pasts.last_of(actor)
     }
 
     /// Returns the direct predecessors of step `at` by conflict, in order.
@@ -311,26 +284,6 @@ impl Clocks {
     #[must_use]
     pub fn label(&self, at: usize) -> u64 {
         self.steps[at].label
-    }
-
-    #[inline]
-    fn join(&mut self, at: usize, earlier: usize) {
-        debug_assert!(earlier < at);
-        if self.stride == 1 {
-            // The usual case: a past fits into one word.
-            self.rows[at] |= self.rows[earlier];
-        } else {
-            self.join_words(at, earlier);
-        }
-    }
-
-    #[inline(never)]
-    fn join_words(&mut self, at: usize, earlier: usize) {
-        let (head, tail) = self.rows.split_at_mut(at * self.stride);
-        let from = &head[earlier * self.stride..(earlier + 1) * self.stride];
-        for (word, &more) in tail.iter_mut().zip(from) {
-            *word |= more;
-        }
     }
 
     #[inline]
@@ -395,35 +348,4 @@ impl Clocks {
         self.numbers.insert(object, number);
         number
     }
-
-    fn widen(&mut self) {
-        let wide = self.stride * 2;
-        let mut rows = Vec::with_capacity(self.steps.len() * wide);
-        for row in self.rows.chunks(self.stride) {
-            rows.extend_from_slice(row);
-            rows.resize(rows.len() + wide - self.stride, 0);
-        }
-        self.rows = rows;
-        self.stride = wide;
-    }
-}
-
-/// Iterates over the positions of the bits that are set, in order.
-///
-/// ```
-/// let bits = [0b1001, 1 << 2];
-/// assert_eq!(whippet_model::ones(&bits).collect::<Vec<_>>(), [0, 3, 66]);
-/// ```
-#[inline]
-pub fn ones(words: &[u64]) -> impl Iterator<Item = usize> + '_ {
-    let (mut at, mut bits) = (0, words.first().copied().unwrap_or(0));
-    std::iter::from_fn(move || {
-        while bits == 0 {
-            at += 1;
-            bits = *words.get(at)?;
-        }
-        let one = at * 64 + bits.trailing_zeros() as usize;
-        bits &= bits - 1;
-        Some(one)
-    })
 }

@@ -5,26 +5,39 @@
 //! one execution as seen by the machine, a [`Finding`] an error with its counterexample as reported by a search, and
 //! a [`Verdict`] the result of the whole search. Nothing in this crate knows about searches or runs user code.
 
+#![warn(missing_debug_implementations)]
+
+mod bits;
 mod choice;
 mod clocks;
 mod conflict_rule;
+mod debug_value;
 mod machine;
+mod macros;
 mod name;
+mod output;
+mod pasts;
 mod problem;
 mod schedule;
 mod trace;
 mod verdict;
 
+pub use bits::{BitMatrix, BitSet, is_disjoint, is_set, is_subset, ones};
 pub use choice::{Access, ActorNo, Branch, Choice, Delivered, Pending, Step, Touch, conflict};
-pub use clocks::{Clocks, ones};
+pub use clocks::Clocks;
 pub use conflict_rule::{ConflictRule, Marks};
+pub use debug_value::DebugValue;
 pub use machine::{
-    Blockers, Branches, Comparison, Completion, Deliveries, Dependence, Executed, Explain, Extension, Fingerprint,
-    Foresight, KnownExtensions, Machine, MachineConfig, MachineError, Observed, ObservedMachine, OrderHints, Profile,
-    Program, Pruning, Reversal, enabled_of_lowest,
+    Blockers, Branches, Completion, Deliveries, Dependence, Executed, Explain, Extension, Fingerprint, Foresight,
+    KnownExtensions, Machine, MachineConfig, MachineError, Observed, ObservedMachine, OrderHints, Profile, Program,
+    Pruning, Reversal, StateComparison, States, enabled_of_lowest,
 };
 pub use name::Name;
-pub use problem::{Decides, Finding, FindingKind, Problem, StepDescription, WaitFor};
+pub use output::{add_output, capture_output, captures_output, set_printed};
+pub use pasts::Pasts;
+pub use problem::{Decides, Finding, FindingKind, Problem, Stall, StepDescription, Threads, WaitFor};
 pub use schedule::{Decision, SCHEDULE_VERSION, Schedule, ScheduleError};
-pub use trace::{Change, Effect, EventKind, MessageText, Repeat, Trace, TraceActor, TraceEvent, TraceTouch};
+pub use trace::{
+    ActorState, Change, Effect, EventKind, MessageText, Repeat, StateChange, Trace, TraceActor, TraceEvent, TraceTouch,
+};
 pub use verdict::{Algorithm, Counters, Estimate, Events, LimitHit, Limits, Verdict};

@@ -1,8 +1,9 @@
 //! Problems of executions, findings of searches, and the descriptions of steps.
 
-use crate::{Change, EventKind, MessageText, Name, Schedule, Trace};
+use crate::{Change, EventKind, MessageText, Name, Schedule, StateChange, Trace, TraceTouch};
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::time::Duration;
 
 /// The kinds of problems. The names are those used in the JSON report.
 ///
@@ -63,6 +64,7 @@ impl fmt::Display for FindingKind {
 /// assert_eq!((problem.kind, problem.steps.as_slice()), (FindingKind::Assertion, &[0][..]));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Problem {
     /// The kind of problem.
     pub kind: FindingKind,
@@ -79,7 +81,93 @@ pub struct Problem {
     pub warning: bool,
     /// For a deadlock: who waits for whom.
     pub waits: Vec<WaitFor>,
+    /// The stall of the runtime without which its timers would not have fired in this order, if there is one. Executions
+    /// with shorter stalls are better counterexamples.
+    pub stall: Option<Stall>,
+    /// The weakest runtime on which this execution is possible, if the machine knows. Executions on one thread are
+    /// better counterexamples.
+    pub threads: Option<Threads>,
 }
+
+/// The number of threads of a runtime for tasks.
+///
+/// ```
+/// use whippet_model::Threads;
+/// assert!(Threads::One < Threads::Several, "what one thread shows, several can show");
+/// assert_eq!(Threads::Several.to_string(), "several");
+/// ```
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Threads {
+    /// One thread: tasks switch only where they wait.
+    One,
+    /// Several threads: tasks switch between any two operations.
+    Several,
+}
+
+impl fmt::Display for Threads {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Threads::One => "one",
+            Threads::Several => "several",
+        })
+    }
+}
+
+/// The time for which a runtime has to stand still so that timers fire although other steps are possible.
+///
+/// ```
+/// use std::time::Duration;
+/// use whippet_model::Stall;
+/// let stall = Stall { steps: vec![(0, Duration::from_millis(5)), (3, Duration::from_millis(7))] };
+/// assert_eq!(stall.total(), Duration::from_millis(12));
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Stall {
+    /// The steps in which the timers fire, each with the time that passes before it.
+    pub steps: Vec<(usize, Duration)>,
+}
+
+impl Stall {
+    /// Returns the total time.
+    #[must_use]
+    pub fn total(&self) -> Duration {
+        self.steps.iter().map(|(_, time)| *time).sum()
+    }
+}
+
+impl Problem {
+    /// Creates an error that no step shows and that has no source position.
+    ///
+    /// ```
+    /// use whippet_model::{FindingKind, Name, Problem};
+    /// let problem = Problem::new(FindingKind::Panic, "no disk", Name::ROOT.mixed(7)).with_steps(vec![3]);
+    /// assert_eq!((problem.message.as_str(), problem.place, problem.warning), ("no disk", None, false));
+    /// ```
+    #[must_use]
+    pub fn new(kind: FindingKind, message: impl Into<String>, key: Name) -> Problem {
+        let message = message.into();
+        Problem {
+            kind,
+            message,
+            place: None,
+            key,
+            steps: Vec::new(),
+            warning: false,
+            waits: Vec::new(),
+            stall: None,
+            threads: None,
+        }
+    }
+}
+
+crate::setters!(Problem {
+    with_place => place: impl Into<Option<String>>,
+    with_steps => steps: Vec<usize>,
+    with_warning => warning: bool,
+    with_waits => waits: Vec<WaitFor>,
+    with_stall => stall: impl Into<Option<Stall>>,
+    with_threads => threads: impl Into<Option<Threads>>,
+});
 
 /// The wait of one actor in a deadlock.
 ///
@@ -101,16 +189,14 @@ pub struct WaitFor {
 /// A description of one step.
 ///
 /// ```
-/// let step = whippet_model::StepDescription {
-///     actor: "account".into(),
-///     action: "receives Withdraw(5)".into(),
-///     origin: Some("from the test".into()),
-///     changes: vec![whippet_model::Change::new("balance", "0", "-5")],
-///     ..Default::default()
-/// };
+/// use whippet_model::{Change, StepDescription};
+/// let step = StepDescription::new("account", "receives Withdraw(5)")
+///     .with_origin("from the test".to_string())
+///     .with_changes(vec![Change::new("balance", "0", "-5")]);
 /// assert_eq!(step.to_string(), "account receives Withdraw(5) from the test   [balance: 0 → -5]");
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct StepDescription {
     /// The actor: "account", "worker 2".
     pub actor: String,
@@ -134,21 +220,59 @@ pub struct StepDescription {
     /// The source position of the step itself, as `file:line`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub place: Option<String>,
+    /// The time for which the runtime has to stall before the step: a timer fires in it although other steps were
+    /// possible all the time.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stall: Option<Duration>,
     /// The effects, one line each: "sends Get to server", "creates worker 3", "stops".
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub effects: Vec<String>,
     /// The changes of the actor's state.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Change>,
+    /// The actor's state before and after the step, if the step changed it. Only traces have it.
+    #[serde(skip)]
+    pub state: Option<StateChange>,
+    /// The objects that the step touches. Only traces have them.
+    #[serde(skip)]
+    pub touches: Vec<TraceTouch>,
+    /// The source position at which the actor was created, as `file:line`. Only traces have it.
+    #[serde(skip)]
+    pub created_at: Option<String>,
 }
 
+crate::setters!(StepDescription {
+    with_origin => origin: impl Into<Option<String>>,
+    with_kind => kind: EventKind,
+    with_message => message: impl Into<Option<MessageText>>,
+    with_from => from: impl Into<Option<String>>,
+    with_sent_at => sent_at: impl Into<Option<String>>,
+    with_place => place: impl Into<Option<String>>,
+    with_effects => effects: Vec<String>,
+    with_changes => changes: Vec<Change>,
+    with_state => state: impl Into<Option<StateChange>>,
+    with_touches => touches: Vec<TraceTouch>,
+    with_created_at => created_at: impl Into<Option<String>>,
+});
+
 impl StepDescription {
+    /// Creates the description of a step: the actor, and what it does, without details.
+    ///
+    /// ```
+    /// use whippet_model::StepDescription;
+    /// assert_eq!(StepDescription::new("account", "stops").to_string(), "account stops");
+    /// ```
+    #[must_use]
+    pub fn new(actor: impl Into<String>, action: impl Into<String>) -> StepDescription {
+        StepDescription { actor: actor.into(), action: action.into(), ..StepDescription::default() }
+    }
+
     /// Returns the changes of the actor's state as one line: "balance: 0 → -5, open: true → false".
     ///
     /// ```
     /// use whippet_model::{Change, StepDescription};
     /// let changes = vec![Change::new("balance", "0", "-5"), Change::new("open", "true", "false")];
-    /// let step = StepDescription { changes, ..Default::default() };
+    /// let step = StepDescription::new("account", "acts").with_changes(changes);
     /// assert_eq!(step.changes_text(), "balance: 0 → -5, open: true → false");
     /// ```
     #[must_use]
@@ -207,6 +331,9 @@ pub struct Finding {
     pub waits: Vec<WaitFor>,
     /// The race that decides, with an execution in which it goes the other way and the error does not happen.
     pub decides: Option<Decides>,
+    /// The weakest runtime on which an execution that was seen shows the error, if that is known. If the search is
+    /// complete, no weaker one shows it.
+    pub threads: Option<Threads>,
 }
 
 /// The race that decides if an error happens.
@@ -224,6 +351,7 @@ pub struct Finding {
 /// assert!(decides.text.contains("receives 1"), "{}", decides.text);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq)]
+#[non_exhaustive]
 pub struct Decides {
     /// The event of the counterexample that came first, if it is part of it.
     pub first: Option<u32>,
@@ -235,28 +363,55 @@ pub struct Decides {
     pub passing: Trace,
 }
 
+crate::setters!(Decides {
+    with_first => first: impl Into<Option<u32>>,
+    with_second => second: impl Into<Option<u32>>,
+    with_text => text: impl Into<String>,
+    with_passing => passing: Trace,
+});
+
 impl Finding {
     /// Creates the finding of a problem that this schedule reproduces, without a trace.
     ///
     /// ```
     /// use whippet_model::{Finding, FindingKind, Name, Problem, Schedule};
-    /// let problem = Problem {
-    ///     kind: FindingKind::Panic,
-    ///     message: "no disk".into(),
-    ///     place: None,
-    ///     key: Name::ROOT,
-    ///     steps: vec![],
-    ///     warning: false,
-    ///     waits: vec![],
-    /// };
-    /// let schedule = Schedule { program: "files".into(), settings: Default::default(), decisions: vec![] };
+    /// let problem = Problem::new(FindingKind::Panic, "no disk", Name::ROOT);
+    /// let schedule = Schedule::new("files", Default::default(), vec![]);
     /// let finding = Finding::new(problem, schedule, vec![], 1);
     /// assert_eq!((finding.message.as_str(), finding.executions), ("no disk", 1));
     /// ```
     #[must_use]
     pub fn new(problem: Problem, schedule: Schedule, counterexample: Vec<StepDescription>, executions: u64) -> Finding {
-        let Problem { kind, message, place, key, waits, .. } = problem;
+        let Problem { kind, message, place, key, waits, threads, .. } = problem;
         let (trace, events) = (Trace::default(), Vec::new());
-        Finding { kind, message, place, key, schedule, counterexample, executions, trace, events, waits, decides: None }
+        Finding {
+            kind,
+            message,
+            place,
+            key,
+            schedule,
+            counterexample,
+            executions,
+            trace,
+            events,
+            waits,
+            decides: None,
+            threads,
+        }
+    }
+
+    /// Returns the shortest time for which the runtime has to stall for the error to happen, if it has to.
+    ///
+    /// ```
+    /// let verdict = whippet::Checker::new("wrong").explore(|sys| {
+    ///     let picky = sys.spawn_fn(async |inbox: &mut whippet::Inbox<u8>| assert_eq!(inbox.receive().await, 1));
+    ///     sys.send(picky, 2);
+    /// }).unwrap();
+    /// assert_eq!(verdict.findings[0].stall(), None, "there are no timers");
+    /// ```
+    #[must_use]
+    pub fn stall(&self) -> Option<Duration> {
+        let stalls = self.counterexample.iter().filter_map(|step| step.stall);
+        stalls.reduce(|one, other| one + other)
     }
 }

@@ -16,14 +16,12 @@ pub const SCHEDULE_VERSION: u32 = 1;
 ///
 /// ```
 /// use whippet_model::{Branch, Decision, Name};
-/// let decision = Decision {
-///     thread: Name::ROOT.child(0),
-///     branch: Branch::FIRST.with(0, 1).unwrap(),
-///     text: "coin receives Flip, choosing 1".into(),
-/// };
+/// let branch = Branch::FIRST.with(0, 1).unwrap();
+/// let decision = Decision::new(Name::ROOT.child(0), branch, "coin receives Flip, choosing 1");
 /// assert_eq!(decision.branch.digit(0), 1);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Decision {
     /// The stable name of the thread that acts.
     pub thread: Name,
@@ -33,19 +31,31 @@ pub struct Decision {
     pub text: String,
 }
 
+impl Decision {
+    /// Creates a decision.
+    ///
+    /// ```
+    /// use whippet_model::{Branch, Decision, Name};
+    /// assert_eq!(Decision::new(Name::ROOT, Branch::FIRST, "starts").text, "starts");
+    /// ```
+    #[must_use]
+    pub fn new(thread: Name, branch: Branch, text: impl Into<String>) -> Decision {
+        Decision { thread, branch, text: text.into() }
+    }
+}
+
 /// The decisions that reproduce an execution, and the program that they belong to.
 ///
 /// ```
 /// use whippet_model::{Branch, Decision, Name, Schedule};
-/// let schedule = Schedule {
-///     program: "server".into(),
-///     settings: [("delivery".to_string(), "unordered".to_string())].into(),
-///     decisions: vec![Decision { thread: Name::ROOT.child(0), branch: Branch::FIRST, text: "client receives Start".into() }],
-/// };
+/// let decision = Decision::new(Name::ROOT.child(0), Branch::FIRST, "client receives Start");
+/// let settings = [("delivery".to_string(), "unordered".to_string())].into();
+/// let schedule = Schedule::new("server", settings, vec![decision]);
 /// assert_eq!(Schedule::from_json(&schedule.to_json()).unwrap(), schedule);
 /// assert!(Schedule::from_json("{").unwrap_err().to_string().contains("line 1"));
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Schedule {
     /// The program's name.
     pub program: String,
@@ -53,6 +63,8 @@ pub struct Schedule {
     pub settings: BTreeMap<String, String>,
     /// The decisions, in order.
     pub decisions: Vec<Decision>,
+    /// The test that runs the program, if it has another name.
+    pub test: Option<String>,
 }
 
 /// A reason why a schedule file cannot be used.
@@ -105,6 +117,8 @@ struct File {
     program: String,
     #[serde(default)]
     settings: BTreeMap<String, String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    test: Option<String>,
     steps: Vec<Line>,
 }
 
@@ -123,10 +137,34 @@ fn is_first(branch: &u64) -> bool {
 const FORMAT: &str = "whippet schedule";
 
 impl Schedule {
+    /// Creates a schedule of a program.
+    ///
+    /// ```
+    /// use whippet_model::Schedule;
+    /// assert!(Schedule::new("server", Default::default(), vec![]).decisions.is_empty());
+    /// ```
+    #[must_use]
+    pub fn new(program: impl Into<String>, settings: BTreeMap<String, String>, decisions: Vec<Decision>) -> Schedule {
+        Schedule { program: program.into(), settings, decisions, test: None }
+    }
+
+    /// Sets the test that runs the program, if it has another name.
+    ///
+    /// ```
+    /// use whippet_model::Schedule;
+    /// let schedule = Schedule::new("8 of 9", Default::default(), vec![]).with_test("some_arrive".to_string());
+    /// assert_eq!(Schedule::from_json(&schedule.to_json()).unwrap(), schedule);
+    /// ```
+    #[must_use]
+    pub fn with_test(mut self, test: impl Into<Option<String>>) -> Schedule {
+        self.test = test.into();
+        self
+    }
+
     /// Returns the schedule as a JSON value, for reports that contain it.
     ///
     /// ```
-    /// let schedule = whippet_model::Schedule { program: "server".into(), ..Default::default() };
+    /// let schedule = whippet_model::Schedule::new("server", Default::default(), vec![]);
     /// assert_eq!(schedule.to_value()["program"], "server");
     /// ```
     #[must_use]
@@ -136,6 +174,7 @@ impl Schedule {
             version: u64::from(SCHEDULE_VERSION),
             program: self.program.clone(),
             settings: self.settings.clone(),
+            test: self.test.clone(),
             steps: self
                 .decisions
                 .iter()
@@ -178,6 +217,6 @@ impl Schedule {
                 Ok(Decision { thread, branch: Branch(line.branch), text: line.text })
             })
             .collect::<Result<_, ScheduleError>>()?;
-        Ok(Schedule { program: file.program, settings: file.settings, decisions })
+        Ok(Schedule { program: file.program, settings: file.settings, decisions, test: file.test })
     }
 }

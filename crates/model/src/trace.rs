@@ -3,7 +3,7 @@
 //! A trace is what the terminal text, the HTML report, the explorer page and all exports are made from. Nothing has to
 //! parse English to find out who sent what to whom.
 
-use crate::Access;
+use crate::{Access, DebugValue};
 use serde::{Deserialize, Serialize};
 
 /// One execution, or the part of it that matters for a finding: actors, events and their order.
@@ -16,7 +16,7 @@ use serde::{Deserialize, Serialize};
 /// trace.events.push(TraceEvent { text: "receives Stop".into(), causes: vec![0], ..TraceEvent::default() });
 /// assert_eq!(trace.past(1), [0, 1]);
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Trace {
     /// The actors, tasks or processes. Events refer to them by index.
@@ -26,6 +26,9 @@ pub struct Trace {
     /// Long repetitions, in ascending order; they do not overlap.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub repeats: Vec<Repeat>,
+    /// The state of each actor after the last event, with the messages that it has not received.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub end: Vec<ActorState>,
 }
 
 /// Something that acts: an actor, a task, a process.
@@ -103,7 +106,7 @@ impl EventKind {
 /// };
 /// assert_eq!(event.changes[0].to_string(), "apples: 5 → 1");
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TraceEvent {
     /// The identity of the event: equal in all executions in which it has the same past.
     pub name: String,
@@ -134,12 +137,15 @@ pub struct TraceEvent {
     /// The objects that the event touches.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub touches: Vec<TraceTouch>,
-    /// What the event leads to within its step.
+    /// The effects of the event within its step.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub effects: Vec<Effect>,
     /// The changes of the actor's state.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub changes: Vec<Change>,
+    /// The actor's state before and after the event, if the event changed it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<StateChange>,
     /// Lines that user code logged in this step.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub output: Vec<String>,
@@ -164,7 +170,7 @@ pub struct MessageText {
 ///
 /// ```
 /// use whippet_model::{Access, TraceTouch};
-/// let touch = TraceTouch { object: "mutex 1".into(), access: Access::Write };
+/// let touch = TraceTouch { object: "mutex 1".into(), access: Access::Write, place: None };
 /// assert_eq!(serde_json::to_value(&touch).unwrap()["access"], "write");
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -173,21 +179,21 @@ pub struct TraceTouch {
     pub object: String,
     /// The kind of access.
     pub access: Access,
+    /// The source position of the access, as `file:line`, if it is not that of the event.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub place: Option<String>,
 }
 
 /// Something that an event leads to within its step.
 ///
 /// ```
-/// let effect = whippet_model::Effect { text: "sends Get to server".into(), to: Some(1) };
-/// assert_eq!(effect.to, Some(1));
+/// let effect = whippet_model::Effect { text: "sends Get to server".into() };
+/// assert_eq!(serde_json::to_string(&effect).unwrap(), r#"{"text":"sends Get to server"}"#);
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Effect {
     /// The effect in words: "sends Get to server".
     pub text: String,
-    /// The actor that is affected, as an index into [`Trace::actors`].
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub to: Option<u32>,
 }
 
 /// A field of an actor's state that a step changed.
@@ -223,6 +229,56 @@ impl std::fmt::Display for Change {
     }
 }
 
+/// The state of an actor before and after a step.
+///
+/// ```
+/// use whippet_model::StateChange;
+/// let change = StateChange::of_texts("Till { cash: 5 }", "Till { cash: 3 }").unwrap();
+/// assert_eq!(change.before.changes(&change.after)[0].to_string(), "cash: 5 → 3");
+/// assert_eq!(StateChange::of_texts("Open", "Open"), None);
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct StateChange {
+    /// The state before.
+    pub before: DebugValue,
+    /// The state after.
+    pub after: DebugValue,
+}
+
+impl StateChange {
+    /// Parses two states as `{:?}` writes them. Returns `None` if they are equal.
+    #[must_use]
+    pub fn of_texts(before: &str, after: &str) -> Option<StateChange> {
+        (before != after).then(|| StateChange { before: DebugValue::parse(before), after: DebugValue::parse(after) })
+    }
+}
+
+/// The state of one actor between two steps.
+///
+/// ```
+/// use whippet_model::{ActorState, DebugValue};
+/// let state = ActorState {
+///     actor: "account".into(),
+///     state: Some(DebugValue::parse("Account { balance: 5 }")),
+///     ..Default::default()
+/// };
+/// assert_eq!(serde_json::to_value(&state).unwrap()["state"]["fields"][0][1], "5");
+/// ```
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ActorState {
+    /// The actor, by its label.
+    pub actor: String,
+    /// Its state, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub state: Option<DebugValue>,
+    /// Its current activity, if it is not ready for the next message: "waits for the reply of server", "stopped".
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<String>,
+    /// The messages that were sent to it and not yet received, in the order of sending: "Take(4) from till 2".
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub pending: Vec<String>,
+}
+
 /// A block of events that repeats: events `first..=last` are rounds of `period` events that read the same.
 ///
 /// ```
@@ -247,26 +303,45 @@ impl Repeat {
     }
 
     /// The longest round that [`find`](Repeat::find) looks for.
-    const LONGEST: usize = 64;
+    const LONGEST: usize = 2_000;
+
+    /// The number of possible rounds that are compared at each position.
+    const CANDIDATES: usize = 64;
 
     /// The least number of events that is worth folding.
     const LEAST: usize = 12;
 
     /// Finds the repetitions in a sequence: at each position the one that covers most, with the shortest round. At
-    /// least three rounds and a dozen items are needed. The time is linear in the length of the sequence.
+    /// least three rounds and a dozen items are needed.
+    ///
+    /// A round ends where its first item occurs again, so only the next occurrences of an item are compared. The time
+    /// is linear in the length of the sequence, apart from sorting it.
     ///
     /// ```
     /// use whippet_model::Repeat;
     /// let steps: Vec<u32> = [7, 8].into_iter().chain((0..20).map(|k| k % 2)).chain([9]).collect();
     /// assert_eq!(Repeat::find(&steps), [Repeat { first: 2, last: 21, period: 2 }]);
     /// assert!(Repeat::find(&[1, 2, 3, 4]).is_empty());
+    /// let long: Vec<u32> = (0..5_000).map(|k| k % 1_000).collect();
+    /// assert_eq!(Repeat::find(&long), [Repeat { first: 0, last: 4_999, period: 1_000 }]);
     /// ```
     #[must_use]
-    pub fn find<T: PartialEq>(items: &[T]) -> Vec<Repeat> {
+    pub fn find<T: Ord>(items: &[T]) -> Vec<Repeat> {
+        let mut sorted: Vec<usize> = (0..items.len()).collect();
+        sorted.sort_by(|&a, &b| items[a].cmp(&items[b]).then(a.cmp(&b)));
+        let mut again = vec![None; items.len()];
+        for pair in sorted.windows(2) {
+            if items[pair[0]] == items[pair[1]] {
+                again[pair[0]] = Some(pair[1]);
+            }
+        }
         let mut found = Vec::new();
         let mut first = 0;
         while first < items.len() {
-            let best = (1..=Repeat::LONGEST.min(items.len() - first))
+            let best = std::iter::successors(again[first], |&at| again[at])
+                .take(Repeat::CANDIDATES)
+                .map(|at| at - first)
+                .take_while(|&period| period <= Repeat::LONGEST && first + 3 * period <= items.len())
                 .map(|period| {
                     let rest = first + period..items.len();
                     let equal = rest.take_while(|&at| items[at] == items[at - period]).count();

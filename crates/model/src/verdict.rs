@@ -8,10 +8,11 @@ use std::time::Duration;
 /// All limits of a search. The verdict lists the limits that were hit.
 ///
 /// ```
-/// let limits = whippet_model::Limits { executions: Some(1_000), ..Default::default() };
+/// let limits = whippet_model::Limits::default().with_executions(1_000);
 /// assert_eq!(limits.steps, 10_000);
 /// ```
 #[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Limits {
     /// Maximal number of steps of one execution: a longer execution is a finding of kind `limit`.
     pub steps: usize,
@@ -27,6 +28,15 @@ pub struct Limits {
     /// Maximal number of findings kept with their schedules; further findings are only counted.
     pub findings: usize,
 }
+
+crate::setters!(Limits {
+    with_steps => steps: usize,
+    with_executions => executions: impl Into<Option<u64>>,
+    with_time => time: impl Into<Option<Duration>>,
+    with_handler => handler: Duration,
+    with_memory => memory: usize,
+    with_findings => findings: usize,
+});
 
 impl Default for Limits {
     fn default() -> Limits {
@@ -86,12 +96,13 @@ impl fmt::Display for LimitHit {
 /// ```
 /// use whippet_search::{Options, Reduction, explore};
 /// let net = whippet_net::Net::parse("ping", "a: S0 W0\nb: R0 W0").unwrap();
-/// let options = Options { reduction: Reduction::Udpor, ..Options::default() };
+/// let options = Options::new(Reduction::Udpor);
 /// let verdict = explore(net.into(), &options, &()).unwrap();
 /// let events = verdict.counters.events.unwrap();
 /// assert!(events.created >= 4 && events.known <= events.created && events.avoided <= events.known);
 /// ```
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Events {
     /// Events created. An event that was forgotten and found again counts twice.
     pub created: u64,
@@ -105,11 +116,14 @@ pub struct Events {
 ///
 /// ```
 /// use whippet_model::Counters;
-/// let mut all = Counters { executions: 3, depth: 7, ..Counters::default() };
-/// all.add(&Counters { executions: 2, depth: 5, ..Counters::default() });
+/// let (mut all, mut more) = (Counters::default(), Counters::default());
+/// (all.executions, all.depth) = (3, 7);
+/// (more.executions, more.depth) = (2, 5);
+/// all.add(&more);
 /// assert_eq!((all.executions, all.depth), (5, 7));
 /// ```
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Counters {
     /// Complete executions, including those that ended in a deadlock or a finding.
     pub executions: u64,
@@ -170,6 +184,7 @@ impl Counters {
 /// assert_eq!((estimate.total.round(), estimate.seen), (6.0, Some(6)), "three messages: six orders");
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
 pub struct Estimate {
     /// The estimated total number of executions (for sampling searches: of traces).
     pub total: f64,
@@ -177,6 +192,35 @@ pub struct Estimate {
     pub error: f64,
     /// Number of distinct traces seen, for sampling searches.
     pub seen: Option<u64>,
+}
+
+impl Estimate {
+    /// Creates an estimate.
+    ///
+    /// ```
+    /// use whippet_model::Estimate;
+    /// assert_eq!(Estimate::new(720.0, 0.0).with_seen(540).seen, Some(540));
+    /// ```
+    #[must_use]
+    pub fn new(total: f64, error: f64) -> Estimate {
+        Estimate { total, error, seen: None }
+    }
+}
+
+crate::setters!(Estimate {
+    with_seen => seen: impl Into<Option<u64>>,
+});
+
+impl Events {
+    /// Creates counts of events.
+    ///
+    /// ```
+    /// assert_eq!(whippet_model::Events::new(9, 5, 2).known, 5);
+    /// ```
+    #[must_use]
+    pub fn new(created: u64, known: u64, avoided: u64) -> Events {
+        Events { created, known, avoided }
+    }
 }
 
 /// The algorithm that a reduction chose because it fits the program.
@@ -193,15 +237,6 @@ pub enum Algorithm {
     RevisitSearch,
     /// The optimal search of all other programs.
     WakeupTrees,
-}
-
-impl fmt::Display for Algorithm {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Algorithm::RevisitSearch => "optimal: revisit search",
-            Algorithm::WakeupTrees => "optimal: wakeup trees",
-        })
-    }
 }
 
 /// The result of a whole search.
@@ -234,20 +269,4 @@ pub struct Verdict {
     pub estimate: Option<Estimate>,
     /// Wall time of the search.
     pub time: Duration,
-}
-
-impl Verdict {
-    /// Returns the notes for the reader, with a note on the algorithm.
-    ///
-    /// ```
-    /// let verdict = whippet::Checker::new("holds").explore(|_sys| {}).unwrap();
-    /// assert_eq!(verdict.all_notes(), ["optimal: revisit search"]);
-    /// ```
-    #[must_use]
-    pub fn all_notes(&self) -> Vec<String> {
-        let mut notes = self.notes.clone();
-        notes.extend(self.algorithm.map(|algorithm| algorithm.to_string()));
-        notes.sort();
-        notes
-    }
 }

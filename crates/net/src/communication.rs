@@ -1,7 +1,7 @@
 //! Communications: sends and receives in progress, and the operations that wait for them.
 
-use crate::op::{Answer, Op};
-use crate::process::{ProcessCall, call};
+use crate::op::{Answer, Op, Payload, WaitMode};
+use crate::process::{ProcessCall, call, located};
 use std::any::Any;
 use std::cell::RefCell;
 use std::fmt::Debug;
@@ -33,6 +33,11 @@ pub trait Communication {
     fn id(&self) -> (Name, u32);
     #[doc(hidden)]
     fn set_value(&self, value: Option<Rc<dyn Any>>);
+    /// Stores the values of a complete collective operation.
+    #[doc(hidden)]
+    fn set_values(&self, _: Vec<Option<Rc<dyn Any>>>) {
+        unreachable!("internal error: only collective operations bring several values");
+    }
 }
 
 /// A send that may not have been matched with its receive yet.
@@ -85,8 +90,11 @@ impl Sending {
     /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
     /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
     /// ```
-    pub async fn wait(&self) {
-        wait_any(&[self]).await;
+    #[track_caller]
+    pub fn wait(&self) -> impl Future<Output = ()> {
+        located(async move {
+            wait_any(&[self]).await;
+        })
     }
 
     /// Returns `true` if the value has been received.
@@ -104,8 +112,9 @@ impl Sending {
     /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
     /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
     /// ```
-    pub async fn test(&self) -> bool {
-        test_any(&[self]).await.is_some()
+    #[track_caller]
+    pub fn test(&self) -> impl Future<Output = bool> {
+        located(async move { test_any(&[self]).await.is_some() })
     }
 }
 
@@ -166,9 +175,12 @@ impl<T: Clone + 'static> Receiving<T> {
     /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
     /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
     /// ```
-    pub async fn wait(&self) -> T {
-        wait_any(&[self]).await;
-        self.value()
+    #[track_caller]
+    pub fn wait(&self) -> impl Future<Output = T> {
+        located(async move {
+            wait_any(&[self]).await;
+            self.value()
+        })
     }
 
     /// Returns the value if it has arrived.
@@ -187,8 +199,9 @@ impl<T: Clone + 'static> Receiving<T> {
     /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
     /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
     /// ```
-    pub async fn test(&self) -> Option<T> {
-        test_any(&[self]).await.map(|_| self.value())
+    #[track_caller]
+    pub fn test(&self) -> impl Future<Output = Option<T>> {
+        located(async move { test_any(&[self]).await.map(|_| self.value()) })
     }
 
     /// Returns the value, after a wait or test reported that this receive is complete.
@@ -224,7 +237,7 @@ impl<T: Clone + 'static> Receiving<T> {
 }
 
 /// Waits for one of the communications, or tests them, and stores the value that it brought.
-async fn complete(all: &[&dyn Communication], test: bool) -> Option<usize> {
+pub(crate) async fn complete(all: &[&dyn Communication], mode: WaitMode) -> Option<usize> {
     let reply = call(|link| {
         if all.iter().any(|c| c.id().0 != link.process()) {
             link.report_misuse(
@@ -234,12 +247,17 @@ async fn complete(all: &[&dyn Communication], test: bool) -> Option<usize> {
         if all.is_empty() {
             link.report_misuse("the list of communications to wait for is empty: pass at least one");
         }
-        ProcessCall::Op(Op::Wait { of: all.iter().map(|c| c.id().1).collect(), test })
+        ProcessCall::Op(Op::Wait { of: all.iter().map(|c| c.id().1).collect(), mode })
     })
     .await;
     match reply.answer {
         Answer::Ready { k, .. } => {
             all[k as usize].set_value(reply.value.map(|value| value.any));
+            Some(k as usize)
+        }
+        Answer::Gathered { k, .. } => {
+            let any = |value: Option<Payload>| value.map(|value| value.any);
+            all[k as usize].set_values(reply.values.into_iter().map(any).collect());
             Some(k as usize)
         }
         _ => None,
@@ -264,8 +282,9 @@ async fn complete(all: &[&dyn Communication], test: bool) -> Option<usize> {
 /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
 /// assert!(verdict.counters.executions > 1, "either may be first");
 /// ```
-pub async fn wait_any(all: &[&dyn Communication]) -> usize {
-    complete(all, false).await.expect("a wait returns an index")
+#[track_caller]
+pub fn wait_any(all: &[&dyn Communication]) -> impl Future<Output = usize> {
+    located(async move { complete(all, WaitMode::Wait).await.expect("a wait returns an index") })
 }
 
 /// Returns the index of a complete communication, if there is one (TestAny).
@@ -285,8 +304,9 @@ pub async fn wait_any(all: &[&dyn Communication]) -> usize {
 /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
 /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
 /// ```
-pub async fn test_any(all: &[&dyn Communication]) -> Option<usize> {
-    complete(all, true).await
+#[track_caller]
+pub fn test_any(all: &[&dyn Communication]) -> impl Future<Output = Option<usize>> {
+    located(async move { complete(all, WaitMode::Test).await })
 }
 
 /// Waits for all communications, one after another.
@@ -306,8 +326,11 @@ pub async fn test_any(all: &[&dyn Communication]) -> Option<usize> {
 /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
 /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
 /// ```
-pub async fn wait_all(all: &[&dyn Communication]) {
-    for one in all {
-        wait_any(&[*one]).await;
-    }
+#[track_caller]
+pub fn wait_all(all: &[&dyn Communication]) -> impl Future<Output = ()> {
+    located(async move {
+        for one in all {
+            wait_any(&[*one]).await;
+        }
+    })
 }

@@ -14,8 +14,9 @@
 use crate::memory::Budget;
 use crate::op::{Answer, NO_NODE, Op};
 use crate::panics;
-use crate::process::{BodyFactory, CallReply, ProcessCall, ProcessLink};
+use crate::process::{BodyFactory, CallReply, Place, ProcessCall, ProcessLink};
 use rustc_hash::FxHashMap;
+use std::panic::Location;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll, Waker};
@@ -37,6 +38,8 @@ pub(crate) struct Suspended {
 
 pub(crate) struct HistoryNode {
     pub(crate) op: Rc<Op>,
+    /// The source position of the operation, if the process is an async function.
+    place: Place,
     /// The process, or [`NO_NODE`] if the node was discarded.
     pub(crate) body: u32,
     pub(crate) parent: u32,
@@ -44,16 +47,31 @@ pub(crate) struct HistoryNode {
     index: u32,
     /// The answer that led here from the parent.
     pub(crate) answer: Answer,
+    /// The nodes whose payloads the answer brought, if it completed a collective operation.
+    pub(crate) gathered: Option<Rc<[u32]>>,
     /// A hash of all answers up to here.
     hash: Name,
+}
+
+/// The answer to an operation, with what identifies the values that it brings.
+pub(crate) struct IdentifiedAnswer {
+    pub(crate) answer: Answer,
+    pub(crate) payload_id: Name,
+    /// The nodes whose payloads a complete collective operation brings.
+    pub(crate) gathered: Option<Rc<[u32]>>,
 }
 
 /// A process: its stable name, its label in reports, and its code.
 pub(crate) struct LabelledBody {
     name: Name,
     label: String,
+    /// The source position of its creation as `file:line`, if it is known.
+    place: Option<String>,
     pub(crate) body: ProcessBody,
 }
+
+/// An operation and its source position.
+type PlacedOp = (Rc<Op>, Place);
 
 /// The trees of all processes.
 #[derive(Default)]
@@ -69,12 +87,26 @@ pub(crate) struct Histories {
 
 impl Histories {
     /// Adds a process and creates its root node, which holds its first operation.
-    pub(crate) fn add(&mut self, name: Name, label: String, body: ProcessBody) -> Result<u32, MachineError> {
-        let no = self.new_body(LabelledBody { name, label, body });
-        let op = self.first_op(no)?;
+    pub(crate) fn add(
+        &mut self,
+        name: Name,
+        label: String,
+        place: Option<String>,
+        body: ProcessBody,
+    ) -> Result<u32, MachineError> {
+        let no = self.new_body(LabelledBody { name, label, place, body });
+        let (op, place) = self.first_op(no)?;
         let hash = Name::ROOT.mixed(77);
-        self.roots[no as usize] =
-            self.new_node(HistoryNode { op, body: no, parent: NO_NODE, index: 0, answer: Answer::Done, hash });
+        self.roots[no as usize] = self.new_node(HistoryNode {
+            op,
+            place,
+            body: no,
+            parent: NO_NODE,
+            index: 0,
+            answer: Answer::Done,
+            gathered: None,
+            hash,
+        });
         if let ProcessBody::Async { suspended: Some((at, _)), .. } = &mut self.bodies[no as usize].body {
             *at = self.roots[no as usize];
         }
@@ -91,6 +123,22 @@ impl Histories {
 
     pub(crate) fn label(&self, body: u32) -> &str {
         &self.bodies[body as usize].label
+    }
+
+    /// Returns the source position of a process's creation.
+    pub(crate) fn creation_place(&self, body: u32) -> Option<String> {
+        self.bodies[body as usize].place.clone()
+    }
+
+    /// Returns the source position of the operation at a node. The operations of a list are on the line of their
+    /// process.
+    pub(crate) fn place(&self, node: u32) -> Option<String> {
+        let node = &self.nodes[node as usize];
+        let body = &self.bodies[node.body as usize];
+        match body.body {
+            ProcessBody::Script(_) => body.place.clone(),
+            ProcessBody::Async { .. } => node.place.map(place_text),
+        }
     }
 
     pub(crate) fn op(&self, node: u32) -> &Rc<Op> {
@@ -116,21 +164,22 @@ impl Histories {
         }
     }
 
-    /// Returns the node of a process after its operation at `node` was answered. `payload_id` identifies the value that
-    /// the answer brings.
-    pub(crate) fn advance(&mut self, node: u32, answer: Answer, payload_id: Name) -> Result<u32, MachineError> {
+    /// Returns the node of a process after its operation at `node` was answered.
+    pub(crate) fn advance(&mut self, node: u32, reply: IdentifiedAnswer) -> Result<u32, MachineError> {
+        let IdentifiedAnswer { answer, payload_id, gathered } = reply;
         if let Some(&next) = self.children.get(&(node, answer.key())) {
             return Ok(next);
         }
         let (body, index) = (self.nodes[node as usize].body, self.nodes[node as usize].index);
-        let op = self.next_op(node, answer)?;
+        let (op, place) = self.next_op(node, answer, gathered.as_deref())?;
         let k = match answer {
             Answer::Done => 0,
             Answer::NotYet => 1,
-            Answer::Ready { k, .. } => 2 + u64::from(k),
+            Answer::Ready { k, .. } | Answer::Gathered { k, .. } => 2 + u64::from(k),
         };
         let hash = self.nodes[node as usize].hash.mixed(k).mixed(payload_id.0);
-        let next = self.new_node(HistoryNode { op, body, parent: node, index: index + 1, answer, hash });
+        let next =
+            self.new_node(HistoryNode { op, place, body, parent: node, index: index + 1, answer, gathered, hash });
         self.children.insert((node, answer.key()), next);
         if let ProcessBody::Async { suspended: Some((at, _)), .. } = &mut self.bodies[body as usize].body {
             *at = next;
@@ -138,24 +187,25 @@ impl Histories {
         Ok(next)
     }
 
-    fn first_op(&mut self, body: u32) -> Result<Rc<Op>, MachineError> {
+    fn first_op(&mut self, body: u32) -> Result<PlacedOp, MachineError> {
         match &self.bodies[body as usize].body {
-            ProcessBody::Script(ops) => Ok(ops.first().cloned().unwrap_or_else(|| Rc::new(Op::Done))),
+            ProcessBody::Script(ops) => Ok((ops.first().cloned().unwrap_or_else(|| Rc::new(Op::Done)), None)),
             ProcessBody::Async { .. } => {
                 let (call, suspended) = self.start_future(body)?;
+                let place = suspended.as_ref().and_then(|suspended| suspended.link.place());
                 self.set_suspended(body, suspended.map(|suspended| (NO_NODE, suspended)));
-                self.register(call)
+                self.register(call, place)
             }
         }
     }
 
     /// Runs a process from `node` to its next operation.
-    fn next_op(&mut self, node: u32, answer: Answer) -> Result<Rc<Op>, MachineError> {
+    fn next_op(&mut self, node: u32, answer: Answer, gathered: Option<&[u32]>) -> Result<PlacedOp, MachineError> {
         let body = self.nodes[node as usize].body;
         let suspended = match &mut self.bodies[body as usize].body {
             ProcessBody::Script(ops) => {
                 let next = self.nodes[node as usize].index as usize + 1;
-                return Ok(ops.get(next).cloned().unwrap_or_else(|| Rc::new(Op::Done)));
+                return Ok((ops.get(next).cloned().unwrap_or_else(|| Rc::new(Op::Done)), None));
             }
             ProcessBody::Async { suspended, .. } => suspended.take(),
         };
@@ -163,9 +213,10 @@ impl Histories {
             Some((at, suspended)) if at == node => suspended,
             _ => self.rebuild(body, node)?,
         };
-        let (call, suspended) = self.resume(suspended, node, answer)?;
+        let (call, suspended) = self.resume(suspended, node, answer, gathered)?;
+        let place = suspended.as_ref().and_then(|suspended| suspended.link.place());
         self.set_suspended(body, suspended.map(|suspended| (node, suspended)));
-        self.register(call)
+        self.register(call, place)
     }
 
     /// Recreates the future of a process at `node`.
@@ -180,9 +231,10 @@ impl Histories {
         let (call, mut suspended) = self.start_future(body)?;
         self.check_same(body, path[0], &call)?;
         for pair in path.windows(2) {
-            let answer = self.nodes[pair[1] as usize].answer;
+            let HistoryNode { answer, gathered, .. } = &self.nodes[pair[1] as usize];
+            let (answer, gathered) = (*answer, gathered.clone());
             let current = suspended.take().expect("a process that went on has not ended");
-            let (call, next) = self.resume(current, pair[0], answer)?;
+            let (call, next) = self.resume(current, pair[0], answer, gathered.as_deref())?;
             self.check_same(body, pair[1], &call)?;
             suspended = next;
         }
@@ -221,24 +273,29 @@ impl Histories {
         suspended: Suspended,
         node: u32,
         answer: Answer,
+        gathered: Option<&[u32]>,
     ) -> Result<(ProcessCall, Option<Suspended>), MachineError> {
         let value = match answer {
             Answer::Ready { from, .. } if from != NO_NODE => self.nodes[from as usize].op.value().cloned(),
             _ => None,
         };
-        suspended.link.set_reply(CallReply { index: self.nodes[node as usize].index, answer, value });
+        let values = gathered.unwrap_or_default().iter().map(|&from| self.nodes[from as usize].op.value().cloned());
+        let values = values.collect();
+        suspended.link.set_reply(CallReply { index: self.nodes[node as usize].index, answer, value, values });
         self.runs += 1;
         poll(suspended)
     }
 
     /// Converts a request of a process into an operation. If it creates a process, that process is added here.
-    fn register(&mut self, call: ProcessCall) -> Result<Rc<Op>, MachineError> {
-        Ok(Rc::new(match call {
+    fn register(&mut self, call: ProcessCall, place: Place) -> Result<PlacedOp, MachineError> {
+        let op = match call {
             ProcessCall::Op(op) => op,
             ProcessCall::Create(label, name, factory) => {
-                Op::Create { body: self.add(name, label, ProcessBody::Async { factory, suspended: None })? }
+                let body = ProcessBody::Async { factory, suspended: None };
+                Op::Create { body: self.add(name, label, place.map(place_text), body)? }
             }
-        }))
+        };
+        Ok((Rc::new(op), place))
     }
 
     fn set_suspended(&mut self, body: u32, new: Option<(u32, Suspended)>) {
@@ -246,6 +303,11 @@ impl Histories {
             *suspended = new;
         }
     }
+}
+
+/// Returns a source position as `file:line`.
+pub(crate) fn place_text(place: &Location<'_>) -> String {
+    format!("{}:{}", place.file(), place.line())
 }
 
 /// Runs a process to its next operation.

@@ -21,7 +21,7 @@
 //!     plato:    Kleft MWleft Kright MWright Uright Uleft
 //!     socrates: Kright MWright Kleft MWleft Uleft Uright
 //! ").unwrap();
-//! let options = Options { reduction: Reduction::Udpor, ..Options::default() };
+//! let options = Options::new(Reduction::Udpor);
 //! let verdict = explore(net.into(), &options, &()).unwrap();
 //! assert_eq!(verdict.counters.executions, 3);
 //! assert_eq!(verdict.findings[0].message, "no process can continue\n  \
@@ -29,7 +29,12 @@
 //!     socrates waits for mutex left, which plato holds");
 //! ```
 
+#![warn(missing_debug_implementations)]
+
+mod choose;
+mod collective;
 mod communication;
+mod deadlock;
 mod describe;
 mod history;
 mod machine;
@@ -51,6 +56,7 @@ mod subjects;
 mod text;
 mod unfold;
 
+pub use choose::choose;
 pub use communication::{Communication, Receiving, Sending, test_any, wait_all, wait_any};
 pub use machine::NetMachine;
 pub use mailbox::Mailbox;

@@ -8,6 +8,7 @@
 //! relation is defined in `relation.rs`, the extensions for the unfolding search are computed in `unfold.rs`, and steps
 //! are described in `describe.rs`.
 
+use crate::collective::Arrivals;
 use crate::history::{Histories, ProcessBody};
 use crate::net::MailboxRelation;
 use crate::op::Op;
@@ -16,9 +17,9 @@ use crate::relation::touches;
 use smallvec::SmallVec;
 use std::rc::Rc;
 use whippet_model::{
-    ActorNo, Branch, Branches, Choice, Clocks, Comparison, Dependence, Executed, Explain, Extension, FindingKind,
-    Fingerprint, Foresight, KnownExtensions, Machine, MachineError, Name, Pending, Problem, Profile, Reversal, Step,
-    StepDescription, Touch, capabilities,
+    ActorNo, ActorState, Branch, Branches, Choice, Clocks, Dependence, Executed, Explain, Extension, FindingKind,
+    Fingerprint, Foresight, KnownExtensions, Machine, MachineError, Name, Pending, Problem, Profile, Reversal,
+    StateComparison, States, Step, StepDescription, Touch, capabilities,
 };
 
 /// The effect of a step.
@@ -26,6 +27,10 @@ use whippet_model::{
 pub(crate) enum Effect {
     /// A local computation, or the creation of a process.
     Local,
+    /// The `k`-th alternative of a choice was taken.
+    Chosen {
+        k: u32,
+    },
     SendStarted {
         mailbox: u32,
         rank: u32,
@@ -54,6 +59,10 @@ pub(crate) enum Effect {
     },
     /// A test found that the process owns none of the mutexes.
     NotOwned,
+    /// A process learnt that another one chose the `k`-th alternative.
+    Learnt {
+        k: u32,
+    },
     /// A message was sent to a port.
     PortSendStarted {
         port: u32,
@@ -63,6 +72,10 @@ pub(crate) enum Effect {
     PortReceiveStarted {
         port: u32,
         index: u32,
+    },
+    /// A member of a communicator joined its `place`-th collective operation.
+    Arrived {
+        place: u32,
     },
     /// That receive was matched with that message.
     Matched {
@@ -130,6 +143,7 @@ pub struct NetMachine {
     pub(crate) mailboxes: Vec<MailboxState>,
     pub(crate) mutexes: Vec<MutexState>,
     pub(crate) ports: Vec<Port>,
+    pub(crate) arrivals: Arrivals,
     /// The body of the auxiliary processes that match receives at ports.
     pub(crate) matcher_body: u32,
     pub(crate) mailbox_names: Vec<String>,
@@ -138,6 +152,8 @@ pub struct NetMachine {
     touches: Vec<Touch>,
     pub(crate) problems: usize,
 }
+
+whippet_model::opaque_debug!(NetMachine);
 
 impl NetMachine {
     pub(crate) fn new(
@@ -149,7 +165,7 @@ impl NetMachine {
         relation: MailboxRelation,
     ) -> Result<NetMachine, MachineError> {
         let matcher = ProcessBody::Script([Rc::new(Op::Match)].into());
-        let matcher_body = histories.add(Name::ROOT.mixed(0x3ee7), "the network".into(), matcher)?;
+        let matcher_body = histories.add(Name::ROOT.mixed(0x3ee7), "the network".into(), None, matcher)?;
         let mut machine = NetMachine {
             profile: Profile::new(Dependence::Footprints, Branches::Listed),
             histories,
@@ -158,6 +174,7 @@ impl NetMachine {
             mailboxes: vec![MailboxState::default(); mailbox_names.len()],
             mutexes: vec![MutexState::default(); mutex_names.len()],
             ports: vec![Port::default(); ports],
+            arrivals: Arrivals::default(),
             matcher_body,
             mailbox_names,
             mutex_names,
@@ -182,7 +199,7 @@ impl NetMachine {
 }
 
 impl Machine for NetMachine {
-    capabilities!(KnownExtensions, Foresight, Fingerprint);
+    capabilities!(KnownExtensions, Foresight, Fingerprint, States);
 
     #[inline]
     fn profile(&self) -> &Profile {
@@ -205,8 +222,8 @@ impl Machine for NetMachine {
         let node = self.processes[process as usize].node;
         let op = self.histories.op(node).clone();
         let effect = self.effect(process, &op, choice.branch);
-        let (answer, brought) = self.answer(process, &op, effect);
-        let next = self.histories.advance(node, answer, brought)?;
+        let reply = self.answer(process, &op, effect);
+        let next = self.histories.advance(node, reply)?;
         let causes = self.causes_of(process, &op, effect);
         let mut touched = std::mem::take(&mut self.touches);
         touches(self, process, &op, effect, &mut touched);
@@ -280,6 +297,16 @@ impl Machine for NetMachine {
     }
 }
 
+impl States for NetMachine {
+    fn of_actors(&mut self, out: &mut Vec<ActorState>) {
+        out.extend(self.process_states());
+    }
+
+    fn of_pending(&mut self, _: Pending) -> Option<(String, String)> {
+        None
+    }
+}
+
 impl Explain for NetMachine {
     fn problems(&self) -> usize {
         self.problems
@@ -298,15 +325,7 @@ impl Explain for NetMachine {
         let (messages, places): (Vec<_>, Vec<_>) = nodes.filter_map(|node| self.failure(node)).unzip();
         let (message, place) = (messages.join("; "), places.into_iter().flatten().next());
         let key = Name::ROOT.mixed(0xfa11).mixed(self.event(record.process, record.index, Branch::FIRST).0);
-        Some(Problem {
-            kind: FindingKind::Panic,
-            message,
-            place,
-            key,
-            steps: vec![at],
-            warning: false,
-            waits: Vec::new(),
-        })
+        Some(Problem::new(FindingKind::Panic, message, key).with_place(place).with_steps(vec![at]))
     }
 
     fn data_races(&self, _: &mut Vec<Problem>) {}
@@ -336,13 +355,15 @@ impl Foresight for NetMachine {
         Reversal::Unknown
     }
 
+    fn early_alternatives(&self, _: usize, _: &mut Vec<usize>) {}
+
     fn late_alternatives(&self, at: usize, out: &mut Vec<(usize, Branch)>) {
         self.later_branches(at, out);
     }
 }
 
 impl Fingerprint for NetMachine {
-    fn of_configuration(&mut self, _: Comparison) -> Result<u128, MachineError> {
+    fn of_configuration(&mut self, _: StateComparison) -> Result<u128, MachineError> {
         // The hash covers the history of each process, and the ranks of its sends, receives and requests. It is a sum,
         // so it does not depend on the order of steps.
         let mut sum = [0u64; 2];

@@ -2,7 +2,7 @@
 
 use crate::communication::{Receiving, Sending};
 use crate::op::{Op, Payload};
-use crate::process::start_operation;
+use crate::process::{located, start_operation};
 use std::fmt::Debug;
 use std::marker::PhantomData;
 
@@ -58,10 +58,13 @@ impl<T: Clone + Debug + 'static> Mailbox<T> {
     /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
     /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
     /// ```
-    pub async fn send_async(self, value: T) -> Sending {
-        let text = format!("{value:?}");
-        let value = Some(Payload::new(value, text));
-        Sending::new(start_operation(Op::Send { mailbox: self.no, value }).await)
+    #[track_caller]
+    pub fn send_async(self, value: T) -> impl Future<Output = Sending> {
+        located(async move {
+            let text = format!("{value:?}");
+            let value = Some(Payload::new(value, text));
+            Sending::new(start_operation(Op::Send { mailbox: self.no, value }).await)
+        })
     }
 
     /// Starts a receive (AsyncReceive) and returns the communication to wait for.
@@ -79,8 +82,9 @@ impl<T: Clone + Debug + 'static> Mailbox<T> {
     /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
     /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
     /// ```
-    pub async fn receive_async(self) -> Receiving<T> {
-        Receiving::new(start_operation(Op::Receive { mailbox: self.no }).await)
+    #[track_caller]
+    pub fn receive_async(self) -> impl Future<Output = Receiving<T>> {
+        located(async move { Receiving::new(start_operation(Op::Receive { mailbox: self.no }).await) })
     }
 
     /// Sends a value and waits until it has been received (rendez-vous).
@@ -95,8 +99,11 @@ impl<T: Clone + Debug + 'static> Mailbox<T> {
     /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
     /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
     /// ```
-    pub async fn send(self, value: T) {
-        self.send_async(value).await.wait().await;
+    #[track_caller]
+    pub fn send(self, value: T) -> impl Future<Output = ()> {
+        located(async move {
+            self.send_async(value).await.wait().await;
+        })
     }
 
     /// Receives a value, waiting until it arrives.
@@ -111,7 +118,8 @@ impl<T: Clone + Debug + 'static> Mailbox<T> {
     /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
     /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
     /// ```
-    pub async fn receive(self) -> T {
-        self.receive_async().await.wait().await
+    #[track_caller]
+    pub fn receive(self) -> impl Future<Output = T> {
+        located(async move { self.receive_async().await.wait().await })
     }
 }

@@ -30,7 +30,9 @@ const NODE_BYTES: usize = size_of::<HistoryNode>() + size_of::<Op>() + 56;
 
 fn bytes(node: &HistoryNode) -> usize {
     let payload = match &*node.op {
-        Op::Send { value: Some(value), .. } | Op::PortSend { value, .. } => value.bytes(),
+        Op::Send { value: Some(value), .. } | Op::PortSend { value, .. } | Op::Arrive { value: Some(value), .. } => {
+            value.bytes()
+        }
         _ => 0,
     };
     NODE_BYTES + payload
@@ -85,6 +87,7 @@ impl Histories {
             if let Answer::Ready { from, .. } = node.answer {
                 open.push(from);
             }
+            open.extend(node.gathered.iter().flat_map(|nodes| nodes.iter()));
             if let Op::Create { body } = &*node.op {
                 open.push(self.roots[*body as usize]);
             }
@@ -159,7 +162,7 @@ mod tests {
                 assert!(first.len() <= 3);
             });
         });
-        let mut machine = net.machine(&MachineConfig { memory: limit, ..MachineConfig::default() }).unwrap();
+        let mut machine = net.machine(&MachineConfig::default().with_memory(limit)).unwrap();
         let mut count = 0;
         every(&mut machine, &mut count);
         (count, machine.histories.nodes.len())

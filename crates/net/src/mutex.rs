@@ -1,7 +1,7 @@
 //! Handles through which processes use mutexes: requests in a queue, and the operations that wait for ownership.
 
 use crate::op::{Answer, Op};
-use crate::process::{ProcessCall, ProcessLink, call, start_operation};
+use crate::process::{ProcessCall, ProcessLink, call, located, start_operation};
 use std::cell::Cell;
 use std::rc::Rc;
 use whippet_model::Name;
@@ -50,9 +50,12 @@ impl Mutex {
     /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
     /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
     /// ```
-    pub async fn lock_async(self) -> LockRequest {
-        let (of, index) = start_operation(Op::Lock { mutex: self.no }).await;
-        LockRequest { of, index, released: Rc::default() }
+    #[track_caller]
+    pub fn lock_async(self) -> impl Future<Output = LockRequest> {
+        located(async move {
+            let (of, index) = start_operation(Op::Lock { mutex: self.no }).await;
+            LockRequest { of, index, released: Rc::default() }
+        })
     }
 
     /// Joins the queue and waits to own the mutex.
@@ -71,10 +74,13 @@ impl Mutex {
     /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
     /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
     /// ```
-    pub async fn lock(self) -> LockRequest {
-        let request = self.lock_async().await;
-        request.wait().await;
-        request
+    #[track_caller]
+    pub fn lock(self) -> impl Future<Output = LockRequest> {
+        located(async move {
+            let request = self.lock_async().await;
+            request.wait().await;
+            request
+        })
     }
 }
 
@@ -120,8 +126,11 @@ impl LockRequest {
     /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
     /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
     /// ```
-    pub async fn wait(&self) {
-        mutex_wait_any(&[self]).await;
+    #[track_caller]
+    pub fn wait(&self) -> impl Future<Output = ()> {
+        located(async move {
+            mutex_wait_any(&[self]).await;
+        })
     }
 
     /// Returns `true` if this process owns the mutex (MutexTest).
@@ -143,8 +152,9 @@ impl LockRequest {
     /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
     /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
     /// ```
-    pub async fn test(&self) -> bool {
-        mutex_test_any(&[self]).await.is_some()
+    #[track_caller]
+    pub fn test(&self) -> impl Future<Output = bool> {
+        located(async move { mutex_test_any(&[self]).await.is_some() })
     }
 
     /// Removes the request from the queue, whether or not it owns the mutex (MutexUnlock).
@@ -163,13 +173,16 @@ impl LockRequest {
     /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
     /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
     /// ```
-    pub async fn unlock(&self) {
-        call(|link| {
-            self.check_usable(link, "unlocks");
-            self.released.set(true);
-            ProcessCall::Op(Op::Unlock { of: self.index })
+    #[track_caller]
+    pub fn unlock(&self) -> impl Future<Output = ()> {
+        located(async move {
+            call(|link| {
+                self.check_usable(link, "unlocks");
+                self.released.set(true);
+                ProcessCall::Op(Op::Unlock { of: self.index })
+            })
+            .await;
         })
-        .await;
     }
 
     /// Records a misuse if the process may not use the request.
@@ -220,8 +233,9 @@ async fn acquire_any(all: &[&LockRequest], test: bool) -> Option<usize> {
 /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
 /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
 /// ```
-pub async fn mutex_wait_any(all: &[&LockRequest]) -> usize {
-    acquire_any(all, false).await.expect("a wait returns an index")
+#[track_caller]
+pub fn mutex_wait_any(all: &[&LockRequest]) -> impl Future<Output = usize> {
+    located(async move { acquire_any(all, false).await.expect("a wait returns an index") })
 }
 
 /// Returns the index of a mutex that this process owns, if there is one (MutexTest on several).
@@ -240,6 +254,7 @@ pub async fn mutex_wait_any(all: &[&LockRequest]) -> usize {
 /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
 /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
 /// ```
-pub async fn mutex_test_any(all: &[&LockRequest]) -> Option<usize> {
-    acquire_any(all, true).await
+#[track_caller]
+pub fn mutex_test_any(all: &[&LockRequest]) -> impl Future<Output = Option<usize>> {
+    located(async move { acquire_any(all, true).await })
 }

@@ -1,6 +1,6 @@
 //! Programs of processes, mailboxes and mutexes.
 
-use crate::history::{Histories, ProcessBody};
+use crate::history::{Histories, ProcessBody, place_text};
 use crate::machine::NetMachine;
 use crate::mailbox::Mailbox;
 use crate::mutex::Mutex;
@@ -8,7 +8,9 @@ use crate::port_handle::PortHandle;
 use crate::process::{BodyFactory, body_factory};
 use crate::script::Script;
 use crate::text::{self, TextError};
+use std::panic::Location;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use whippet_model::{MachineConfig, MachineError, Name, Program};
 
 /// The dependence relation between steps.
@@ -72,6 +74,8 @@ pub struct NetBuilder {
     failed: Option<MachineError>,
 }
 
+whippet_model::opaque_debug!(NetBuilder);
+
 impl NetBuilder {
     /// Adds a mailbox with this label in reports.
     pub fn mailbox<T>(&mut self, label: impl Into<String>) -> Mailbox<T> {
@@ -87,24 +91,32 @@ impl NetBuilder {
 
     /// Adds a process. To restore an earlier state, its function may be called again and given the same answers: it
     /// must behave the same each time.
+    #[track_caller]
     pub fn process(&mut self, label: impl Into<String>, body: impl AsyncFn() + 'static) {
-        self.body(label.into(), ProcessBody::Async { factory: body_factory(body), suspended: None });
+        let place = Some(place_text(Location::caller()));
+        self.body(label.into(), place, ProcessBody::Async { factory: body_factory(body), suspended: None });
+    }
+
+    /// Adds a process that belongs to no line of the user's source.
+    pub(crate) fn own_process(&mut self, label: &str, body: impl AsyncFn() + 'static) {
+        self.body(label.into(), None, ProcessBody::Async { factory: body_factory(body), suspended: None });
     }
 
     /// Adds a process that has a port.
-    pub(crate) fn rank(&mut self, label: String, body: impl FnOnce(PortHandle) -> BodyFactory) {
+    pub(crate) fn rank(&mut self, label: String, place: &Location<'_>, body: impl FnOnce(PortHandle) -> BodyFactory) {
         let end = PortHandle::new(self.ports as u32, self.next_name());
         self.ports += 1;
-        self.body(label, ProcessBody::Async { factory: body(end), suspended: None });
+        let body = ProcessBody::Async { factory: body(end), suspended: None };
+        self.body(label, Some(place_text(place)), body);
     }
 
     fn next_name(&self) -> Name {
         Name::ROOT.child(self.bodies.len() as u32)
     }
 
-    fn body(&mut self, label: String, body: ProcessBody) {
+    fn body(&mut self, label: String, place: Option<String>, body: ProcessBody) {
         let name = self.next_name();
-        match self.histories.add(name, label, body) {
+        match self.histories.add(name, label, place, body) {
             Ok(body) => self.bodies.push(body),
             Err(error) => self.failed = self.failed.take().or(Some(error)),
         }
@@ -112,7 +124,8 @@ impl NetBuilder {
 }
 
 enum NetSource {
-    Script(Script),
+    /// A script, and the position of each process in a file; empty if there is no file.
+    Script(Script, Vec<String>),
     NetBuilder(Box<dyn Fn(&mut NetBuilder) + Send + Sync>),
 }
 
@@ -137,6 +150,8 @@ pub struct Net {
     parameters: Vec<(String, String)>,
     relation: MailboxRelation,
     source: Arc<NetSource>,
+    /// Set when a rank polled more often in a row than is explored.
+    polled: Option<(u32, Arc<AtomicBool>)>,
 }
 
 impl Net {
@@ -164,7 +179,7 @@ impl Net {
     /// assert_eq!(whippet_net::interleavings(&Net::script("pair", script)).unwrap(), 2);
     /// ```
     pub fn script(name: impl Into<String>, script: Script) -> Net {
-        Net::of(name.into(), NetSource::Script(script))
+        Net::of(name.into(), NetSource::Script(script, Vec::new()))
     }
 
     /// Parses the text form. See [`crate::TextError`] for the errors.
@@ -176,11 +191,31 @@ impl Net {
     /// assert!(error.contains("line 2"), "{error}");
     /// ```
     pub fn parse(name: impl Into<String>, source: &str) -> Result<Net, TextError> {
-        Ok(Net::script(name, text::parse(source)?))
+        Ok(Net::script(name, text::parse(source)?.0))
+    }
+
+    /// Parses the text of a file. In traces, the processes have the positions of their lines.
+    ///
+    /// ```
+    /// use whippet_net::Net;
+    /// let net = Net::parse_file("pair.net", "# nobody sends\nhost: R0 W0").unwrap();
+    /// let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// assert_eq!(verdict.findings[0].trace.events[0].place.as_deref(), Some("pair.net:2"));
+    /// ```
+    pub fn parse_file(file: &str, source: &str) -> Result<Net, TextError> {
+        let (script, lines) = text::parse(source)?;
+        let places = lines.iter().map(|line| format!("{file}:{line}")).collect();
+        Ok(Net::of(file.into(), NetSource::Script(script, places)))
     }
 
     fn of(name: String, source: NetSource) -> Net {
-        Net { name, parameters: Vec::new(), relation: MailboxRelation::default(), source: Arc::new(source) }
+        Net {
+            name,
+            parameters: Vec::new(),
+            relation: MailboxRelation::default(),
+            source: Arc::new(source),
+            polled: None,
+        }
     }
 
     /// Returns the same program with another dependence relation.
@@ -198,6 +233,12 @@ impl Net {
         if relation != MailboxRelation::default() {
             self.parameters.push(("relation".into(), relation.to_string()));
         }
+        self
+    }
+
+    /// Adds the limit on failed tests in a row, and the flag that is set when it is reached.
+    pub(crate) fn with_poll_limit(mut self, limit: u32, reached: Arc<AtomicBool>) -> Net {
+        self.polled = Some((limit, reached));
         self
     }
 
@@ -227,11 +268,11 @@ impl Program for Net {
         };
         match &*self.source {
             NetSource::NetBuilder(run) => run(&mut set_up),
-            NetSource::Script(script) => {
+            NetSource::Script(script, places) => {
                 set_up.mailboxes.clone_from(&script.mailboxes);
                 set_up.mutexes.clone_from(&script.mutexes);
                 for (p, label) in script.names.iter().enumerate() {
-                    set_up.body(label.clone(), ProcessBody::Script(script.ops(p).into()));
+                    set_up.body(label.clone(), places.get(p).cloned(), ProcessBody::Script(script.ops(p).into()));
                 }
             }
         }
@@ -252,12 +293,21 @@ impl Program for Net {
     }
 
     fn caveats(&self) -> Vec<String> {
-        match self.relation {
-            MailboxRelation::Ranked => Vec::new(),
-            MailboxRelation::Paper => vec![
-                "relation paper: Theorem 6 does not hold for waits and tests of several communications, so final states and deadlocks may be missed; the relation ranked misses none".into(),
-            ],
+        let mut caveats = Vec::new();
+        if let Some((limit, reached)) = &self.polled
+            && reached.load(Ordering::Relaxed)
+        {
+            caveats.push(format!(
+                "a rank polled: executions in which the same tests fail more than {limit} times in a row are not explored; raise the limit with `World::polls`"
+            ));
         }
+        match self.relation {
+            MailboxRelation::Ranked => {}
+            MailboxRelation::Paper => caveats.push(
+                "relation paper: Theorem 6 does not hold for waits and tests of several communications, so final states and deadlocks may be missed; the relation ranked misses none".into(),
+            ),
+        }
+        caveats
     }
 
     fn refinements(&self) -> u64 {

@@ -1,8 +1,10 @@
 //! Operations that processes request from the machine, and the answers to them.
 
+use crate::collective::CollectiveCall;
 use crate::port::ReceiveFilter;
 use std::any::Any;
 use std::rc::Rc;
+use whippet_model::Name;
 
 /// A payload, captured when it was sent.
 #[derive(Clone)]
@@ -22,11 +24,33 @@ impl Payload {
     }
 }
 
+/// The communicator and the tag of a message.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Envelope {
+    pub(crate) communicator: Name,
+    pub(crate) tag: u32,
+}
+
+/// The behaviour of an operation on several communications if none of them is complete.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+pub(crate) enum WaitMode {
+    /// It waits.
+    Wait,
+    /// It waits, because tests of these communications have failed repeatedly.
+    Poll,
+    /// It fails.
+    Test,
+}
+
 /// An operation requested by a process. Indices in `of` count the process's own operations from 0.
 #[derive(Clone)]
 pub(crate) enum Op {
     /// A local computation, with the user's description of it.
     Local(Option<String>),
+    /// A choice among `of` alternatives. All are explored. The texts describe them.
+    Choose {
+        of: &'static [&'static str],
+    },
     Send {
         mailbox: u32,
         value: Option<Payload>,
@@ -34,12 +58,17 @@ pub(crate) enum Op {
     Receive {
         mailbox: u32,
     },
-    /// Sends to a port, as rank `from`.
+    /// Learns the first choice of a process.
+    LearnChoice {
+        process: u32,
+    },
+    /// Sends to a port, as rank `from`. A buffered send is complete from the beginning.
     PortSend {
         port: u32,
         from: u32,
-        tag: u32,
+        envelope: Envelope,
         value: Payload,
+        buffered: bool,
     },
     /// Receives a message that satisfies `filter` at a port.
     PortReceive {
@@ -48,10 +77,15 @@ pub(crate) enum Op {
     },
     /// Matches a message with the receive that created this auxiliary process.
     Match,
+    /// Joins a collective operation.
+    Arrive {
+        call: Rc<CollectiveCall>,
+        value: Option<Payload>,
+    },
     /// WaitAny, or TestAny, on communications.
     Wait {
         of: Vec<u32>,
-        test: bool,
+        mode: WaitMode,
     },
     Lock {
         mutex: u32,
@@ -85,11 +119,16 @@ impl Op {
                 a == b && x.as_ref().map(|v| &v.text) == y.as_ref().map(|v| &v.text)
             }
             (Op::Receive { mailbox: a }, Op::Receive { mailbox: b }) => a == b,
-            (Op::PortSend { port: a, tag: s, value: x, .. }, Op::PortSend { port: b, tag: t, value: y, .. }) => {
-                a == b && s == t && x.text == y.text
+            (
+                Op::PortSend { port: a, envelope: s, value: x, .. },
+                Op::PortSend { port: b, envelope: t, value: y, .. },
+            ) => a == b && s == t && x.text == y.text,
+            (Op::Choose { of: a }, Op::Choose { of: b }) => a.len() == b.len(),
+            (Op::Arrive { call: a, value: x }, Op::Arrive { call: b, value: y }) => {
+                a == b && x.as_ref().map(|v| &v.text) == y.as_ref().map(|v| &v.text)
             }
             (Op::PortReceive { port: a, filter: x }, Op::PortReceive { port: b, filter: y }) => a == b && x == y,
-            (Op::Wait { of: a, test: s }, Op::Wait { of: b, test: t }) => a == b && s == t,
+            (Op::Wait { of: a, mode: s }, Op::Wait { of: b, mode: t }) => a == b && s == t,
             (Op::MutexWait { of: a, test: s }, Op::MutexWait { of: b, test: t }) => a == b && s == t,
             (Op::Lock { mutex: a }, Op::Lock { mutex: b }) => a == b,
             (Op::Unlock { of: a }, Op::Unlock { of: b }) => a == b,
@@ -101,7 +140,7 @@ impl Op {
     /// Returns the payload of a send.
     pub(crate) fn value(&self) -> Option<&Payload> {
         match self {
-            Op::Send { value, .. } => value.as_ref(),
+            Op::Send { value, .. } | Op::Arrive { value, .. } => value.as_ref(),
             Op::PortSend { value, .. } => Some(value),
             _ => unreachable!("payloads come from sends"),
         }
@@ -121,6 +160,9 @@ pub(crate) enum Answer {
     /// The `k`-th entry of a wait or test is ready. For a receive, the payload is that of the send at history node
     /// `from`.
     Ready { k: u32, from: u32 },
+    /// The `k`-th entry of a wait or test is a complete collective operation. `key` is a hash of the history nodes whose
+    /// payloads it brings.
+    Gathered { k: u32, key: u64 },
     /// A test found nothing ready.
     NotYet,
 }
@@ -135,6 +177,7 @@ impl Answer {
             Answer::Done => 0,
             Answer::NotYet => 1,
             Answer::Ready { k, from } => 2 + (u64::from(k) << 32 | u64::from(from)),
+            Answer::Gathered { key, .. } => key,
         }
     }
 }

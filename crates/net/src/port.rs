@@ -7,13 +7,15 @@
 //! just as a wait for any of several communications has one branch for each; sends and receives themselves are
 //! independent of each other. The step is taken by an auxiliary process that is created with the receive.
 
+use crate::op::Envelope;
 use smallvec::{SmallVec, smallvec};
+use whippet_model::Name;
 
 /// A message that was sent to a port.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct PortSend {
     pub(crate) step: u32,
-    pub(crate) tag: u32,
+    pub(crate) envelope: Envelope,
     /// The step that matched the message with a receive.
     pub(crate) matched_by: Option<u32>,
 }
@@ -27,16 +29,19 @@ pub(crate) struct PortReceive {
     pub(crate) matched_by: Option<u32>,
 }
 
-/// The messages that a receive accepts: those from one source or any, with one tag or any.
+/// The messages that a receive accepts: those of one communicator, from one source or any, with one tag or any.
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ReceiveFilter {
+    pub(crate) communicator: Name,
     pub(crate) source: Option<u32>,
     pub(crate) tag: Option<u32>,
 }
 
 impl ReceiveFilter {
-    pub(crate) fn accepts(self, from: u32, tag: u32) -> bool {
-        self.source.is_none_or(|source| source == from) && self.tag.is_none_or(|wanted| wanted == tag)
+    pub(crate) fn accepts(self, from: u32, envelope: Envelope) -> bool {
+        self.communicator == envelope.communicator
+            && self.source.is_none_or(|source| source == from)
+            && self.tag.is_none_or(|wanted| wanted == envelope.tag)
     }
 }
 
@@ -84,15 +89,15 @@ impl Port {
     pub(crate) fn required_steps(&self, index: u32, message: Message) -> Option<SmallVec<[u32; 4]>> {
         let (earlier, receive) = (&self.receives[..index as usize], &self.receives[index as usize]);
         let posted = self.sent(message);
-        if !receive.filter.accepts(message.from, posted.tag) {
+        if !receive.filter.accepts(message.from, posted.envelope) {
             return None;
         }
         let mut required: SmallVec<[u32; 4]> = smallvec![posted.step];
-        for other in earlier.iter().filter(|other| other.filter.accepts(message.from, posted.tag)) {
+        for other in earlier.iter().filter(|other| other.filter.accepts(message.from, posted.envelope)) {
             required.push(other.matched_by.filter(|_| other.matched_by != posted.matched_by)?);
         }
         let before = &self.sends[message.from as usize][..message.number as usize];
-        for other in before.iter().filter(|other| receive.filter.accepts(message.from, other.tag)) {
+        for other in before.iter().filter(|other| receive.filter.accepts(message.from, other.envelope)) {
             required.push(
                 other.matched_by.filter(|_| earlier.iter().any(|receive| receive.matched_by == other.matched_by))?,
             );
@@ -107,7 +112,11 @@ impl Port {
 mod tests {
     use super::*;
 
-    const ANY: ReceiveFilter = ReceiveFilter { source: None, tag: None };
+    const ANY: ReceiveFilter = ReceiveFilter { communicator: Name::ROOT, source: None, tag: None };
+
+    fn tagged(tag: u32) -> Envelope {
+        Envelope { communicator: Name::ROOT, tag }
+    }
 
     fn receive(step: u32, filter: ReceiveFilter, matched_by: Option<u32>) -> PortReceive {
         PortReceive { step, filter, matched_by }
@@ -120,7 +129,7 @@ mod tests {
 
     #[test]
     fn receive_takes_first_message_of_each_source() {
-        let sent = |step, tag| PortSend { step, tag, matched_by: None };
+        let sent = |step, tag| PortSend { step, envelope: tagged(tag), matched_by: None };
         let sends = vec![vec![sent(0, 7), sent(1, 8)], vec![sent(2, 8)]];
         let mut port = Port { receives: vec![receive(3, ANY, None)], sends };
         assert_eq!(takeable(&port, 0), [(0, 0), (1, 0)]);
@@ -132,10 +141,10 @@ mod tests {
 
     #[test]
     fn message_goes_to_first_accepting_receive() {
-        let first = ReceiveFilter { source: Some(0), tag: None };
+        let first = ReceiveFilter { source: Some(0), ..ANY };
         let sends = vec![
-            vec![PortSend { step: 0, tag: 0, matched_by: None }],
-            vec![PortSend { step: 1, tag: 0, matched_by: None }],
+            vec![PortSend { step: 0, envelope: tagged(0), matched_by: None }],
+            vec![PortSend { step: 1, envelope: tagged(0), matched_by: None }],
         ];
         let mut port = Port { receives: vec![receive(2, first, None), receive(3, ANY, None)], sends };
         assert_eq!(takeable(&port, 1), [(1, 0)], "the message of source 0 is for the first receive");

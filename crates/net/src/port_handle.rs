@@ -1,9 +1,11 @@
 //! The handle through which a rank uses ports.
 
+use crate::collective::CollectiveCall;
 use crate::communication::{Receiving, Sending};
-use crate::op::{Op, Payload};
+use crate::op::{Envelope, Op, Payload};
 use crate::port::ReceiveFilter;
 use crate::process::{ProcessCall, call};
+use std::rc::Rc;
 use whippet_model::Name;
 
 /// A rank's handle, which sends to the ports of other ranks and receives at its own.
@@ -25,10 +27,14 @@ impl PortHandle {
         self.no
     }
 
-    /// Starts a send to another rank's port. `text` represents the value in reports.
-    pub(crate) async fn send<T: 'static>(self, port: u32, tag: u32, value: T, text: String) -> Sending {
-        let value = Payload::new(value, text);
-        Sending::new(self.start_as_rank(Op::PortSend { port, from: self.no, tag, value }).await)
+    /// Starts a send to another rank's port.
+    pub(crate) async fn send(self, port: u32, envelope: Envelope, value: Payload, buffered: bool) -> Sending {
+        Sending::new(self.start_as_rank(Op::PortSend { port, from: self.no, envelope, value, buffered }).await)
+    }
+
+    /// Joins a collective operation. Returns the process and the index of the operation, which identify it.
+    pub(crate) async fn arrive(self, call: CollectiveCall, value: Option<Payload>) -> (Name, u32) {
+        self.start_as_rank(Op::Arrive { call: Rc::new(call), value }).await
     }
 
     /// Starts a receive at the rank's own port.

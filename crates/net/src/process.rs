@@ -7,7 +7,8 @@
 
 use crate::op::{Answer, Op, Payload};
 use std::cell::{Cell, RefCell};
-use std::pin::Pin;
+use std::panic::Location;
+use std::pin::{Pin, pin};
 use std::rc::Rc;
 use std::task::Poll;
 use whippet_model::Name;
@@ -37,6 +38,8 @@ pub(crate) struct CallReply {
     pub(crate) index: u32,
     pub(crate) answer: Answer,
     pub(crate) value: Option<Payload>,
+    /// The values that a complete collective operation brings.
+    pub(crate) values: Vec<Option<Payload>>,
 }
 
 /// The connection between a process and the machine.
@@ -46,18 +49,52 @@ pub(crate) struct ProcessLink {
     call: RefCell<Option<ProcessCall>>,
     reply: RefCell<Option<CallReply>>,
     misuse: RefCell<Option<String>>,
+    /// The source position of the last call.
+    place: Cell<Place>,
 }
+
+/// A position in the user's source, if it is known.
+pub(crate) type Place = Option<&'static Location<'static>>;
 
 thread_local! {
     static CURRENT: RefCell<Vec<Rc<ProcessLink>>> = const { RefCell::new(Vec::new()) };
+    /// The position of the user's call that is being polled (see [`located`]).
+    static PLACE: Cell<Place> = const { Cell::new(None) };
 }
 
-/// Restores the previous link when dropped, even if user code panics.
-struct RestoreLink;
+/// Restores the previous link and place when dropped, even if user code panics.
+struct RestoreLink(Place);
 
 impl Drop for RestoreLink {
     fn drop(&mut self) {
         CURRENT.with(|current| current.borrow_mut().pop());
+        PLACE.set(self.0);
+    }
+}
+
+/// Restores the previous place when dropped.
+struct RestorePlace(Place);
+
+impl Drop for RestorePlace {
+    fn drop(&mut self) {
+        PLACE.set(self.0);
+    }
+}
+
+/// Makes the caller's source position that of the operations of a future. Where one such future awaits another, the
+/// position of the outer one counts, since the inner one is called by this crate.
+#[track_caller]
+pub(crate) fn located<T>(future: impl Future<Output = T>) -> impl Future<Output = T> {
+    let place = Location::caller();
+    async move {
+        let mut future = pin!(future);
+        std::future::poll_fn(move |cx| {
+            let before = PLACE.get();
+            let _restore = RestorePlace(before);
+            PLACE.set(before.or(Some(place)));
+            future.as_mut().poll(cx)
+        })
+        .await
     }
 }
 
@@ -69,6 +106,7 @@ impl ProcessLink {
             call: RefCell::default(),
             reply: RefCell::default(),
             misuse: RefCell::default(),
+            place: Cell::new(None),
         }
     }
 
@@ -80,8 +118,13 @@ impl ProcessLink {
     /// Runs user code as this process.
     pub(crate) fn during<T>(self: &Rc<Self>, work: impl FnOnce() -> T) -> T {
         CURRENT.with(|current| current.borrow_mut().push(self.clone()));
-        let _restore = RestoreLink;
+        let _restore = RestoreLink(PLACE.replace(None));
         work()
+    }
+
+    /// Returns the source position of the last call.
+    pub(crate) fn place(&self) -> Place {
+        self.place.get()
     }
 
     pub(crate) fn take_call(&self) -> Option<ProcessCall> {
@@ -115,6 +158,7 @@ pub(crate) async fn call(what: impl FnOnce(&ProcessLink) -> ProcessCall) -> Call
         let link = current();
         if let Some(what) = what.take() {
             let request = what(&link);
+            link.place.set(PLACE.get());
             let before = link.call.replace(Some(request));
             if before.is_some() {
                 link.report_misuse("a process started an operation while another one was pending: await each operation before starting the next");
@@ -147,8 +191,11 @@ pub(crate) async fn start_operation(op: Op) -> (Name, u32) {
 /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
 /// assert_eq!(verdict.counters.transitions, 1);
 /// ```
-pub async fn step(what: impl Into<String>) {
-    perform(Op::Local(Some(what.into()))).await;
+#[track_caller]
+pub fn step(what: impl Into<String>) -> impl Future<Output = ()> {
+    located(async move {
+        perform(Op::Local(Some(what.into()))).await;
+    })
 }
 
 /// Creates a process.
@@ -165,12 +212,15 @@ pub async fn step(what: impl Into<String>) {
 /// # let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
 /// # assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
 /// ```
-pub async fn create(label: impl Into<String>, body: impl AsyncFn() + 'static) {
-    let (label, factory) = (label.into(), body_factory(body));
-    call(move |link| {
-        let k = link.created.get();
-        link.created.set(k + 1);
-        ProcessCall::Create(label, link.process.child(k), factory)
+#[track_caller]
+pub fn create(label: impl Into<String>, body: impl AsyncFn() + 'static) -> impl Future<Output = ()> {
+    located(async move {
+        let (label, factory) = (label.into(), body_factory(body));
+        call(move |link| {
+            let k = link.created.get();
+            link.created.set(k + 1);
+            ProcessCall::Create(label, link.process.child(k), factory)
+        })
+        .await;
     })
-    .await;
 }

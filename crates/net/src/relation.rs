@@ -37,6 +37,10 @@ enum ObjectKind {
     PortReceive,
     MessageMatch,
     ReceiveMatch,
+    /// The arrival of a member at a collective operation.
+    Arrival,
+    /// A choice of a process.
+    Choice,
     /// For the paper's relation: written by unlocks of owners.
     Release,
     /// For the paper's relation: written by all unlocks.
@@ -51,10 +55,23 @@ fn message_object(kind: ObjectKind, port: u32, message: Message) -> Name {
     object(kind, port, message.from).mixed(u64::from(message.number))
 }
 
+fn arrival_object(communicator: Name, member: u32, place: u32) -> Name {
+    object(ObjectKind::Arrival, member, place).mixed(communicator.0)
+}
+
 /// Appends the footprint of an effect, in the current configuration or one that is equivalent for this effect.
 pub(crate) fn touches(machine: &NetMachine, process: u32, op: &Op, effect: Effect, out: &mut Vec<Touch>) {
     match effect {
         Effect::Local => {}
+        Effect::Chosen { .. } => out.push(Touch::write(object(ObjectKind::Choice, process, 0))),
+        Effect::Learnt { .. } => {
+            let Op::LearnChoice { process } = op else { unreachable!("only this operation learns a choice") };
+            out.push(Touch::read(object(ObjectKind::Choice, *process, 0)));
+        }
+        Effect::Arrived { place } => {
+            let Op::Arrive { call, .. } = op else { unreachable!("only arrivals arrive") };
+            out.push(Touch::write(arrival_object(call.communicator, call.member, place)));
+        }
         Effect::SendStarted { mailbox, rank } => {
             out.push(Touch::write(object(ObjectKind::SendEnd, mailbox, 0)));
             out.push(Touch::write(object(ObjectKind::SendSlot, mailbox, rank)));
@@ -105,7 +122,17 @@ fn match_touches(machine: &NetMachine, port: u32, index: u32, message: Message, 
 fn wait_touches(machine: &NetMachine, process: u32, op: &Op, effect: Effect, out: &mut Vec<Touch>) {
     let Op::Wait { of, .. } = op else { unreachable!("only waits and tests complete") };
     for &index in inspected(of, effect) {
-        out.push(Touch::read(match machine.steps[machine.own_step(process, index)].effect {
+        let step = machine.own_step(process, index);
+        match &**machine.histories.op(machine.steps[step].node) {
+            Op::PortSend { buffered: true, .. } | Op::Local(_) => continue,
+            Op::Arrive { call, .. } => {
+                let (place, others) = (machine.place_of(step), call.needs.iter().filter(|&&m| m != call.member));
+                out.extend(others.map(|&member| Touch::read(arrival_object(call.communicator, member, place))));
+                continue;
+            }
+            _ => {}
+        }
+        out.push(Touch::read(match machine.steps[step].effect {
             Effect::SendStarted { mailbox, rank } => object(ObjectKind::ReceiveSlot, mailbox, rank),
             Effect::ReceiveStarted { mailbox, rank } => object(ObjectKind::SendSlot, mailbox, rank),
             Effect::PortSendStarted { port, message } => message_object(ObjectKind::MessageMatch, port, message),

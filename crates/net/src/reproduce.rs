@@ -5,7 +5,7 @@ use crate::subjects::subjects;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 use std::time::Instant;
-use whippet_model::{Comparison, FindingKind, Machine, MachineConfig, MachineError, Program};
+use whippet_model::{FindingKind, Machine, MachineConfig, MachineError, Program, StateComparison};
 use whippet_search::{Options, Reduction, SearchError, explore};
 
 /// One row as printed in the paper; `None` means that the paper's tool timed out after 30 minutes.
@@ -98,7 +98,7 @@ fn measure(printed: &PublishedRow) -> Result<UdporRow, SearchError> {
     let subject = all.iter().find(|s| s.name == printed.subject).expect("the table is about our subjects");
     let program = subject.program(printed.n).expect("the table's parameters are allowed");
     let counted = interleavings(&program)?;
-    let options = Options { reduction: Reduction::Udpor, ..Options::default() };
+    let options = Options::new(Reduction::Udpor);
     let begin = Instant::now();
     let verdict = explore(Arc::new(program), &options, &())?;
     let seconds = begin.elapsed().as_secs_f64();
@@ -125,8 +125,10 @@ fn measure(printed: &PublishedRow) -> Result<UdporRow, SearchError> {
 /// ```
 pub fn interleavings(program: &Net) -> Result<u128, MachineError> {
     fn from(machine: &mut impl Machine, known: &mut FxHashMap<u128, u128>) -> Result<u128, MachineError> {
-        let state =
-            machine.fingerprint().expect("states of nets can be compared").of_configuration(Comparison::Canonical)?;
+        let state = machine
+            .fingerprint()
+            .expect("states of nets can be compared")
+            .of_configuration(StateComparison::Canonical)?;
         if let Some(&count) = known.get(&state) {
             return Ok(count);
         }

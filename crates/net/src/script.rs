@@ -3,7 +3,7 @@
 //! The text form and the subjects are translated to scripts. [`Script::new`] resolves references between actions, so
 //! that machines only run valid programs.
 
-use crate::op::Op;
+use crate::op::{Op, WaitMode};
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
@@ -163,8 +163,8 @@ fn resolve(actions: &[Action]) -> Result<Vec<Op>, (usize, String)> {
             Action::Local => Op::Local(None),
             Action::Send(m) => Op::Send { mailbox: *m as u32, value: None },
             Action::Receive(m) => Op::Receive { mailbox: *m as u32 },
-            Action::Wait(of) => Op::Wait { of: communications(of)?, test: false },
-            Action::Test(of) => Op::Wait { of: communications(of)?, test: true },
+            Action::Wait(of) => Op::Wait { of: communications(of)?, mode: WaitMode::Wait },
+            Action::Test(of) => Op::Wait { of: communications(of)?, mode: WaitMode::Test },
             Action::Lock(x) => {
                 requests.entry(*x).or_default().push(at as u32);
                 Op::Lock { mutex: *x as u32 }

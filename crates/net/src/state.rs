@@ -1,8 +1,10 @@
 //! The state of a machine, expressed as queries about the steps taken, and the effect of one step on it.
 
+use crate::collective::CollectiveCall;
+use crate::history::IdentifiedAnswer;
 use crate::machine::{Effect, NetMachine, StepRecord};
 use crate::net::MailboxRelation;
-use crate::op::{Answer, NO_NODE, Op};
+use crate::op::{Answer, NO_NODE, Op, WaitMode};
 use crate::port::{Message, PortReceive, PortSend};
 use smallvec::SmallVec;
 use std::rc::Rc;
@@ -23,7 +25,7 @@ impl NetMachine {
 
     /// Returns the send or receive that was matched with the communication started by a step, if any.
     pub(crate) fn partner(&self, communication: usize) -> Option<usize> {
-        let by = self.completed_by(communication)?;
+        let by = self.matched_by(communication)?;
         Some(match (self.steps[communication].effect, self.steps[by].effect) {
             (Effect::PortSendStarted { port, .. }, Effect::Matched { index, .. }) => {
                 self.ports[port as usize].receives[index as usize].step as usize
@@ -35,9 +37,53 @@ impl NetMachine {
         })
     }
 
-    /// Returns the step that completed the communication started by a step, if it is complete. At a mailbox this is the
-    /// partner; at a port it is the match.
-    pub(crate) fn completed_by(&self, communication: usize) -> Option<usize> {
+    /// Returns the steps that completed the communication started by a step, in order, if it is complete. A buffered
+    /// send needs none, a collective operation one for each other member that it needs.
+    pub(crate) fn completing_steps(&self, communication: usize) -> Option<SmallVec<[u32; 4]>> {
+        match &**self.histories.op(self.steps[communication].node) {
+            Op::PortSend { buffered: true, .. } | Op::Local(_) => Some(SmallVec::new()),
+            Op::Arrive { call, .. } => self.joined_by(communication, call),
+            _ => self.matched_by(communication).map(|step| SmallVec::from_elem(step as u32, 1)),
+        }
+    }
+
+    /// Returns the step since which the communication started by a step is complete, if it is.
+    pub(crate) fn complete_since(&self, communication: usize) -> Option<usize> {
+        Some(self.completing_steps(communication)?.iter().map(|&step| step as usize).fold(communication, usize::max))
+    }
+
+    /// Returns the steps that complete a collective call, if it is complete.
+    fn joined_by(&self, arrival: usize, call: &CollectiveCall) -> Option<SmallVec<[u32; 4]>> {
+        let joined = self.joined_so_far(arrival, call);
+        let others = call.needs.iter().filter(|&&member| member != call.member).count();
+        let matches = |&step: &u32| match &**self.histories.op(self.steps[step as usize].node) {
+            Op::Arrive { call: other, .. } => call.signature.matches(&other.signature),
+            _ => unreachable!("arrivals are steps of this operation"),
+        };
+        (joined.len() == others && joined.iter().all(matches)).then_some(joined)
+    }
+
+    /// Returns the steps in which other members joined a collective call that needs them, in order.
+    pub(crate) fn joined_so_far(&self, arrival: usize, call: &CollectiveCall) -> SmallVec<[u32; 4]> {
+        let place = self.place_of(arrival) as usize;
+        let others = call.needs.iter().filter(|&&member| member != call.member);
+        let mut joined: SmallVec<[u32; 4]> =
+            others.filter_map(|&member| self.arrivals.of(call.communicator, member).get(place).copied()).collect();
+        joined.sort_unstable();
+        joined
+    }
+
+    /// Returns the number of a collective call among those of its member.
+    pub(crate) fn place_of(&self, arrival: usize) -> u32 {
+        match self.steps[arrival].effect {
+            Effect::Arrived { place } => place,
+            other => unreachable!("a collective call is an arrival, not {other:?}"),
+        }
+    }
+
+    /// Returns the step that matched the communication started by a step. At a mailbox this is the partner; at a port
+    /// it is the match.
+    fn matched_by(&self, communication: usize) -> Option<usize> {
         let (list, rank) = match self.steps[communication].effect {
             Effect::SendStarted { mailbox, rank } => (&self.mailboxes[mailbox as usize].receives, rank),
             Effect::ReceiveStarted { mailbox, rank } => (&self.mailboxes[mailbox as usize].sends, rank),
@@ -47,6 +93,7 @@ impl NetMachine {
             Effect::PortReceiveStarted { port, index } => {
                 return self.ports[port as usize].receives[index as usize].matched_by.map(|step| step as usize);
             }
+            Effect::Local | Effect::Arrived { .. } => return None,
             other => unreachable!("a process waits for communications only, not for {other:?}"),
         };
         list.get(rank as usize).map(|&step| step as usize)
@@ -89,7 +136,11 @@ impl NetMachine {
                 let takeable = port.messages().filter(|&message| port.required_steps(index, message).is_some());
                 return takeable.for_each(|message| add(message.branch() as usize));
             }
-            Op::Wait { of, test } => (of, *test, &|step| self.partner(step).is_some()),
+            Op::Wait { of, mode } => (of, *mode == WaitMode::Test, &|step| self.completing_steps(step).is_some()),
+            Op::Choose { of } => return (0..of.len()).for_each(add),
+            Op::LearnChoice { process } => {
+                return self.processes[*process as usize].steps.first().into_iter().for_each(|_| add(0));
+            }
             Op::MutexWait { of, test } => (of, *test, &|step| self.owns(step)),
             _ => return add(0),
         };
@@ -116,7 +167,7 @@ impl NetMachine {
                 let before = self.mutexes[mutex as usize].unlocks[..rank as usize].iter().flatten();
                 before.max().map_or(step, |&u| step.max(u as usize))
             }
-            _ => self.completed_by(step).map_or(step, |by| step.max(by)),
+            _ => self.complete_since(step).unwrap_or(step),
         }
     }
 
@@ -134,6 +185,17 @@ impl NetMachine {
         let k = branch.0 as u32;
         match op {
             Op::Local(_) | Op::Create { .. } => Effect::Local,
+            Op::Choose { .. } => Effect::Chosen { k },
+            Op::LearnChoice { process } => {
+                let choice = self.processes[*process as usize].steps[0];
+                match self.steps[choice as usize].effect {
+                    Effect::Chosen { k } => Effect::Learnt { k },
+                    other => unreachable!("internal error: the process began with {other:?} instead of a choice"),
+                }
+            }
+            Op::Arrive { call, .. } => {
+                Effect::Arrived { place: self.arrivals.of(call.communicator, call.member).len() as u32 }
+            }
             Op::Send { mailbox, .. } => {
                 Effect::SendStarted { mailbox: *mailbox, rank: self.mailboxes[*mailbox as usize].sends.len() as u32 }
             }
@@ -168,11 +230,21 @@ impl NetMachine {
         }
     }
 
-    /// Returns the answer to a process's operation, and a name that identifies the value that the answer brings.
-    pub(crate) fn answer(&self, process: u32, op: &Op, effect: Effect) -> (Answer, Name) {
-        match (effect, op) {
+    /// Returns the answer to a process's operation.
+    pub(crate) fn answer(&self, process: u32, op: &Op, effect: Effect) -> IdentifiedAnswer {
+        let (answer, payload_id) = match (effect, op) {
             (Effect::Completed { k }, Op::Wait { of, .. }) => {
-                let partner = self.partner(self.own_step(process, of[k as usize])).expect("it is complete");
+                let step = self.own_step(process, of[k as usize]);
+                if let Op::Arrive { call, .. } = &**self.histories.op(self.steps[step].node) {
+                    return self.gathered(k, step, call);
+                }
+                let Some(partner) = self.partner(step) else {
+                    return IdentifiedAnswer {
+                        answer: Answer::Ready { k, from: NO_NODE },
+                        payload_id: Name::ROOT,
+                        gathered: None,
+                    };
+                };
                 let record = &self.steps[partner];
                 let sender = &self.processes[record.process as usize];
                 let identity = sender.name.child(record.index);
@@ -187,10 +259,28 @@ impl NetMachine {
                     _ => (Answer::Ready { k, from: NO_NODE }, Name::ROOT),
                 }
             }
-            (Effect::Owned { k }, _) => (Answer::Ready { k, from: NO_NODE }, Name::ROOT),
+            (Effect::Owned { k } | Effect::Chosen { k } | Effect::Learnt { k }, _) => {
+                (Answer::Ready { k, from: NO_NODE }, Name::ROOT)
+            }
             (Effect::Incomplete | Effect::NotOwned, _) => (Answer::NotYet, Name::ROOT),
             _ => (Answer::Done, Name::ROOT),
-        }
+        };
+        IdentifiedAnswer { answer, payload_id, gathered: None }
+    }
+
+    /// Returns the answer to a wait or test whose `k`-th entry is a complete collective call.
+    fn gathered(&self, k: u32, arrival: usize, call: &CollectiveCall) -> IdentifiedAnswer {
+        let place = self.place_of(arrival) as usize;
+        let (mut key, mut payload_id) = (Name::ROOT.mixed(0x6a7).mixed(u64::from(k)), Name::ROOT);
+        let nodes = call.reads.iter().map(|&member| {
+            let record = &self.steps[self.arrivals.of(call.communicator, member)[place] as usize];
+            let sender = &self.processes[record.process as usize];
+            key = key.mixed(u64::from(record.node));
+            payload_id = payload_id.mixed(sender.name.child(record.index).0).mixed(self.histories.hash(record.node).0);
+            record.node
+        });
+        let gathered = Some(nodes.collect());
+        IdentifiedAnswer { answer: Answer::Gathered { k, key: key.0 }, payload_id, gathered }
     }
 
     /// Returns the steps that an effect requires: the preceding step of the process, and the steps that a wait waits for.
@@ -198,9 +288,11 @@ impl NetMachine {
     pub(crate) fn causes_of(&self, process: u32, op: &Op, effect: Effect) -> SmallVec<[u32; 4]> {
         let mut causes: SmallVec<[u32; 4]> = self.preceding_step(process).map(|step| step as u32).into_iter().collect();
         match (op, effect) {
-            (Op::Wait { of, test: false }, Effect::Completed { k }) => {
-                causes.extend(self.completed_by(self.own_step(process, of[k as usize])).map(|step| step as u32));
+            (Op::Wait { of, mode: WaitMode::Wait | WaitMode::Poll }, Effect::Completed { k }) => {
+                let completing = self.completing_steps(self.own_step(process, of[k as usize]));
+                causes.extend(completing.into_iter().flatten());
             }
+            (Op::LearnChoice { process }, _) => causes.push(self.processes[*process as usize].steps[0]),
             (Op::Match, Effect::Matched { port, index, message }) => {
                 causes.extend(self.ports[port as usize].required_steps(index, message).expect("it can be taken"));
             }
@@ -240,10 +332,11 @@ impl NetMachine {
         }
         match op {
             Op::Create { body } => self.start_process(*body, Some(at)),
-            Op::PortSend { port, from, tag, .. } => {
+            Op::Arrive { call, .. } => self.arrivals.push(call, at),
+            Op::PortSend { port, from, envelope, .. } => {
                 let rows = &mut self.ports[*port as usize].sends;
                 rows.resize_with(rows.len().max(*from as usize + 1), Vec::new);
-                rows[*from as usize].push(PortSend { step: at, tag: *tag, matched_by: None });
+                rows[*from as usize].push(PortSend { step: at, envelope: *envelope, matched_by: None });
             }
             Op::PortReceive { port, filter } => {
                 self.ports[*port as usize].receives.push(PortReceive { step: at, filter: *filter, matched_by: None });
@@ -274,8 +367,10 @@ impl NetMachine {
             }
             _ => {}
         }
-        if let Op::Create { .. } = &**self.histories.op(record.node) {
-            self.processes.pop();
+        match &**self.histories.op(record.node) {
+            Op::Create { .. } => drop(self.processes.pop()),
+            Op::Arrive { call, .. } => self.arrivals.pop(call),
+            _ => {}
         }
         let process = &mut self.processes[record.process as usize];
         process.steps.pop();

@@ -76,7 +76,7 @@ macro_rules! fixed {
             name: $name,
             description: $description,
             processes: None,
-            make: |_| text::parse($text).expect("a built-in program is valid"),
+            make: |_| text::parse($text).expect("a built-in program is valid").0,
         }
     };
 }

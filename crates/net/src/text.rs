@@ -75,8 +75,8 @@ impl SourceLine<'_> {
     }
 }
 
-/// Parses a text.
-pub(crate) fn parse(source: &str) -> Result<Script, TextError> {
+/// Parses a text. Returns the script and the line of each process, counted from 1.
+pub(crate) fn parse(source: &str) -> Result<(Script, Vec<usize>), TextError> {
     let (mut mailboxes, mut mutexes) = (NameTable::default(), NameTable::default());
     let (mut names, mut processes, mut places) = (Vec::new(), Vec::new(), Vec::new());
     for (at, text) in source.lines().enumerate() {
@@ -94,10 +94,11 @@ pub(crate) fn parse(source: &str) -> Result<Script, TextError> {
         return Err(first.error((0, ""), "the program has no processes: write one per line, e.g. `R0 W0`"));
     }
     let script = Script { names, processes, mailboxes: mailboxes.0, mutexes: mutexes.0 };
-    script.checked().map_err(|ScriptError { process, action, message }| {
+    let script = script.checked().map_err(|ScriptError { process, action, message }| {
         let (line, words) = &places[process];
         line.error(words[action], message)
-    })
+    })?;
+    Ok((script, places.iter().map(|(line, _)| line.at + 1).collect()))
 }
 
 /// Removes the label of a process from its words and returns it, if there is one.

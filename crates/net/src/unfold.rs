@@ -13,8 +13,10 @@
 //!   without tests, for locks.
 //! * A wait or a successful test comes after the partner of the communication it completes, or after the unlocks of all
 //!   requests before its own.
-//! * A failed test of communications needs nothing else in its past; a failed test of mutexes may have in its past any
-//!   set of unlocks that is not sufficient for ownership.
+//! * A failed test of communications may have in its past any set of arrivals that is not sufficient for a collective
+//!   operation, and nothing else; a failed test of mutexes any set of unlocks that is not sufficient for ownership.
+//! * A choice has one event for each alternative.
+//! * Joining a collective operation may come after any of the tests that found it incomplete.
 //! * An unlock may come after any of the tests that found its request still in the queue.
 //! * A receive at a port is matched with each message it could take, after any of the tests that found either of them
 //!   unmatched.
@@ -24,9 +26,10 @@
 //! Operations that have already been executed can have further events too: for example, a wait for any of several
 //! communications completed one of them, and e completes another.
 
+use crate::collective::CollectiveCall;
 use crate::machine::{Effect, NetMachine};
 use crate::net::MailboxRelation;
-use crate::op::Op;
+use crate::op::{Op, WaitMode};
 use crate::relation::touches;
 use whippet_model::{Branch, Clocks, Extension, MachineError};
 
@@ -87,7 +90,7 @@ impl NetMachine {
         let record = &self.steps[at];
         let op = self.histories.op(record.node);
         let completed = |step: usize| match &**op {
-            Op::Wait { .. } => self.completed_by(step).map(|by| by.max(step)),
+            Op::Wait { .. } => self.complete_since(step),
             _ => self.owns(step).then(|| {
                 let (mutex, rank) = self.request(step);
                 let unlocks = &self.mutexes[mutex as usize].unlocks[..rank as usize];
@@ -122,14 +125,18 @@ impl Extender<'_> {
             (Effect::SendStarted { mailbox, .. }, Op::Send { mailbox: m, .. })
             | (Effect::ReceiveStarted { mailbox, .. }, Op::Receive { mailbox: m }) => mailbox == *m,
             (Effect::LockRequested { mutex, .. }, Op::Lock { mutex: x }) => mutex == *x,
-            (Effect::SendStarted { .. } | Effect::ReceiveStarted { .. } | Effect::Matched { .. }, Op::Wait { .. }) => {
-                true
-            }
+            (
+                Effect::SendStarted { .. }
+                | Effect::ReceiveStarted { .. }
+                | Effect::Matched { .. }
+                | Effect::Arrived { .. },
+                Op::Wait { .. },
+            ) => true,
             (Effect::PortSendStarted { port, .. } | Effect::Matched { port, .. }, Op::Match) => {
                 port == self.machine.receive_of_matcher(site.process).0
             }
-            (Effect::Incomplete, Op::Match) => true,
-            (Effect::Incomplete, Op::Send { .. } | Op::Receive { .. }) => true,
+            (Effect::Chosen { .. }, Op::LearnChoice { .. }) => true,
+            (Effect::Incomplete, Op::Match | Op::Send { .. } | Op::Receive { .. } | Op::Arrive { .. }) => true,
             (Effect::Unlocked { .. }, Op::MutexWait { .. }) | (Effect::NotOwned, Op::Unlock { .. }) => true,
             _ => false,
         }
@@ -142,7 +149,10 @@ impl Extender<'_> {
         let related = |op: &Op| match (machine.steps[newest].effect, op) {
             (Effect::PortSendStarted { .. } | Effect::Matched { .. } | Effect::Incomplete, Op::Match) => true,
             (
-                Effect::SendStarted { .. } | Effect::ReceiveStarted { .. } | Effect::Matched { .. },
+                Effect::SendStarted { .. }
+                | Effect::ReceiveStarted { .. }
+                | Effect::Matched { .. }
+                | Effect::Arrived { .. },
                 Op::Wait { of, .. },
             )
             | (Effect::Unlocked { .. }, Op::MutexWait { of, .. }) => of.len() > 1,
@@ -164,6 +174,22 @@ impl Extender<'_> {
         let machine = self.machine;
         match site.op {
             Op::Local(_) | Op::Create { .. } => self.add(site, Effect::Local, 0, &[]),
+            Op::Choose { of } => {
+                for k in 0..of.len() {
+                    self.add(site, Effect::Chosen { k: k as u32 }, k, &[]);
+                }
+            }
+            Op::LearnChoice { process } => {
+                if let Some(&choice) = machine.processes[*process as usize].steps.first() {
+                    let effect = machine.effect(site.process, site.op, Branch::FIRST);
+                    self.add(site, effect, 0, &[choice as usize]);
+                }
+            }
+            Op::Arrive { call, .. } => {
+                let tests = self.failed_tests_of_others(site, call);
+                let effect = machine.effect(site.process, site.op, Branch::FIRST);
+                self.subsets(site, &tests, &mut |this, chosen| this.add(site, effect, 0, chosen));
+            }
             Op::PortSend { .. } | Op::PortReceive { .. } => {
                 self.add(site, machine.effect(site.process, site.op, Branch::FIRST), 0, &[]);
             }
@@ -190,7 +216,7 @@ impl Extender<'_> {
                     (Effect::LockRequested { mutex, rank }, None)
                 });
             }
-            Op::Wait { of, test } => self.wait_events(site, of, *test),
+            Op::Wait { of, mode } => self.wait_events(site, of, *mode == WaitMode::Test),
             Op::MutexWait { of, test } => self.mutex_wait_events(site, of, *test),
             Op::Unlock { of } => {
                 let (mutex, rank) = machine.request(machine.own_step(site.process, *of));
@@ -238,16 +264,50 @@ impl Extender<'_> {
     }
 
     fn wait_events(&mut self, site: &OpSite<'_>, of: &[u32], test: bool) {
-        let mut none = true;
+        let machine = self.machine;
+        // The steps that complete each communication that is complete now.
+        let mut complete: Vec<Vec<usize>> = Vec::new();
+        let mut seen: Vec<usize> = Vec::new();
         for (k, &index) in of.iter().enumerate() {
-            if let Some(by) = self.machine.completed_by(self.machine.own_step(site.process, index)) {
-                none &= !self.in_past(site, by);
-                self.add(site, Effect::Completed { k: k as u32 }, k, &[by]);
+            let communication = machine.own_step(site.process, index);
+            if let Some(by) = machine.completing_steps(communication) {
+                let by: Vec<usize> = by.iter().map(|&step| step as usize).collect();
+                self.add(site, Effect::Completed { k: k as u32 }, k, &by);
+                seen.extend(&by);
+                complete.push(by);
+            } else if let Op::Arrive { call, .. } = &**machine.histories.op(machine.steps[communication].node) {
+                seen.extend(machine.joined_so_far(communication, call).iter().map(|&step| step as usize));
             }
         }
-        if test && none {
-            self.add(site, Effect::Incomplete, of.len(), &[]);
+        if test {
+            seen.sort_unstable();
+            seen.dedup();
+            self.subsets(site, &seen, &mut |this, chosen| {
+                let there = |by: &usize| this.in_past(site, *by) || chosen.contains(by);
+                if !complete.iter().any(|by| by.iter().all(there)) {
+                    this.add(site, Effect::Incomplete, of.len(), chosen);
+                }
+            });
         }
+    }
+
+    /// Returns the tests of other members that found a collective operation incomplete which needs this call.
+    fn failed_tests_of_others(&self, site: &OpSite<'_>, call: &CollectiveCall) -> Vec<usize> {
+        let machine = self.machine;
+        let effect = machine.effect(site.process, site.op, Branch::FIRST);
+        let Effect::Arrived { place } = effect else { unreachable!("only arrivals arrive") };
+        let mut tests = Vec::new();
+        for member in (0..call.members.len() as u32).filter(|&member| member != call.member) {
+            let Some(&arrival) = machine.arrivals.of(call.communicator, member).get(place as usize) else { continue };
+            match &**machine.histories.op(machine.steps[arrival as usize].node) {
+                Op::Arrive { call: other, .. } if other.needs.contains(&call.member) => {
+                    tests.extend(self.failed_tests_of(arrival as usize));
+                }
+                _ => {}
+            }
+        }
+        tests.sort_unstable();
+        tests
     }
 
     fn mutex_wait_events(&mut self, site: &OpSite<'_>, of: &[u32], test: bool) {

@@ -7,13 +7,39 @@ globalThis.WhippetLayout = (() => {
   /// Rows per bucket of the arrow index: a window of rows looks at few buckets, however long the trace is.
   const BUCKET = 64;
 
-  /// Returns the rows to show: one for each event, and one for each folded repetition. `open` is the set of
-  /// repetitions (by index) that the reader has unfolded; `keep` decides which events are shown at all.
-  function rows(trace, open = new Set(), keep = () => true) {
+  /// Returns the runs of events that none of the given ones depends on, as `{ first, last }`. One such event alone is
+  /// no run: its row takes no more space than a fold.
+  function asides(trace, ids) {
+    if (ids.length === 0) return [];
+    const needed = past(trace, ids);
+    const result = [];
+    for (let id = 0; id < trace.events.length; id += 1) {
+      if (needed.has(id)) continue;
+      const first = id;
+      while (id + 1 < trace.events.length && !needed.has(id + 1)) id += 1;
+      if (id > first) result.push({ first, last: id });
+    }
+    return result;
+  }
+
+  /// Returns the type of an event's message, or else the kind of event.
+  const type = (event) => event.message?.type ?? event.kind;
+
+  /// Returns the rows to show: one for each event, one for each folded repetition, and one for each run of `aside`
+  /// events. `open` is the set of repetitions (by index) and runs (`aside` and its index) that the reader has unfolded;
+  /// `keep` decides which events are shown at all.
+  function rows(trace, open = new Set(), keep = () => true, aside = []) {
     const result = [];
     const repeats = trace.repeats || [];
-    let next = 0;
+    let [next, nextAside] = [0, 0];
     for (let id = 0; id < trace.events.length; ) {
+      while (nextAside < aside.length && aside[nextAside].last < id) nextAside += 1;
+      const run = aside[nextAside];
+      if (run && run.first <= id && !open.has(`aside${nextAside}`)) {
+        result.push({ fold: `aside${nextAside}`, first: id, last: run.last });
+        id = run.last + 1;
+        continue;
+      }
       while (next < repeats.length && repeats[next].last < id) next += 1;
       const repeat = repeats[next];
       if (repeat && repeat.first + repeat.period === id && !open.has(next)) {
@@ -109,10 +135,10 @@ globalThis.WhippetLayout = (() => {
     return ends.concat(crosses).slice(0, most);
   }
 
-  /// Returns the causal past of an event, itself included, as a set of ids.
+  /// Returns the causal past of an event or of several, themselves included, as a set of ids.
   function past(trace, id) {
-    const seen = new Set([id]);
-    const stack = [id];
+    const seen = new Set(Array.isArray(id) ? id : [id]);
+    const stack = [...seen];
     while (stack.length > 0) {
       const event = trace.events[stack.pop()];
       for (const cause of (event.after || event.causes || [])) {
@@ -191,5 +217,55 @@ globalThis.WhippetLayout = (() => {
     return found;
   }
 
-  return { BUCKET, rows, lanes, arrows, index, visible, past, align, firstDifference, circle, matches };
+  /// Lays out a tree of executions, given as steps with their `parent`: only forks and ends are kept, as a list of
+  /// `{ id, parent, column, row, end }`, where `parent` is an index into this list or -1. Ends have a row each, in the
+  /// order in which they were found; a fork is in the middle of what follows from it.
+  function tree(nodes) {
+    const children = nodes.map(() => []);
+    const roots = [];
+    nodes.forEach((node, id) => (node.parent === null ? roots : children[node.parent]).push(id));
+    const items = [];
+    let row = 0;
+    // Without recursion: an execution may have thousands of steps.
+    const stack = roots.slice().reverse().map((id) => ({ id, parent: -1, column: roots.length > 1 ? 1 : 0 }));
+    const start = roots.length > 1 ? items.push({ id: null, parent: -1, column: 0, row: 0, end: null }) - 1 : -1;
+    while (stack.length > 0) {
+      let { id, parent, column } = stack.pop();
+      while (children[id].length === 1 && nodes[id].end === null) [id] = children[id];
+      const at = items.push({ id, parent: parent === -1 ? start : parent, column, row: 0, end: nodes[id].end }) - 1;
+      for (const child of children[id].slice().reverse()) stack.push({ id: child, parent: at, column: column + 1 });
+      if (children[id].length === 0) items[at].row = row++;
+    }
+    const spans = items.map((item) => (item.id !== null && children[item.id].length === 0 ? [item.row, item.row] : [Infinity, -Infinity]));
+    for (let at = items.length - 1; at >= 0; at -= 1) {
+      const [low, high] = spans[at];
+      items[at].row = (low + high) / 2;
+      const { parent } = items[at];
+      if (parent >= 0) spans[parent] = [Math.min(spans[parent][0], items[at].row), Math.max(spans[parent][1], items[at].row)];
+    }
+    return { items, rows: row, columns: Math.max(0, ...items.map((item) => item.column)) + 1 };
+  }
+
+  /// Lays out an event structure in layers: every event is one layer below the lowest of its causes, and beside the
+  /// events that have neighbouring causes. Returns the `layer` and the `place` of each event.
+  function layers(events) {
+    const places = [];
+    const rowsOf = [];
+    events.forEach((event, id) => {
+      const layer = event.causes.length === 0 ? 0 : Math.max(...event.causes.map((cause) => places[cause].layer)) + 1;
+      places[id] = { layer, place: 0 };
+      (rowsOf[layer] ??= []).push(id);
+    });
+    const middle = (id) => {
+      const { causes } = events[id];
+      return causes.length === 0 ? 0 : causes.reduce((sum, cause) => sum + places[cause].place, 0) / causes.length;
+    };
+    for (const row of rowsOf) {
+      row.sort((a, b) => middle(a) - middle(b) || a - b);
+      row.forEach((id, k) => (places[id].place = k));
+    }
+    return { places, layers: rowsOf.length, widest: Math.max(0, ...rowsOf.map((row) => row.length)) };
+  }
+
+  return { BUCKET, tree, layers, rows, asides, type, lanes, arrows, index, visible, past, align, firstDifference, circle, matches };
 })();

@@ -1,5 +1,6 @@
 //! The text of a failing test.
 
+use crate::advice::estimate;
 use crate::counterexample::{Links, counterexample, headline};
 use crate::numbers::count;
 use crate::{Exit, plain};
@@ -28,7 +29,7 @@ pub fn failure(verdict: &Verdict, partial: bool, links: &[Links]) -> Option<Stri
         Exit::NoVerdict => no_verdict(verdict),
         Exit::Found => counterexamples(verdict, links),
     };
-    for note in verdict.all_notes() {
+    for note in &verdict.notes {
         text += &format!("note: {note}\n");
     }
     Some(plain(&text))
@@ -37,7 +38,8 @@ pub fn failure(verdict: &Verdict, partial: bool, links: &[Links]) -> Option<Stri
 fn no_verdict(verdict: &Verdict) -> String {
     let limits: Vec<String> = verdict.limits.iter().map(ToString::to_string).collect();
     let why = if limits.is_empty() { "a sample does not cover everything".into() } else { limits.join(" and ") };
-    format!("no verdict after {}: {why}\n", count(verdict.counters.executions, "execution"))
+    let estimate = estimate(verdict).map_or_else(String::new, |text| format!("{text}\n"));
+    format!("no verdict after {}: {why}\n{estimate}", count(verdict.counters.executions, "execution"))
 }
 
 fn counterexamples(verdict: &Verdict, links: &[Links]) -> String {

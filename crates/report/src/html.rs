@@ -1,7 +1,7 @@
 //! The HTML report: one file without references to others, made from the files in `assets/`.
 
 use crate::numbers::count;
-use crate::{Links, TraceFile};
+use crate::{Links, TraceFile, assets};
 use serde_json::json;
 use whippet_model::Verdict;
 
@@ -26,10 +26,12 @@ pub fn html(title: &str, summary: &str, traces: &[TraceFile]) -> String {
     let text: String = traces.iter().map(as_text).collect();
     fill(include_str!("../assets/page.html"), |name| match name {
         "title" => escaped(title),
-        "css" => include_str!("../assets/page.css").to_string(),
+        "css" => assets::CSS.to_string(),
         "text" => escaped(&text),
         "data" => data.clone(),
-        "layout" => include_str!("../assets/layout.js").to_string(),
+        "layout" => assets::LAYOUT.to_string(),
+        "diagram" => assets::DIAGRAM.to_string(),
+        "values" => assets::VALUES.to_string(),
         "script" => include_str!("../assets/page.js").to_string(),
         other => unreachable!("internal error: the page has no part `{other}`"),
     })
@@ -38,8 +40,9 @@ pub fn html(title: &str, summary: &str, traces: &[TraceFile]) -> String {
 /// The number of findings on one page.
 const MOST: usize = 50;
 
-/// Returns the page of all findings of a search, with excerpts of the sources that can be read from the current
-/// directory or its ancestors. Returns `None` if nothing was found.
+/// Returns the page of all findings and warnings of a search, with excerpts of the sources that can be read from the
+/// current directory or its ancestors. `links` belong to the findings, then to the warnings. Returns `None` if there is
+/// neither.
 ///
 /// ```
 /// let verdict = whippet::Checker::new("picky").explore(|sys| {
@@ -51,8 +54,10 @@ const MOST: usize = 50;
 /// ```
 #[must_use]
 pub fn html_of_verdict(title: &str, verdict: &Verdict, links: &[Links]) -> Option<String> {
-    let files = verdict.findings.iter().take(MOST).enumerate().map(|(k, finding)| {
+    let findings = verdict.findings.iter().chain(&verdict.warnings).take(MOST);
+    let files = findings.enumerate().map(|(k, finding)| {
         let file = TraceFile::of_finding(finding).with_sources(read_source);
+        let file = if k < verdict.findings.len() { file } else { file.as_warning() };
         match links.get(k).and_then(|links| links.replay.clone()) {
             Some(command) => file.with_replay(command),
             None => file,
@@ -60,19 +65,29 @@ pub fn html_of_verdict(title: &str, verdict: &Verdict, links: &[Links]) -> Optio
     });
     let files: Vec<TraceFile> = files.collect();
     let findings = count(verdict.findings.len() as u64, "finding");
-    let summary = format!("{findings} in {}", count(verdict.counters.executions, "execution"));
+    let mut summary = format!("{findings} in {}", count(verdict.counters.executions, "execution"));
+    if !verdict.warnings.is_empty() {
+        summary += &format!(", {}", count(verdict.warnings.len() as u64, "warning"));
+    }
     (!files.is_empty()).then(|| html(title, &summary, &files))
 }
 
 /// Reads a source file. Its path is relative to the workspace, and tests run in the directory of their package.
-fn read_source(file: &str) -> Option<String> {
+///
+/// ```
+/// assert!(whippet_report::read_source("crates/report/Cargo.toml").unwrap().contains("whippet-report"));
+/// assert_eq!(whippet_report::read_source("no/such/file.rs"), None);
+/// ```
+#[must_use]
+pub fn read_source(file: &str) -> Option<String> {
     let here = std::env::current_dir().ok()?;
     here.ancestors().take(8).find_map(|directory| std::fs::read_to_string(directory.join(file)).ok())
 }
 
 /// Returns the steps as plain text, for readers without JavaScript.
 fn as_text(file: &TraceFile) -> String {
-    let mut text = format!("{}: {}\n", file.finding.kind, file.finding.message);
+    let kind = file.finding.kind.map_or_else(|| "execution".to_owned(), |kind| kind.to_string());
+    let mut text = format!("{kind}: {}\n", file.finding.message);
     for (k, event) in file.trace.events.iter().enumerate() {
         text += &format!("{}. {} {}\n", k + 1, file.trace.actors[event.actor as usize].name, event.text);
     }

@@ -5,7 +5,7 @@ use serde::Serialize;
 use serde::de::Error;
 use serde_json::{Map, Value};
 use whippet_model::{
-    Estimate, Events, Finding, FindingKind, LimitHit, Schedule, ScheduleError, StepDescription, Verdict,
+    Algorithm, Estimate, Events, Finding, FindingKind, LimitHit, Schedule, ScheduleError, StepDescription, Verdict,
 };
 
 /// The version of the object that this build writes. Fields may be added without a new version.
@@ -59,7 +59,10 @@ struct ReportJson<'a> {
     warnings: Vec<FindingJson<'a>>,
     complete: bool,
     limits: &'a [LimitHit],
-    notes: Vec<String>,
+    notes: &'a [String],
+    /// The algorithm, if the reduction chose one of several.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    algorithm: Option<Algorithm>,
     may_miss: bool,
     estimate: Option<Estimate>,
     seconds: f64,
@@ -73,6 +76,9 @@ struct FindingJson<'a> {
     kind: FindingKind,
     message: &'a str,
     place: Option<&'a str>,
+    /// The weakest runtime for tasks that shows it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    threads: Option<String>,
     executions: u64,
     #[serde(rename = "story")]
     counterexample: &'a [StepDescription],
@@ -105,7 +111,8 @@ impl<'a> ReportJson<'a> {
             warnings: verdict.warnings.iter().map(FindingJson::new).collect(),
             complete: verdict.complete,
             limits: &verdict.limits,
-            notes: verdict.all_notes(),
+            notes: &verdict.notes,
+            algorithm: verdict.algorithm,
             may_miss: verdict.may_miss,
             estimate: verdict.estimate,
             seconds: verdict.time.as_secs_f64(),
@@ -121,6 +128,7 @@ impl<'a> FindingJson<'a> {
             kind: finding.kind,
             message: &finding.message,
             place: finding.place.as_deref(),
+            threads: finding.threads.map(|threads| threads.to_string()),
             executions: finding.executions,
             counterexample: &finding.counterexample,
             schedule: finding.schedule.to_value(),

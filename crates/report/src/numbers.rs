@@ -1,5 +1,6 @@
 //! Formats numbers for people.
 
+use std::time::Duration;
 use whippet_model::Estimate;
 
 /// Formats a number with its digits in groups of three: `362,880`.
@@ -24,7 +25,7 @@ pub fn grouped(number: u64) -> String {
 /// Formats an estimate with its uncertainty, rounded to the significant digits: `about 363,000 ± 21,000`.
 ///
 /// ```
-/// let estimate = whippet_model::Estimate { total: 362_880.0, error: 21_234.0, seen: None };
+/// let estimate = whippet_model::Estimate::new(362_880.0, 21_234.0);
 /// assert_eq!(whippet_report::guess(&estimate), "about 363,000 ± 21,000");
 /// ```
 #[must_use]
@@ -51,6 +52,23 @@ fn rounded(number: f64, unit: f64) -> String {
     if number >= 1e9 { format!("{number:.1e}") } else { grouped(((number / unit).round() * unit) as u64) }
 }
 
+/// Formats a duration in its largest unit: `12 ms`, `1.5 s`.
+///
+/// ```
+/// use std::time::Duration;
+/// use whippet_report::time;
+/// assert_eq!(time(Duration::from_millis(12)), "12 ms");
+/// assert_eq!(time(Duration::from_millis(1_500)), "1.5 s");
+/// assert_eq!(time(Duration::from_micros(250)), "250 µs");
+/// ```
+#[must_use]
+pub fn time(duration: Duration) -> String {
+    // The text of `Debug` has up to nine digits after the point, without trailing zeros.
+    let text = format!("{duration:?}");
+    let unit = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    format!("{} {}", &text[..unit], &text[unit..])
+}
+
 /// Formats a count: `1 finding`, `2 findings`.
 pub(crate) fn count(number: u64, thing: &str) -> String {
     format!("{} {thing}{}", grouped(number), if number == 1 { "" } else { "s" })
@@ -73,7 +91,7 @@ mod tests {
 
     #[test]
     fn a_guess_keeps_the_digits_that_its_error_leaves() {
-        let guessed = |total, error| guess(&Estimate { total, error, seen: None });
+        let guessed = |total, error| guess(&Estimate::new(total, error));
         assert_eq!(guessed(362_880.0, 21_234.0), "about 363,000 ± 21,000");
         assert_eq!(guessed(3_628_800.0, 4.2), "about 3,628,800 ± 4");
         assert_eq!(guessed(1_234.0, 56_789.0), "about 1,200 ± 56,800");

@@ -70,7 +70,7 @@ impl RunInfo {
     /// ```
     /// use whippet_report::RunInfo;
     /// use whippet_search::{Options, Reduction};
-    /// let random = Options { reduction: Reduction::Random, ..Options::default() };
+    /// let random = Options::new(Reduction::Random);
     /// assert!(RunInfo::new("pi", &random).is_sample());
     /// assert!(!RunInfo::new("pi", &Options::default()).is_sample());
     /// ```

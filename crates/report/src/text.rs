@@ -29,7 +29,7 @@ pub fn text(run: &RunInfo, verdict: &Verdict, links: &[Links]) -> String {
     for (name, value) in table(run, verdict) {
         text += &format!("  {name:<12}  {value:>9}\n");
     }
-    for note in verdict.all_notes() {
+    for note in &verdict.notes {
         text += &format!("\n{} {note}\n", styled(STRONG, "note:"));
     }
     text += &counterexamples(&verdict.findings, BAD, verdict, links);

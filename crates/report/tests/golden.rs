@@ -3,8 +3,8 @@
 use expect_test::{Expect, expect};
 use std::time::Duration;
 use whippet_model::{
-    Branch, Change, Counters, Decision, Estimate, Finding, FindingKind, LimitHit, Name, Problem, Schedule,
-    StepDescription, Verdict,
+    Branch, Change, Decision, Estimate, Finding, FindingKind, LimitHit, Name, Problem, Schedule, StepDescription,
+    Verdict,
 };
 use whippet_report::{Exit, Links, RunInfo, Usage, failure, json_text, plain, schedule_in, text};
 use whippet_search::{Options, Order, Reduction, Rule};
@@ -18,38 +18,19 @@ fn run() -> RunInfo {
 }
 
 fn overdrawn() -> Finding {
-    let decision =
-        Decision { thread: Name::ROOT.child(1), branch: Branch::FIRST, text: "account receives Withdraw(5)".into() };
-    let problem = Problem {
-        kind: FindingKind::Assertion,
-        message: "overdrawn: -5".into(),
-        place: Some("tests/bank.rs:15".into()),
-        key: Name::ROOT,
-        steps: vec![0],
-        warning: false,
-        waits: Vec::new(),
-    };
+    let decision = Decision::new(Name::ROOT.child(1), Branch::FIRST, "account receives Withdraw(5)");
+    let problem = Problem::new(FindingKind::Assertion, "overdrawn: -5", Name::ROOT)
+        .with_place("tests/bank.rs:15".to_string())
+        .with_steps(vec![0]);
     Finding::new(
         problem,
-        Schedule {
-            program: "bank".into(),
-            settings: [("clients".to_string(), "2".to_string())].into(),
-            decisions: vec![decision],
-        },
+        Schedule::new("bank", [("clients".to_string(), "2".to_string())].into(), vec![decision]),
         vec![
-            StepDescription {
-                actor: "account".into(),
-                action: "receives Withdraw(5)".into(),
-                origin: Some("from the test (sent tests/bank.rs:14)".into()),
-                effects: vec!["sends Receipt to client 1".into(), "creates auditor".into()],
-                changes: vec![Change::new("balance", "0", "-5")],
-                ..StepDescription::default()
-            },
-            StepDescription {
-                actor: "client 1".into(),
-                action: "receives Receipt".into(),
-                ..StepDescription::default()
-            },
+            StepDescription::new("account", "receives Withdraw(5)")
+                .with_origin("from the test (sent tests/bank.rs:14)".to_string())
+                .with_effects(vec!["sends Receipt to client 1".into(), "creates auditor".into()])
+                .with_changes(vec![Change::new("balance", "0", "-5")]),
+            StepDescription::new("client 1", "receives Receipt"),
         ],
         3,
     )
@@ -65,14 +46,9 @@ fn undeliverable() -> Finding {
 
 fn verdict(findings: Vec<Finding>) -> Verdict {
     let mut verdict = Verdict::default();
-    verdict.counters = Counters {
-        executions: 6_000,
-        transitions: 26_123,
-        handler_runs: 88,
-        depth: 7,
-        problems: 3,
-        ..Counters::default()
-    };
+    let counters = &mut verdict.counters;
+    (counters.executions, counters.transitions, counters.handler_runs) = (6_000, 26_123, 88);
+    (counters.depth, counters.problems) = (7, 3);
     verdict.findings = findings;
     verdict.complete = true;
     verdict.time = Duration::from_millis(120);
@@ -153,7 +129,7 @@ fn a_search_cut_short_on_the_terminal() {
     verdict.limits = vec![LimitHit::Time];
     verdict.counters.blocked = 12;
     verdict.counters.states = Some(35);
-    verdict.estimate = Some(Estimate { total: 362_880.0, error: 20_123.0, seen: None });
+    verdict.estimate = Some(Estimate::new(362_880.0, 20_123.0));
     verdict.notes = vec!["rule table1 may miss orders where an actor refuses messages".into()];
     verdict.may_miss = true;
     check_text(
@@ -189,7 +165,7 @@ fn a_sample_on_the_terminal() {
     (run.reduction, run.seed) = (Reduction::Pos, 7);
     let mut verdict = verdict(vec![]);
     verdict.complete = false;
-    verdict.estimate = Some(Estimate { total: 720.0, error: 0.0, seen: Some(540) });
+    verdict.estimate = Some(Estimate::new(720.0, 0.0).with_seen(540));
     check_text(
         &run,
         &verdict,

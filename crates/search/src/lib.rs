@@ -3,6 +3,8 @@
 //! [`explore()`] searches a program and returns a verdict; [`replay()`] executes one schedule. [`Options`] select the
 //! search. Each [`Reduction`] is implemented in a file of its own, and all of them share one driver.
 
+#![warn(missing_debug_implementations)]
+
 mod driver;
 mod names;
 mod options;
@@ -12,8 +14,10 @@ mod sampling;
 #[cfg(any(test, feature = "toy"))]
 pub mod toy;
 
-pub use driver::explore::{Observer, Progress, SearchError, explore};
-pub use driver::replay::{ReplayError, Replayed, replay, replay_within};
+pub use driver::explore::{ExecutionObserver, Observer, Preliminary, Progress, SearchError, explore};
+pub use driver::journal::{Journal, LastPath, journal_words};
+pub use driver::replay::{ReplayError, Replayed, lead_up, replay, replay_within};
+pub use driver::walker::{Configuration, Destination, WalkChoice, WalkError, WalkStep, Walker};
 pub use names::UnknownName;
 pub use options::{Options, Order, Rule, StepSize};
 pub use reductions::Reduction;

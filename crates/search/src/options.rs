@@ -1,7 +1,7 @@
 //! The options of a search.
 
 use crate::reductions::Reduction;
-use whippet_model::{Comparison, Limits};
+use whippet_model::{Limits, StateComparison};
 
 /// The actor that a search tries first.
 ///
@@ -89,11 +89,12 @@ pub enum StepSize {
 ///         sys.send(sink, 1);
 ///     }
 /// }));
-/// let exhaustive = Options { reduction: Reduction::Exhaustive, ..Options::default() };
+/// let exhaustive = Options::new(Reduction::Exhaustive);
 /// assert_eq!(explore(test.clone(), &exhaustive, &()).unwrap().counters.executions, 2);
 /// assert_eq!(explore(test, &Options::default(), &()).unwrap().counters.executions, 1);
 /// ```
 #[derive(Clone, Debug)]
+#[non_exhaustive]
 pub struct Options {
     /// The executions that the search may skip.
     pub reduction: Reduction,
@@ -104,7 +105,7 @@ pub struct Options {
     /// The variant of TransDPOR.
     pub rule: Rule,
     /// The comparison of configurations in a stateful search.
-    pub comparison: Comparison,
+    pub comparison: StateComparison,
     /// Explore breadth-first in a stateful search.
     pub breadth_first: bool,
     /// The unit that a stateful search regards as one step.
@@ -127,6 +128,38 @@ pub struct Options {
     pub limits: Limits,
 }
 
+impl Options {
+    /// Creates the default options for a reduction.
+    ///
+    /// ```
+    /// use whippet_search::{Options, Order, Reduction};
+    /// let options = Options::new(Reduction::Persistent).with_order(Order::Eca).with_sleep(true);
+    /// assert_eq!((options.reduction, options.samples), (Reduction::Persistent, Options::default().samples));
+    /// ```
+    #[must_use]
+    pub fn new(reduction: Reduction) -> Options {
+        Options { reduction, ..Options::default() }
+    }
+}
+
+whippet_model::setters!(Options {
+    with_reduction => reduction: Reduction,
+    with_order => order: Order,
+    with_sleep => sleep: bool,
+    with_rule => rule: Rule,
+    with_comparison => comparison: StateComparison,
+    with_breadth_first => breadth_first: bool,
+    with_step => step: StepSize,
+    with_alternatives => alternatives: impl Into<Option<usize>>,
+    with_seed => seed: u64,
+    with_samples => samples: u64,
+    with_pct_depth => pct_depth: usize,
+    with_jobs => jobs: usize,
+    with_first_bug => first_bug: bool,
+    with_undeliverable_is_error => undeliverable_is_error: bool,
+    with_limits => limits: Limits,
+});
+
 impl Default for Options {
     fn default() -> Options {
         Options {
@@ -134,7 +167,7 @@ impl Default for Options {
             order: Order::default(),
             sleep: false,
             rule: Rule::default(),
-            comparison: Comparison::Canonical,
+            comparison: StateComparison::Canonical,
             breadth_first: false,
             step: StepSize::default(),
             alternatives: None,

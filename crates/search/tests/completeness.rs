@@ -1,7 +1,7 @@
 //! dCUTE, persistent sets and TransDPOR miss nothing that the exhaustive search finds, in any order, with and without
 //! sleep sets. The published rules do, and these are the smallest programs that show it.
 
-use whippet_generate::{Promise, Setting, Size, answer, compare, draw};
+use whippet_generate::{Guarantee, Setting, Size, answer, compare, draw};
 use whippet_search::toy::{Action, Program, Target};
 use whippet_search::{Order, Reduction, Rule};
 
@@ -28,7 +28,7 @@ fn shows(program: &Program, published: &[Setting], what: &str) {
         let missed = miss(program, setting).unwrap_or_else(|| panic!("{setting} should miss something\n{program}"));
         assert!(missed.starts_with(what), "{setting}: {missed}\n{program}");
     }
-    for setting in papers().iter().filter(|setting| setting.promise() == Promise::All) {
+    for setting in papers().iter().filter(|setting| setting.guarantee() == Guarantee::All) {
         assert_eq!(miss(program, setting), None, "{setting}\n{program}");
     }
 }
@@ -81,8 +81,9 @@ fn random_programs() {
         let program = draw(seed);
         let Some(all) = answer(&program, &Setting::of(Reduction::Exhaustive), Some(size)).unwrap() else { continue };
         judged += 1;
-        for setting in
-            settings.iter().filter(|setting| setting.promise() == Promise::All && setting.suits(program.granularity))
+        for setting in settings
+            .iter()
+            .filter(|setting| setting.guarantee() == Guarantee::All && setting.suits(program.granularity))
         {
             let found = answer(&program, setting, None).unwrap_or_else(|f| panic!("{f}\n{program}")).unwrap();
             if let Err(what) = compare(&all, &found, setting) {

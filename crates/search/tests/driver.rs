@@ -10,7 +10,7 @@ use whippet_search::toy::{Action, Delivery, Program, Target, Toy};
 use whippet_search::{Options, Reduction, SearchError, explore, replay};
 
 fn exhaustive() -> Options {
-    Options { reduction: Reduction::Exhaustive, ..Options::default() }
+    Options::new(Reduction::Exhaustive)
 }
 
 fn check(program: &Program, options: &Options) -> Verdict {
@@ -35,7 +35,7 @@ fn the_server_has_6_executions_and_26_transitions() {
     assert!(verdict.complete && verdict.findings.is_empty() && verdict.limits.is_empty());
     assert_eq!(verdict.warnings.len(), 1, "`set` after `shutdown`");
     assert_eq!(verdict.warnings[0].executions, 1);
-    let strict = check(&server(), &Options { undeliverable_is_error: true, ..exhaustive() });
+    let strict = check(&server(), &exhaustive().with_undeliverable_is_error(true));
     assert_eq!((strict.findings.len(), strict.warnings.len()), (1, 0));
     let fifo = check(&server().delivery(Delivery::Fifo), &exhaustive());
     assert_eq!(fifo.counters.executions, 1);
@@ -113,7 +113,7 @@ fn a_deadlock_is_found() {
 
 #[test]
 fn the_first_bug_ends_the_search() {
-    let verdict = check(&racy(), &Options { first_bug: true, ..exhaustive() });
+    let verdict = check(&racy(), &exhaustive().with_first_bug(true));
     assert_eq!((verdict.findings.len(), verdict.complete), (1, false));
     assert_eq!(verdict.limits, [LimitHit::FirstBug]);
 }
@@ -121,8 +121,8 @@ fn the_first_bug_ends_the_search() {
 #[test]
 fn a_limit_on_executions_is_exact_and_no_limit_when_everything_is_covered() {
     let limited = |most| {
-        let limits = Limits { executions: Some(most), ..Limits::default() };
-        check(&server(), &Options { limits, ..exhaustive() })
+        let limits = Limits::default().with_executions(Some(most));
+        check(&server(), &exhaustive().with_limits(limits))
     };
     let four = limited(4);
     assert_eq!((four.counters.executions, four.complete), (4, false));
@@ -136,8 +136,8 @@ fn a_limit_on_executions_is_exact_and_no_limit_when_everything_is_covered() {
 #[test]
 fn an_endless_execution_is_a_finding() {
     let program = Program::new(1).main(0, 0).on(0, 0, [Action::Send(Target::Me, 0)]);
-    let limits = Limits { steps: 50, ..Limits::default() };
-    let verdict = check(&program, &Options { limits, ..exhaustive() });
+    let limits = Limits::default().with_steps(50);
+    let verdict = check(&program, &exhaustive().with_limits(limits));
     assert_eq!((verdict.counters.executions, verdict.counters.transitions), (1, 50));
     assert_eq!((verdict.findings[0].kind, verdict.findings[0].counterexample.len()), (FindingKind::Limit, 50));
     assert_eq!((verdict.limits.as_slice(), verdict.complete), (&[LimitHit::Steps][..], false));
@@ -146,8 +146,8 @@ fn an_endless_execution_is_a_finding() {
 #[test]
 fn time_is_limited() {
     let program = (0..40).fold(Program::new(40), |p, k| p.main(k, 0));
-    let limits = Limits { time: Some(Duration::from_millis(50)), ..Limits::default() };
-    let verdict = check(&program, &Options { limits, ..exhaustive() });
+    let limits = Limits::default().with_time(Some(Duration::from_millis(50)));
+    let verdict = check(&program, &exhaustive().with_limits(limits));
     assert_eq!((verdict.limits.as_slice(), verdict.complete), (&[LimitHit::Time][..], false));
     assert!(verdict.counters.transitions > 0 && verdict.time < Duration::from_secs(5));
 }
@@ -264,8 +264,8 @@ fn a_handler_that_does_not_end_is_a_finding() {
         }
         Ok(Name::ROOT.child(what))
     };
-    let limits = Limits { handler: Duration::from_millis(60), ..Limits::default() };
-    let verdict = explore(Arc::new(Odd { handler }), &Options { limits, ..exhaustive() }, &()).unwrap();
+    let limits = Limits::default().with_handler(Duration::from_millis(60));
+    let verdict = explore(Arc::new(Odd { handler }), &exhaustive().with_limits(limits), &()).unwrap();
     assert_eq!((verdict.limits.as_slice(), verdict.complete), (&[LimitHit::Handler][..], false));
     let [finding] = &verdict.findings[..] else { panic!("one finding") };
     assert_eq!(finding.kind, FindingKind::Limit);

@@ -60,8 +60,8 @@ fn endless(sys: &mut System, place: Place) {
 /// Runs every search of the program.
 fn check_all(body: fn(&mut System), check: impl Fn(Reduction, Result<Verdict, SearchError>)) {
     for &reduction in Reduction::ALL {
-        let limits = Limits { handler: LIMIT, ..Limits::default() };
-        let options = Options { reduction, limits, ..Options::default() };
+        let limits = Limits::default().with_handler(LIMIT);
+        let options = Options::new(reduction).with_limits(limits);
         let began = Instant::now();
         let verdict = explore(Arc::new(ActorProgram::new("endless", body)), &options, &());
         assert!(began.elapsed() < PATIENCE, "{reduction} took {:?}", began.elapsed());
@@ -83,7 +83,10 @@ fn finds(body: fn(&mut System), message: &str) {
 
 #[test]
 fn a_handler() {
-    finds(|sys| endless(sys, Place::Handler), "actor 1 did not return from step 2 within 100ms");
+    finds(
+        |sys| endless(sys, Place::Handler),
+        "endless did not return from step 2, in which it receives 2 from endless, within 100ms",
+    );
 }
 
 #[test]
@@ -109,7 +112,10 @@ fn a_receive_filter() {
 
 #[test]
 fn a_check_after_a_step() {
-    finds(|sys| endless(sys, Place::Check), "actor 1 did not return from step 2 within 100ms");
+    finds(
+        |sys| endless(sys, Place::Check),
+        "endless did not return from step 2, in which it receives 2 from endless, within 100ms",
+    );
 }
 
 #[test]
@@ -155,9 +161,9 @@ fn a_destructor() {
         sys.send(actor, 1);
         sys.send(actor, 2);
     });
-    let limits = Limits { handler: LIMIT, ..Limits::default() };
+    let limits = Limits::default().with_handler(LIMIT);
     let began = Instant::now();
-    let result = explore(Arc::new(program), &Options { limits, ..Options::default() }, &());
+    let result = explore(Arc::new(program), &Options::default().with_limits(limits), &());
     assert!(began.elapsed() < PATIENCE);
     let text = result.map_or_else(|error| error.to_string(), |verdict| verdict.findings[0].message.clone());
     assert!(text.contains("did not return within 100ms"), "{text}");
@@ -182,8 +188,8 @@ fn an_order_that_is_tried_only_to_explain_a_finding() {
         sys.send(actor, 1);
         sys.send(actor, 2);
     });
-    let limits = Limits { handler: LIMIT, ..Limits::default() };
-    let options = Options { limits, first_bug: true, ..Options::default() };
+    let limits = Limits::default().with_handler(LIMIT);
+    let options = Options::default().with_limits(limits).with_first_bug(true);
     let verdict = explore(Arc::new(program), &options, &()).unwrap();
     assert_eq!(verdict.limits, [LimitHit::FirstBug]);
     assert!(verdict.findings[0].message.contains("two"), "{}", verdict.findings[0].message);

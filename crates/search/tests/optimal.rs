@@ -150,7 +150,7 @@ fn random_programs_with_any_number_of_workers() {
 #[test]
 fn the_verdict_says_how_it_was_found() {
     let program = Program::new(1).main(0, 0).main(0, 1);
-    let verdict = explore(Arc::new(program), &Options { jobs: 2, ..Options::default() }, &()).unwrap();
+    let verdict = explore(Arc::new(program), &Options::default().with_jobs(2), &()).unwrap();
     assert_eq!(verdict.counters.executions, 2);
     assert_eq!(verdict.algorithm, Some(whippet_model::Algorithm::RevisitSearch));
 }

@@ -160,7 +160,7 @@ fn count(program: &Program, options: Options) -> (u64, u64) {
 }
 
 fn with(reduction: Reduction, order: Order, sleep: bool, rule: Rule) -> Options {
-    Options { reduction, order, sleep, rule, ..Options::default() }
+    Options::new(reduction).with_order(order).with_sleep(sleep).with_rule(rule)
 }
 
 #[test]

@@ -60,7 +60,7 @@ impl whippet_model::Program for Learner {
 }
 
 fn search(learner: &Arc<Learner>, limits: Limits) -> Result<whippet_model::Verdict, SearchError> {
-    explore(learner.clone(), &Options { limits, ..Options::default() }, &())
+    explore(learner.clone(), &Options::default().with_limits(limits), &())
 }
 
 #[test]
@@ -77,12 +77,12 @@ fn only_the_last_attempt_counts() {
 fn the_limit_on_executions_holds_for_all_attempts_together() {
     for limit in [1, 18, 19, 20, 50, 75] {
         let learner = Learner::new(3);
-        let verdict = search(&learner, Limits { executions: Some(limit), ..Limits::default() }).unwrap();
+        let verdict = search(&learner, Limits::default().with_executions(Some(limit))).unwrap();
         assert_eq!((verdict.complete, verdict.limits.as_slice()), (false, &[LimitHit::Executions][..]), "{limit}");
         assert_eq!(learner.executions.load(Ordering::Relaxed), limit);
     }
     let learner = Learner::new(3);
-    let verdict = search(&learner, Limits { executions: Some(76), ..Limits::default() }).unwrap();
+    let verdict = search(&learner, Limits::default().with_executions(Some(76))).unwrap();
     assert!(verdict.complete && verdict.limits.is_empty());
 }
 
@@ -90,7 +90,7 @@ fn the_limit_on_executions_holds_for_all_attempts_together() {
 fn the_limit_on_time_holds_for_all_attempts_together() {
     let learner = Learner::new(u64::MAX);
     let began = Instant::now();
-    let limits = Limits { time: Some(Duration::from_millis(300)), ..Limits::default() };
+    let limits = Limits::default().with_time(Some(Duration::from_millis(300)));
     let verdict = search(&learner, limits).unwrap();
     assert_eq!((verdict.complete, verdict.limits.as_slice()), (false, &[LimitHit::Time][..]));
     assert!(learner.learnt.load(Ordering::Relaxed) > 1, "there were several attempts");
@@ -102,7 +102,7 @@ fn a_finding_survives_a_limit_in_whichever_attempt_it_was_found() {
     // The limit is hit in the first attempt, at the end of an attempt, and in a later one.
     for limit in [5, 19, 20, 21, 45] {
         let learner = Learner::new(u64::MAX);
-        let verdict = search(&learner, Limits { executions: Some(limit), ..Limits::default() }).unwrap();
+        let verdict = search(&learner, Limits::default().with_executions(Some(limit))).unwrap();
         assert!(!verdict.complete);
         assert_eq!(verdict.findings.len(), 1, "{limit}: the finding appears again with the new refinements");
     }

@@ -8,7 +8,7 @@ use whippet_search::{Options, Reduction, explore};
 const SAMPLERS: [Reduction; 3] = [Reduction::Random, Reduction::Pct, Reduction::Pos];
 
 fn run(program: &Program, reduction: Reduction, samples: u64, seed: u64) -> Verdict {
-    let options = Options { reduction, samples, seed, ..Options::default() };
+    let options = Options::new(reduction).with_samples(samples).with_seed(seed);
     explore(Arc::new(program.clone()), &options, &()).unwrap()
 }
 

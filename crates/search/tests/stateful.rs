@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use whippet_generate::{Setting, Size, answer, compare, draw};
-use whippet_model::{Comparison, Counters, LimitHit, Limits};
+use whippet_model::{Counters, LimitHit, Limits, StateComparison};
 use whippet_search::toy::{Action, Program, Target};
 use whippet_search::{Options, Reduction, StepSize, explore};
 
@@ -10,7 +10,7 @@ use Action::{Call, Create, Fail, Send, Set, Stop};
 use Target::{Actor, Me};
 
 fn stateful() -> Options {
-    Options { reduction: Reduction::Stateful, ..Options::default() }
+    Options::new(Reduction::Stateful)
 }
 
 fn count(program: &Program, options: &Options) -> Counters {
@@ -30,7 +30,7 @@ fn paths_that_meet_are_explored_once() {
     // Two actors with two messages each: a grid of 3 × 3.
     let grid = Program::new(2).main(0, 0).main(1, 0).on(0, 0, [Send(Me, 1)]).on(1, 0, [Send(Me, 1)]);
     for breadth_first in [false, true] {
-        let counters = count(&grid, &Options { breadth_first, ..stateful() });
+        let counters = count(&grid, &stateful().with_breadth_first(breadth_first));
         assert_eq!((counters.states, counters.transitions, counters.executions), (Some(9), 12, 1));
     }
 }
@@ -39,15 +39,15 @@ fn paths_that_meet_are_explored_once() {
 fn the_server() {
     let counters = count(&server(), &stateful());
     assert_eq!((counters.states, counters.transitions, counters.executions), (Some(13), 16, 2));
-    let big = count(&server(), &Options { step: StepSize::Big, ..stateful() });
+    let big = count(&server(), &stateful().with_step(StepSize::Big));
     assert_eq!((big.states, big.transitions, big.executions), (Some(7), 26, 2), "fewer states, more work");
 }
 
 #[test]
 fn an_order_of_sending_that_does_not_matter_is_seen_by_the_ordered_comparison_only() {
     let program = Program::new(3).main(0, 0).main(1, 0).on(0, 0, [Send(Actor(2), 0)]).on(1, 0, [Send(Actor(2), 0)]);
-    let states = |comparison| count(&program, &Options { comparison, ..stateful() }).states.unwrap();
-    assert!(states(Comparison::Ordered) > states(Comparison::Canonical));
+    let states = |comparison| count(&program, &stateful().with_comparison(comparison)).states.unwrap();
+    assert!(states(StateComparison::Ordered) > states(StateComparison::Canonical));
 }
 
 #[test]
@@ -62,7 +62,7 @@ fn a_failure_on_the_way_to_a_known_state_is_found() {
     // A0 stops in either order, but fails only if t2 comes first.
     let program = Program::new(1).main(0, 1).main(0, 2).on(0, 1, [Stop]).on(0, 2, [Fail]);
     for breadth_first in [false, true] {
-        let verdict = explore(Arc::new(program.clone()), &Options { breadth_first, ..stateful() }, &()).unwrap();
+        let verdict = explore(Arc::new(program.clone()), &stateful().with_breadth_first(breadth_first), &()).unwrap();
         assert_eq!(verdict.findings.len(), 1);
         assert_eq!(verdict.findings[0].counterexample.len(), 1);
     }
@@ -72,8 +72,10 @@ fn a_failure_on_the_way_to_a_known_state_is_found() {
 fn memory_is_limited() {
     let wide = (0..14).fold(Program::new(14), |program, k| program.main(k, 0));
     for breadth_first in [false, true] {
-        let limits = Limits { memory: 100_000, ..Limits::default() };
-        let verdict = explore(Arc::new(wide.clone()), &Options { breadth_first, limits, ..stateful() }, &()).unwrap();
+        let limits = Limits::default().with_memory(100_000);
+        let verdict =
+            explore(Arc::new(wide.clone()), &stateful().with_breadth_first(breadth_first).with_limits(limits), &())
+                .unwrap();
         assert_eq!((verdict.limits.as_slice(), verdict.complete), (&[LimitHit::Memory][..], false));
         assert!(verdict.counters.states.unwrap() > 100);
     }
@@ -96,7 +98,7 @@ fn random_programs() {
         if let Err(what) = compare(&all, &found, &setting) {
             panic!("seed {seed}: {what}\n{program}");
         }
-        let breadth_first = count(&program, &Options { breadth_first: true, ..stateful() });
+        let breadth_first = count(&program, &stateful().with_breadth_first(true));
         assert_eq!(breadth_first.states, found.verdict.counters.states, "{program}");
     }
     assert!(judged > 100);

@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
-use whippet_model::Comparison;
+use whippet_model::StateComparison;
 use whippet_search::{Order, Reduction, Rule, StepSize};
 
 /// One table of a paper.
@@ -91,7 +91,7 @@ pub struct Technique {
     pub rule: Rule,
     /// The comparison of states.
     #[serde(default = "canonical", deserialize_with = "comparison")]
-    pub comparison: Comparison,
+    pub comparison: StateComparison,
     /// The size of one step.
     #[serde(default, deserialize_with = "by_name")]
     pub step: StepSize,
@@ -360,14 +360,14 @@ fn counted() -> bool {
     true
 }
 
-fn canonical() -> Comparison {
-    Comparison::Canonical
+fn canonical() -> StateComparison {
+    StateComparison::Canonical
 }
 
-fn comparison<'de, D: Deserializer<'de>>(from: D) -> Result<Comparison, D::Error> {
+fn comparison<'de, D: Deserializer<'de>>(from: D) -> Result<StateComparison, D::Error> {
     match String::deserialize(from)?.as_str() {
-        "canonical" => Ok(Comparison::Canonical),
-        "ordered" => Ok(Comparison::Ordered),
+        "canonical" => Ok(StateComparison::Canonical),
+        "ordered" => Ok(StateComparison::Ordered),
         other => Err(D::Error::custom(format!("unknown comparison `{other}`; expected canonical or ordered"))),
     }
 }

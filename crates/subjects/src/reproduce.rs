@@ -16,7 +16,7 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 use whippet_model::{LimitHit, Limits};
-use whippet_search::{Observer, Options, Order, Progress, Reduction, Rule, StepSize, explore};
+use whippet_search::{Observer, Options, Order, Progress, Reduction, Rule, StepSize};
 
 /// The cells to run, and the limits.
 ///
@@ -39,7 +39,7 @@ pub struct Plan {
 
 impl Default for Plan {
     fn default() -> Plan {
-        let limits = Limits { time: Some(Duration::from_secs(20)), ..Limits::default() };
+        let limits = Limits::default().with_time(Some(Duration::from_secs(20)));
         Plan { subjects: Vec::new(), rule: None, limits }
     }
 }
@@ -341,17 +341,14 @@ impl Reproducer {
             Some(order) => order,
             None => Order::Fifo,
         };
-        Options {
-            reduction: technique.reduction,
-            order,
-            sleep: technique.sleep,
-            rule,
-            comparison: technique.comparison,
-            step: technique.step,
-            first_bug: cell.first_bug,
-            limits: self.plan.limits.clone(),
-            ..Options::default()
-        }
+        Options::new(technique.reduction)
+            .with_order(order)
+            .with_sleep(technique.sleep)
+            .with_rule(rule)
+            .with_comparison(technique.comparison)
+            .with_step(technique.step)
+            .with_first_bug(cell.first_bug)
+            .with_limits(self.plan.limits.clone())
     }
 }
 
@@ -363,7 +360,7 @@ struct Expectation {
 }
 
 fn run(program: whippet::ActorProgram, options: &Options, watcher: &dyn Watcher) -> CellRun {
-    let verdict = match explore(Arc::new(program), options, &Watched(watcher)) {
+    let verdict = match whippet::prebuilt::explore(Arc::new(program), options, &Watched(watcher)) {
         Ok(verdict) => verdict,
         Err(error) => return CellRun::Failed(error.to_string()),
     };

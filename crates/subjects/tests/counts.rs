@@ -13,7 +13,7 @@ fn verdict(subject: &str, set: &[(&str, &str)], delivery: Delivery, options: &Op
 }
 
 fn exhaustive(subject: &str, set: &[(&str, &str)]) -> Verdict {
-    let options = Options { reduction: Reduction::Exhaustive, ..Options::default() };
+    let options = Options::new(Reduction::Exhaustive);
     verdict(subject, set, Delivery::Unordered, &options)
 }
 
@@ -100,7 +100,7 @@ fn the_inconsistent_read_is_found_and_told_without_idle_steps() {
 
 #[test]
 fn under_fifo_the_inconsistent_read_is_gone() {
-    let options = Options { reduction: Reduction::Exhaustive, ..Options::default() };
+    let options = Options::new(Reduction::Exhaustive);
     let verdict = verdict("server", &[("assert", "true")], Delivery::Fifo, &options);
     assert_eq!((verdict.findings.len(), verdict.warnings.len(), verdict.complete), (0, 0, true));
 }
@@ -126,7 +126,7 @@ fn optimal_searches_have_one_execution_per_trace_in_every_order() {
     for known in trace_counts() {
         let set: Vec<_> = known.settings.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect();
         for &order in Order::ALL.iter().filter(|order| **order != Order::Stable) {
-            let options = Options { reduction: Reduction::Optimal, order, ..Options::default() };
+            let options = Options::new(Reduction::Optimal).with_order(order);
             let verdict = verdict(&known.subject, &set, Delivery::Unordered, &options);
             let counted = (verdict.counters.executions, verdict.counters.blocked);
             assert_eq!(counted, (known.traces, 0), "{} {set:?} {order}", known.subject);
@@ -136,7 +136,7 @@ fn optimal_searches_have_one_execution_per_trace_in_every_order() {
 
 #[test]
 fn the_minesweepers_cells_deadlock() {
-    let verdict = verdict("minesweeper", &[], Delivery::Unordered, &Options { first_bug: true, ..Options::default() });
+    let verdict = verdict("minesweeper", &[], Delivery::Unordered, &Options::default().with_first_bug(true));
     assert_eq!(verdict.findings[0].kind, FindingKind::Deadlock);
     assert!(verdict.findings[0].message.contains("cycle"), "{}", verdict.findings[0].message);
 }

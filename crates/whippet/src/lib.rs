@@ -60,6 +60,7 @@
 //! | [`undeliverable_is_error`](Checker::undeliverable_is_error) | off | whether a message that is never received is a finding |
 //! | [`limit_executions`](Checker::limit_executions), [`limit_time`](Checker::limit_time) | none | when to stop the search; the test then fails without a verdict, unless [`partial_is_enough`](Checker::partial_is_enough) |
 //! | [`limit_steps`](Checker::limit_steps), [`limit_handler`](Checker::limit_handler) | large | when an execution or a handler counts as endless, which is a finding |
+//! | [`network`](Checker::network) | [`Network::reliable`] | the faults of the network: losses, duplicates, messages that overtake |
 //! | [`first_bug`](Checker::first_bug) | off | whether to stop at the first finding |
 //! | [`jobs`](Checker::jobs) | 1 | the number of threads, 0 for one per core |
 //! | [`reduction`](Checker::reduction), [`order`](Checker::order) | [`Reduction::Optimal`] | the search algorithm; [`samples`](Checker::samples) and [`seed`](Checker::seed) if it is a random one |
@@ -97,6 +98,16 @@
 //! executes this schedule alone, in one thread, so that a debugger or `dbg!` can follow it. The printed command does this. A
 //! schedule is bound to the program: if the program has changed, the replay says at which step.
 //!
+//! The schedule is also kept in the directory `whippet-regressions` of the package, which is to be committed. Later runs
+//! execute it first, and say when it is fixed: see [`Checker::regressions`].
+//!
+//! # Settings for one run
+//!
+//! Environment variables override the settings in the code: `WHIPPET_LIMIT_SECONDS=60 cargo test`,
+//! `WHIPPET_REDUCTION=stateful`, `WHIPPET_JOBS=4`, `WHIPPET_SEED=7`. `docs/command-line.md` of the repository lists all of
+//! them, and describes `cargo whippet`, which explores the same tests with progress and reports for other programs. The
+//! features `log` and `tracing` of this crate show what actors log beside each step of a finding.
+//!
 //! # Assumptions
 //!
 //! Actors share nothing but messages, and the locks and variables of this crate. A handler depends only on its state and its
@@ -106,15 +117,28 @@
 //! Actors and messages must be `Send`, so that sharing an `Rc` does not compile. Other violations are reported as "not
 //! deterministic" where running an execution again shows a difference: see [`Checker::determinism_check`].
 
-mod check;
-mod determinism;
-mod replay;
+#![warn(missing_debug_implementations)]
 
-pub use check::{CheckError, CheckFailure, Checker, check, explore};
+mod check;
+mod checker;
+mod determinism;
+mod errors;
+mod logging;
+#[doc(hidden)]
+pub mod prebuilt;
+mod regressions;
+mod replay;
+mod serve;
+mod session;
+
+pub use check::{check, explore};
+pub use checker::Checker;
+pub use errors::{CheckError, CheckFailure};
 pub use whippet_actors::{
     Actor, ActorMachine, ActorOps, ActorProgram, Addr, Call, CheckTarget, Condvar, Cx, Delivery, Environment, Failure,
-    Guard, Hashes, Inbox, Lock, Lockable, Message, Mutex, ParseDeliveryError, Permit, Promise, ReadGuard, Receive,
-    Recipient, Reply, RwLock, Semaphore, Shared, States, System, Task, TestOutcome, Tracked, WriteGuard, receive,
+    Guard, Hashes, Inbox, Lock, Lockable, Message, Mutex, Network, ParseDeliveryError, Permit, Promise, ReadGuard,
+    Receive, Recipient, Reply, RwLock, Semaphore, Shared, States, System, Task, TestOutcome, Tracked, WriteGuard,
+    receive,
 };
 pub use whippet_macros::test;
 pub use whippet_model as model;
@@ -134,7 +158,7 @@ pub use whippet_search::{Order, Reduction};
 /// ```
 pub mod prelude {
     pub use crate::{
-        Actor, Addr, Checker, Condvar, Cx, Delivery, Environment, Hashes, Inbox, Lock, Mutex, Order, Promise,
+        Actor, Addr, Checker, Condvar, Cx, Delivery, Environment, Hashes, Inbox, Lock, Mutex, Network, Order, Promise,
         Recipient, Reduction, Reply, RwLock, Semaphore, Shared, System, Task, Tracked, check, receive,
     };
 }

@@ -4,7 +4,10 @@ mod borders;
 #[path = "cache.rs"]
 mod cache_example;
 mod examples;
+mod faults;
 mod fields;
 mod futures;
+mod messages;
+mod output;
 mod selection;
 mod sync;

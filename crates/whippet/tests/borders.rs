@@ -9,6 +9,7 @@ fn allowed() -> BTreeMap<&'static str, &'static [&'static str]> {
     const SEARCH: &str = "whippet-search";
     const REPORT: &str = "whippet-report";
     const ACTORS: &str = "whippet-actors";
+    const EXPLORER: &str = "whippet-explorer";
     BTreeMap::from([
         (MODEL, &[][..]),
         (SEARCH, &[MODEL]),
@@ -17,17 +18,23 @@ fn allowed() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("whippet-abs", &[MODEL, SEARCH]),
         (REPORT, &[MODEL, SEARCH]),
         ("whippet-macros", &[]),
-        ("whippet", &[ACTORS, "whippet-macros", MODEL, REPORT, SEARCH]),
+        ("whippet", &[ACTORS, EXPLORER, "whippet-macros", MODEL, REPORT, SEARCH, "whippet-protocol"]),
         ("whippet-subjects", &["whippet", MODEL, SEARCH]),
         ("whippet-generate", &["whippet", ACTORS, MODEL, SEARCH]),
-        ("whippet-cli", &["whippet", ACTORS, "whippet-abs", MODEL, "whippet-net", REPORT, SEARCH, "whippet-subjects"]),
+        (EXPLORER, &[MODEL, REPORT, SEARCH]),
+        (
+            "whippet-cli",
+            &["whippet", ACTORS, "whippet-abs", EXPLORER, MODEL, "whippet-net", REPORT, SEARCH, "whippet-subjects"],
+        ),
         ("whippet-runtime", &[MODEL, REPORT, SEARCH]),
         ("whippet-tokio-macros", &[]),
         ("whippet-std", &[MODEL, "whippet-runtime"]),
         ("whippet-core", &["whippet-std"]),
+        // A shim, too.
+        ("parking_lot", &["whippet-runtime", "whippet-std"]),
         // The shim is a package of the name `tokio`. Tests depend on the real one of that name as well.
-        ("tokio", &[MODEL, REPORT, SEARCH, "whippet-protocol", "whippet-runtime", "whippet-tokio-macros"]),
-        ("whippet-protocol", &[]),
+        ("tokio", &[EXPLORER, MODEL, REPORT, SEARCH, "whippet-protocol", "whippet-runtime", "whippet-tokio-macros"]),
+        ("whippet-protocol", &[MODEL, REPORT, SEARCH]),
         ("conformance", &["tokio", MODEL, SEARCH, "whippet-runtime"]),
         ("libraries", &["tokio", MODEL, REPORT, SEARCH, "whippet-runtime"]),
         // Tests of the repository itself.
@@ -35,7 +42,8 @@ fn allowed() -> BTreeMap<&'static str, &'static [&'static str]> {
         // The reference model judges the others and shares no code with them.
         ("tokio-reference", &[]),
         ("tokio-judge", &["tokio", "tokio-reference", MODEL, SEARCH, "whippet-runtime"]),
-        ("policy", &[]),
+        ("abs-wild", &["whippet-abs", MODEL, SEARCH]),
+        ("whippet-pages", &["tokio", "whippet", EXPLORER, MODEL, "whippet-net", REPORT, "whippet-runtime", SEARCH]),
         ("cargo-whippet", &[MODEL, REPORT, SEARCH, "whippet-protocol"]),
     ])
 }

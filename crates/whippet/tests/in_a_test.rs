@@ -321,7 +321,7 @@ mod endless {
         })
         .unwrap();
         assert!(
-            verdict.findings[0].message.contains("or a check may be an endless loop"),
+            verdict.findings[0].message.contains("its code may be an endless loop"),
             "{}",
             verdict.findings[0].message
         );

@@ -20,7 +20,9 @@ pub type Program = fn() -> Pin<Box<dyn Future<Output = String> + Send>>;
 /// Defines `all`, which returns the programs of a file with their names.
 macro_rules! programs {
     ($($program:ident)*) => {
-        pub(crate) fn all() -> Vec<(&'static str, $crate::Program)> {
+        /// Returns the programs of this file with their names.
+        #[must_use]
+        pub fn all() -> Vec<(&'static str, $crate::Program)> {
             vec![$((stringify!($program), (|| Box::pin($program())) as $crate::Program)),*]
         }
     };

@@ -3,7 +3,7 @@
 use conformance::Program;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};
-use whippet_runtime::{Settings, Tasks};
+use whippet_runtime::{Settings, TaskProgram};
 use whippet_search::{Options, Reduction};
 
 /// The maximum number of executions with a reduction. Programs here are small.
@@ -21,14 +21,14 @@ fn explored(name: &str, program: Program, reduction: Reduction) -> Result<Option
     let seen: Arc<Mutex<BTreeSet<String>>> = Arc::default();
     let out = seen.clone();
     let every_event = reduction == Reduction::Exhaustive;
-    let tasks = Tasks::new(name, Settings { every_event, ..Settings::default() }, move || {
+    let tasks = TaskProgram::new(name, Settings { every_event, ..Settings::default() }, move || {
         let out = out.clone();
         async move {
             let text = program().await;
             out.lock().unwrap().insert(text);
         }
     });
-    let mut options = Options { reduction, ..Options::default() };
+    let mut options = Options::new(reduction);
     options.limits.executions = Some(if every_event { ALL } else { MOST });
     let verdict = tasks.explore(&options, &()).map_err(|error| error.to_string())?;
     if let Some(finding) = verdict.findings.first() {
@@ -68,6 +68,22 @@ fn the_real_outcome_is_among_the_explored_ones() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Checks that a future that is polled by hand answers exactly as that of the real tokio.
+#[test]
+fn polls_by_hand_have_the_answers_of_the_real_ones() {
+    use conformance::{on_real, on_shim};
+    let runtime = real::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    for ((name, ours), (_, theirs)) in on_shim::hand_polls::all().into_iter().zip(on_real::hand_polls::all()) {
+        if on_shim::hand_polls::SCHEDULED.contains(&name) {
+            continue;
+        }
+        let real = runtime.block_on(theirs());
+        for reduction in [Reduction::Optimal, Reduction::Source] {
+            assert_eq!(explored(name, ours, reduction), Ok(Some(BTreeSet::from([real.clone()]))), "{name}");
+        }
+    }
 }
 
 /// Checks that the reduction misses no outcome. Skips programs with too many orders to explore them all.

@@ -4,7 +4,7 @@
 //! search with the exhaustive one. The comparison covers the traces, their final states, the problems and the
 //! counterexamples.
 
-use crate::{Log, Promise, Setting, reference, watch};
+use crate::{Guarantee, Log, Setting, reference, watch};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -127,7 +127,7 @@ where
 {
     let fail = |what: String| Failure { program: None, setting: *setting, what };
     let mut options = setting.options();
-    options.limits = Limits { findings: usize::MAX, ..Limits::default() };
+    options.limits = Limits::default().with_findings(usize::MAX);
     if let Some(size) = size {
         options.limits.steps = size.steps;
         options.limits.executions = Some(size.executions);
@@ -173,13 +173,13 @@ fn judge_searches(program: &Program, settings: &[Setting], size: Size) -> Result
     for setting in settings.iter().filter(|setting| setting.suits(program.granularity)) {
         let answer = answer(program, setting, None)?.expect("there was no limit");
         judged.searches += 1;
-        let more = || match setting.promise() {
-            Promise::Ends => same_states(program, &all, &answer),
+        let more = || match setting.guarantee() {
+            Guarantee::Ends => same_states(program, &all, &answer),
             _ => compare_stories(&all, &answer),
         };
         match compare(&all, &answer, setting).and_then(|()| more()) {
             Ok(()) => {}
-            Err(_) if setting.promise() == Promise::Some => judged.misses.push(*setting),
+            Err(_) if setting.guarantee() == Guarantee::Some => judged.misses.push(*setting),
             Err(what) => return Err(Failure { program: None, setting: *setting, what }),
         }
     }
@@ -246,18 +246,18 @@ fn sane(log: &Log) -> Result<(), String> {
 /// ```
 pub fn compare(all: &Answer, answer: &Answer, setting: &Setting) -> Result<(), String> {
     sane(&answer.log)?;
-    let promise = setting.promise();
-    if promise == Promise::Ends {
+    let promise = setting.guarantee();
+    if promise == Guarantee::Ends {
         return same_ends(all, answer);
     }
     let count = &answer.verdict.counters;
     same_traces(&all.log, &answer.log)?;
-    let once = promise == Promise::Once || setting.reduction == Reduction::Source || setting.sleep;
+    let once = promise == Guarantee::Once || setting.reduction == Reduction::Source || setting.sleep;
     let most = answer.log.traces.values().map(|seen| seen.times).max().unwrap_or(0);
     if once && most > 1 {
         return Err(format!("a trace is explored {most} times"));
     }
-    if promise == Promise::Once && count.blocked > 0 {
+    if promise == Guarantee::Once && count.blocked > 0 {
         return Err(format!("{} executions are blocked", count.blocked));
     }
     same_problems(&all.verdict.findings, &answer.verdict.findings)?;

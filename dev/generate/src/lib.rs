@@ -22,6 +22,7 @@
 //! About one program in six has too many executions for the comparison. Such programs are skipped and counted.
 
 mod draw;
+mod faulty;
 mod judge;
 mod likeness;
 mod mixed;
@@ -36,6 +37,7 @@ mod trace;
 mod watch;
 
 pub use draw::{Family, draw, draw_from};
+pub use faulty::{FaultKind, fault_settings, faulty, judge_faulty};
 pub use judge::{Answer, Failure, Judged, Size, answer, compare, compare_stories, judge};
 pub use likeness::alike;
 pub use mixed::{Act, Mixed, Results, judge_mixed, mixed_settings};
@@ -43,7 +45,7 @@ pub use native::{Style, native};
 pub use random::Random;
 pub use reference::{End, reference};
 pub use sample::{Sample, Tally};
-pub use setting::{Promise, Setting};
+pub use setting::{Guarantee, Setting};
 pub use shrink::shrink;
 pub use steady::{Tried, steady};
 pub use trace::Trace;

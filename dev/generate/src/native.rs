@@ -48,6 +48,15 @@ impl Style {
 /// ```
 #[must_use]
 pub fn native(program: &Program, style: Style) -> ActorProgram {
+    native_with(program, style, |_, _| {})
+}
+
+/// Returns the program as native actors; `more` adds to the setup, given the system and the first actors.
+pub(crate) fn native_with(
+    program: &Program,
+    style: Style,
+    more: impl Fn(&mut System, &[Recipient<Msg>]) + Send + Sync + 'static,
+) -> ActorProgram {
     let delivery = match program.delivery {
         toy::Delivery::Unordered => Delivery::Unordered,
         toy::Delivery::Fifo => Delivery::Fifo,
@@ -64,6 +73,7 @@ pub fn native(program: &Program, style: Style) -> ActorProgram {
         for &(to, tag) in &program.main {
             system.send(first[to as usize], Msg { tag, from: None, reply: None });
         }
+        more(system, &first);
         stage.first.set(first).expect("it is set once");
     };
     ActorProgram::new("toy", body).delivery(delivery)
@@ -71,7 +81,7 @@ pub fn native(program: &Program, style: Style) -> ActorProgram {
 
 /// A message: a tag, its sender, and the reply handle of a call.
 #[derive(Clone, Debug, Hash)]
-struct Msg {
+pub(crate) struct Msg {
     tag: u32,
     from: Option<Recipient<Msg>>,
     reply: Option<Reply<i32>>,

@@ -7,10 +7,10 @@ use whippet_search::{Options, Order, Reduction, Rule};
 /// The parameters of one search.
 ///
 /// ```
-/// use whippet_generate::{Promise, Setting};
+/// use whippet_generate::{Guarantee, Setting};
 /// use whippet_search::{Reduction, toy::Granularity};
 /// let optimal = Setting::of(Reduction::Optimal);
-/// assert_eq!(optimal.promise(), Promise::Once);
+/// assert_eq!(optimal.guarantee(), Guarantee::Once);
 /// assert!(optimal.suits(Granularity::Fields));
 /// assert_eq!(optimal.options().reduction, Reduction::Optimal);
 /// assert!(Setting::all().contains(&optimal));
@@ -32,12 +32,12 @@ pub struct Setting {
 /// The guarantee of a search about the traces of a program.
 ///
 /// ```
-/// use whippet_generate::{Promise, Setting};
+/// use whippet_generate::{Guarantee, Setting};
 /// use whippet_search::Reduction;
-/// assert_eq!(Setting::of(Reduction::Optimal).promise(), Promise::Once);
+/// assert_eq!(Setting::of(Reduction::Optimal).guarantee(), Guarantee::Once);
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Promise {
+pub enum Guarantee {
     /// Every trace is explored exactly once, and no execution is abandoned.
     Once,
     /// Every trace is explored at least once.
@@ -94,14 +94,14 @@ impl Setting {
 
     /// Returns the guarantee of this search.
     #[must_use]
-    pub fn promise(&self) -> Promise {
+    pub fn guarantee(&self) -> Guarantee {
         match self.reduction {
-            Reduction::Optimal | Reduction::Udpor => Promise::Once,
-            Reduction::Stateful => Promise::Ends,
-            Reduction::Transdpor if self.rule == Rule::Figure2 && !self.sleep => Promise::All,
-            Reduction::Transdpor if self.rule != Rule::Sound => Promise::Some,
-            Reduction::Dcute if self.order == Order::SgrPublished => Promise::Some,
-            _ => Promise::All,
+            Reduction::Optimal | Reduction::Udpor => Guarantee::Once,
+            Reduction::Stateful => Guarantee::Ends,
+            Reduction::Transdpor if self.rule == Rule::Figure2 && !self.sleep => Guarantee::All,
+            Reduction::Transdpor if self.rule != Rule::Sound => Guarantee::Some,
+            Reduction::Dcute if self.order == Order::SgrPublished => Guarantee::Some,
+            _ => Guarantee::All,
         }
     }
 
@@ -109,7 +109,7 @@ impl Setting {
     #[must_use]
     pub fn options(&self) -> Options {
         let Setting { reduction, order, sleep, rule, jobs } = *self;
-        Options { reduction, order, sleep, rule, jobs, ..Options::default() }
+        Options::new(reduction).with_order(order).with_sleep(sleep).with_rule(rule).with_jobs(jobs)
     }
 }
 

@@ -3,8 +3,8 @@
 
 use crate::{Size, Trace};
 use whippet_model::{
-    Branch, Choice, Clocks, Comparison, Executed, Machine, MachineError, Name, Pending, Program, Step, StepDescription,
-    Touch,
+    Branch, Choice, Clocks, Executed, Machine, MachineError, Name, Pending, Program, StateComparison, Step,
+    StepDescription, Touch,
 };
 
 /// The amount of checking done.
@@ -52,7 +52,7 @@ fn view<M: Machine>(machine: &mut M) -> View {
     let error = machine.enabled(&mut enabled).err();
     machine.pending(&mut pending);
     let pending = pending.into_iter().map(|p| (p, machine.thread(p))).collect();
-    let states = [Comparison::Canonical, Comparison::Ordered]
+    let states = [StateComparison::Canonical, StateComparison::Ordered]
         .map(|comparison| machine.fingerprint().map(|it| it.of_configuration(comparison)));
     View { enabled, error, pending, actors: machine.actors(), problems: machine.problems(), states }
 }

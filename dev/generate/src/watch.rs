@@ -6,7 +6,7 @@ use crate::Trace;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use whippet_model::{Clocks, Comparison, FindingKind, Machine, Name, Observed, Program};
+use whippet_model::{Clocks, FindingKind, Machine, Name, Observed, Program, StateComparison};
 
 /// The occurrences of one trace.
 ///
@@ -104,7 +104,7 @@ pub fn watch<P: Program>(program: P) -> (Observed<P>, SharedLog) {
 fn completed<M: Machine>(machine: &mut M, log: &SharedLog) {
     let mut clocks = Clocks::new();
     clocks.follow(machine);
-    let state = machine.fingerprint().and_then(|it| it.of_configuration(Comparison::Canonical).ok());
+    let state = machine.fingerprint().and_then(|it| it.of_configuration(StateComparison::Canonical).ok());
     let (mut races, mut problems) = (Vec::new(), Vec::new());
     machine.data_races(&mut races);
     let mut contradiction = None;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use whippet_generate::{
-    Failure, Judged, Mixed, Promise, Results, Sample, Setting, Size, judge_mixed, mixed_settings, steady,
+    Failure, Guarantee, Judged, Mixed, Results, Sample, Setting, Size, judge_mixed, mixed_settings, steady,
 };
 use whippet_model::FindingKind;
 use whippet_search::Reduction;
@@ -70,7 +70,8 @@ fn guards_let_go_once() {
 /// A test of the comparison itself: it detects searches that miss traces if messages can be refused.
 #[test]
 fn the_published_rules_lose_traces_of_programs_with_locks() {
-    let published = |setting: &Setting| setting.reduction == Reduction::Transdpor && setting.promise() == Promise::Some;
+    let published =
+        |setting: &Setting| setting.reduction == Reduction::Transdpor && setting.guarantee() == Guarantee::Some;
     let settings: Vec<Setting> = Setting::all().into_iter().filter(published).collect();
     let loses = |seed| judge_mixed(&Mixed::draw(seed), &settings, SIZE).is_err();
     assert!((1..200).any(loses));

@@ -6,7 +6,7 @@
 
 use libraries::ping_pong;
 use std::future::Future;
-use whippet_runtime::{Settings, Tasks};
+use whippet_runtime::{Settings, TaskProgram};
 use whippet_search::Options;
 
 fn measure<F: Future<Output = String> + 'static>(
@@ -20,7 +20,7 @@ fn measure<F: Future<Output = String> + 'static>(
     let (mut executions, mut transitions, mut runs) = (0, 0, 0);
     let meter = whippet_report::Meter::start();
     for _ in 0..rounds {
-        let program = Tasks::new(name, Settings::default(), move || async move { drop(body().await) });
+        let program = TaskProgram::new(name, Settings::default(), move || async move { drop(body().await) });
         let verdict = program.explore(&Options::default(), &()).expect("the program is fine");
         assert!(verdict.complete && verdict.findings.is_empty(), "{verdict:?}");
         executions += verdict.counters.executions;

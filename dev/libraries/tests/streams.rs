@@ -147,7 +147,7 @@ fn tasks_that_are_tracked() {
 #[test]
 fn memory_that_is_not_seen_is_an_error_where_it_shows() {
     use std::sync::atomic::{AtomicBool, Ordering};
-    let program = whippet_runtime::Tasks::new("hidden", whippet_runtime::Settings::default(), || async {
+    let program = whippet_runtime::TaskProgram::new("hidden", whippet_runtime::Settings::default(), || async {
         let hidden = std::sync::Arc::new(AtomicBool::new(false));
         let (tx, mut rx) = mpsc::unbounded_channel();
         let other = (hidden.clone(), tx.clone());

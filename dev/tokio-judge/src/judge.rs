@@ -1,12 +1,13 @@
 //! Compares the outcomes of the three interpreters, and makes programs on which they differ smaller.
 
+use crate::logs::Partial;
 use crate::{real, shim};
 use ::real::runtime::Runtime;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use tokio_reference::{Granularity, Outcome, Program, outcomes, rust_test, smaller};
+use tokio_reference::{End, Granularity, Outcome, Program, TaskOutcome, outcomes_within, rust_test, smaller};
 use whippet_search::Reduction;
 
 /// A way to explore a program on the shim.
@@ -17,23 +18,40 @@ pub struct Search {
     pub merged: bool,
     /// Is `true` if there is a point before every operation.
     pub deep: bool,
+    /// Is `true` if only executions that one thread can show count.
+    pub one_thread: bool,
 }
 
 impl fmt::Display for Search {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let merged = if self.merged { "merged" } else { "unmerged" };
-        write!(f, "{}, {}{merged}", self.reduction, if self.deep { "deep, " } else { "" })
+        let threads = if self.one_thread { ", one thread" } else { "" };
+        write!(f, "{}, {}{merged}{threads}", self.reduction, if self.deep { "deep, " } else { "" })
     }
 }
 
 impl Search {
+    /// Returns `true` if this search has at least as many executions as `other`, on every program.
+    #[must_use]
+    pub fn is_at_least(self, other: Search) -> bool {
+        let rank = |reduction| match reduction {
+            Reduction::Optimal => Some(0),
+            Reduction::Source => Some(1),
+            Reduction::Exhaustive => Some(2),
+            _ => None,
+        };
+        let is_weaker = rank(self.reduction).is_some_and(|one| rank(other.reduction).is_some_and(|two| one >= two));
+        is_weaker && (other.merged || !self.merged) && (self.deep || !other.deep)
+    }
+
     /// Explores a program in this way.
     ///
     /// # Errors
     /// See [`shim::outcomes`].
     pub fn run(self, program: &Arc<Program>, limits: &Limits) -> Result<shim::Explored, String> {
-        let settings = whippet_runtime::Settings { deep: self.deep, ..shim::settings(self.merged) };
-        shim::outcomes(program, self.reduction, settings, limits.executions)
+        let stall = limits.stall.saturating_mul(shim::TICK);
+        let settings = whippet_runtime::Settings { deep: self.deep, stall, ..shim::settings(self.merged) };
+        shim::outcomes(program, self.reduction, settings, limits.executions, self.one_thread)
     }
 }
 
@@ -44,11 +62,13 @@ pub struct Limits {
     pub states: usize,
     /// Executions of a search.
     pub executions: u64,
+    /// The ticks for which the runtime may stall in an execution. Outcomes that need more are not compared.
+    pub stall: u64,
 }
 
 impl Default for Limits {
     fn default() -> Limits {
-        Limits { states: 300_000, executions: 20_000 }
+        Limits { states: 300_000, executions: 20_000, stall: u64::MAX }
     }
 }
 
@@ -59,6 +79,9 @@ pub enum Kind {
     Missed,
     /// The shim has outcomes that the fine reference does not have.
     Invented,
+    /// The shim ran user code in a way that no outcome of the fine reference continues, possibly in a run that does not
+    /// count.
+    Impossible,
     /// The search on the shim ended with an error.
     Error,
     /// The real tokio has outcomes that the fine reference does not have: the reference is wrong.
@@ -74,6 +97,9 @@ impl fmt::Display for Kind {
         f.write_str(match self {
             Kind::Missed => "missed by the shim (reference, coarse)",
             Kind::Invented => "invented by the shim (not in the reference, fine)",
+            Kind::Impossible => {
+                "impossible logs in a run on the shim (no outcome of the reference, fine, continues them)"
+            }
             Kind::Error => "error of the search",
             Kind::Unforeseen => "seen on the real tokio, not in the reference (fine)",
             Kind::Unexplored => "seen on the real tokio, not explored by the shim",
@@ -132,8 +158,22 @@ impl<'a> Reference<'a> {
     /// Computes the coarse outcomes; `None` if there are too many states.
     #[must_use]
     pub fn new(program: &'a Program, limits: &Limits) -> Option<Reference<'a>> {
-        let coarse = outcomes(program, Granularity::Coarse, limits.states)?;
+        let coarse = outcomes_within(program, Granularity::Coarse, limits.states, limits.stall)?;
         Some(Reference { program, limits: *limits, coarse, fine: None })
+    }
+
+    /// Computes the outcomes on one thread, which are both the coarse and the fine ones; `None` if there are too many
+    /// states.
+    #[must_use]
+    pub fn one_thread(program: &'a Program, limits: &Limits) -> Option<Reference<'a>> {
+        let coarse = outcomes_within(program, Granularity::Poll, limits.states, limits.stall)?;
+        let fine = Some(Some(coarse.clone()));
+        Some(Reference { program, limits: *limits, coarse, fine })
+    }
+
+    /// Computes the outcomes that a search is compared with.
+    fn of(program: &'a Program, limits: &Limits, search: Search) -> Option<Reference<'a>> {
+        if search.one_thread { Reference::one_thread(program, limits) } else { Reference::new(program, limits) }
     }
 
     #[must_use]
@@ -147,10 +187,34 @@ impl<'a> Reference<'a> {
         if beyond.is_empty() {
             return Some(Vec::new());
         }
-        let compute = || outcomes(self.program, Granularity::Fine, self.limits.states);
+        let compute = || outcomes_within(self.program, Granularity::Fine, self.limits.states, self.limits.stall);
         let fine = self.fine.get_or_insert_with(compute).as_ref()?;
         Some(beyond.into_iter().filter(|outcome| !fine.contains(outcome)).cloned().collect())
     }
+
+    /// Returns those of some runs that no fine outcome continues; `None` if the model is too large to know.
+    fn impossible<'r>(&mut self, runs: impl Iterator<Item = &'r Partial>) -> Option<Vec<Outcome>> {
+        if self.limits.stall < u64::MAX {
+            // Runs over the budget are possible, and do not count.
+            return Some(Vec::new());
+        }
+        let beyond = without_end(runs, &self.coarse);
+        if beyond.is_empty() {
+            return Some(Vec::new());
+        }
+        let compute = || outcomes_within(self.program, Granularity::Fine, self.limits.states, self.limits.stall);
+        let fine = self.fine.get_or_insert_with(compute).as_ref()?;
+        let impossible = without_end(beyond.into_iter(), fine);
+        let blocked = |log: &Vec<String>| TaskOutcome { end: End::Blocked, log: log.clone() };
+        Some(impossible.into_iter().map(|run| Outcome { tasks: run.iter().map(blocked).collect() }).collect())
+    }
+}
+
+/// Returns the runs that no outcome continues.
+fn without_end<'r>(runs: impl Iterator<Item = &'r Partial>, outcomes: &BTreeSet<Outcome>) -> Vec<&'r Partial> {
+    let continues =
+        |run: &Partial, outcome: &Outcome| run.iter().zip(&outcome.tasks).all(|(log, task)| task.log.starts_with(log));
+    runs.filter(|run| !outcomes.iter().any(|outcome| continues(run, outcome))).collect()
 }
 
 /// The result of one search on the shim, compared with the reference.
@@ -161,6 +225,14 @@ pub struct Compared {
     /// Is `true` if the fine reference was needed and too large.
     pub undecided: bool,
     pub differences: Vec<Difference>,
+}
+
+impl Compared {
+    /// Returns `true` if the limit on executions ended the search.
+    #[must_use]
+    pub fn is_too_large(&self) -> bool {
+        self.explored.as_ref().is_some_and(|explored| !explored.complete)
+    }
 }
 
 /// Compares the reference and one search.
@@ -181,6 +253,12 @@ pub fn compare(reference: &mut Reference<'_>, program: &Arc<Program>, search: Se
         Some(strange) => compared.differences.extend(Difference::new(Kind::Invented, Some(search), strange)),
         None => compared.undecided = true,
     }
+    // The search itself assumes any number of threads.
+    let runs = if search.one_thread { Some(Vec::new()) } else { reference.impossible(explored.runs.iter()) };
+    match runs {
+        Some(runs) => compared.differences.extend(Difference::new(Kind::Impossible, Some(search), runs)),
+        None => compared.undecided = true,
+    }
     compared.differences.iter_mut().for_each(|difference| difference.executions = explored.executions);
     compared.explored = Some(explored);
     compared
@@ -190,7 +268,7 @@ pub fn compare(reference: &mut Reference<'_>, program: &Arc<Program>, search: Se
 #[must_use]
 pub fn look(program: &Program, search: Search, kind: Kind, limits: &Limits) -> Option<Difference> {
     let shared = Arc::new(program.clone());
-    let mut reference = Reference::new(program, limits)?;
+    let mut reference = Reference::of(program, limits, search)?;
     compare(&mut reference, &shared, search).differences.into_iter().find(|difference| difference.kind == kind)
 }
 
@@ -198,7 +276,7 @@ pub fn look(program: &Program, search: Search, kind: Kind, limits: &Limits) -> O
 #[must_use]
 pub fn compare_real(program: &Arc<Program>, seen: &real::Observed, search: Search, limits: &Limits) -> Vec<Difference> {
     let mut differences = Vec::new();
-    let reference = Reference::new(program, limits);
+    let reference = Reference::of(program, limits, search);
     let coarse = reference.as_ref().map(|reference| reference.coarse().clone());
     if let Some(strange) = reference.and_then(|mut reference| reference.strange(seen.outcomes.keys())) {
         differences.extend(Difference::new(Kind::Unforeseen, None, strange));
@@ -220,7 +298,7 @@ pub fn compare_real(program: &Arc<Program>, seen: &real::Observed, search: Searc
     differences
 }
 
-/// How the real tokio is run where a difference is made smaller: more often, as not every run shows it.
+/// The settings for runs of the real tokio while a difference is made smaller: more runs, as not every run shows it.
 #[must_use]
 pub fn look_real(
     runtime: &Runtime,
@@ -264,7 +342,7 @@ pub fn who(program: &Program, kind: Kind, limits: &Limits) -> String {
     let (mut with, mut without) = (Vec::new(), Vec::new());
     for reduction in [Reduction::Optimal, Reduction::Source, Reduction::Exhaustive] {
         for (merged, deep) in [(true, false), (false, false), (false, true)] {
-            let search = Search { reduction, merged, deep };
+            let search = Search { reduction, merged, deep, one_thread: false };
             let compared = compare(&mut reference, &shared, search);
             let is_known = compared.explored.as_ref().is_none_or(|explored| explored.complete);
             let differs = compared.differences.iter().any(|difference| difference.kind == kind);

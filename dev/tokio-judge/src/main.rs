@@ -23,7 +23,7 @@ enum Command {
     Model {
         #[command(flatten)]
         many: Many,
-        /// How the shim is explored.
+        /// The way in which the shim is explored.
         #[arg(long, value_delimiter = ',', default_value = "optimal,source,exhaustive")]
         searches: Vec<String>,
         /// Merged events, or every event a step of its own.
@@ -32,6 +32,9 @@ enum Command {
         /// Adds a point before every operation.
         #[arg(long)]
         deep: bool,
+        /// Compares what one thread can show.
+        #[arg(long)]
+        one_thread: bool,
         /// Runs each program that is told on the real tokio too, so often, and tells how often the outcomes were seen.
         #[arg(long, default_value_t = 0)]
         evidence: u64,
@@ -40,9 +43,12 @@ enum Command {
     Real {
         #[command(flatten)]
         many: Many,
-        /// How often each program runs.
+        /// The number of runs of each program.
         #[arg(long, default_value_t = 200)]
         runs: u64,
+        /// Runs on a runtime with one thread, and compares with what one thread can show.
+        #[arg(long)]
+        one_thread: bool,
     },
     /// Shows one program, with its outcomes and executions for each judge.
     Show {
@@ -82,11 +88,14 @@ struct Sizes {
     /// Searches with more executions are not judged.
     #[arg(long, default_value_t = 20_000)]
     max_executions: u64,
+    /// The ticks for which the runtime may stall in an execution [default: any number].
+    #[arg(long, default_value_t = u64::MAX, hide_default_value = true)]
+    stall: u64,
 }
 
 impl Sizes {
     fn limits(&self) -> Limits {
-        Limits { states: self.max_states, executions: self.max_executions }
+        Limits { states: self.max_states, executions: self.max_executions, stall: self.stall }
     }
 }
 
@@ -98,7 +107,7 @@ enum Merge {
 }
 
 /// Gives the searches that the arguments ask for.
-fn searches(names: &[String], merge: Merge, deep: bool) -> Result<Vec<Search>, String> {
+fn searches(names: &[String], merge: Merge, deep: bool, one_thread: bool) -> Result<Vec<Search>, String> {
     let merged: &[bool] = match merge {
         Merge::Both => &[true, false],
         Merge::On => &[true],
@@ -107,17 +116,17 @@ fn searches(names: &[String], merge: Merge, deep: bool) -> Result<Vec<Search>, S
     let mut searches = Vec::new();
     for name in names {
         let reduction: Reduction = name.parse().map_err(|error| format!("{name}: {error}"))?;
-        searches.extend(merged.iter().map(|&merged| Search { reduction, merged, deep }));
+        searches.extend(merged.iter().map(|&merged| Search { reduction, merged, deep, one_thread }));
     }
     Ok(searches)
 }
 
 fn main() -> ExitCode {
     let result = match Arguments::parse().command {
-        Command::Model { many, searches: names, merge, deep, evidence } => {
-            searches(&names, merge, deep).map(|searches| many::model(&many, &searches, evidence))
+        Command::Model { many, searches: names, merge, deep, one_thread, evidence } => {
+            searches(&names, merge, deep, one_thread).map(|searches| many::model(&many, &searches, evidence))
         }
-        Command::Real { many, runs } => Ok(many::real(&many, runs)),
+        Command::Real { many, runs, one_thread } => Ok(many::real(&many, runs, one_thread)),
         Command::Show { seed, sizes, runs } => {
             show::show(seed, &sizes.limits(), runs);
             Ok(true)

@@ -14,10 +14,10 @@ use tokio_judge::real;
 use tokio_reference::{Program, generate, is_real_time_safe};
 use whippet_search::Reduction;
 
-/// How long one difference may be made smaller.
+/// The time limit for making one difference smaller.
 const SHRINKING: Duration = Duration::from_secs(60);
 
-/// How often the progress is told.
+/// The time between two reports of the progress.
 const PROGRESS: Duration = Duration::from_secs(5);
 
 /// The state that all threads share.
@@ -103,7 +103,8 @@ pub fn model(many: &Many, searches: &[Search], runs: u64) -> bool {
             let (smaller, difference) =
                 shrink(&program, difference, SHRINKING, |program| look(program, search, kind, &limits));
             board.tell(seed, &smaller, &difference, || {
-                who(&smaller, kind, &limits) + &evidence(&runtime, &smaller, &difference, runs)
+                let who = if search.one_thread { String::new() } else { who(&smaller, kind, &limits) };
+                who + &evidence(&runtime, &smaller, &difference, runs)
             });
         }
     })
@@ -120,16 +121,25 @@ fn evidence(runtime: &::real::runtime::Runtime, program: &Program, difference: &
     format!("real tokio: seen {} times in {} runs\n", counts.join(", "), seen.runs)
 }
 
-/// Judges one program with all searches.
+/// Judges one program with all searches, except those that are at least as large as one that was too large.
 fn judge_one(program: &Arc<Program>, searches: &[Search], limits: &Limits, board: &Board) -> Vec<Compared> {
-    let Some(mut reference) = Reference::new(program, limits) else {
+    let one_thread = searches.iter().all(|search| search.one_thread);
+    let reference = if one_thread { Reference::one_thread } else { Reference::new };
+    let Some(mut reference) = reference(program, limits) else {
         let mut summary = lock(&board.summary);
         summary.programs += 1;
         summary.too_large += 1;
         return Vec::new();
     };
-    let results: Vec<Compared> = searches.iter().map(|&search| compare(&mut reference, program, search)).collect();
+    let (mut results, mut left_out) = (Vec::<Compared>::new(), Vec::new());
+    for &search in searches {
+        match results.iter().any(|done| done.is_too_large() && search.is_at_least(done.search)) {
+            true => left_out.push(search),
+            false => results.push(compare(&mut reference, program, search)),
+        }
+    }
     let mut summary = lock(&board.summary);
+    left_out.into_iter().for_each(|search| summary.leave_out(search));
     summary.programs += 1;
     summary.judged += 1;
     summary.outcomes += reference.coarse().len() as u64;
@@ -149,11 +159,11 @@ fn first_of_each_kind(results: Vec<Compared>) -> Vec<Difference> {
 }
 
 /// Compares the real tokio with the reference model and the shim; the answer is `true` if there is no difference.
-pub fn real(many: &Many, runs: u64) -> bool {
+pub fn real(many: &Many, runs: u64, one_thread: bool) -> bool {
     let limits = many.sizes.limits();
-    let runtime = real::runtime();
+    let runtime = if one_thread { real::one_thread() } else { real::runtime() };
     std::panic::set_hook(Box::new(|_| {}));
-    let search = Search { reduction: Reduction::Optimal, merged: true, deep: false };
+    let search = Search { reduction: Reduction::Optimal, merged: true, deep: false, one_thread };
     on_threads(many, |seed, board| {
         let program = Arc::new(generate(seed));
         if !is_real_time_safe(&program) {

@@ -3,7 +3,7 @@
 use crate::hooks::Hooks;
 use crate::logs::Logs;
 use crate::on_real::begin;
-use real::runtime::{Builder, Runtime};
+use real::runtime::{Builder, Runtime, RuntimeFlavor};
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -34,6 +34,15 @@ pub fn runtime() -> Runtime {
     Builder::new_multi_thread().worker_threads(4).enable_time().build().expect("a runtime can be built")
 }
 
+/// Makes a runtime with one thread, which runs its tasks while a program is run.
+///
+/// # Panics
+/// If it cannot be built.
+#[must_use]
+pub fn one_thread() -> Runtime {
+    Builder::new_current_thread().enable_time().build().expect("a runtime can be built")
+}
+
 /// Runs a program as often as asked for.
 #[must_use]
 pub fn outcomes(runtime: &Runtime, program: &Arc<Program>, runs: u64, seed: u64) -> Observed {
@@ -53,6 +62,9 @@ pub fn outcomes(runtime: &Runtime, program: &Arc<Program>, runs: u64, seed: u64)
 /// Runs a program once; the answer says also if it came to its end.
 fn once(runtime: &Runtime, program: &Arc<Program>, seed: u64) -> (Outcome, bool) {
     let (logs, stress) = (Logs::default(), Arc::new(Stress::new(seed)));
+    if runtime.handle().runtime_flavor() == RuntimeFlavor::CurrentThread {
+        return once_on_one_thread(runtime, program, &logs, stress);
+    }
     let shared = {
         let _entered = runtime.enter();
         begin(program, &logs, stress.clone())
@@ -61,6 +73,19 @@ fn once(runtime: &Runtime, program: &Arc<Program>, seed: u64) -> (Outcome, bool)
     let outcome = logs.outcome();
     drop(shared);
     (outcome, ended)
+}
+
+fn once_on_one_thread(runtime: &Runtime, program: &Arc<Program>, logs: &Logs, stress: Arc<Stress>) -> (Outcome, bool) {
+    let ended = runtime.block_on(async {
+        let shared = begin(program, logs, stress.clone());
+        let began = Instant::now();
+        while stress.is_alive() && began.elapsed() < PATIENCE {
+            real::time::sleep(Duration::from_millis(1)).await;
+        }
+        drop(shared);
+        !stress.is_alive()
+    });
+    (logs.outcome(), ended)
 }
 
 /// The surroundings on the real tokio: pauses, and the number of tasks that are alive.
@@ -85,6 +110,10 @@ impl Stress {
         let alive = self.alive.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self.all_ended.wait_timeout_while(alive, PATIENCE, |alive| *alive > 0);
         !waited.unwrap_or_else(PoisonError::into_inner).1.timed_out()
+    }
+
+    fn is_alive(&self) -> bool {
+        *self.alive.lock().unwrap_or_else(PoisonError::into_inner) > 0
     }
 
     fn random(&self) -> u64 {

@@ -24,7 +24,7 @@ pub fn show(seed: u64, limits: &Limits, runs: u64) {
     }
     for reduction in [Reduction::Optimal, Reduction::Source, Reduction::Exhaustive] {
         for (merged, deep) in [(true, false), (false, false), (false, true)] {
-            let search = Search { reduction, merged, deep };
+            let search = Search { reduction, merged, deep, one_thread: false };
             show_search(&program, search, limits, coarse.as_ref());
         }
     }

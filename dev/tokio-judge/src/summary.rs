@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use tokio_judge::judge::{Compared, Kind};
+use tokio_judge::judge::{Compared, Kind, Search};
 
 /// The counts of one search.
 #[derive(Clone, Debug, Default)]
@@ -37,12 +37,7 @@ pub struct Summary {
 impl Summary {
     /// Counts the result of one search.
     pub fn add(&mut self, compared: &Compared) {
-        let name = compared.search.to_string();
-        let at = self.searches.iter().position(|(known, _)| *known == name).unwrap_or_else(|| {
-            self.searches.push((name, OfSearch::default()));
-            self.searches.len() - 1
-        });
-        let of = &mut self.searches[at].1;
+        let of = self.of(compared.search);
         match &compared.explored {
             Some(explored) => {
                 of.compared += u64::from(explored.complete);
@@ -59,6 +54,20 @@ impl Summary {
             *outcomes += difference.outcomes.len() as u64;
             *programs += 1;
         }
+    }
+
+    /// Counts a search that is too large for a program, and was not made.
+    pub fn leave_out(&mut self, search: Search) {
+        self.of(search).too_large += 1;
+    }
+
+    fn of(&mut self, search: Search) -> &mut OfSearch {
+        let name = search.to_string();
+        let at = self.searches.iter().position(|(known, _)| *known == name).unwrap_or_else(|| {
+            self.searches.push((name, OfSearch::default()));
+            self.searches.len() - 1
+        });
+        &mut self.searches[at].1
     }
 }
 

@@ -7,23 +7,25 @@ use tokio_reference::generate;
 use whippet_search::Reduction;
 
 /// Kept small, for the time that the test takes.
-const LIMITS: Limits = Limits { states: 60_000, executions: 3_000 };
+const LIMITS: Limits = Limits { states: 60_000, executions: 3_000, stall: u64::MAX };
 
-/// Compares some programs; the answer tells the first differences.
-fn differences(seeds: impl Iterator<Item = u64>) -> Vec<String> {
-    let searches = [true, false].map(|merged| Search { reduction: Reduction::Optimal, merged, deep: false });
+/// Compares some programs, and reports the first differences.
+fn differences(seeds: impl Iterator<Item = u64>, limits: &Limits) -> Vec<String> {
+    let searches =
+        [true, false].map(|merged| Search { reduction: Reduction::Optimal, merged, deep: false, one_thread: false });
     let mut told = Vec::new();
     for seed in seeds {
         let program = Arc::new(generate(seed));
-        let Some(mut reference) = Reference::new(&program, &LIMITS) else { continue };
+        let Some(mut reference) = Reference::new(&program, limits) else { continue };
         let compared = searches.map(|search| compare(&mut reference, &program, search));
-        for difference in compared.into_iter().flat_map(|compared| compared.differences).take(1) {
+        let found = compared.into_iter().flat_map(|compared| compared.differences);
+        for difference in found.take(1) {
             if told.len() == 3 {
                 return told;
             }
             let (search, kind) = (difference.search.expect("it is one of a search"), difference.kind);
             let (program, difference) =
-                shrink(&program, difference, Duration::from_secs(5), |program| look(program, search, kind, &LIMITS));
+                shrink(&program, difference, Duration::from_secs(5), |program| look(program, search, kind, limits));
             told.push(report(seed, &program, &difference));
         }
     }
@@ -32,7 +34,7 @@ fn differences(seeds: impl Iterator<Item = u64>) -> Vec<String> {
 
 #[test]
 fn a_fixed_sample_agrees() {
-    let told = differences(1..151);
+    let told = differences(1..151, &LIMITS);
     assert!(told.is_empty(), "{}", told.join("\n"));
 }
 
@@ -40,6 +42,14 @@ fn a_fixed_sample_agrees() {
 fn fresh_programs_agree() {
     let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("the clock is right").as_millis() as u64;
     println!("seeds {now} to {}", now + 49);
-    let told = differences(now..now + 50);
+    let told = differences(now..now + 50, &LIMITS);
     assert!(told.is_empty(), "seeds from {now}:\n{}", told.join("\n"));
+}
+
+#[test]
+fn outcomes_within_a_stall_agree() {
+    for stall in [0, 3] {
+        let told = differences(1..81, &Limits { stall, ..LIMITS });
+        assert!(told.is_empty(), "stalls of {stall} ticks:\n{}", told.join("\n"));
+    }
 }

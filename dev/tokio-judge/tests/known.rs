@@ -1,7 +1,7 @@
 //! Programs on which the shim was once wrong, with the outcomes that it missed or invented.
 
 use std::sync::Arc;
-use tokio_judge::judge::{Limits, Reference, Search};
+use tokio_judge::judge::{Kind, Limits, Reference, Search, look};
 use tokio_reference::{Leaf, Object, Op, Program};
 use whippet_search::Reduction;
 
@@ -259,6 +259,21 @@ fn joins() -> Vec<Known> {
     ]
 }
 
+fn selects() -> Vec<Known> {
+    let any = |branches| Op::Select { biased: false, branches };
+    let then_lock = Leaf::Then(Box::new(Op::Broadcast(1)), Box::new(Leaf::Lock(0)));
+    vec![missed(
+        "a thread that is asleep may have another branch",
+        vec![Object::Mutex, Object::Broadcast { capacity: 1 }],
+        vec![
+            vec![any(vec![Leaf::Lock(0), then_lock, Leaf::Lock(0)]), Op::Await(Leaf::Lock(0))],
+            vec![Op::DropReceiver(1), Op::TryLock(0)],
+            vec![any(vec![Leaf::Heard(1), Leaf::Heard(1), Leaf::Heard(1)])],
+        ],
+        "0[2:102+6] blocked  1[102]  2[0:4]",
+    )]
+}
+
 /// Compares the shim and the reference with what is known of a program.
 fn complaint(known: Known) -> Option<String> {
     let Known { name, objects, tasks, outcome, is_possible } = known;
@@ -268,7 +283,7 @@ fn complaint(known: Known) -> Option<String> {
     if is_in(reference.coarse().iter().map(ToString::to_string).collect()) != is_possible {
         return Some(format!("{name}: the reference is wrong about {outcome}"));
     }
-    let search = Search { reduction: Reduction::Optimal, merged: true, deep: false };
+    let search = Search { reduction: Reduction::Optimal, merged: true, deep: false, one_thread: false };
     let explored = match search.run(&program, &limits) {
         Ok(explored) => explored,
         Err(error) => return Some(format!("{name}: {error}")),
@@ -279,7 +294,30 @@ fn complaint(known: Known) -> Option<String> {
 
 #[test]
 fn known_faults_stay_away() {
-    let all = [semaphores(), notifies(), channels(), timers(), joins()].into_iter().flatten();
+    let all = [semaphores(), notifies(), channels(), timers(), joins(), selects()].into_iter().flatten();
     let complaints: Vec<String> = all.filter_map(complaint).collect();
     assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+/// Programs whose code once logged something impossible, in executions that do not count.
+#[test]
+fn executions_that_do_not_count_show_nothing_impossible() {
+    let leaves = vec![Leaf::BarrierWait(0), Leaf::BarrierWait(0)];
+    let left_in_a_poll = Program {
+        objects: vec![Object::Barrier { size: 2 }, Object::Oneshot],
+        tasks: vec![vec![biased(leaves), Op::Await(Leaf::Answer(1))], vec![Op::Reply(1)]],
+    };
+    let aborted = |first: Op| Program {
+        objects: vec![Object::Broadcast { capacity: 1 }],
+        tasks: vec![vec![Op::Spawn(1), Op::Abort(1), Op::Await(Leaf::Join(1))], vec![first, Op::Await(Leaf::Heard(0))]],
+    };
+    for program in [left_in_a_poll, aborted(Op::TryHear(0)), aborted(Op::Await(Leaf::Heard(0)))] {
+        for reduction in [Reduction::Optimal, Reduction::Source, Reduction::Exhaustive] {
+            for merged in [true, false] {
+                let search = Search { reduction, merged, deep: false, one_thread: false };
+                let found = look(&program, search, Kind::Impossible, &Limits::default());
+                assert!(found.is_none(), "{}", found.expect("it was found"));
+            }
+        }
+    }
 }

@@ -13,7 +13,7 @@ pub mod shrink;
 pub mod source;
 
 pub use generate::{generate, is_real_time_safe};
-pub use model::{Granularity, outcomes};
+pub use model::{Granularity, outcomes, outcomes_within};
 pub use outcome::{End, Outcome, TaskOutcome};
 pub use program::{Leaf, Object, ObjectId, Op, Program, TaskId, Value};
 pub use shrink::smaller;

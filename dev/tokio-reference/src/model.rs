@@ -16,6 +16,9 @@
 //! The clock moves in a step of its own, at any moment at which a task awaits a timer that it has polled, and none of
 //! these timers is due already: to the earliest deadline.
 //!
+//! If a task can take a step at that moment, the runtime stalls for the time that passes. With a budget
+//! ([`outcomes_within`]), the clock moves only as long as the stalls of the execution stay within it.
+//!
 //! # Granularity
 //!
 //! See [`Granularity`]. Everything else is atomic.
@@ -44,17 +47,21 @@ use state::{State, Status};
 use std::collections::BTreeSet;
 use step::{Pause, Step};
 
-/// How finely other tasks may interleave with one poll of a task.
+/// The granularity at which other tasks may interleave with one poll of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Granularity {
     /// A leaf that is polled and stays pending without an effect that others could notice is glued to what follows in
     /// the same poll, so a biased `select!` never takes a later branch while an earlier one is ready. A permit to send
-    /// and the message are one step, as is every operation.
+    /// and the message are one step, as is every operation. The clock does not move because of a timer that its task
+    /// no longer awaits: after a `select!` has completed, and while a task is dropped.
     Coarse,
     /// Others may come in between any two polls of leaves, between the creation of futures and their first poll,
     /// between a permit to send and the message, and between the parts of a drop: what a runtime with several threads
     /// can really do.
     Fine,
+    /// Others come in between two polls only, and `yield_now` lets every task that can go on do so first: what a runtime
+    /// with one thread can do, whatever its queue. The clock moves between polls.
+    Poll,
 }
 
 /// Computes the outcomes of a program, or `None` if it has more than `max_states` states.
@@ -62,8 +69,27 @@ pub fn outcomes(program: &Program, granularity: Granularity, max_states: usize) 
     explore(program, granularity, max_states).map(|(outcomes, _)| outcomes)
 }
 
+/// Computes the outcomes of the executions in which the runtime stalls for at most `stall` ticks in total.
+pub fn outcomes_within(
+    program: &Program,
+    granularity: Granularity,
+    max_states: usize,
+    stall: u64,
+) -> Option<BTreeSet<Outcome>> {
+    explore_within(program, granularity, max_states, stall).map(|(outcomes, _)| outcomes)
+}
+
 /// Computes the outcomes of a program, with the number of its states.
 pub fn explore(program: &Program, granularity: Granularity, max_states: usize) -> Option<(BTreeSet<Outcome>, usize)> {
+    explore_within(program, granularity, max_states, u64::MAX)
+}
+
+fn explore_within(
+    program: &Program,
+    granularity: Granularity,
+    max_states: usize,
+    stall: u64,
+) -> Option<(BTreeSet<Outcome>, usize)> {
     let context = Context::new(program, granularity);
     let mut found = BTreeSet::new();
     let mut seen: FxHashSet<u128> = FxHashSet::default();
@@ -81,7 +107,8 @@ pub fn explore(program: &Program, granularity: Granularity, max_states: usize) -
                 step(&context, &state, task, &mut successors);
             }
         }
-        successors.extend(time::advanced(&state));
+        let can_stall = !successors.is_empty();
+        successors.extend(time::advanced(granularity, &state, can_stall, stall));
         if successors.is_empty() {
             found.insert(outcome(&context, &state));
         }
@@ -107,8 +134,16 @@ fn step(context: &Context<'_>, state: &State, task: TaskId, successors: &mut Vec
                     paused |= pauses(context, pause);
                 }
             }
-            // Once others may come in, only steps that do not concern them are taken.
-            if has_ended(&state, task) || (paused && !run::is_private_next(context, &state, task)) {
+            let stops = if context.granularity == Granularity::Poll {
+                state.tasks[task].status == Status::Idle
+            } else {
+                // Once others may come in, only steps that do not concern them are taken.
+                paused && !run::is_private_next(context, &state, task)
+            };
+            if has_ended(&state, task) || stops {
+                if context.granularity == Granularity::Poll {
+                    run::end_poll(context, &mut state, task);
+                }
                 successors.push(state);
                 break;
             }

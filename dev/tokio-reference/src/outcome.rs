@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-/// How a task ended.
+/// The end of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum End {
     /// No operation spawned it.

@@ -132,7 +132,7 @@ pub enum Leaf {
     Changed(ObjectId),
     /// `notify.notified()`, created when the leaf is; logs `notified`.
     Notified(ObjectId),
-    /// Awaits the `Notified` of this object that the task armed earlier; logs `notified`, or `-` if there is none.
+    /// Awaits the `Notified` of this object that the task armed earlier; logs `notified`, or `-` without one.
     Armed(ObjectId),
     /// `semaphore.acquire_many(n)`; the permits are kept as a guard. Logs `acquired` or `closed`.
     Acquire(ObjectId, u32),

@@ -1,10 +1,11 @@
 //! Waiting for slots in a bounded channel, in the order of the requests.
 
 use super::Queue;
+use crate::drive::wait_here;
 use crate::events::{enables, event, has_asked, is_over, read, this_step, write};
 use crate::object::{Action, Part, Place};
-use crate::task::wait_here;
-use crate::waiting::{Leaf, On, Source};
+use crate::points::Point;
+use crate::waiting::{Readiness, WaitTarget, Waiter};
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
@@ -17,7 +18,7 @@ pub struct Asking<T> {
     value: Option<T>,
     reserve: bool,
     id: Option<u64>,
-    leaf: Leaf,
+    waiter: Waiter,
 }
 
 /// The result of the wait: the slots are granted, or the value is returned.
@@ -29,14 +30,14 @@ impl<T> Asking<T> {
     /// Creates a wait for `count` slots that has not requested them yet.
     pub fn new(queue: &Arc<Queue<T>>, value: Option<T>, count: usize, place: Place) -> Asking<T> {
         let reserve = value.is_none();
-        Asking { queue: queue.clone(), place, count, value, reserve, id: None, leaf: Leaf::new() }
+        Asking { queue: queue.clone(), place, count, value, reserve, id: None, waiter: Waiter::new() }
     }
 
     fn action(&self) -> Action {
         if self.reserve {
-            Action::new("reserves a place in", self.queue.object, self.place)
+            Action::new(Point::ReservesPlace, self.queue.object, self.place)
         } else {
-            self.queue.action("sends", "to", self.place)
+            self.queue.action(Point::Sends, self.place)
         }
     }
 
@@ -97,8 +98,8 @@ impl<T> Asking<T> {
         }
         let Some(id) = self.id else { return Poll::Pending };
         let mut action = self.action();
-        action.verb = if self.reserve { "gets a place in" } else { "gets room and sends" };
-        ready!(self.leaf.poll(cx, || (On::of(&self.queue, id), action)));
+        action.point = if self.reserve { Point::GetsPlace } else { Point::GetsRoomAndSends };
+        ready!(self.waiter.poll(cx, || (WaitTarget::of(&self.queue, id), action)));
         Poll::Ready(self.got())
     }
 
@@ -108,7 +109,7 @@ impl<T> Asking<T> {
             return answer;
         }
         let Some(id) = self.id else { return Err(self.value.take()) };
-        let on = On::of(&self.queue, id);
+        let on = WaitTarget::of(&self.queue, id);
         if wait_here(&on, self.action()) { self.got() } else { Err(self.value.take()) }
     }
 }
@@ -119,7 +120,7 @@ impl<T> Drop for Asking<T> {
         if is_over() || !self.queue.state.is_mine() {
             return;
         }
-        event(Action::new("stops waiting for room in", self.queue.object, self.place));
+        event(Action::new(Point::StopsWaitingForRoom, self.queue.object, self.place));
         let free = self.queue.object.part(Part::Free);
         write(self.queue.object.part(Part::Line));
         write(free);
@@ -127,5 +128,6 @@ impl<T> Drop for Asking<T> {
         self.queue.read_closed();
         let step = this_step();
         self.queue.state.with(|s| s.permits.as_mut().expect("it is bounded").give_up(id, step));
+        crate::wake_polled();
     }
 }

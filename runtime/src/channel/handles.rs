@@ -4,20 +4,21 @@
 //! and none waits for this together with other objects, a drop is merged. Operations that change only a count (a
 //! clone, a weak sender) are events only if some execution reads the counts.
 
-use crate::asides::newest;
 use crate::events::{
-    before_this, contributes, enables_aside, event, is_learnt, is_over, learn, read, recalls, stands_out, write,
+    before_this, contributes, enables_merged, event, is_learnt, is_over, learn, needs_own_event, read, recalls, write,
 };
 use crate::local::Local;
+use crate::merging::newest;
 use crate::object::{Action, Object, Part, Place};
+use crate::points::Point;
 use crate::waiting::Ready;
 use smallvec::SmallVec;
 use whippet_model::Name;
 
-/// The verbs and the touched parts for a kind of handle.
+/// The operations and the touched parts for a kind of handle.
 struct Kind {
-    drops: &'static str,
-    clones: &'static str,
+    drops: Point,
+    clones: Point,
     /// The part to which drops add.
     part: Part,
     /// The part that is read by waits for all handles to be gone.
@@ -25,9 +26,9 @@ struct Kind {
 }
 
 const SENDERS: Kind =
-    Kind { drops: "drops a sender of", clones: "clones a sender of", part: Part::Drops, watched: Part::Tail };
+    Kind { drops: Point::DropsSender, clones: Point::ClonesSender, part: Part::Drops, watched: Part::Tail };
 const RECEIVERS: Kind =
-    Kind { drops: "drops a receiver of", clones: "clones a receiver of", part: Part::Members, watched: Part::Members };
+    Kind { drops: Point::DropsReceiver, clones: Point::ClonesReceiver, part: Part::Members, watched: Part::Members };
 
 struct State {
     strong: usize,
@@ -82,13 +83,13 @@ impl Handles {
     }
 
     /// Changes a count. An event only if some execution reads the counts.
-    fn recount(&self, verb: &'static str, place: Place, change: impl FnOnce(&mut State)) {
+    fn recount(&self, point: Point, place: Place, change: impl FnOnce(&mut State)) {
         if !self.state.is_mine() {
             return;
         }
         let counted = self.counted();
         if is_learnt(counted) {
-            event(Action::new(verb, self.object, place));
+            event(Action::new(point, self.object, place));
             contributes(counted, counted);
         }
         self.state.with(change);
@@ -101,40 +102,41 @@ impl Handles {
 
     /// Adds a weak handle.
     pub fn clone_weak(&self, place: Place) {
-        self.recount("makes a weak sender of", place, |s| s.weak += 1);
+        self.recount(Point::MakesWeakSender, place, |s| s.weak += 1);
     }
 
     /// Removes a weak handle.
     pub fn drop_weak(&self, place: Place) {
-        self.recount("drops a weak sender of", place, |s| s.weak -= 1);
+        self.recount(Point::DropsWeakSender, place, |s| s.weak -= 1);
     }
 
-    /// Removes a handle. Scheduling point if it [needs its own event](stands_out).
+    /// Removes a handle. Scheduling point if it [needs its own event](needs_own_event).
     pub fn drop_one(&self, place: Place) {
         if is_over() || !self.state.is_mine() {
             return;
         }
         let watched = self.object.part(self.kind.watched);
-        // Case 2 of the lemma in `asides.rs`.
-        if stands_out(watched, &[self.part()]) {
+        // Case 2 of the lemma in `merging.rs`.
+        if needs_own_event(self.kind.drops, watched, &[self.part()]) {
             event(Action::new(self.kind.drops, self.object, place));
             if is_over() {
                 return;
             }
             contributes(watched, self.part());
         } else {
-            enables_aside(watched);
+            enables_merged(watched);
         }
         let before = before_this();
         self.state.with(|s| {
             s.strong -= 1;
             before.iter().for_each(|&cause| s.drops.push(cause));
         });
+        crate::wake_polled();
     }
 
     /// Upgrades a weak handle. Returns `false` if all strong ones are gone. Scheduling point.
     pub fn upgrade(&self, place: Place) -> bool {
-        event(Action::new("upgrades a weak sender of", self.object, place));
+        event(Action::new(Point::UpgradesWeakSender, self.object, place));
         write(self.part());
         self.state.with(|s| {
             let any = s.strong > 0;
@@ -145,7 +147,7 @@ impl Handles {
 
     fn look(&self, place: Place) {
         learn(self.counted());
-        event(Action::new("looks at", self.object, place));
+        event(Action::new(Point::LooksAtChannel, self.object, place));
         read(self.part());
         read(self.counted());
     }
@@ -164,12 +166,12 @@ impl Handles {
 
     /// Returns `true` if no handle is left. Scheduling point.
     pub fn are_gone(&self, place: Place) -> bool {
-        event(Action::new("looks at", self.object, place));
+        event(Action::new(Point::LooksAtChannel, self.object, place));
         read(self.part());
         self.left() == 0
     }
 
-    /// Implements [`crate::Source::ready`] for the wait for all handles to be gone.
+    /// Implements [`crate::Readiness::ready`] for the wait for all handles to be gone.
     pub fn gone(&self) -> Option<Ready> {
         self.state.with(|s| {
             let since = newest(&s.drops).unwrap_or(Ready::ALWAYS);
@@ -177,7 +179,7 @@ impl Handles {
         })
     }
 
-    /// Implements [`crate::Source::causes`] for the same wait.
+    /// Implements [`crate::Readiness::causes`] for the same wait.
     pub fn causes(&self, out: &mut Vec<u32>) {
         self.state.with(|s| out.extend_from_slice(&s.drops));
     }

@@ -4,17 +4,18 @@
 //! sender happens before the `None`. Bounded channels have permits, see [`Permits`].
 
 use super::Handles;
-use crate::asides::newest;
+use crate::drive::wait_here;
 use crate::events::{
-    self, appends, before_this, enables, event, is_every_event, is_learnt, is_over, is_taking, knows, learn, new_item,
-    quiet_event, read, this_step, write,
+    self, appends, before_this, enables, event, is_every_event, is_learnt, is_over, is_taking, knows, learn,
+    mergeable_event, new_item, read, this_step, write,
 };
-use crate::execution::Steps;
+use crate::execution::{NONE, Steps};
 use crate::local::Local;
+use crate::merging::newest;
 use crate::object::{Action, Object, Part, Place, is_foreign};
 use crate::permits::{Asked, Permits};
-use crate::task::wait_here;
-use crate::waiting::{On, Ready, Source, Unseen};
+use crate::points::Point;
+use crate::waiting::{Readiness, Ready, UnobservedWait, WaitTarget};
 use smallvec::SmallVec;
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -28,6 +29,8 @@ pub(super) struct State<T> {
     capacity: usize,
     /// The step that sent the item received last.
     taken: u32,
+    /// The task that received last, or [`NONE`]. Only reports use it.
+    receiver: u32,
     /// `true` if the receiver has seen that all senders are dropped.
     over: bool,
     /// The steps that happen before the close, if there was one.
@@ -75,6 +78,7 @@ impl<T> Queue<T> {
             permits: capacity.map(Permits::with),
             capacity: capacity.unwrap_or(usize::MAX),
             taken: Ready::ALWAYS,
+            receiver: NONE,
             over: false,
             closed: None,
         };
@@ -84,14 +88,14 @@ impl<T> Queue<T> {
 
     /// Returns the wait for an item, or for the end of all senders.
     #[must_use]
-    pub fn to_receive(self: &Arc<Self>) -> On {
-        On::of(self, RECEIVE)
+    pub fn to_receive(self: &Arc<Self>) -> WaitTarget {
+        WaitTarget::of(self, RECEIVE)
     }
 
     /// Returns the wait for the receiver to close or be dropped.
     #[must_use]
-    pub fn to_close(self: &Arc<Self>) -> On {
-        On::of(self, CLOSED)
+    pub fn to_close(self: &Arc<Self>) -> WaitTarget {
+        WaitTarget::of(self, CLOSED)
     }
 
     /// Returns `true` if the channel belongs to this thread: after an execution, another thread may drop it.
@@ -105,8 +109,8 @@ impl<T> Queue<T> {
     }
 
     /// Returns the description of an operation on a message of the channel.
-    pub fn action(&self, verb: &'static str, link: &'static str, place: Place) -> Action {
-        Action::of::<T>(verb, link, self.object, place)
+    pub fn action(&self, point: Point, place: Place) -> Action {
+        Action::of::<T>(point, self.object, place)
     }
 
     /// Returns `true` if the channel is closed for sends. The caller records the read.
@@ -123,6 +127,7 @@ impl<T> Queue<T> {
         events::sent(item, None);
         enables(tail, item);
         appends(tail);
+        crate::wake_polled();
     }
 
     /// Removes the first item in the running step. Returns `None` if the queue is empty.
@@ -134,6 +139,7 @@ impl<T> Queue<T> {
             return None;
         };
         events::taken(sent.item);
+        self.state.with(|s| s.receiver = events::running_task());
         // Sends to one queue are totally ordered.
         events::supersedes(self.state.with(|s| std::mem::replace(&mut s.taken, sent.step)), sent.step);
         if bounded {
@@ -146,7 +152,7 @@ impl<T> Queue<T> {
     pub fn take(&self, place: Place) -> Option<T> {
         let value = self.pop();
         if value.is_none() {
-            events::retell(Action::new("sees the end of", self.object, place));
+            events::retell(Action::new(Point::SeesEnd, self.object, place));
         }
         value
     }
@@ -162,6 +168,7 @@ impl<T> Queue<T> {
         }
         let step = this_step();
         self.state.with(|s| s.permits.as_mut().expect("it is bounded").release(count, step));
+        crate::wake_polled();
     }
 
     /// Closes the channel for sends. Scheduling point, the first time.
@@ -172,8 +179,8 @@ impl<T> Queue<T> {
         }
         let closed = self.object.part(Part::Closed);
         let free = self.object.part(Part::Free);
-        // Case 4 of the lemma in `asides.rs`.
-        quiet_event(Action::new("closes", self.object, place), closed.mixed(2), &[closed, free]);
+        // Case 4 of the lemma in `merging.rs`.
+        mergeable_event(Action::new(Point::Closes, self.object, place), closed.mixed(2), &[closed, free]);
         if is_over() {
             return;
         }
@@ -188,6 +195,7 @@ impl<T> Queue<T> {
             s.closed.get_or_insert(before);
             s.permits.iter_mut().for_each(Permits::close);
         });
+        crate::wake_polled();
     }
 
     /// Returns the number of free slots. Libraries ask for it before every send, to see if the channel is full; a
@@ -195,7 +203,7 @@ impl<T> Queue<T> {
     /// them.
     pub fn room(&self, place: Place) -> usize {
         if !is_foreign(place) || is_learnt(self.scarce()) {
-            event(Action::new("looks at", self.object, place));
+            event(Action::new(Point::LooksAtChannel, self.object, place));
             read(self.object.part(Part::Line));
             read(self.object.part(Part::Free));
         }
@@ -254,8 +262,8 @@ impl<T> Queue<T> {
 
 impl<T> Queue<T> {
     /// Takes slots if they are free. Scheduling point.
-    pub fn try_ask(&self, count: usize, verb: &'static str, place: Place) -> Result<(), Refused> {
-        event(self.action(verb, "to", place));
+    pub fn try_ask(&self, count: usize, point: Point, place: Place) -> Result<(), Refused> {
+        event(self.action(point, place));
         self.asks(count);
         if is_every_event() || is_learnt(self.scarce()) {
             read(self.object.part(Part::Free));
@@ -272,7 +280,7 @@ impl<T> Queue<T> {
 
     /// Sends to an unbounded channel. Scheduling point.
     pub fn send(&self, value: T, place: Place) -> Result<(), T> {
-        event(self.action("sends", "to", place));
+        event(self.action(Point::Sends, place));
         read(self.object.part(Part::Closed));
         if self.is_closed() {
             return Err(value);
@@ -283,13 +291,13 @@ impl<T> Queue<T> {
 
     /// Receives the first item without waiting. Scheduling point; merged if possible.
     pub fn try_take(&self, place: Place) -> Result<T, Refused> {
-        let action = self.action("tries to receive", "from", place);
-        // If the slots may run out, a sender may wait for the one that is freed: no case of the lemma in `asides.rs`.
+        let action = self.action(Point::TriesToReceive, place);
+        // If the slots may run out, a sender may wait for the one that is freed: no case of the lemma in `merging.rs`.
         if knows(self.scarce()) && self.state.with(|s| s.permits.is_some()) {
             event(action);
         } else {
             // Case 3.
-            quiet_event(action, self.object.part(Part::Head), &[]);
+            mergeable_event(action, self.object.part(Part::Head), &[]);
         }
         self.sees();
         match self.pop() {
@@ -301,7 +309,7 @@ impl<T> Queue<T> {
 
     /// Receives an item, and blocks inside the current poll until there is one.
     pub fn take_here(self: &Arc<Self>, place: Place) -> Option<T> {
-        let action = self.action("receives", "from", place);
+        let action = self.action(Point::Receives, place);
         if wait_here(&self.to_receive(), action) { self.take(place) } else { None }
     }
 
@@ -321,14 +329,14 @@ impl<T> Queue<T> {
 
     /// Returns the number of queued messages. Scheduling point.
     pub fn len(&self, place: Place) -> usize {
-        event(Action::new("looks at", self.object, place));
+        event(Action::new(Point::LooksAtChannel, self.object, place));
         self.sees();
         self.state.with(|s| s.queue.len())
     }
 
     /// Returns `true` if the channel is closed for sends or all senders are dropped. Scheduling point.
     pub fn has_ended(&self, place: Place) -> bool {
-        event(Action::new("looks at", self.object, place));
+        event(Action::new(Point::LooksAtChannel, self.object, place));
         self.sees();
         self.is_closed() || self.senders.left() == 0
     }
@@ -338,7 +346,7 @@ impl<T> Queue<T> {
         if self.is_mine() {
             let is_full = || self.state.with(|s| s.permits.is_some() && !s.queue.is_empty());
             if self.is_closed() && is_full() && !is_over() {
-                event(Action::new("drops what is left in", self.object, place));
+                event(Action::new(Point::DropsRest, self.object, place));
             } else {
                 self.close(place);
             }
@@ -353,7 +361,7 @@ impl<T> Queue<T> {
     }
 }
 
-impl<T> Source for Queue<T> {
+impl<T> Readiness for Queue<T> {
     fn ready(&self, key: u64) -> Option<Ready> {
         let closed = |s: &State<T>| {
             let since = s.closed.as_ref().map(|before| newest(before).unwrap_or(Ready::ALWAYS));
@@ -392,12 +400,18 @@ impl<T> Source for Queue<T> {
         }
     }
 
-    fn unseen(&self, key: u64) -> Option<Unseen> {
+    fn unobserved(&self, key: u64) -> Option<UnobservedWait> {
         let bounded = self.state.with(|s| s.permits.is_some());
         let freed = bounded.then(|| self.object.part(Part::Free));
         // If the slots may run out, a sender may wait for the one that is freed.
         let seen = key != RECEIVE || bounded && knows(self.scarce());
-        (!seen).then(|| Unseen { watched: self.object.part(Part::Tail), freed })
+        (!seen).then(|| UnobservedWait { watched: self.object.part(Part::Tail), freed })
+    }
+
+    fn blockers(&self, key: u64, out: &mut Vec<u32>) {
+        // A sender that waits for a slot waits for the receiver.
+        let receiver = self.state.with(|s| s.receiver);
+        out.extend(Some(receiver).filter(|&task| task != NONE && key != RECEIVE && key != CLOSED));
     }
 
     fn is_contested(&self, key: u64) -> bool {

@@ -6,21 +6,28 @@ use syn::parse::Parser;
 use syn::punctuated::Punctuated;
 use syn::{Error, Expr, ItemFn, Lit, Meta, ReturnType, Token};
 
-/// The arguments of the attribute. The flavour and the number of worker threads are accepted and ignored: they do not
-/// affect which orders are possible.
+/// The arguments of the attribute. The number of worker threads is accepted and ignored: it does not affect which orders
+/// are possible.
 struct Arguments {
     paused: bool,
+    /// `true` for a runtime with several threads.
+    several: bool,
 }
 
 fn arguments(tokens: TokenStream) -> syn::Result<Arguments> {
-    let mut known = Arguments { paused: false };
+    let mut known = Arguments { paused: false, several: false };
     for meta in Punctuated::<Meta, Token![,]>::parse_terminated.parse2(tokens)? {
         let Meta::NameValue(pair) = &meta else {
             return Err(Error::new_spanned(meta, "expected `name = value`"));
         };
         let name = pair.path.get_ident().map(ToString::to_string).unwrap_or_default();
         match name.as_str() {
-            "flavor" | "worker_threads" | "crate" | "unhandled_panic" | "name" => {}
+            "flavor" => {
+                let text =
+                    |lit: &syn::ExprLit| if let Lit::Str(text) = &lit.lit { text.value() } else { String::new() };
+                known.several = matches!(&pair.value, Expr::Lit(lit) if text(lit) == "multi_thread");
+            }
+            "worker_threads" | "crate" | "unhandled_panic" | "name" => {}
             "start_paused" => match &pair.value {
                 Expr::Lit(lit) if matches!(&lit.lit, Lit::Bool(_)) => {
                     known.paused = matches!(&lit.lit, Lit::Bool(value) if value.value);
@@ -57,7 +64,7 @@ fn output(function: &ItemFn) -> TokenStream {
 }
 
 pub(crate) fn test(tokens: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
-    let Arguments { paused } = arguments(tokens)?;
+    let Arguments { paused, several } = arguments(tokens)?;
     let function = function(item)?;
     let output = output(&function);
     let ItemFn { attrs, vis, sig, block, .. } = &function;
@@ -69,6 +76,7 @@ pub(crate) fn test(tokens: TokenStream, item: TokenStream) -> syn::Result<TokenS
             ::tokio::whippet::test(
                 ::core::concat!(::core::module_path!(), "::", ::core::stringify!(#name)),
                 #paused,
+                #several,
                 || async {
                     let output: #output = async #block.await;
                     ::tokio::whippet::Output::check(output);

@@ -123,6 +123,11 @@ pub(crate) fn expand(input: TokenStream) -> syn::Result<TokenStream> {
         |handler| quote!(#handler),
     );
     Ok(quote! {{
+        // Tokio's macro brings these names into scope, and programs use them.
+        #[allow(unused_imports)]
+        use ::core::future::Future;
+        #[allow(unused_imports)]
+        use ::core::pin::Pin;
         enum #out<#(#names),*> { #(#names(#names),)* Disabled }
         let mut #disabled: u64 = 0;
         #(#conditions)*

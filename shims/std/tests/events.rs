@@ -7,26 +7,27 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use whippet_model::FindingKind;
-use whippet_runtime::{Action, Ends, Leaf, On};
+use whippet_runtime::Point;
+use whippet_runtime::{Action, Ends, WaitTarget, Waiter};
 use whippet_search::Reduction;
 use whippet_std::sync::atomic::{AtomicBool, AtomicU32, Ordering::SeqCst};
 use whippet_std::sync::{Barrier, Condvar, LazyLock, Mutex, OnceLock, RwLock};
 use whippet_std::thread;
 
 /// A task that can be awaited.
-struct Task(Arc<dyn Ends>, Leaf);
+struct Task(Arc<dyn Ends>, Waiter);
 
 #[track_caller]
 fn spawn(work: impl FnOnce() + 'static) -> Task {
-    Task(whippet_runtime::spawn("task", async move { work() }, Location::caller(), None), Leaf::new())
+    Task(whippet_runtime::spawn("task", async move { work() }, Location::caller(), None), Waiter::new())
 }
 
 impl Future for Task {
     type Output = ();
     fn poll(mut self: std::pin::Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<()> {
-        let Task(task, leaf) = &mut *self;
+        let Task(task, waiter) = &mut *self;
         let place = Location::caller();
-        leaf.poll(cx, || (On::Source(task.clone(), 0), Action::new("joins", task.end().object, place)))
+        waiter.poll(cx, || (WaitTarget::Object(task.clone(), 0), Action::new(Point::Joins, task.end().object, place)))
     }
 }
 
@@ -291,7 +292,7 @@ fn aborted_tasks_can_use_locks() {
         let other = spawn(move || *other.lock().unwrap() += 1);
         task.end().abort(Location::caller());
         other.await;
-        Task(task, Leaf::new()).await;
+        Task(task, Waiter::new()).await;
         let count = *count.lock().unwrap();
         count.to_string()
     });
@@ -311,5 +312,22 @@ fn static_cells_are_reset() {
         *BY_FUNCTION.lock().unwrap() += 1;
         let (made, by_function) = (*MADE.lock().unwrap(), *BY_FUNCTION.lock().unwrap());
         format!("{} {made} {by_function}", SET.get().unwrap())
+    });
+}
+
+#[test]
+fn a_lock_in_a_poll_keeps_the_waits_before_it() {
+    outcomes(&["2"], || async {
+        let (polls, mut waiter) = (Mutex::new(0), Waiter::new());
+        let place = Location::caller();
+        std::future::poll_fn(|cx| {
+            let ready = waiter.poll(cx, || (WaitTarget::Yield, Action::plain(Point::GoesOnAfterYielding, place)));
+            let mut polls = polls.lock().unwrap();
+            // A poll may be repeated.
+            *polls = if ready.is_ready() { 2 } else { 1 };
+            ready
+        })
+        .await;
+        polls.lock().unwrap().to_string()
     });
 }

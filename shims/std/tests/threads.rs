@@ -3,7 +3,7 @@
 use crate::common::{explore, outcomes};
 use std::sync::Arc;
 use whippet_model::{Explain, FindingKind, Machine, Program};
-use whippet_runtime::{Settings, Tasks};
+use whippet_runtime::{Settings, TaskProgram};
 use whippet_search::{Options, Reduction};
 use whippet_std::sync::atomic::{AtomicU32, Ordering::SeqCst};
 use whippet_std::sync::{Mutex, mpsc};
@@ -61,7 +61,7 @@ fn disconnected_channel() {
 
 #[test]
 fn rendezvous_channel_is_rejected() {
-    let program = Tasks::new("test", Settings::default(), || async {
+    let program = TaskProgram::new("test", Settings::default(), || async {
         let _ends = mpsc::sync_channel::<()>(0);
     });
     let error = program.explore(&Options::default(), &()).unwrap_err().to_string();
@@ -175,7 +175,7 @@ impl Drop for Wants {
 
 #[test]
 fn unfinished_execution_is_torn_down() {
-    let program = Tasks::new("left", Settings::default(), || async {
+    let program = TaskProgram::new("left", Settings::default(), || async {
         let (lock, step) = (Arc::new(Mutex::new(0)), AtomicU32::new(0));
         let theirs = lock.clone();
         // Two values: dropping the first one unwinds, because the lock is held, and the second one is dropped during

@@ -23,7 +23,6 @@ pub mod whippet;
 mod unmodelled;
 pub use unmodelled::{fs, net, process, signal};
 pub mod io;
-mod io_ext;
 
 pub use task::spawn;
 pub use whippet_tokio_macros::{join, main, select, test, try_join};

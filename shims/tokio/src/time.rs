@@ -6,7 +6,8 @@ use std::ops::{Add, AddAssign, Sub, SubAssign};
 use std::panic::Location;
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
-use whippet_runtime::{Action, Leaf, On, Place};
+use whippet_runtime::Point;
+use whippet_runtime::{Action, Place, WaitTarget, Waiter};
 
 pub use std::time::Duration;
 
@@ -161,19 +162,19 @@ impl From<Instant> for std::time::Instant {
 /// A future that waits until a deadline.
 pub struct Sleep {
     deadline: Instant,
-    leaf: Leaf,
+    waiter: Waiter,
     place: Place,
     elapsed: bool,
 }
 
 #[track_caller]
 pub fn sleep(duration: Duration) -> Sleep {
-    Sleep { deadline: Instant::now() + duration, leaf: Leaf::new(), place: Location::caller(), elapsed: false }
+    Sleep { deadline: Instant::now() + duration, waiter: Waiter::new(), place: Location::caller(), elapsed: false }
 }
 
 #[track_caller]
 pub fn sleep_until(deadline: Instant) -> Sleep {
-    Sleep { deadline, leaf: Leaf::new(), place: Location::caller(), elapsed: false }
+    Sleep { deadline, waiter: Waiter::new(), place: Location::caller(), elapsed: false }
 }
 
 impl Sleep {
@@ -184,7 +185,7 @@ impl Sleep {
         self.elapsed
     }
     pub fn reset(mut self: Pin<&mut Self>, deadline: Instant) {
-        self.leaf.forget();
+        self.waiter.forget();
         self.deadline = deadline;
         self.elapsed = false;
     }
@@ -197,7 +198,7 @@ impl Future for Sleep {
             return Poll::Ready(());
         }
         let (due, place) = (self.deadline.nanos(), self.place);
-        ready!(self.leaf.poll(cx, || (On::Timer(due), Action::plain("is woken by a timer", place))));
+        ready!(self.waiter.poll(cx, || (WaitTarget::Timer(due), Action::plain(Point::IsWokenByTimer, place))));
         self.elapsed = true;
         Poll::Ready(())
     }

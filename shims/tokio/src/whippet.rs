@@ -3,17 +3,19 @@
 //! Settings come from the environment, see [`whippet_protocol`]: either `cargo whippet` sets them, or the user.
 
 use std::future::Future;
+use std::io::Write;
 use std::panic::Location;
 use std::path::Path;
 use std::pin::Pin;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
-use std::time::{Duration, Instant};
-use whippet_model::{Finding, Schedule, Verdict};
-use whippet_protocol::{Failure, Files, Reply, Searched, Session};
-use whippet_report::{Links, html_of_verdict};
-use whippet_runtime::{Around, Composite, InBranch, Inside, Place, Round, Settings, Tasks};
-use whippet_search::{Observer, Options, Progress, Reduction, SearchError};
+use std::time::Duration;
+use whippet_explorer::Explorer;
+use whippet_model::{Finding, FindingKind, Program, Schedule, Threads, Verdict};
+use whippet_protocol::{Failure, Recorder, Reply, Session, Work, duration};
+use whippet_report::RunInfo;
+use whippet_runtime::{Around, Composite, InBranch, Inside, Place, Round, Settings, TaskProgram};
+use whippet_search::{Options, Reduction, SearchError};
 
 /// The return types that a test may have.
 pub trait Output {
@@ -48,9 +50,10 @@ fn session() -> &'static Session {
 }
 
 /// Writes the reply to `cargo whippet`, if it started this process.
-fn reply(reply: &Reply) {
-    if let Some(files) = &session().files {
-        reply.write(&files.reply).unwrap_or_else(|error| panic!("whippet: {error}"));
+fn reply(recorder: &Recorder<'_>, reply: &Reply) {
+    if let Some(line) = recorder.reply(reply) {
+        // If standard output is closed as well, there is no way to report.
+        let _ = std::io::stdout().write_all(line.as_bytes());
     }
 }
 
@@ -59,6 +62,7 @@ fn settings(paused: bool) -> Settings {
     let default = Settings::default();
     Settings {
         paused,
+        stall: stall(),
         timers: given.timers.unwrap_or(default.timers),
         left_behind: given.leaked_tasks,
         untaken: given.unreceived,
@@ -67,12 +71,30 @@ fn settings(paused: bool) -> Settings {
     }
 }
 
+/// The stall that an execution may need by default. Time slices, garbage collections and other tests delay a thread for
+/// some milliseconds quite often, rarely for longer than this.
+const DEFAULT_STALL: Duration = Duration::from_millis(100);
+
+/// Returns the budget for stalls, in nanoseconds.
+fn stall() -> u64 {
+    let given = session().settings.stall.as_ref();
+    let given =
+        given.map(|text| duration(text).unwrap_or_else(|error| panic!("whippet: WHIPPET_STALL={text}: {error}")));
+    u64::try_from(given.unwrap_or(DEFAULT_STALL).as_nanos()).unwrap_or(u64::MAX)
+}
+
 fn options() -> Options {
     let given = &session().settings;
     let mut options = Options::default();
     if let Some(text) = &given.reduction {
         options.reduction = text.parse::<Reduction>().unwrap_or_else(|error| panic!("whippet: {error}"));
     }
+    if let Some(text) = &given.order {
+        options.order = text.parse().unwrap_or_else(|error| panic!("whippet: {error}"));
+    }
+    options.sleep = given.sleep_sets;
+    options.seed = given.seed.unwrap_or(options.seed);
+    options.samples = given.samples.unwrap_or(options.samples);
     options.limits.executions = given.limit_executions;
     options.limits.time = given.limit_seconds.map(Duration::from_secs_f64);
     options.limits.steps = given.limit_steps.unwrap_or(options.limits.steps);
@@ -81,104 +103,133 @@ fn options() -> Options {
     options
 }
 
-/// Explores a test. Panics with the counterexamples of its findings.
+/// Returns the runtime on which failures count; `several` if the test declares one with several threads.
+fn counted_threads(several: bool) -> Threads {
+    let declared = if several { Threads::Several } else { Threads::One };
+    match session().settings.threads.as_deref() {
+        None | Some("declared") => declared,
+        Some("one") => Threads::One,
+        Some("several") => Threads::Several,
+        Some(other) => panic!("whippet: WHIPPET_THREADS={other}: expected `several`, `one` or `declared`"),
+    }
+}
+
+/// Moves the findings that need several threads to a verdict of their own, if only one thread counts. A search that has
+/// not ended does not know: an execution on one thread might follow.
+fn split_by_threads(verdict: &mut Verdict, counted: Threads) -> Verdict {
+    let mut beyond = verdict.clone();
+    (beyond.findings, beyond.warnings) = (Vec::new(), Vec::new());
+    let needs_several = |finding: &Finding| finding.threads == Some(Threads::Several);
+    if verdict.complete {
+        if counted == Threads::One {
+            (beyond.findings, verdict.findings) =
+                std::mem::take(&mut verdict.findings).into_iter().partition(needs_several);
+        }
+        return beyond;
+    }
+    if counted == Threads::One && verdict.findings.iter().any(needs_several) {
+        let note = "the executions seen so far need several threads; the search did not end, so it is not known if one thread shows the same";
+        verdict.notes.push(note.into());
+    }
+    verdict.findings.iter_mut().filter(|finding| needs_several(finding)).for_each(|finding| finding.threads = None);
+    beyond
+}
+
+/// Explores a test on a runtime with one or several threads. Panics with the counterexamples of its findings.
 #[track_caller]
-pub fn test<F: Future<Output = ()> + 'static>(path: &str, paused: bool, body: impl Fn() -> F + Send + Sync + 'static) {
+pub fn test<F: Future<Output = ()> + 'static>(
+    path: &str,
+    paused: bool,
+    several: bool,
+    body: impl Fn() -> F + Send + Sync + 'static,
+) {
     // The test harness names tests without their crate.
     let name = path.split_once("::").map_or(path, |(_, name)| name).to_string();
     // With a single execution, timers that fire early are of no use: pause the clock.
     let only_once = session().settings.once;
-    let program = Tasks::new(name.clone(), settings(paused || only_once), body);
+    let program = TaskProgram::new(name.clone(), settings(paused || only_once), body);
+    let options = options();
+    let recorder = Recorder::start(session(), &name, options.jobs);
     if let Some(file) = &session().replay {
-        return replay(&program, file);
+        return replay(&recorder, &program, file);
+    }
+    match session().work {
+        Work::Search => {}
+        Work::Unfold => return answer(&recorder, &recorder.unfold(program, &options)),
+        Work::Serve { port } => serve(&recorder, program, &options, port),
     }
     if only_once {
-        return once(&program);
+        return once(&recorder, &program);
     }
-    let options = options();
-    let start = Instant::now();
-    let watcher = Watcher { files: session().files.as_ref() };
-    let explored = program.explore(&options, &watcher);
-    let explored = explored.and_then(|verdict| add_random(&program, &options, &watcher, verdict));
-    let mut verdict = explored.unwrap_or_else(|error| no_verdict(&error.to_string()));
+    let limit = options.limits.handler;
+    let (rerun, still_fails) = recorder.rerun(false, limit, |schedule| program.as_in(schedule));
+    if let Some(still_fails) = still_fails {
+        return answer(&recorder, &still_fails);
+    }
+    let explored = program.explore(&options, &recorder);
+    let explored = explored.and_then(|verdict| add_random(&program, &options, &recorder, verdict));
+    let mut verdict = explored.unwrap_or_else(|error| no_verdict(&recorder, &error.to_string()));
     // The algorithm chosen for a reduction is of no interest in the result of a test.
     verdict.algorithm = None;
-    let text = whippet_report::failure(&verdict, false, &write_schedules(&name, &verdict));
-    let search = Searched {
-        executions: verdict.counters.executions,
-        seconds: start.elapsed().as_secs_f64(),
-        complete: verdict.complete,
-        findings: verdict.findings.len(),
-    };
-    let failure = text.clone().map(|text| Failure { no_verdict: verdict.findings.is_empty(), text });
-    reply(&Reply { one_order: false, search: Some(search), failure });
-    if let Some(text) = text {
-        panic!("{text}");
+    let beyond = split_by_threads(&mut verdict, counted_threads(several));
+    let run = RunInfo::new(&name, &options);
+    let advice = whippet_report::advice(&run, &verdict);
+    let found = without_limits(recorder.verdict(&run, &verdict, false, &advice), &verdict);
+    let beyond = recorder.beyond(&beyond, verdict.findings.len());
+    answer(&recorder, &Reply { regressions: rerun.regressions, beyond, ..found });
+}
+
+/// Returns the reply as one without a verdict if no execution failed, but some did not end within a limit.
+fn without_limits(mut reply: Reply, verdict: &Verdict) -> Reply {
+    let is_limit = verdict.findings.iter().all(|finding| finding.kind == FindingKind::Limit);
+    if let Some(failure) = reply.failure.as_mut().filter(|_| is_limit && !verdict.findings.is_empty()) {
+        failure.no_verdict = true;
+        failure.text = failure.text.replacen("limit: ", "no verdict: ", 1);
+    }
+    reply
+}
+
+/// Walks through the test in a browser, until the process is ended.
+fn serve(recorder: &Recorder<'_>, program: TaskProgram, options: &Options, port: u16) -> ! {
+    let name = Program::name(&program);
+    let explorer = Explorer::new(&name).options(options.clone()).port(port);
+    let server = explorer.serve(Arc::new(program)).unwrap_or_else(|error| no_verdict(recorder, &error.to_string()));
+    // If standard error is closed, there is no way to report it.
+    let _ = writeln!(std::io::stderr(), "whippet: {name}: open {}\nPress Ctrl-C to end.", server.address());
+    loop {
+        std::thread::park();
     }
 }
 
-/// Writes the schedules of the findings, and a page that shows them. Returns the links to both.
-fn write_schedules(name: &str, verdict: &Verdict) -> Vec<Links> {
-    let Some(files) = &session().files else { return Vec::new() };
-    let options = &session().replay_options;
-    let stem = name.replace("::", "-");
-    let write = |(k, finding): (usize, &Finding)| {
-        let file = files.schedules.join(format!("{stem}-{}.json", k + 1));
-        if std::fs::write(&file, finding.schedule.to_json()).is_err() {
-            return Links::default();
-        }
-        let separator = if options.is_empty() { "" } else { " " };
-        Links::replay(format!("cargo whippet replay {}{separator}{options}", file.display()))
-    };
-    let mut links: Vec<Links> = verdict.findings.iter().enumerate().map(write).collect();
-    let file = files.schedules.join(format!("{stem}.html"));
-    if let Some(page) = html_of_verdict(&format!("Whippet: {name}"), verdict, &links)
-        && std::fs::write(&file, page).is_ok()
-    {
-        links[0].page = Some(file.display().to_string());
+/// Replies, and fails if the answer is a failure.
+#[track_caller]
+fn answer(recorder: &Recorder<'_>, answer: &Reply) {
+    reply(recorder, answer);
+    if let Some(failure) = &answer.failure {
+        panic!("{}", failure.text);
     }
-    links
 }
 
 /// The default step limit of a single execution. It is higher than the limit of the many executions of a search.
 const ONCE_STEPS: usize = 1_000_000;
 
 /// Runs a single execution of a test, with the tasks in turn.
-fn once(program: &Tasks) {
+fn once(recorder: &Recorder<'_>, program: &TaskProgram) {
     match program.run_once(session().settings.limit_steps.unwrap_or(ONCE_STEPS)) {
-        Ok(problems) if problems.is_empty() => reply(&ONE_ORDER),
+        Ok(problems) if problems.is_empty() => reply(recorder, &one_order()),
         Ok(problems) => {
             let texts: Vec<String> = problems.iter().map(|p| format!("{}: {}", p.kind, p.message)).collect();
-            fail(true, texts.join("\n"));
+            let text = texts.join("\n");
+            reply(recorder, &Reply { failure: Some(Failure { no_verdict: false, text: text.clone() }), ..one_order() });
+            panic!("{text}");
         }
-        Err(error) => no_verdict(&error.to_string()),
+        Err(error) => no_verdict(recorder, &error.to_string()),
     }
 }
 
-/// The reply after one order, so that the result is not taken for an exploration.
-const ONE_ORDER: Reply = Reply { one_order: true, search: None, failure: None };
-
-/// An observer that reports the progress of a search to `cargo whippet` and stops the search on request.
-struct Watcher<'a> {
-    files: Option<&'a Files>,
-}
-
-impl Observer for Watcher<'_> {
-    fn progress(&self, progress: &Progress) {
-        let Some(files) = self.files else { return };
-        let progress = whippet_protocol::Progress {
-            executions: progress.counters.executions,
-            seconds: progress.elapsed.as_secs_f64(),
-            depth: progress.depth,
-            estimate: progress.estimate.as_ref().map(whippet_report::guess),
-        };
-        // Errors are ignored: the progress line is optional.
-        let _ = progress.write(&files.progress);
-    }
-
-    fn interrupted(&self) -> bool {
-        self.files.is_some_and(|files| files.stop.exists())
-    }
+/// Returns the reply after one order, so that the result is not taken for an exploration.
+fn one_order() -> Reply {
+    Reply { one_order: true, ..Reply::default() }
 }
 
 /// Runs the requested number of random executions in addition to a search, and adds their findings to `verdict`.
@@ -186,20 +237,22 @@ impl Observer for Watcher<'_> {
 /// The search treats orders as equivalent that differ only in accesses to memory that the shim does not observe. Random
 /// executions may reveal bugs in the orders that it skipped for this reason.
 fn add_random(
-    program: &Tasks,
+    program: &TaskProgram,
     options: &Options,
-    watcher: &Watcher<'_>,
+    recorder: &Recorder<'_>,
     mut verdict: Verdict,
 ) -> Result<Verdict, SearchError> {
     let Some(samples) = session().settings.random.filter(|&samples| samples > 0) else { return Ok(verdict) };
     if options.first_bug && !verdict.findings.is_empty() {
         return Ok(verdict);
     }
-    let random = Options { reduction: Reduction::Random, samples, ..options.clone() };
+    let random = options.clone().with_reduction(Reduction::Random).with_samples(samples);
     // Random executions use a separate step for every event, so that they can interleave at all of them.
-    let seen = program.with_every_event().explore(&random, watcher)?;
+    let seen = program.with_every_event().explore(&random, recorder)?;
     for mut finding in seen.findings {
         if !verdict.findings.iter().any(|known| (known.kind, known.key) == (finding.kind, finding.key)) {
+            // Steps share memory that no footprint shows, so other orders of them may do something else.
+            finding.threads = None;
             finding.message += " (only random executions showed this: tasks share memory that whippet does not see)";
             verdict.findings.push(finding);
         }
@@ -208,42 +261,29 @@ fn add_random(
     Ok(verdict)
 }
 
-/// Fails the test with `text`.
-#[track_caller]
-fn fail(one_order: bool, text: String) -> ! {
-    reply(&Reply { one_order, search: None, failure: Some(Failure { no_verdict: false, text: text.clone() }) });
-    panic!("{text}");
-}
-
 /// Fails the test without a verdict on it: misuse, or an operation that is not modelled.
 #[track_caller]
-fn no_verdict(error: &str) -> ! {
+fn no_verdict(recorder: &Recorder<'_>, error: &str) -> ! {
     let failure = Failure { no_verdict: true, text: error.to_string() };
-    reply(&Reply { one_order: false, search: None, failure: Some(failure) });
+    reply(recorder, &Reply { failure: Some(failure), ..Reply::default() });
     panic!("whippet: {error}");
 }
 
 /// Replays one schedule. Fails if its execution has problems.
-fn replay(program: &Tasks, file: &Path) {
+fn replay(recorder: &Recorder<'_>, program: &TaskProgram, file: &Path) {
     let text = std::fs::read_to_string(file)
-        .unwrap_or_else(|error| no_verdict(&format!("cannot read {}: {error}", file.display())));
-    let schedule = Schedule::from_json(&text).unwrap_or_else(|error| no_verdict(&error.to_string()));
-    let replayed = whippet_search::replay(&program.as_in(&schedule), &schedule)
-        .unwrap_or_else(|error| no_verdict(&error.to_string()));
-    let mut counterexample = whippet_report::plain(&whippet_report::counterexample(&replayed.trace));
-    for problem in &replayed.problems {
-        let place = problem.place.as_ref().map_or(String::new(), |place| format!(" at {place}"));
-        counterexample += &format!("{}: {}{place}\n", problem.kind, problem.message);
-    }
-    if !replayed.problems.is_empty() {
-        fail(false, counterexample);
-    }
+        .unwrap_or_else(|error| no_verdict(recorder, &format!("cannot read {}: {error}", file.display())));
+    let schedule = Schedule::from_json(&text).unwrap_or_else(|error| no_verdict(recorder, &error.to_string()));
+    answer(recorder, &recorder.replay(program.as_in(&schedule), &schedule, options().limits.handler));
 }
 
 /// Runs a future as the main task of a single execution and returns its output. Timers fire only when no task can run.
 #[track_caller]
 pub fn main<F: Future>(future: F) -> F::Output {
-    reply(&ONE_ORDER);
+    if let Some(files) = &session().files {
+        // Without it, the test is taken for one that does not use tokio.
+        let _ = one_order().write(&files.reply);
+    }
     struct Slot<T>(*mut T);
     // SAFETY: the only execution runs on the thread of this function, so the pointer does not leave it.
     unsafe impl<T> Send for Slot<T> {}
@@ -274,7 +314,7 @@ pub fn main<F: Future>(future: F) -> F::Output {
     let body: Box<dyn Fn() -> Pin<Box<dyn Future<Output = ()>>> + Send + Sync + '_> = Box::new(body);
     // SAFETY: the borrows of the caller outlive the execution, which ends before this function returns.
     let body: Box<dyn Fn() -> Pin<Box<dyn Future<Output = ()>>> + Send + Sync> = unsafe { std::mem::transmute(body) };
-    let program = Tasks::new("main", settings(true), body);
+    let program = TaskProgram::new("main", settings(true), body);
     let problems = program.run_once(usize::MAX).unwrap_or_else(|error| panic!("whippet: {error}"));
     match output {
         Some(output) => output,

@@ -1,9 +1,12 @@
 //! All tests of the package in one binary, so that generic code is compiled once for all of them.
 
-mod asides;
 mod common;
 mod counts;
 mod generated;
+mod merging;
 mod names;
 mod orders;
+mod points;
 mod shapes;
+mod stalls;
+mod threads;

@@ -3,7 +3,7 @@
 use crate::common::outcomes;
 use std::sync::Arc;
 use tokio::sync::{Notify, OnceCell, RwLock, SetOnce, broadcast, mpsc, watch};
-use whippet_runtime::{Settings, Tasks};
+use whippet_runtime::{Settings, TaskProgram};
 use whippet_search::Options;
 
 #[test]
@@ -131,7 +131,7 @@ fn tasks_are_built() {
 #[test]
 fn what_is_not_measured_is_named() {
     let line = line!() + 2;
-    let program = Tasks::new("test", Settings::default(), || async {
+    let program = TaskProgram::new("test", Settings::default(), || async {
         let alive = tokio::runtime::Handle::current().metrics().num_alive_tasks();
         assert_eq!(alive, 1);
     });
@@ -144,7 +144,7 @@ fn what_is_not_measured_is_named() {
 #[test]
 fn a_thread_of_the_operating_system_is_named() {
     let line = line!() + 3;
-    let program = Tasks::new("test", Settings::default(), || async {
+    let program = TaskProgram::new("test", Settings::default(), || async {
         let (tx, rx) = tokio::sync::oneshot::channel();
         std::thread::spawn(move || tx.send(5));
         let _ = rx.await;

@@ -311,7 +311,7 @@ fn bounded_channels_that_wait_for_each_other() {
     });
     let finding = &verdict.findings[0];
     assert_eq!(finding.kind, FindingKind::Deadlock);
-    assert!(finding.message.contains("main waits: gets room and sends u32 to channel 2"), "{}", finding.message);
+    assert!(finding.message.contains("main is blocked sending u32 to channel 2"), "{}", finding.message);
 }
 
 #[test]
@@ -413,8 +413,8 @@ fn stories_say_who_is_joined_and_what_has_ended() {
     for step in &verdict.findings[0].counterexample {
         counterexample.push(format!("{} {}", step.actor, step.action));
         // Strip the source location at the end of each text.
-        let asides = step.effects.iter().map(|text| text[..text.find(" (").expect("a line")].to_string());
-        counterexample.extend(asides);
+        let merged = step.effects.iter().map(|text| text[..text.find(" (").expect("a line")].to_string());
+        counterexample.extend(merged);
     }
     let expected =
         ["task 1 sends u8 to channel 1", "task 2 receives u8 from channel 1", "task 2 sees the end of channel 1"];
@@ -503,7 +503,7 @@ fn a_message_that_nobody_takes_is_found_on_request() {
     let (verdict, _) = explore_with(Reduction::Optimal, Settings { untaken: true, ..Settings::default() }, body);
     assert_eq!(verdict.findings.len(), 1, "{:?}", verdict.findings);
     assert_eq!(verdict.findings[0].kind, FindingKind::Undeliverable);
-    assert_eq!(verdict.findings[0].message, "a message sent to channel 1 is never taken");
+    assert_eq!(verdict.findings[0].message, "a message sent to channel 1 is never received");
 }
 
 #[test]
@@ -516,7 +516,7 @@ fn a_task_left_behind_is_found_on_request() {
     assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
     let (verdict, _) = explore_with(Reduction::Optimal, Settings { left_behind: true, ..Settings::default() }, body);
     assert_eq!(verdict.findings.len(), 1, "{:?}", verdict.findings);
-    assert!(verdict.findings[0].message.contains("task 1 waits"), "{}", verdict.findings[0].message);
+    assert!(verdict.findings[0].message.contains("task 1 is blocked"), "{}", verdict.findings[0].message);
 }
 
 #[test]
@@ -591,4 +591,23 @@ fn results_of_a_set_with_their_tasks() {
             None => "none yet".into(),
         }
     });
+}
+
+async fn sends(tx: mpsc::Sender<u8>) {
+    tx.send(1).await.unwrap();
+}
+
+#[test]
+fn tasks_are_named_by_the_function_that_they_run() {
+    let (verdict, _) = explore(Reduction::Optimal, || async {
+        let (tx, mut rx) = mpsc::channel(1);
+        tokio::spawn(sends(tx.clone()));
+        tokio::spawn(async move { tx.send(2).await });
+        assert_eq!(rx.recv().await, Some(1));
+        assert_eq!(rx.recv().await, Some(3));
+        String::new()
+    });
+    let steps = verdict.findings.iter().flat_map(|finding| &finding.counterexample);
+    let actors: Vec<&str> = steps.map(|step| step.actor.as_str()).collect();
+    assert!(actors.contains(&"sends 1") && actors.contains(&"task 1"), "{actors:?}");
 }

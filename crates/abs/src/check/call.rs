@@ -1,21 +1,24 @@
 //! Checks calls of functions, including function arguments, lambdas, and `list[…]`, `set[…]` and `map[…]`.
 
 use super::types::{FunctionTy, Ty};
-use super::{BodyBuilder, Check, Checker, FunctionInfo, FunctionParam, LocalVariable, unknown};
+use super::{BodyBuilder, Check, FunctionInfo, FunctionParam, LocalVariable, TypeChecker, unknown};
 use crate::code::{self, Const, known};
 use crate::error::Diagnostic;
 use crate::source::Span;
-use crate::syntax::ast::{Expr, FunArg, Ident, Param};
+use crate::syntax::ast::{Expr, ExprKind, FunArg, Ident, Param};
 use std::rc::Rc;
 
-impl Checker {
+impl TypeChecker {
     pub(super) fn variadic(&mut self, body: &mut BodyBuilder, name: &Ident, items: &[Expr]) -> Check<(code::Expr, Ty)> {
+        if !["list", "set", "map"].contains(&&*name.text) {
+            return self.variadic_call(body, name, items);
+        }
         let item = self.types.fresh();
         let written = items.iter().map(|e| self.expr_of(body, e, &item)).collect::<Check<Vec<_>>>()?;
         let end = self.constant(Const::Construct(known::NIL));
         let list =
             written.into_iter().rev().fold(end, |rest, e| code::Expr::Construct(known::CONS, Box::new([e, rest])));
-        let data = |checker: &Checker, name: &str, args: Rc<[Ty]>| Ty::Data(checker.library_data(name), args);
+        let data = |checker: &TypeChecker, name: &str, args: Rc<[Ty]>| Ty::Data(checker.library_data(name), args);
         let at = self.place(name.span);
         if &*name.text == "list" {
             return Ok((list, data(self, "List", [item].into())));
@@ -29,6 +32,12 @@ impl Checker {
         self.expect_type(name.span, &item, &pair)?;
         let map = code::Expr::Builtin(crate::builtins::Builtin::MapOf, Box::new([list]), at);
         Ok((map, data(self, "Map", [key, value].into())))
+    }
+
+    /// Checks `f[a, b]`, which means `f(list[a, b])`.
+    fn variadic_call(&mut self, body: &mut BodyBuilder, name: &Ident, items: &[Expr]) -> Check<(code::Expr, Ty)> {
+        let list = ExprKind::Variadic(Ident { text: "list".into(), span: name.span }, items.to_vec());
+        self.call(body, name, &[], &[Expr { span: name.span, kind: list }], name.span)
     }
 
     pub(super) fn call(
@@ -66,6 +75,7 @@ impl Checker {
         let args = self.args(body, name, args, &wanted)?;
         let result = self.types.instantiate(&info.result, &info.generics, &with);
         if let Some(builtin) = info.builtin {
+            self.uses_component |= builtin == crate::builtins::Builtin::ThisDc;
             return Ok((code::Expr::Builtin(builtin, args, at), result));
         }
         let (mut all, types): (Vec<code::Expr>, Vec<Option<FunctionTy>>) = handed.into_iter().unzip();
@@ -111,8 +121,9 @@ impl Checker {
                 "readln" | "ms_since_model_start" => {
                     Diagnostic::new(name.span, format!("not supported: `{}`, whose value differs each time", name.text))
                 }
-                "deadline" | "lowlevelDeadline" => Diagnostic::new(name.span, "not supported: deadlines"),
-                "thisDC" => Diagnostic::new(name.span, "not supported: `thisDC`"),
+                "reflect" | "getProductLine" => Diagnostic::new(name.span, "not supported: `ABS.Meta`"),
+                "product_name" | "product_features" => Diagnostic::new(name.span, "not supported: product lines"),
+                "destinyOf" => Diagnostic::new(name.span, "not supported: `Destiny`"),
                 _ => unknown("function", name, self.names.functions.keys()),
             },
         }
@@ -170,7 +181,7 @@ impl Checker {
         inner: &Expr,
     ) -> Check<(code::Expr, Option<FunctionTy>)> {
         let (generics, with) = (body.generics.clone(), body.with.clone());
-        let mut own = BodyBuilder { class: body.class, generics, with, ..BodyBuilder::default() };
+        let mut own = BodyBuilder { class: body.class, generics, with, fields: body.fields, ..BodyBuilder::default() };
         let mut taken = Vec::new();
         for LocalVariable { name, slot, ty } in body.scope.clone() {
             own.declare(&name, ty)?;

@@ -2,7 +2,7 @@
 
 use super::type_use::PRIMITIVE;
 use super::types::Ty;
-use super::{Check, Checker, ConstructorInfo, FunctionInfo};
+use super::{Check, ConstructorInfo, FunctionInfo, TypeChecker};
 use crate::builtins::Builtin;
 use crate::code;
 use crate::error::Diagnostic;
@@ -11,9 +11,9 @@ use std::rc::Rc;
 
 /// The modules of the standard library, which need no declaration.
 pub(super) const LIBRARY: &[&str] =
-    &["ABS.StdLib", "ABS.StdLib.Exceptions", "ABS.DC", "ABS.Meta", "ABS.FLI", "ABS.Scheduler"];
+    &["ABS.StdLib", "ABS.StdLib.Exceptions", "ABS.DC", "ABS.Meta", "ABS.FLI", "ABS.Scheduler", "ABS.SmartDeploy"];
 
-impl Checker {
+impl TypeChecker {
     pub(super) fn imports(&mut self, file: &ast::File) {
         for import in &file.imports {
             let own = file.modules.iter().any(|module| module.text == import.text);
@@ -60,6 +60,7 @@ impl Checker {
             self.new_interface("Object".into());
             self.new_class("main".into());
         }
+        self.exceptions.extend(file.exceptions.iter().map(|exception| exception.name.text.clone()));
         for data in &file.data {
             if self.is_unused_name(&data.name) {
                 self.new_data(data.name.text.clone(), data.generics.len());
@@ -138,7 +139,10 @@ impl Checker {
         let Some(&(number, _)) = self.data.get(&data.name.text) else { return Ok(()) };
         let generics: Rc<[Rc<str>]> = data.generics.iter().map(|g| g.text.clone()).collect();
         let result = Ty::Data(number, generics.iter().map(|g| Ty::Param(g.clone())).collect());
-        for constructor in &data.constructors {
+        // Values are ordered by the names of their constructors, and the numbers follow that order.
+        let mut constructors: Vec<&ast::Constructor> = data.constructors.iter().collect();
+        constructors.sort_by(|a, b| a.name.text.cmp(&b.name.text));
+        for constructor in constructors {
             self.constructor(constructor, &generics, &result)?;
         }
         Ok(())
@@ -153,7 +157,9 @@ impl Checker {
         }
         let args: Rc<[Ty]> = constructor.args.iter().map(|(ty, _)| self.ty(ty, generics)).collect::<Check<_>>()?;
         let number = self.code.constructors.len() as u32;
-        self.code.constructors.push(code::Constructor { name: name.text.to_string() });
+        // A name that several modules declare begins with the name of its module, which values do not show.
+        let shown = name.text.rsplit('.').next().unwrap_or_default().to_string();
+        self.code.constructors.push(code::Constructor { name: shown });
         let info = ConstructorInfo { number, generics: generics.clone(), args: args.clone(), result: result.clone() };
         self.names.constructors.insert(name.text.clone(), info);
         for (k, (_, selector)) in constructor.args.iter().enumerate() {

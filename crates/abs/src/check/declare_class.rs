@@ -1,13 +1,13 @@
 //! Checks the declarations of interfaces and classes.
 
 use super::types::Ty;
-use super::{Check, Checker, MethodInfo, unknown};
+use super::{Check, MethodInfo, TypeChecker, unknown};
 use crate::error::Diagnostic;
 use crate::syntax::ast::{self, Ident};
 use std::rc::Rc;
 
-impl Checker {
-    fn method_info(&self, signature: &ast::Signature) -> Check<MethodInfo> {
+impl TypeChecker {
+    pub(super) fn method_info(&self, signature: &ast::Signature) -> Check<MethodInfo> {
         let params = signature.params.iter().map(|p| self.ty(&p.ty, &[])).collect::<Check<_>>()?;
         Ok(MethodInfo { params, result: self.ty(&signature.result, &[])? })
     }
@@ -33,7 +33,11 @@ impl Checker {
     }
 
     fn interface_number(&self, name: &Ident) -> Check<u32> {
-        self.interfaces.get(&name.text).copied().ok_or_else(|| unknown("interface", name, self.interfaces.keys()))
+        let unsupported = super::type_use::OUTSIDE.iter().find(|(known, _)| **known == *name.text);
+        self.interfaces.get(&name.text).copied().ok_or_else(|| match unsupported {
+            Some((_, what)) => Diagnostic::new(name.span, format!("not supported: {what}")).label("not supported"),
+            None => unknown("interface", name, self.interfaces.keys()),
+        })
     }
 
     /// Computes the interfaces that each interface extends, directly or indirectly, and the methods it inherits.

@@ -4,14 +4,14 @@
 //! declaration, an assignment, a `return` or an `assert`, or as a statement.
 
 use super::types::Ty;
-use super::{BodyBuilder, Check, Checker, Methods, unknown};
+use super::{BodyBuilder, Check, Methods, TypeChecker, unknown};
 use crate::code::{self, CallKind, Dest, Instr};
 use crate::error::Diagnostic;
 use crate::source::Span;
 use crate::syntax::ast::{Binary, Expr, ExprKind, Guard, Ident};
 use std::rc::Rc;
 
-impl Checker {
+impl TypeChecker {
     /// Checks the right-hand side of an assignment, emits the code that stores its value in `dest`, and returns its
     /// type.
     pub(super) fn right_hand_side(&mut self, body: &mut BodyBuilder, value: &Expr, dest: Dest, at: u32) -> Check<Ty> {
@@ -31,7 +31,8 @@ impl Checker {
                 let wanted: Vec<Ty> =
                     fields[..self.class_params[number as usize]].iter().map(|(_, ty)| ty.clone()).collect();
                 let args = self.args(body, class, args, &wanted)?;
-                body.emit(Instr::New { dest, class: number, local: *local, args }, at);
+                let component = body.component.take().map(Box::new);
+                body.emit(Instr::New { dest, class: number, local: *local, args, component }, at);
                 Ok(Ty::Class(number))
             }
             ExprKind::Send { wait, object, method, args } => {
@@ -43,7 +44,8 @@ impl Checker {
                 let slot = body.slot("the call")?;
                 let result = self.method_call(body, CallKind::Send, object, method, args, Dest::Local(slot), at)?;
                 let future = code::Expr::Local(slot);
-                let guard = code::Guard { futures: Box::new([future.clone()]), holds: None, fields: Box::new([]) };
+                let futures = Box::new([future.clone()]);
+                let guard = code::Guard { futures, holds: None, timer: None, fields: Box::new([]) };
                 body.emit(Instr::Await(Box::new(guard)), at);
                 body.emit(Instr::Get(dest, future), at);
                 Ok(result)
@@ -93,7 +95,8 @@ impl Checker {
         };
         let args = self.args(body, method, args, &info.params)?;
         let method = self.method_name(&method.text);
-        body.emit(Instr::Call { dest, kind, object: target, method, args }, at);
+        let deadline = body.deadline.take().map(Box::new);
+        body.emit(Instr::Call { dest, kind, object: target, method, args, deadline }, at);
         Ok(info.result)
     }
 
@@ -115,11 +118,20 @@ impl Checker {
         self.check_may_wait(body, span)?;
         let mut futures = Vec::new();
         let mut holds: Option<code::Expr> = None;
+        let mut timer = None;
         for guard in guards {
             match guard {
                 Guard::Time(least, most) => {
-                    self.expr_of(body, least, &Ty::Rat)?;
-                    self.expr_of(body, most, &Ty::Rat)?;
+                    let (first, last) = self.timer(body, least, most, at)?;
+                    timer = Some(match timer {
+                        None => (first, last),
+                        Some((before, until)) => {
+                            // All parts of the guard must hold: the wait ends with the later timer.
+                            self.later(body, before, first, at);
+                            self.later(body, until, last, at);
+                            (before, until)
+                        }
+                    });
                 }
                 Guard::Future(future) => {
                     let (code, ty) = self.expr(body, future)?;
@@ -127,11 +139,15 @@ impl Checker {
                     futures.push(code);
                 }
                 Guard::Holds(condition) => {
-                    self.no_clock(condition)?;
+                    let span = condition.span;
                     let chooses = std::mem::replace(&mut body.chooses, false);
                     let condition = self.expr_of(body, condition, &Ty::Bool);
                     body.chooses = chooses;
                     let condition = condition?;
+                    if self.reads_clock(&condition, &mut Default::default()) {
+                        let message = "not supported: a condition that waits for a point in time";
+                        return Err(Diagnostic::new(span, message).help("wait with `await duration(n, n)`"));
+                    }
                     holds = Some(match holds {
                         None => condition,
                         Some(before) => code::Expr::Binary(Binary::And, Box::new((before, condition)), at),
@@ -139,25 +155,8 @@ impl Checker {
                 }
             }
         }
-        if futures.is_empty() && holds.is_none() {
-            body.emit(Instr::Suspend, at);
-            return Ok(());
-        }
         let fields = holds.as_ref().map_or_else(Vec::new, code::Expr::fields).into();
-        body.emit(Instr::Await(Box::new(code::Guard { futures: futures.into(), holds, fields })), at);
+        body.emit(Instr::Await(Box::new(code::Guard { futures: futures.into(), holds, timer, fields })), at);
         Ok(())
-    }
-
-    /// Rejects a condition that waits for a point in time, because the clock does not advance.
-    fn no_clock(&self, condition: &Expr) -> Check<()> {
-        match &condition.kind {
-            ExprKind::Call(name, ..)
-                if ["now", "currentms", "timeDifference", "timeLessThan"].contains(&&*name.text) =>
-            {
-                Err(Diagnostic::new(condition.span, "not supported: waiting for a point in time"))
-            }
-            ExprKind::Binary(_, left, right) => self.no_clock(left).and_then(|()| self.no_clock(right)),
-            _ => Ok(()),
-        }
     }
 }

@@ -1,7 +1,7 @@
 //! Checks expressions without effects.
 
 use super::types::Ty;
-use super::{BodyBuilder, Check, Checker, unknown};
+use super::{BodyBuilder, Check, TypeChecker, unknown};
 use crate::code::{self, Const};
 use crate::error::Diagnostic;
 use crate::source::Span;
@@ -10,7 +10,7 @@ use crate::value::with_stack;
 use num_rational::BigRational;
 use std::rc::Rc;
 
-impl Checker {
+impl TypeChecker {
     /// Checks an expression of any type.
     pub(super) fn expr(&mut self, body: &mut BodyBuilder, expr: &Expr) -> Check<(code::Expr, Ty)> {
         with_stack(|| self.expr_kind(body, expr))
@@ -78,6 +78,9 @@ impl Checker {
     }
 
     fn variable(&mut self, body: &BodyBuilder, name: &Ident) -> Check<(code::Expr, Ty)> {
+        if &*name.text == "destiny" && body.find("destiny").is_none() && self.field_number(body, name).is_none() {
+            return Err(Diagnostic::new(name.span, "not supported: `Destiny`").label("not supported"));
+        }
         if let Some(variable) = body.find(&name.text) {
             return Ok((code::Expr::Local(variable.slot), variable.ty.clone()));
         }
@@ -99,6 +102,11 @@ impl Checker {
 
     fn field(&mut self, body: &BodyBuilder, name: &Ident) -> Check<(code::Expr, Ty)> {
         match self.field_number(body, name) {
+            Some((field, _)) if body.fields.is_some_and(|known| usize::from(field) >= known) => {
+                let message = format!("field `{}` is used before it has a value", name.text);
+                Err(Diagnostic::new(name.span, message)
+                    .help("fields get their values in the order of their declarations"))
+            }
             Some((field, ty)) => Ok((code::Expr::Field(field), ty)),
             None => {
                 let fields = body.class.map_or(Rc::from([]), |class| self.class_fields[class as usize].clone());

@@ -8,7 +8,7 @@
 //! are widened, an instance is checked until its types stay the same.
 
 use super::types::{FunctionTy, Ty};
-use super::{BodyBuilder, Check, Checker, FunctionInfo};
+use super::{BodyBuilder, Check, FunctionInfo, TypeChecker};
 use crate::error::Diagnostic;
 use crate::source::Span;
 use std::rc::Rc;
@@ -24,7 +24,7 @@ pub(super) struct Instance {
     with: Rc<[Ty]>,
 }
 
-impl Checker {
+impl TypeChecker {
     /// Checks a function for a call with these functions, where `with` are the types of its type parameters. The place
     /// of a diagnostic is that in its body.
     pub(super) fn instance(&mut self, info: &FunctionInfo, functions: &[FunctionTy], with: &Rc<[Ty]>) -> Check<()> {
@@ -39,7 +39,7 @@ impl Checker {
             let message = "not supported: recursion that passes new functions or types in every call";
             return Err(Diagnostic::new(Span::default(), message));
         }
-        let shown = |checker: &Checker| with.iter().map(|ty| checker.types.show(ty)).collect::<Vec<_>>();
+        let shown = |checker: &TypeChecker| with.iter().map(|ty| checker.types.show(ty)).collect::<Vec<_>>();
         loop {
             let before = shown(self);
             self.instances.push(Instance { function: info.number, functions: functions.clone(), with: with.clone() });

@@ -1,13 +1,13 @@
 //! Checks the bodies of functions, methods, object initializers and the main block.
 
 use super::types::Ty;
-use super::{BodyBuilder, Check, Checker};
+use super::{BodyBuilder, Check, TypeChecker};
 use crate::code::{self, Const, Dest, Instr};
 use crate::error::Diagnostic;
 use crate::syntax::ast;
 use std::rc::Rc;
 
-impl Checker {
+impl TypeChecker {
     pub(super) fn bodies(&mut self, file: &ast::File) {
         if self.prelude {
             self.new_method("the main block", 0, BodyBuilder::default(), 0);
@@ -94,6 +94,7 @@ impl Checker {
         let fields = self.class_fields[number as usize].clone();
         for (k, (param, value)) in class.fields.iter().enumerate() {
             let field = class.params.len() + k;
+            body.fields = Some(field);
             let ty = fields[field].1.clone();
             let code = match value {
                 Some(value) => self.expr_of(&mut body, value, &ty),
@@ -105,6 +106,7 @@ impl Checker {
                 body.places.push(place);
             }
         }
+        body.fields = None;
         self.block(&mut body, &class.init);
         self.new_method("the initializer", number, body, 0)
     }
@@ -168,6 +170,10 @@ impl Checker {
         };
         let mut body = BodyBuilder { class: Some(0), chooses: true, result: Some(Ty::Unit), ..BodyBuilder::default() };
         self.block(&mut body, statements);
+        if self.uses_component {
+            let deployed = self.initial_component(&mut body);
+            self.record_error(deployed);
+        }
         let written = self.new_method("the main block", 0, body, 0);
         let main = self.code.methods.swap_remove(written as usize);
         self.code.methods[0] = main;

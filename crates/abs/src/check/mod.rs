@@ -10,8 +10,11 @@ mod effect;
 mod expr;
 mod instance;
 mod method;
+mod nonnull;
 mod pattern;
+mod rules;
 mod stmt;
+mod timed;
 mod try_stmt;
 mod type_use;
 mod types;
@@ -20,12 +23,16 @@ use crate::code::{self, Code, Const};
 use crate::error::Diagnostic;
 use crate::source::{Source, Span};
 use crate::syntax::ast::{self, Ident};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::rc::Rc;
 use types::{FunctionTy, Ty, Types};
 
 /// The result of a check.
 type Check<T> = Result<T, Diagnostic>;
+
+/// The note on files of the older dialect.
+const OLDER: &str =
+    "`new cog` is used: as in older ABS, `new` without `cog` creates an object in the group of its creator";
 
 /// The maximum number of diagnostics to report.
 const MAX_DIAGNOSTICS: usize = 20;
@@ -83,7 +90,7 @@ struct NameScope {
 }
 
 /// All declarations, and the code generated so far.
-struct Checker {
+struct TypeChecker {
     types: Types,
     diagnostics: Vec<Diagnostic>,
     /// `true` while the prelude is checked: only the prelude may use `builtin`.
@@ -92,6 +99,8 @@ struct Checker {
     library: Library,
     data: FxHashMap<Rc<str>, (u32, usize)>,
     synonyms: FxHashMap<Rc<str>, (Vec<Ident>, ast::TypeUse)>,
+    /// The exceptions, whose names are also types.
+    exceptions: FxHashSet<Rc<str>>,
     interfaces: FxHashMap<Rc<str>, u32>,
     interface_methods: Vec<Methods>,
     classes: FxHashMap<Rc<str>, u32>,
@@ -106,6 +115,8 @@ struct Checker {
     method_names: FxHashMap<Rc<str>, u32>,
     const_numbers: FxHashMap<Const, u32>,
     code: Code,
+    /// `true` if the program asks for its deployment component.
+    uses_component: bool,
 }
 
 /// A variable in scope.
@@ -146,6 +157,11 @@ struct BodyBuilder {
     tries: Vec<try_stmt::EnclosingTry>,
     /// `true` if this code runs while an object is being created.
     init: bool,
+    /// The number of fields that have a value, while the fields of an object are being initialized.
+    fields: Option<usize>,
+    /// The values of the annotations `Deadline` and `DC` of the current statement.
+    deadline: Option<code::Expr>,
+    component: Option<code::Expr>,
     /// `true` if `random` is allowed: in code of a method, which a task runs once, but not in the condition of an
     /// `await`.
     chooses: bool,
@@ -192,8 +208,8 @@ pub(crate) fn is_library(module: &str) -> bool {
 
 /// Checks a file and returns its code, or every diagnostic found.
 pub(crate) fn check(source: &Source, file: &ast::File) -> Result<Code, Vec<Diagnostic>> {
-    let mut checker = Checker::new(source);
-    let prelude = crate::syntax::parse(include_str!("../prelude.abs"), u32::MAX).expect("the prelude is valid");
+    let mut checker = TypeChecker::new(source);
+    let prelude = crate::syntax::parse(crate::syntax::PRELUDE, u32::MAX, &[]).expect("the prelude is valid");
     checker.declare_all(&prelude);
     let functions = checker.code.constructors.iter().map(|c| c.name.as_str());
     assert!(
@@ -212,8 +228,15 @@ pub(crate) fn check(source: &Source, file: &ast::File) -> Result<Code, Vec<Diagn
         synonyms: checker.synonyms.keys().cloned().collect(),
         names: checker.names.clone(),
     };
+    checker.code.library_classes = checker.library.classes;
+    if !file.older.is_empty() {
+        checker.code.notes.push(OLDER.into());
+    }
     checker.imports(file);
+    checker.diagnostics.extend(file.visibility.iter().cloned());
     checker.declare_all(file);
+    checker.rules(file);
+    checker.nonnull(file);
     if checker.diagnostics.is_empty() {
         checker.bodies(file);
         checker.main(file);
@@ -226,15 +249,16 @@ pub(crate) fn check(source: &Source, file: &ast::File) -> Result<Code, Vec<Diagn
     Err(checker.diagnostics)
 }
 
-impl Checker {
-    fn new(source: &Source) -> Checker {
-        Checker {
+impl TypeChecker {
+    fn new(source: &Source) -> TypeChecker {
+        TypeChecker {
             types: Types::default(),
             diagnostics: Vec::new(),
             prelude: true,
             library: Library::default(),
             data: FxHashMap::default(),
             synonyms: FxHashMap::default(),
+            exceptions: FxHashSet::default(),
             interfaces: FxHashMap::default(),
             interface_methods: Vec::new(),
             classes: FxHashMap::default(),
@@ -246,6 +270,7 @@ impl Checker {
             instances: Vec::new(),
             method_names: FxHashMap::default(),
             const_numbers: FxHashMap::default(),
+            uses_component: false,
             code: Code {
                 source: source.clone(),
                 consts: Vec::new(),
@@ -255,6 +280,9 @@ impl Checker {
                 classes: Vec::new(),
                 method_names: Vec::new(),
                 interfaces: Vec::new(),
+                library_classes: 0,
+                notes: Vec::new(),
+                caveats: Vec::new(),
             },
         }
     }
@@ -282,6 +310,18 @@ impl Checker {
     /// Returns a data type of the library, even if the program declares another type of the same name.
     fn library_data(&self, name: &str) -> u32 {
         self.library.data.get(name).copied().unwrap_or_else(|| self.data[name].0)
+    }
+
+    /// Returns an interface of the library, even if the program declares another type of the same name.
+    fn library_interface(&self, name: &str) -> u32 {
+        let names = &self.types.interface_names;
+        names.iter().position(|known| &**known == name).expect("the library declares it") as u32
+    }
+
+    /// Returns a class of the library, even if the program declares another class of the same name.
+    fn library_class(&self, name: &str) -> u32 {
+        let names = &self.types.class_names;
+        names.iter().position(|known| &**known == name).expect("the library declares it") as u32
     }
 
     /// Returns the place of a range of the source; all library code has the place [`code::LIBRARY`].

@@ -1,13 +1,13 @@
 //! Checks patterns.
 
 use super::types::Ty;
-use super::{BodyBuilder, Check, Checker, unknown};
+use super::{BodyBuilder, Check, TypeChecker, unknown};
 use crate::code::{self, Const};
 use crate::error::Diagnostic;
 use crate::source::Span;
 use crate::syntax::ast::{Ident, Pattern, PatternKind};
 
-impl Checker {
+impl TypeChecker {
     /// Checks a pattern and declares its new variables. A name that is already declared matches its value.
     pub(super) fn pattern(&mut self, body: &mut BodyBuilder, pattern: &Pattern, ty: &Ty) -> Check<code::Pattern> {
         Ok(match &pattern.kind {
@@ -54,6 +54,9 @@ impl Checker {
         ty: &Ty,
     ) -> Check<code::Pattern> {
         if ["True", "False", "Unit"].contains(&&*name.text) {
+            if !args.is_empty() {
+                return Err(Diagnostic::new(span, format!("`{}` has 0 arguments, not {}", name.text, args.len())));
+            }
             let (expr, found) = self.construct(body, name, &[])?;
             self.expect_type(span, &found, ty)?;
             let code::Expr::Const(k) = expr else { unreachable!("internal error: a truth value is not a constant") };

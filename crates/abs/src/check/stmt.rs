@@ -1,7 +1,7 @@
 //! Checks statements and flattens them into instructions.
 
 use super::types::Ty;
-use super::{BodyBuilder, Check, Checker, unknown};
+use super::{BodyBuilder, Check, TypeChecker, unknown};
 use crate::code::{self, Const, Dest, Instr};
 use crate::error::Diagnostic;
 use crate::source::Span;
@@ -18,7 +18,7 @@ impl BodyBuilder {
         self.code.len() - 1
     }
 
-    fn here(&self) -> u32 {
+    pub(super) fn here(&self) -> u32 {
         self.code.len() as u32
     }
 
@@ -36,7 +36,7 @@ impl BodyBuilder {
     }
 }
 
-impl Checker {
+impl TypeChecker {
     /// Checks statements in a scope of their own. A diagnostic affects only its statement.
     pub(super) fn block(&mut self, body: &mut BodyBuilder, statements: &[Stmt]) {
         let mark = body.scope.len();
@@ -66,6 +66,7 @@ impl Checker {
 
     fn stmt(&mut self, body: &mut BodyBuilder, statement: &Stmt) -> Check<()> {
         let at = self.place(statement.span);
+        self.annotations(body, &statement.annotations, at)?;
         match &statement.kind {
             StmtKind::Skip => {}
             StmtKind::Block(statements) => self.block(body, statements),
@@ -126,8 +127,9 @@ impl Checker {
             }
             StmtKind::Await(guards) => self.await_stmt(body, guards, statement.span, at)?,
             StmtKind::Duration(least, most) => {
-                self.expr_of(body, least, &Ty::Rat)?;
-                self.expr_of(body, most, &Ty::Rat)?;
+                self.check_may_wait(body, statement.span)?;
+                let (first, last) = self.timer(body, least, most, at)?;
+                body.emit(Instr::Sleep(first, last), at);
             }
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use super::stmt::LATER;
 use super::types::Ty;
-use super::{BodyBuilder, Check, Checker};
+use super::{BodyBuilder, Check, TypeChecker};
 use crate::code::{self, Dest, Instr};
 use crate::syntax::ast::{Binary, Pattern, Stmt};
 use std::rc::Rc;
@@ -21,7 +21,7 @@ const NORMALLY: i64 = 0;
 const THROWING: i64 = 1;
 const RETURNING: i64 = 2;
 
-impl Checker {
+impl TypeChecker {
     /// Generates a `return`, which first runs the enclosing `finally` blocks.
     pub(super) fn leave(&mut self, body: &mut BodyBuilder, value: code::Expr, at: u32) {
         let mut ends = 0;

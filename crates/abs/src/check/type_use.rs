@@ -1,7 +1,7 @@
 //! Resolves the types written in a program.
 
 use super::types::Ty;
-use super::{BodyBuilder, Check, Checker, unknown};
+use super::{BodyBuilder, Check, TypeChecker, unknown};
 use crate::error::Diagnostic;
 use crate::syntax::ast::TypeUse;
 use std::rc::Rc;
@@ -16,7 +16,20 @@ pub(super) const PRIMITIVE: &[(&str, Ty)] = &[
     ("Unit", Ty::Unit),
 ];
 
-impl Checker {
+/// The types of the reference library that are not supported, with what they belong to.
+pub(super) const OUTSIDE: &[(&str, &str)] = &[
+    ("Destiny", "`Destiny`"),
+    ("Process", "user-defined schedulers"),
+    ("Pid", "user-defined schedulers"),
+    ("ProcessScheduler", "user-defined schedulers"),
+    ("ObjectMirror", "`ABS.Meta`"),
+    ("Runtime", "`ABS.Meta`"),
+    ("ProductLine", "product lines"),
+    ("Product", "product lines"),
+    ("Feature", "product lines"),
+];
+
+impl TypeChecker {
     pub(super) fn ty(&self, ty: &TypeUse, generics: &[Rc<str>]) -> Check<Ty> {
         self.ty_within(ty, generics, 20)
     }
@@ -59,6 +72,13 @@ impl Checker {
             let params: Vec<Rc<str>> = params.iter().map(|p| p.text.clone()).collect();
             let inner = self.ty_within(meant, &params, depth - 1)?;
             return Ok(self.types.instantiate(&inner, &params, &args));
+        }
+        if self.exceptions.contains(name) {
+            count(0)?;
+            return Ok(Ty::Data(self.library_data("Exception"), Rc::from([])));
+        }
+        if let Some((_, what)) = OUTSIDE.iter().find(|(known, _)| **known == **name) {
+            return Err(Diagnostic::new(ty.name.span, format!("not supported: {what}")).label("not supported"));
         }
         let primitive: Vec<Rc<str>> = PRIMITIVE.iter().map(|(name, _)| Rc::from(*name)).collect();
         let known = self.data.keys().chain(self.interfaces.keys()).chain(self.synonyms.keys()).chain(&primitive);

@@ -1,6 +1,6 @@
 //! Instructions that create tasks and objects, or wait for futures.
 
-use super::frame::{Status, Wait, pack};
+use super::frame::{Status, Timer, Wait, pack};
 use super::run::{Flow, StepContext, StepEnd, frame};
 use super::{AbsMachine, TaskResult, Undo, salt};
 use crate::code::{CallKind, Dest, Expr, Guard, known};
@@ -19,15 +19,21 @@ impl AbsMachine {
         object: &Expr,
         method: u32,
         args: &[Expr],
+        deadline: Option<&Expr>,
         place: u32,
     ) -> Result<Flow, Thrown> {
         let Value::Object(target, _) = self.eval(cx, object)? else {
             return Err(Thrown::Exception(Value::Atom(known::NULL_POINTER), place));
         };
         let args = self.eval_all(cx, args)?;
+        let deadline = match deadline {
+            Some(expr) => self.eval(cx, expr)?.parts().and_then(|(_, parts)| parts.first()).map(Value::rational),
+            None => None,
+        };
         let class = self.objects[target as usize].class;
         let found = cx.code.classes[class as usize].method(method).expect("the checker found the method");
-        let own = self.objects[target as usize].group == self.tasks[cx.task as usize].group;
+        let this = frame(cx).object;
+        let own = self.objects[target as usize].group == self.objects[this as usize].group;
         if kind == CallKind::Invoke && own {
             if cx.frames.len() >= MAX_NESTING as usize {
                 return Err(Thrown::Limit(Limit::Depth, place));
@@ -39,6 +45,9 @@ impl AbsMachine {
         }
         let kept = kind == CallKind::Invoke || dest != Dest::Nowhere;
         let future = self.send(cx.task, target, found, args, kept, place);
+        if let (Value::Future(made, _), Some(left)) = (&future, deadline) {
+            self.tasks[*made as usize].deadline = Some(Rc::new(&self.clock + left));
+        }
         match kind {
             CallKind::Send => {
                 self.set(cx, dest, future);
@@ -58,6 +67,7 @@ impl AbsMachine {
         Value::Future(made, name)
     }
 
+    #[allow(clippy::too_many_arguments)]
     pub(super) fn create(
         &mut self,
         cx: &mut StepContext,
@@ -65,14 +75,25 @@ impl AbsMachine {
         class: u32,
         local: bool,
         args: &[Expr],
+        component: Option<&Expr>,
         place: u32,
     ) -> Result<(), Thrown> {
         let args = self.eval_all(cx, args)?;
+        let component = match component {
+            Some(expr) => match self.eval(cx, expr)? {
+                Value::Object(object, _) => object,
+                _ => return Err(Thrown::Exception(Value::Atom(known::NULL_POINTER), place)),
+            },
+            None => self.groups[self.tasks[cx.task as usize].group as usize].component,
+        };
         let task = &mut self.tasks[cx.task as usize];
         let name = task.name.mixed(salt::OBJECT + u64::from(task.state.news));
         task.state.news += 1;
         let group = local.then_some(task.group);
-        let object = self.new_object(name, class, group, &args);
+        let object = self.new_object(name, class, group, &args, place);
+        if !local {
+            self.groups[self.objects[object as usize].group as usize].component = component;
+        }
         self.set(cx, dest, Value::Object(object, name));
         let (init, runs) = (cx.code.classes[class as usize].init, cx.code.classes[class as usize].run);
         if let Some(method) = runs {
@@ -111,8 +132,9 @@ impl AbsMachine {
     }
 
     pub(super) fn wait(&mut self, cx: &mut StepContext, guard: &Guard, place: u32) -> Result<Flow, Thrown> {
-        let mut wait = Wait { futures: SmallVec::new(), condition: guard.holds.is_some(), holds: true };
-        let mut all = true;
+        let timer = guard.timer.map(|(first, last)| Box::new(timer(cx, first, last)));
+        let mut all = timer.as_ref().is_none_or(|timer| timer.earliest <= self.clock);
+        let mut wait = Wait { futures: SmallVec::new(), timer, condition: guard.holds.is_some(), holds: true };
         for future in &guard.futures {
             let Value::Future(task, _) = self.eval(cx, future)? else {
                 return Err(Thrown::Exception(Value::Atom(known::NULL_POINTER), place));
@@ -131,4 +153,36 @@ impl AbsMachine {
         frame(cx).at -= 1;
         Ok(Flow::Stop(StepEnd::Released(Status::Waiting(wait))))
     }
+
+    /// Blocks the group until a point in time.
+    pub(super) fn sleep(&mut self, cx: &mut StepContext, first: u16, last: u16) -> Flow {
+        let timer = timer(cx, first, last);
+        if timer.earliest <= self.clock {
+            return Flow::Continue;
+        }
+        frame(cx).at -= 1;
+        Flow::Stop(StepEnd::Released(Status::Asleep(Box::new(timer))))
+    }
+
+    /// Calls `consume` of the group's deployment component, within this step. Without a component, nothing is limited.
+    pub(super) fn consume(&mut self, cx: &mut StepContext, given: u16, wanted: u16) {
+        let group = self.tasks[cx.task as usize].group;
+        let component = self.groups[group as usize].component;
+        let amount = frame(cx).locals[wanted as usize].clone();
+        if component == super::NONE {
+            frame(cx).locals[given as usize] = amount;
+            return;
+        }
+        let class = self.objects[component as usize].class;
+        let name = cx.code.method_names.iter().position(|name| name == "consume").expect("the library has the method");
+        let method = cx.code.classes[class as usize].method(name as u32).expect("a component can be consumed");
+        let mut frame = self.new_frame(method, component, &[amount]);
+        frame.dest = pack(Dest::Local(given));
+        cx.frames.push(frame);
+    }
+}
+
+fn timer(cx: &mut StepContext, first: u16, last: u16) -> Timer {
+    let locals = &frame(cx).locals;
+    Timer { earliest: locals[first as usize].rational(), latest: locals[last as usize].rational() }
 }

@@ -37,7 +37,7 @@ impl AbsMachine {
     fn with_eval<T>(&mut self, cx: &mut StepContext, work: impl FnOnce(&mut Eval<'_>) -> T) -> T {
         let frame = cx.frames.last_mut().expect("a running task has a frame");
         let object = frame.object;
-        let mut eval = self.evaluator(object, &mut frame.locals, &mut cx.fuel, &mut cx.random);
+        let mut eval = self.evaluator(cx.task, object, &mut frame.locals, &mut cx.fuel, &mut cx.random);
         let result = work(&mut eval);
         let read = eval.read;
         if read != 0 {
@@ -46,10 +46,11 @@ impl AbsMachine {
         result
     }
 
-    /// Creates an evaluator for code of an object with these variables.
+    /// Creates an evaluator for code that a task runs on an object with these variables.
     #[inline]
     pub(super) fn evaluator<'a>(
         &'a self,
+        task: u32,
         object: u32,
         stack: &'a mut Vec<Value>,
         fuel: &'a mut u64,
@@ -68,6 +69,12 @@ impl AbsMachine {
             depth: 0,
             read: 0,
             random,
+            clock: &self.clock,
+            deadline: self.tasks[task as usize].deadline.as_deref(),
+            component: match self.groups[this.group as usize].component {
+                super::NONE => Value::Null,
+                component => Value::Object(component, self.objects[component as usize].name),
+            },
         }
     }
 

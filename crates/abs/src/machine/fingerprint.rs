@@ -4,12 +4,12 @@ use super::frame::{Frame, Status};
 use super::{AbsMachine, TaskResult};
 use crate::value::{Hasher128, Value};
 use std::hash::Hash;
-use whippet_model::Comparison;
+use whippet_model::StateComparison;
 
 impl AbsMachine {
     /// Returns the hash of all objects, live tasks and kept results. Objects are identified by name, tasks by their
     /// call and their remaining work; tasks whose futures are kept also by name.
-    pub(super) fn hash_state(&self, comparison: Comparison) -> u128 {
+    pub(super) fn hash_state(&self, comparison: StateComparison) -> u128 {
         let parts = self.objects.iter().map(|object| {
             let mut hash = Hasher128::new();
             (object.name, object.class, &object.fields).hash(&mut hash);
@@ -24,10 +24,12 @@ impl AbsMachine {
             }
             Some(hash.finish_128())
         });
-        let all = parts.chain(tasks).chain(kept);
+        let mut hash = Hasher128::new();
+        self.clock.hash(&mut hash);
+        let all = parts.chain(tasks).chain(kept).chain(std::iter::once(hash.finish_128()));
         match comparison {
-            Comparison::Canonical => all.fold(0u128, u128::wrapping_add),
-            Comparison::Ordered => all.fold(0u128, |sum, part| {
+            StateComparison::Canonical => all.fold(0u128, u128::wrapping_add),
+            StateComparison::Ordered => all.fold(0u128, |sum, part| {
                 sum.rotate_left(7).wrapping_mul(0x2360_ED05_1FC6_5DA4_4385_DF64_9FCC_F645).wrapping_add(part)
             }),
         }
@@ -37,6 +39,7 @@ impl AbsMachine {
         let entry = &self.tasks[task as usize];
         let mut hash = Hasher128::new();
         (entry.method, self.objects[entry.object as usize].name, &*entry.args, entry.marked).hash(&mut hash);
+        entry.deadline.hash(&mut hash);
         if entry.future_kept {
             entry.name.hash(&mut hash);
         }
@@ -46,8 +49,10 @@ impl AbsMachine {
         match &entry.state.status {
             Status::Ready | Status::Done => {}
             Status::Waiting(wait) => {
+                wait.timer.hash(&mut hash);
                 wait.futures.iter().for_each(|&future| self.tasks[future as usize].name.hash(&mut hash));
             }
+            Status::Asleep(timer) => timer.hash(&mut hash),
             Status::Blocked(future, dest) => {
                 (self.tasks[*future as usize].name, super::frame::pack(*dest)).hash(&mut hash);
             }

@@ -2,6 +2,7 @@
 
 use crate::code::Dest;
 use crate::value::Value;
+use num_rational::BigRational;
 use smallvec::SmallVec;
 
 /// A running method, called by the task's creator or synchronously within the task.
@@ -46,11 +47,20 @@ impl Frame {
     }
 }
 
+/// The times between which a wait ends.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Timer {
+    pub(crate) earliest: BigRational,
+    pub(crate) latest: BigRational,
+}
+
 /// An unsatisfied `await`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Wait {
     /// The tasks whose futures are awaited.
     pub(crate) futures: SmallVec<[u32; 2]>,
+    /// The timer of the guard, if it has one.
+    pub(crate) timer: Option<Box<Timer>>,
     /// `true` if the guard also has a condition.
     pub(crate) condition: bool,
     /// `true` if the condition holds now, or there is no condition.
@@ -64,7 +74,20 @@ pub(crate) enum Status {
     Waiting(Wait),
     /// In a `get`: the group is blocked until the given task ends; its result goes to the given destination.
     Blocked(u32, Dest),
+    /// In a `duration`: the group is blocked until a point in time.
+    Asleep(Box<Timer>),
     Done,
+}
+
+impl Status {
+    /// Returns the timer that the task waits for, if any.
+    pub(crate) fn timer(&self) -> Option<&Timer> {
+        match self {
+            Status::Waiting(wait) => wait.timer.as_deref(),
+            Status::Asleep(timer) => Some(timer),
+            Status::Ready | Status::Blocked(..) | Status::Done => None,
+        }
+    }
 }
 
 /// The part of a task that changes from step to step.

@@ -52,6 +52,10 @@ impl AbsMachine {
         if self.can_block || !fields {
             out.push(Touch::read(if fields { group.mixed(salt::LOCK) } else { group }));
         }
+        if entry.state.status.timer().is_some() {
+            // The clock jumps when no other task can run, which depends on all of them.
+            out.push(Touch::read(whippet_model::Name::ROOT.mixed(salt::CLOCK)));
+        }
         let future = |future: u32| Touch::read(self.tasks[future as usize].name.mixed(salt::FUTURE));
         match &entry.state.status {
             Status::Waiting(wait) => {
@@ -63,7 +67,7 @@ impl AbsMachine {
                 }
             }
             Status::Blocked(awaited, _) => out.push(future(*awaited)),
-            Status::Ready | Status::Done => {}
+            Status::Ready | Status::Asleep(_) | Status::Done => {}
         }
     }
 
@@ -84,7 +88,7 @@ impl AbsMachine {
         let mut locals = frame.locals.clone();
         let mut fuel = MAX_GUARD_CALLS;
         let mut random = RandomChoices::default();
-        let mut eval = self.evaluator(object, &mut locals, &mut fuel, &mut random);
+        let mut eval = self.evaluator(task, object, &mut locals, &mut fuel, &mut random);
         eval.expr(condition).map_or(true, |value| value.truth())
     }
 }

@@ -3,13 +3,13 @@
 use super::AbsMachine;
 use std::ops::Range;
 use whippet_model::{
-    ActorNo, Blockers, Branch, Choice, Comparison, Delivered, Deliveries, Executed, Explain, Fingerprint, Machine,
-    MachineError, Name, OrderHints, Pending, Problem, Profile, Pruning, Step, StepDescription, Touch, capabilities,
-    enabled_of_lowest,
+    ActorNo, ActorState, Blockers, Branch, Choice, Delivered, Deliveries, Executed, Explain, Fingerprint, Machine,
+    MachineError, Name, OrderHints, Pending, Problem, Profile, Pruning, StateComparison, States, Step, StepDescription,
+    Touch, capabilities, enabled_of_lowest,
 };
 
 impl Machine for AbsMachine {
-    capabilities!(Deliveries, Blockers, OrderHints, Pruning, Fingerprint);
+    capabilities!(Deliveries, Blockers, OrderHints, Pruning, Fingerprint, States);
 
     #[inline]
     fn profile(&self) -> &Profile {
@@ -21,7 +21,7 @@ impl Machine for AbsMachine {
     }
 
     fn enabled(&mut self, out: &mut Vec<Choice>) -> Result<(), MachineError> {
-        out.extend(self.live.iter().filter(|&&task| self.is_enabled(task)).map(|&task| Choice::first(Pending(task))));
+        self.each_enabled(|task| out.push(Choice::first(Pending(task))));
         Ok(())
     }
 
@@ -88,13 +88,23 @@ impl Machine for AbsMachine {
     }
 }
 
+impl States for AbsMachine {
+    fn of_actors(&mut self, out: &mut Vec<ActorState>) {
+        out.extend(self.object_states());
+    }
+
+    fn of_pending(&mut self, _: Pending) -> Option<(String, String)> {
+        None
+    }
+}
+
 impl Explain for AbsMachine {
     fn problems(&self) -> usize {
         self.problems
     }
 
     fn problem(&self, at: usize) -> Option<Problem> {
-        self.steps[at].problem.as_deref().cloned().map(|problem| Problem { steps: vec![at], ..problem })
+        self.steps[at].problem.as_deref().cloned().map(|problem| problem.with_steps(vec![at]))
     }
 
     fn data_races(&self, _: &mut Vec<Problem>) {}
@@ -156,7 +166,7 @@ impl Pruning for AbsMachine {
 }
 
 impl Fingerprint for AbsMachine {
-    fn of_configuration(&mut self, comparison: Comparison) -> Result<u128, MachineError> {
+    fn of_configuration(&mut self, comparison: StateComparison) -> Result<u128, MachineError> {
         Ok(self.hash_state(comparison))
     }
 }

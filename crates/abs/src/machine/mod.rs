@@ -14,10 +14,13 @@
 //! * the group's lock: written by a step that blocks its group or ends such a block, read by all other steps of the
 //!   group.
 //!
+//! Time advances only when no task can run otherwise; `clock.rs` says how.
+//!
 //! With [`ConflictRule::Actors`] and [`ConflictRule::Marks`], the fields and the lock of a group are one object. If no task can stop
 //! before its end, each task is then one message that is delivered once, so the searches for plain actors apply.
 
 mod calls;
+mod clock;
 mod describe;
 mod evaluate;
 mod fingerprint;
@@ -30,11 +33,12 @@ mod program;
 mod run;
 mod step;
 
-use crate::code::{CallKind, Code, Expr, Instr};
+use crate::code::{CallKind, Code, Expr, Instr, LIBRARY};
 use crate::eval;
 use crate::selection::Stability;
 use crate::value::Value;
 use frame::{Frame, Status, TaskState};
+use num_rational::BigRational;
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use std::rc::Rc;
@@ -53,6 +57,8 @@ pub(crate) struct Object {
     pub(crate) class: u32,
     pub(crate) group: u32,
     pub(crate) fields: Vec<Value>,
+    /// The place of its creation in the source.
+    place: u32,
     /// The fields that the current step has read, as bits (see [`eval::field_bit`]).
     read: u64,
     /// The fields that the current step has written, as bits.
@@ -67,6 +73,8 @@ pub(crate) struct Group {
     pub(crate) first: u32,
     /// The task that blocks the group, or [`NONE`].
     holder: u32,
+    /// The deployment component of the group, or [`NONE`].
+    component: u32,
 }
 
 /// The result of a task.
@@ -93,6 +101,8 @@ pub(crate) struct Task {
     place: u32,
     pub(crate) state: TaskState,
     result: Option<(TaskResult, u32)>,
+    /// The time at which the task must have ended, if it has a deadline.
+    deadline: Option<Rc<BigRational>>,
     /// `true` if the result was read or reported.
     observed: bool,
     /// `true` if the search skips this task for now (see [`Marks`]).
@@ -108,6 +118,8 @@ enum Undo {
     Observed(u32),
     /// Toggles the mark of a task.
     Mark(u32),
+    /// The previous deployment component of a group.
+    Component(u32, u32),
 }
 
 /// One step of the current execution.
@@ -134,6 +146,8 @@ struct StepRecord {
     arities: SmallVec<[u32; 2]>,
     /// The place where the task stopped.
     place: u32,
+    /// The time before the step, if time advanced to enable it.
+    advanced: Option<Box<BigRational>>,
 }
 
 /// One configuration of an ABS program. A step runs one task of an object group until the task ends, releases its
@@ -164,6 +178,12 @@ pub struct AbsMachine {
     statements: u64,
     /// `true` if some method can block its group.
     can_block: bool,
+    /// `true` if some method can wait for a point in time.
+    timed: bool,
+    /// The current time.
+    pub(crate) clock: BigRational,
+    /// The advances of time so far.
+    advances: Vec<clock::Advance>,
     profile: Profile,
     pub(crate) objects: Vec<Object>,
     groups: Vec<Group>,
@@ -191,9 +211,18 @@ impl AbsMachine {
             Instr::Call { kind: CallKind::Invoke, object, .. } => !matches!(object, Expr::This),
             _ => false,
         };
-        let waiting = |instr: &Instr| matches!(instr, Instr::Await(_) | Instr::Suspend) || blocking(instr);
-        let any = |wanted: &dyn Fn(&Instr) -> bool| code.methods.iter().flat_map(|method| &method.code).any(wanted);
-        let (can_block, can_wait) = (any(&blocking), any(&waiting));
+        let sleeping = |instr: &Instr| matches!(instr, Instr::Sleep(..) | Instr::Consume(..));
+        let timed = |instr: &Instr| match instr {
+            Instr::Await(guard) => guard.timer.is_some(),
+            other => sleeping(other),
+        };
+        let waiting =
+            |instr: &Instr| matches!(instr, Instr::Await(_) | Instr::Suspend) || blocking(instr) || sleeping(instr);
+        let used = clock::used_classes(&code);
+        let methods = code.methods.iter().filter(|method| used[method.class as usize]);
+        let any = |wanted: &dyn Fn(&Instr) -> bool| methods.clone().flat_map(|method| &method.code).any(wanted);
+        let (timed, can_wait) = (any(&timed), any(&waiting));
+        let can_block = any(&blocking) || any(&sleeping);
         let dependence = match program.conflict_rule {
             ConflictRule::Actors | ConflictRule::Marks(_) if !can_wait => Dependence::PerActor,
             _ => Dependence::Footprints,
@@ -204,6 +233,9 @@ impl AbsMachine {
             conflict_rule: program.conflict_rule,
             statements: program.statements,
             can_block,
+            timed,
+            clock: BigRational::from_integer(0.into()),
+            advances: Vec::new(),
             profile: Profile::new(dependence, Branches::Discovered { same_footprint: true }),
             code,
             objects: Vec::new(),
@@ -220,7 +252,8 @@ impl AbsMachine {
             problems: 0,
             statements_executed: 0,
         };
-        machine.new_object(Name::ROOT, 0, None, &[]);
+        let main = machine.code.methods[0].places.first().copied().unwrap_or(LIBRARY);
+        machine.new_object(Name::ROOT, 0, None, &[], main);
         machine.new_task(Name::ROOT.child(0), 0, 0, Rc::from([]), false, NONE, 0);
         machine
     }
@@ -246,15 +279,15 @@ impl AbsMachine {
         self.statements_executed
     }
 
-    fn new_object(&mut self, name: Name, class: u32, group: Option<u32>, args: &[Value]) -> u32 {
+    fn new_object(&mut self, name: Name, class: u32, group: Option<u32>, args: &[Value], place: u32) -> u32 {
         let number = self.objects.len() as u32;
         let group = group.unwrap_or_else(|| {
-            self.groups.push(Group { name: name.mixed(salt::GROUP), first: number, holder: NONE });
+            self.groups.push(Group { name: name.mixed(salt::GROUP), first: number, holder: NONE, component: NONE });
             self.groups.len() as u32 - 1
         });
         let mut fields = args.to_vec();
         fields.resize(self.code.classes[class as usize].fields.len(), Value::Null);
-        self.objects.push(Object { name, class, group, fields, read: 0, written: 0 });
+        self.objects.push(Object { name, class, group, fields, place, read: 0, written: 0 });
         number
     }
 
@@ -285,6 +318,7 @@ impl AbsMachine {
             place,
             state,
             result: None,
+            deadline: None,
             observed: false,
             marked: false,
         });
@@ -314,15 +348,19 @@ impl AbsMachine {
         self.tasks[task as usize].caller
     }
 
-    /// Returns `true` if the task can take a step now.
-    fn is_enabled(&self, task: u32) -> bool {
+    /// Returns `true` if the task can take a step at this time.
+    fn is_enabled_at(&self, task: u32, time: &BigRational) -> bool {
         let task_ = &self.tasks[task as usize];
         let holder = self.groups[task_.group as usize].holder;
         let there = |future: &u32| self.tasks[*future as usize].result.is_some();
         match &task_.state.status {
             Status::Ready => holder == NONE,
-            Status::Waiting(wait) => holder == NONE && wait.holds && wait.futures.iter().all(there),
+            Status::Waiting(wait) => {
+                let reached = wait.timer.as_ref().is_none_or(|timer| timer.earliest <= *time);
+                holder == NONE && wait.holds && reached && wait.futures.iter().all(there)
+            }
             Status::Blocked(future, _) => there(future),
+            Status::Asleep(timer) => timer.earliest <= *time,
             Status::Done => false,
         }
     }
@@ -340,4 +378,5 @@ mod salt {
     pub(super) const FIELD: u64 = 5 << 40;
     pub(super) const OBJECT: u64 = 6 << 40;
     pub(super) const EVENT: u64 = 7 << 40;
+    pub(super) const CLOCK: u64 = 8 << 40;
 }

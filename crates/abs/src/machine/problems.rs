@@ -25,15 +25,7 @@ impl AbsMachine {
             Thrown::Limit(limit, place) => (FindingKind::Limit, self.limit_text(*limit, method), *place),
         };
         let key = Name(u64::from(place)).mixed(kind as u64).mixed(u64::from(entry.method));
-        Some(Problem {
-            kind,
-            message,
-            place: self.place(place),
-            key,
-            steps: Vec::new(),
-            warning: false,
-            waits: Vec::new(),
-        })
+        Some(Problem::new(kind, message, key).with_place(self.place(place)))
     }
 
     fn limit_text(&self, limit: Limit, method: &str) -> String {
@@ -74,15 +66,7 @@ impl AbsMachine {
             );
             let key = Name(u64::from(*place)).mixed(FindingKind::Panic as u64).mixed(u64::from(entry.method));
             let steps = vec![*step as usize];
-            out.push(Problem {
-                kind: FindingKind::Panic,
-                message,
-                place: self.place(*place),
-                key,
-                steps,
-                warning: false,
-                waits: Vec::new(),
-            });
+            out.push(Problem::new(FindingKind::Panic, message, key).with_place(self.place(*place)).with_steps(steps));
         }
         self.deadlock(out);
     }
@@ -97,7 +81,7 @@ impl AbsMachine {
         let on_future = |&task: &u32| match &self.state_of(task).status {
             Status::Waiting(wait) => !wait.futures.is_empty(),
             Status::Blocked(..) => true,
-            Status::Ready | Status::Done => false,
+            Status::Ready | Status::Asleep(_) | Status::Done => false,
         };
         let warning = !stuck.iter().any(on_future);
         let mut lines: Vec<(u32, u32, String)> = stuck.iter().map(|&task| self.stuck_text(task)).collect();
@@ -109,21 +93,19 @@ impl AbsMachine {
         let texts: Vec<String> = lines.into_iter().map(|(.., text)| text).collect();
         let first = stuck.iter().copied().find(|task| on_future(task)).unwrap_or(stuck[0]);
         let steps = stuck.iter().map(|&task| self.state_of(task).last).filter(|&step| step != super::NONE);
-        out.push(Problem {
-            kind: FindingKind::Deadlock,
-            message: format!("{head}: {}", texts.join("; ")),
-            place: self.place(self.where_it_waits(first)),
-            key,
-            steps: steps.map(|step| step as usize).collect(),
-            warning,
-            waits: stuck.iter().map(|&task| self.wait_for(task)).collect(),
-        });
+        out.push(
+            Problem::new(FindingKind::Deadlock, format!("{head}: {}", texts.join("; ")), key)
+                .with_place(self.place(self.where_it_waits(first)))
+                .with_steps(steps.map(|step| step as usize).collect())
+                .with_warning(warning)
+                .with_waits(stuck.iter().map(|&task| self.wait_for(task)).collect()),
+        );
     }
 
     fn where_it_waits(&self, task: u32) -> u32 {
         let entry = &self.tasks[task as usize];
         let Some(frame) = entry.state.frames.last() else { return entry.place };
-        let waits = matches!(entry.state.status, Status::Waiting(_));
+        let waits = matches!(entry.state.status, Status::Waiting(_) | Status::Asleep(_));
         let at = if waits { frame.at as usize } else { (frame.at as usize).saturating_sub(1) };
         self.code.methods[frame.method as usize].places[at]
     }
@@ -138,7 +120,7 @@ impl AbsMachine {
         let awaited: Vec<u32> = match &entry.state.status {
             Status::Blocked(future, _) => vec![*future],
             Status::Waiting(wait) => wait.futures.to_vec(),
-            Status::Ready | Status::Done => Vec::new(),
+            Status::Ready | Status::Asleep(_) | Status::Done => Vec::new(),
         };
         let on = awaited.iter().map(|&future| self.object_text(self.tasks[future as usize].object)).collect();
         WaitFor { actor, text, on }
@@ -161,6 +143,7 @@ impl AbsMachine {
                 format!("{who} waits at {at} until {} ends", futures.join(" and "))
             }
             Status::Waiting(_) => format!("{who} waits at {at}: {}", self.line(place).trim_end_matches(';')),
+            Status::Asleep(timer) => format!("{who} sleeps at {at} until {}", timer.latest),
             Status::Ready | Status::Done => format!("{who} cannot start because its group is blocked"),
         };
         (place, entry.method, text)

@@ -71,8 +71,40 @@ impl AbsProgram {
         text: &str,
         others: impl FnOnce() -> Vec<(String, String)>,
     ) -> Result<AbsProgram, crate::AbsError> {
-        let mut files = vec![(name.to_string(), text.to_string())];
-        let (mut declared, mut imported) = crate::syntax::modules(text);
+        AbsProgram::parse_files(&[(name.to_string(), text.to_string())], others)
+    }
+
+    /// Like [`AbsProgram::parse_with`], for several files that belong to the program in any case. The main block is
+    /// that of the first file or, if it has none, of the only other file with one.
+    ///
+    /// ```
+    /// use whippet_abs::AbsProgram;
+    /// let file = |name: &str, text: &str| (name.to_string(), text.to_string());
+    /// let files = [
+    ///     file("numbers.abs", "module Numbers; export *; def Int two() = 2;"),
+    ///     file("main.abs", "module Main; import * from Numbers; { assert two() == 2; }"),
+    /// ];
+    /// assert!(AbsProgram::parse_files(&files, Vec::new).is_ok());
+    /// let twice = [file("a.abs", "module A;"), file("b.abs", "module B; { }"), file("c.abs", "module C; { }")];
+    /// let error = AbsProgram::parse_files(&twice, Vec::new).unwrap_err();
+    /// assert!(error.to_string().contains("several files have a main block"));
+    /// ```
+    ///
+    /// # Panics
+    ///
+    /// If there are no files.
+    pub fn parse_files(
+        files: &[(String, String)],
+        others: impl FnOnce() -> Vec<(String, String)>,
+    ) -> Result<AbsProgram, crate::AbsError> {
+        let mut files = files.to_vec();
+        main_first(&mut files)?;
+        let (mut declared, mut imported) = (Vec::new(), Vec::new());
+        for (_, text) in &files {
+            let (modules, imports) = crate::syntax::modules(text);
+            declared.extend(modules);
+            imported.extend(imports);
+        }
         let mut others = Some(others);
         let mut remaining: Vec<(String, String)> = Vec::new();
         while let Some(module) = imported.pop() {
@@ -94,14 +126,67 @@ impl AbsProgram {
         AbsProgram::of_files(&files)
     }
 
+    /// Returns `true` if a text has a main block.
+    ///
+    /// ```
+    /// use whippet_abs::AbsProgram;
+    /// assert!(AbsProgram::has_main_block("module M; { skip; }"));
+    /// assert!(!AbsProgram::has_main_block("module M; class C { }"));
+    /// ```
+    #[must_use]
+    pub fn has_main_block(text: &str) -> bool {
+        crate::syntax::parse(text, u32::MAX, &[]).is_ok_and(|file| file.main.is_some())
+    }
+
+    /// Checks the syntax of a text and nothing else: names need no declaration, and no main block is required.
+    ///
+    /// ```
+    /// use whippet_abs::AbsProgram;
+    /// assert!(AbsProgram::parse_syntax("part.abs", "class C implements Unknown { }").is_ok());
+    /// assert!(AbsProgram::parse_syntax("wrong.abs", "class { }").is_err());
+    /// ```
+    pub fn parse_syntax(name: &str, text: &str) -> Result<(), crate::AbsError> {
+        let source = crate::source::Source::new(&[(name.into(), text.into())]);
+        let file = crate::syntax::parse(&source.text, source.end_of_first() + 1, &source.ranges());
+        file.map(drop).map_err(|diagnostic| crate::AbsError::new(&source, vec![diagnostic]))
+    }
+
+    /// Checks the syntax, names and types of a text, which need not have a main block.
+    ///
+    /// ```
+    /// use whippet_abs::AbsProgram;
+    /// assert!(AbsProgram::check("library.abs", "module M; export *; def Int two() = 2;").is_ok());
+    /// assert!(AbsProgram::check("wrong.abs", "module M; def Int two() = True;").is_err());
+    /// ```
+    pub fn check(name: &str, text: &str) -> Result<(), crate::AbsError> {
+        let source = crate::source::Source::new(&[(name.into(), text.into())]);
+        let error = |diagnostics| crate::AbsError::new(&source, diagnostics);
+        let mut file = crate::syntax::parse(&source.text, source.end_of_first() + 1, &source.ranges())
+            .map_err(|one| error(vec![one]))?;
+        file.main.get_or_insert_with(|| (Vec::new(), crate::source::Span::default()));
+        crate::check::check(&source, &file).map(drop).map_err(error)
+    }
+
     fn of_files(files: &[(String, String)]) -> Result<AbsProgram, crate::AbsError> {
         let source = crate::source::Source::new(files);
-        let file = crate::syntax::parse(&source.text, source.end_of_first() + 1);
+        let file = crate::syntax::parse(&source.text, source.end_of_first() + 1, &source.ranges());
         let file = file.map_err(|diagnostic| crate::AbsError::new(&source, vec![diagnostic]))?;
         let code =
             crate::check::check(&source, &file).map_err(|diagnostics| crate::AbsError::new(&source, diagnostics))?;
         let (conflict_rule, statements) = (ConflictRule::default(), DEFAULT_STATEMENTS);
         Ok(AbsProgram { code: Arc::new(code), stability: Arc::default(), conflict_rule, statements })
+    }
+
+    /// Returns notes on how the program was understood, for example that it is written in an older dialect.
+    ///
+    /// ```
+    /// use whippet_abs::AbsProgram;
+    /// let older = AbsProgram::parse("older.abs", "class C { } { new cog C(); }").unwrap();
+    /// assert!(older.notes()[0].contains("older"));
+    /// ```
+    #[must_use]
+    pub fn notes(&self) -> &[String] {
+        &self.code.notes
     }
 
     /// Sets the conflict rule.
@@ -138,6 +223,28 @@ impl AbsProgram {
     }
 }
 
+/// Moves the file with the main block to the front.
+fn main_first(files: &mut [(String, String)]) -> Result<(), crate::AbsError> {
+    if files.len() < 2 {
+        return Ok(());
+    }
+    let main = |text: &str| crate::syntax::parse(text, u32::MAX, &[]).ok()?.main.map(|(_, span)| span);
+    let found: Vec<(usize, crate::source::Span)> =
+        files.iter().enumerate().filter_map(|(k, (_, text))| Some((k, main(text)?))).collect();
+    match found[..] {
+        [] | [(0, _), ..] => {}
+        [(k, _)] => files[..=k].rotate_right(1),
+        [(first, _), (second, span), ..] => {
+            let source = crate::source::Source::new(&files[second..=second]);
+            let message = "several files have a main block, and the first file has none";
+            let help = format!("another one is in {}: name the file whose main block is to run first", files[first].0);
+            let diagnostic = crate::error::Diagnostic::new(span, message).help(help);
+            return Err(crate::AbsError::new(&source, vec![diagnostic]));
+        }
+    }
+    Ok(())
+}
+
 impl Program for AbsProgram {
     type Machine = AbsMachine;
 
@@ -154,7 +261,7 @@ impl Program for AbsProgram {
     }
 
     fn caveats(&self) -> Vec<String> {
-        Vec::new()
+        self.code.caveats.clone()
     }
 
     fn refinements(&self) -> u64 {

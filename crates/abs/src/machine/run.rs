@@ -135,10 +135,21 @@ impl AbsMachine {
                     frame(cx).at = *to;
                 }
             }
-            Instr::Call { dest, kind, object, method, args } => {
-                return self.call(cx, *dest, *kind, object, *method, args, place);
+            Instr::Call { dest, kind, object, method, args, deadline } => {
+                return self.call(cx, *dest, *kind, object, *method, args, deadline.as_deref(), place);
             }
-            Instr::New { dest, class, local, args } => self.create(cx, *dest, *class, *local, args, place)?,
+            Instr::New { dest, class, local, args, component } => {
+                self.create(cx, *dest, *class, *local, args, component.as_deref(), place)?;
+            }
+            Instr::Sleep(first, last) => return Ok(self.sleep(cx, *first, *last)),
+            Instr::Consume(given, wanted) => self.consume(cx, *given, *wanted),
+            Instr::Deploy(slot) => {
+                if let Value::Object(component, _) = frame(cx).locals[*slot as usize] {
+                    let group = self.tasks[cx.task as usize].group;
+                    let old = std::mem::replace(&mut self.groups[group as usize].component, component);
+                    self.undo.push(Undo::Component(group, old));
+                }
+            }
             Instr::Get(dest, future) => {
                 let future = self.eval(cx, future)?;
                 return self.get(cx, *dest, &future, place);

@@ -11,6 +11,7 @@ impl AbsMachine {
     /// Executes one step of the chosen task and appends its record.
     pub(super) fn run_step(&mut self, choice: Choice) {
         let task = choice.what.0;
+        let advanced = self.advance_for(task);
         let step = self.steps.len() as u32;
         let entry = &self.tasks[task as usize];
         let (thread, group) = (entry.name, entry.group);
@@ -32,6 +33,7 @@ impl AbsMachine {
             problem: None,
             arities: SmallVec::new(),
             place: NONE,
+            advanced,
         };
         self.record_causes(&mut record);
         self.mark(task);
@@ -50,7 +52,7 @@ impl AbsMachine {
             StepEnd::Returned(value) => self.end_task(task, step, TaskResult::Value(value)),
             StepEnd::Failed(thrown) => record.problem = self.fail_task(task, step, thrown),
         }
-        let blocked = matches!(self.tasks[task as usize].state.status, Status::Blocked(..));
+        let blocked = matches!(self.tasks[task as usize].state.status, Status::Blocked(..) | Status::Asleep(_));
         self.groups[group as usize].holder = if blocked { task } else { NONE };
         self.record_footprint(&record);
         self.update_guards(group, task);
@@ -66,6 +68,9 @@ impl AbsMachine {
     /// completed the futures it waited for.
     fn record_causes(&self, record: &mut StepRecord) {
         let state = &self.tasks[record.task as usize].state;
+        if let Some(barrier) = self.barrier_of(record.task) {
+            record.causes.extend_from_slice(&barrier);
+        }
         let mut cause = |step: u32| {
             if step != NONE && !record.causes.contains(&step) {
                 record.causes.push(step);
@@ -78,7 +83,7 @@ impl AbsMachine {
                 wait.futures.iter().for_each(|future| cause(ended(future)));
             }
             Status::Blocked(future, _) => cause(ended(future)),
-            Status::Ready | Status::Done => {}
+            Status::Ready | Status::Asleep(_) | Status::Done => {}
         }
     }
 
@@ -109,9 +114,21 @@ impl AbsMachine {
     fn record_footprint(&mut self, record: &StepRecord) {
         let group = self.groups[record.group as usize].name;
         let state = &self.tasks[record.task as usize].state;
-        let blocks = record.holder == record.task || matches!(state.status, Status::Blocked(..));
+        let blocks = record.holder == record.task || matches!(state.status, Status::Blocked(..) | Status::Asleep(_));
+        if self.timed {
+            // Any step may be the last one before the clock jumps (see `blocking_touches`).
+            self.touches.push(Touch::add(whippet_model::Name::ROOT.mixed(salt::CLOCK)));
+        }
         match self.conflict_rule {
-            ConflictRule::Actors | ConflictRule::Marks(_) => self.touches.push(Touch::write(group)),
+            ConflictRule::Actors | ConflictRule::Marks(_) => {
+                self.touches.push(Touch::write(group));
+                // A statement with a cost changes its deployment component, which is in another group.
+                let mut others: Vec<u32> = self.touched.iter().map(|&o| self.objects[o as usize].group).collect();
+                others.retain(|&other| other != record.group && other < record.groups);
+                others.sort_unstable();
+                others.dedup();
+                self.touches.extend(others.iter().map(|&other| Touch::write(self.groups[other as usize].name)));
+            }
             ConflictRule::Fields => {
                 let lock = group.mixed(salt::LOCK);
                 if self.can_block {
@@ -152,6 +169,7 @@ impl AbsMachine {
                 }
                 Undo::Observed(task) => self.tasks[task as usize].observed = false,
                 Undo::Mark(task) => self.flip_mark(task),
+                Undo::Component(group, old) => self.groups[group as usize].component = old,
             }
         }
         for task in self.tasks.drain(record.tasks as usize..) {
@@ -172,6 +190,9 @@ impl AbsMachine {
             self.live.insert(at, record.task);
         }
         self.problems -= usize::from(record.problem.is_some());
+        if let Some(time) = record.advanced {
+            self.turn_back(*time);
+        }
     }
 
     pub(crate) fn state_of(&self, task: u32) -> &TaskState {

@@ -14,8 +14,8 @@
 use crate::machine::{AbsMachine, AbsProgram};
 use std::collections::BTreeSet;
 use whippet_model::{
-    Choice, Clocks, Comparison, ConflictRule, Fingerprint, Machine, MachineConfig, MachineError, Marks, Pending,
-    Program, Pruning,
+    Choice, Clocks, ConflictRule, Fingerprint, Machine, MachineConfig, MachineError, Marks, Pending, Program, Pruning,
+    StateComparison,
 };
 
 /// The rule that selects an actor.
@@ -155,7 +155,7 @@ impl SelectionSearch {
         self.machine.enabled(&mut choices)?;
         if choices.is_empty() {
             self.count.executions += 1;
-            let end = self.machine.of_configuration(Comparison::Canonical)?;
+            let end = self.machine.of_configuration(StateComparison::Canonical)?;
             self.count.finals.insert(end);
             return Ok(());
         }

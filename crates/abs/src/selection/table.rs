@@ -171,7 +171,7 @@ pub fn running_example() -> AbsProgram {
 /// use std::sync::Arc;
 /// use whippet_abs::selection::{figure_4, running_example};
 /// use whippet_search::{Options, Order, Reduction, explore};
-/// let options = Options { reduction: Reduction::Transdpor, order: Order::Fifo, ..Options::default() };
+/// let options = Options::new(Reduction::Transdpor).with_order(Order::Fifo);
 /// let counters = explore(Arc::new(running_example()), &options, &()).unwrap().counters;
 /// // The number of states equals the number of steps: the first step, the main block, leads to the root of the tree.
 /// assert_eq!(figure_4(counters.executions, counters.transitions).mark, "=");

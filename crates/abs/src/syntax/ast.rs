@@ -15,6 +15,22 @@ pub(crate) struct Ident {
 pub(crate) struct TypeUse {
     pub(crate) name: Ident,
     pub(crate) args: Vec<TypeUse>,
+    /// The place of the annotation `[Nonnull]`, if the type has it.
+    pub(crate) nonnull: Option<Span>,
+}
+
+/// An annotation such as `[Cost: 5]` or `[Nonnull]`.
+#[derive(Clone, Debug)]
+pub(crate) struct Annotation {
+    pub(crate) name: Rc<str>,
+    /// The value, for an annotation with a colon.
+    pub(crate) value: Option<Expr>,
+    pub(crate) span: Span,
+}
+
+/// Returns the annotation of this name.
+pub(crate) fn annotation<'a>(all: &'a [Annotation], name: &str) -> Option<&'a Annotation> {
+    all.iter().find(|annotation| &*annotation.name == name)
 }
 
 #[derive(Clone, Debug)]
@@ -78,7 +94,7 @@ pub(crate) enum ExprKind {
     Case(Box<Expr>, Vec<(Pattern, Expr)>),
     Let(Vec<(Param, Expr)>, Box<Expr>),
     Call(Ident, Vec<FunArg>, Vec<Expr>),
-    /// `list[…]`, `set[…]`, `map[…]`
+    /// `f[…]`: a call of `f` with a list of these values, such as `list[…]`, `set[…]`, `map[…]`.
     Variadic(Ident, Vec<Expr>),
     Construct(Ident, Vec<Expr>),
     Implements(Box<Expr>, Ident),
@@ -86,6 +102,7 @@ pub(crate) enum ExprKind {
     // The following expressions have effects and are allowed only as a whole right-hand side.
     Get(Box<Expr>),
     New {
+        /// `true` if the object joins the group of its creator.
         local: bool,
         class: Ident,
         args: Vec<Expr>,
@@ -121,6 +138,7 @@ pub(crate) enum PatternKind {
 #[derive(Clone, Debug)]
 pub(crate) struct Stmt {
     pub(crate) span: Span,
+    pub(crate) annotations: Vec<Annotation>,
     pub(crate) kind: StmtKind,
 }
 
@@ -170,6 +188,7 @@ pub(crate) struct Signature {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Method {
+    pub(crate) annotations: Vec<Annotation>,
     pub(crate) signature: Signature,
     pub(crate) body: Vec<Stmt>,
     /// The place of the closing brace.
@@ -188,10 +207,13 @@ pub(crate) struct Function {
 
 #[derive(Clone, Debug)]
 pub(crate) struct Class {
+    pub(crate) annotations: Vec<Annotation>,
     pub(crate) name: Ident,
     pub(crate) params: Vec<Param>,
     pub(crate) implements: Vec<Ident>,
     pub(crate) fields: Vec<(Param, Option<Expr>)>,
+    /// The fields with the annotation `[Final]`.
+    pub(crate) finals: Vec<Rc<str>>,
     pub(crate) init: Vec<Stmt>,
     pub(crate) methods: Vec<Method>,
 }
@@ -223,4 +245,8 @@ pub(crate) struct File {
     pub(crate) interfaces: Vec<Interface>,
     pub(crate) classes: Vec<Class>,
     pub(crate) main: Option<(Vec<Stmt>, Span)>,
+    /// The errors of imports and exports, and of names that are not visible where they are used.
+    pub(crate) visibility: Vec<crate::error::Diagnostic>,
+    /// The files of the older dialect, in which plain `new` creates an object in the group of its creator.
+    pub(crate) older: Vec<std::ops::Range<u32>>,
 }

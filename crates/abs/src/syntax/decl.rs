@@ -1,7 +1,10 @@
 //! Parses modules and declarations.
 
-use super::ast::{Class, Constructor, DataType, File, Function, Ident, Interface, Method, Param, Signature};
+use super::ast::{
+    Annotation, Class, Constructor, DataType, File, Function, Ident, Interface, Method, Param, Signature,
+};
 use super::lexer::Token;
+use super::modules::NameKind;
 use super::parser::{Parse, Parser};
 use crate::error::Diagnostic;
 
@@ -16,7 +19,7 @@ impl Parser {
     }
 
     fn declaration(&mut self, file: &mut File, first: u32) -> Parse<()> {
-        self.annotations()?;
+        let annotations = self.annotations()?;
         let Token::Word(word) = self.peek().clone() else {
             if self.is("{") {
                 return self.main_block(file, first);
@@ -32,7 +35,7 @@ impl Parser {
             "exception" => self.exception(file)?,
             "def" => file.functions.push(self.function()?),
             "interface" => file.interfaces.push(self.interface()?),
-            "class" => file.classes.push(self.class()?),
+            "class" => file.classes.push(self.class(annotations)?),
             _ => return Err(self.expected("a declaration or the main block")),
         }
         Ok(())
@@ -114,14 +117,17 @@ impl Parser {
         if !self.take("<") {
             return Ok(Vec::new());
         }
-        let names = self.list(|p| p.type_name("the name of a type parameter"))?;
+        let names = self.list(|p| match p.peek().clone() {
+            Token::Type(name) => Ok(Ident { text: name.into(), span: p.next().1 }),
+            _ => Err(p.expected("the name of a type parameter")),
+        })?;
         self.expect(">")?;
         Ok(names)
     }
 
     fn data_type(&mut self) -> Parse<DataType> {
-        self.next();
-        let name = self.type_name("the name of a data type")?;
+        let start = self.next().1;
+        let name = self.type_name(NameKind::Type, "the name of a data type")?;
         let generics = self.generics()?;
         let mut constructors = Vec::new();
         if self.take("=") {
@@ -132,11 +138,12 @@ impl Parser {
             }
         }
         self.expect(";")?;
+        self.keep_generics(start, &generics);
         Ok(DataType { name, generics, constructors })
     }
 
     fn constructor(&mut self) -> Parse<Constructor> {
-        let name = self.type_name("the name of a constructor")?;
+        let name = self.type_name(NameKind::Constructor, "the name of a constructor")?;
         let args = if self.take("(") {
             self.list_until(")", |p| {
                 let ty = p.type_use()?;
@@ -151,11 +158,13 @@ impl Parser {
     }
 
     fn synonym(&mut self, file: &mut File) -> Parse<()> {
-        self.next();
-        let name = self.type_name("the name of a type")?;
+        let start = self.next().1;
+        let name = self.type_name(NameKind::Type, "the name of a type")?;
         let generics = self.generics()?;
         self.expect("=")?;
-        file.synonyms.push((name, generics, self.type_use()?));
+        let meant = self.type_use()?;
+        self.keep_generics(start, &generics);
+        file.synonyms.push((name, generics, meant));
         self.expect(";").map(drop)
     }
 
@@ -166,7 +175,7 @@ impl Parser {
     }
 
     fn function(&mut self) -> Parse<Function> {
-        self.next();
+        let start = self.next().1;
         let result = self.type_use()?;
         let name = self.function_name("", "the name of a function")?;
         let generics = self.generics()?;
@@ -182,6 +191,8 @@ impl Parser {
             Some(self.expr()?)
         };
         self.expect(";")?;
+        self.keep_generics(start, &generics);
+        self.keep_generics(start, &functions);
         Ok(Function { signature: Signature { result, name, params }, generics, functions, body })
     }
 
@@ -197,19 +208,20 @@ impl Parser {
     }
 
     fn names(&mut self, what: &str) -> Parse<Vec<Ident>> {
-        self.list(|p| p.type_name(what))
+        self.list(|p| p.type_name(NameKind::Type, what))
     }
 
     fn signature(&mut self) -> Parse<Signature> {
-        self.annotations()?;
-        let result = self.type_use()?;
+        let annotations = self.annotations()?;
+        let mut result = self.type_use()?;
+        result.annotate(&annotations);
         let name = self.word("the name of a method")?;
         Ok(Signature { result, name, params: self.params()? })
     }
 
     fn interface(&mut self) -> Parse<Interface> {
         self.next();
-        let name = self.type_name("the name of an interface")?;
+        let name = self.type_name(NameKind::Type, "the name of an interface")?;
         let extends = if self.take("extends") { self.names("an interface")? } else { Vec::new() };
         self.expect("{")?;
         let mut methods = Vec::new();
@@ -220,40 +232,46 @@ impl Parser {
         Ok(Interface { name, extends, methods })
     }
 
-    fn class(&mut self) -> Parse<Class> {
+    fn class(&mut self, annotations: Vec<Annotation>) -> Parse<Class> {
         self.next();
-        let name = self.type_name("the name of a class")?;
+        let name = self.type_name(NameKind::Class, "the name of a class")?;
         let params = if self.is("(") { self.params()? } else { Vec::new() };
         let implements = if self.take("implements") { self.names("an interface")? } else { Vec::new() };
         self.expect("{")?;
-        let mut class = Class { name, params, implements, fields: Vec::new(), init: Vec::new(), methods: Vec::new() };
+        let (fields, init, methods) = (Vec::new(), Vec::new(), Vec::new());
+        let finals = Vec::new();
+        let mut class = Class { annotations, name, params, implements, fields, finals, init, methods };
         while !self.take("}") {
-            self.annotations()?;
+            let annotations = self.annotations()?;
             if self.is("{") {
                 class.init = self.block()?;
             } else {
-                self.member(&mut class)?;
+                self.member(&mut class, annotations)?;
             }
         }
         Ok(class)
     }
 
     /// Parses a field or a method.
-    fn member(&mut self, class: &mut Class) -> Parse<()> {
-        let ty = match self.peek() {
+    fn member(&mut self, class: &mut Class, annotations: Vec<Annotation>) -> Parse<()> {
+        let mut ty = match self.peek() {
             Token::Type(_) => self.type_use()?,
             _ => return Err(self.expected("a field, a method or `}`")),
         };
+        ty.annotate(&annotations);
         let name = self.word("the name of a field or method")?;
         if self.is("(") {
             let params = self.params()?;
             let body = self.block()?;
             let end = self.last();
-            class.methods.push(Method { signature: Signature { result: ty, name, params }, body, end });
+            class.methods.push(Method { annotations, signature: Signature { result: ty, name, params }, body, end });
             return Ok(());
         }
         let value = if self.take("=") { Some(self.expr()?) } else { None };
         self.expect(";")?;
+        if super::ast::annotation(&annotations, "Final").is_some() {
+            class.finals.push(name.text.clone());
+        }
         class.fields.push((Param { ty, name }, value));
         Ok(())
     }

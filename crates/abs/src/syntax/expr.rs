@@ -2,6 +2,7 @@
 
 use super::ast::{Binary, Expr, ExprKind, FunArg, Ident, Param, Pattern, PatternKind, Unary};
 use super::lexer::{Piece, Token};
+use super::modules::NameKind;
 use super::parser::{KEYWORDS, Parse, Parser};
 use crate::error::Diagnostic;
 use crate::source::Span;
@@ -75,9 +76,9 @@ impl Parser {
                     false => ExprKind::Invoke { object, method, args },
                 }
             } else if self.take("implements") {
-                ExprKind::Implements(Box::new(expr), self.type_name("an interface")?)
+                ExprKind::Implements(Box::new(expr), self.type_name(NameKind::Type, "an interface")?)
             } else if self.take("as") {
-                ExprKind::As(Box::new(expr), self.type_name("an interface")?)
+                ExprKind::As(Box::new(expr), self.type_name(NameKind::Type, "an interface")?)
             } else {
                 return Ok(expr);
             };
@@ -129,9 +130,12 @@ impl Parser {
     /// Parses a constructor, or a function qualified with the name of its module.
     fn behind_type_name(&mut self) -> Parse<ExprKind> {
         let from = self.mark();
-        let name = self.type_name("a constructor")?;
+        let name = self.type_name(NameKind::Constructor, "a constructor")?;
         let qualifier = self.text_since(from);
         if self.is(".") && matches!(self.ahead(1), Token::Word(word) if word != "get") && self.is_ahead(2, "(") {
+            let here = self.mark();
+            self.back_to(from);
+            self.back_to(here);
             self.next();
             let function = self.function_name(&qualifier, "a function")?;
             return self.call(function);
@@ -173,12 +177,12 @@ impl Parser {
                     let name = self.function_name("", "an expression")?;
                     return self.call(name);
                 }
-                let name = self.word("an expression")?;
-                if self.is("[") && ["list", "set", "map"].contains(&&*name.text) {
+                if self.is_ahead(1, "[") {
+                    let name = self.function_name("", "an expression")?;
                     self.next();
                     return Ok(ExprKind::Variadic(name, self.list_until("]", Parser::expr)?));
                 }
-                Ok(ExprKind::Var(name))
+                Ok(ExprKind::Var(self.word("an expression")?))
             }
         }
     }
@@ -223,7 +227,7 @@ impl Parser {
         Ok(ExprKind::If(Box::new(condition), Box::new(yes), Box::new(no)))
     }
 
-    /// Parses a `case` expression. Branches end with `;` or, in newer files, begin with `|`.
+    /// Parses a `case` expression. Branches may end with `;` and, in newer files, begin with `|`.
     fn case_expr(&mut self) -> Parse<ExprKind> {
         self.next();
         let subject = self.expr()?;
@@ -234,9 +238,7 @@ impl Parser {
             let pattern = self.pattern()?;
             self.expect("=>")?;
             branches.push((pattern, self.expr()?));
-            if !self.take(";") && !self.is("|") && !self.is("}") {
-                return Err(self.expected("`;`"));
-            }
+            self.take(";");
         }
         Ok(ExprKind::Case(Box::new(subject), branches))
     }
@@ -256,14 +258,12 @@ impl Parser {
         Ok(ExprKind::Let(bindings, Box::new(self.expr()?)))
     }
 
-    /// Parses `new C(x)`, `new local C(x)` or the older `new cog C(x)`.
+    /// Parses `new C(x)` and `new local C(x)`, which the older dialect writes `new cog C(x)` and `new C(x)`.
     fn new_expr(&mut self) -> Parse<ExprKind> {
+        let older = self.older.iter().any(|file| file.contains(&self.span().start));
         self.next();
-        let local = self.take("local");
-        if !local {
-            self.take("cog");
-        }
-        let class = self.type_name("the name of a class")?;
+        let local = self.take("local") || (!self.take("cog") && older);
+        let class = self.type_name(NameKind::Class, "the name of a class")?;
         let args = if self.is("(") { self.arguments()? } else { Vec::new() };
         Ok(ExprKind::New { local, class, args })
     }
@@ -301,7 +301,7 @@ impl Parser {
                     PatternKind::Str(text)
                 }
                 Token::Type(_) => {
-                    let name = p.type_name("a constructor")?;
+                    let name = p.type_name(NameKind::Constructor, "a constructor")?;
                     let args = if p.take("(") { p.list_until(")", Parser::pattern)? } else { Vec::new() };
                     PatternKind::Construct(name, args)
                 }

@@ -9,12 +9,16 @@ mod parser;
 mod stmt;
 
 use crate::error::Diagnostic;
+use std::ops::Range;
 use std::rc::Rc;
 
-/// Parses a whole program. Main blocks after `first`, the end of the first file, are ignored.
-pub(crate) fn parse(text: &str, first: u32) -> Result<ast::File, Diagnostic> {
-    let mut parser = parser::Parser::new(lexer::tokens(text)?);
+/// Parses a whole program whose files are these ranges of the text. Main blocks after `first`, the end of the first
+/// file, are ignored.
+pub(crate) fn parse(text: &str, first: u32, files: &[Range<u32>]) -> Result<ast::File, Diagnostic> {
+    let mut parser = parser::Parser::new(lexer::tokens(text)?, files, library_names(text));
     let mut file = parser.file(first)?;
+    file.older = parser.older.to_vec();
+    file.visibility = parser.invisible_names();
     if file.main.as_ref().is_some_and(|(_, span)| span.start >= first) {
         file.main = None;
     }
@@ -23,5 +27,19 @@ pub(crate) fn parse(text: &str, first: u32) -> Result<ast::File, Diagnostic> {
 
 /// Returns the modules that a file declares and the modules it imports from. Both are empty if the text is not ABS.
 pub(crate) fn modules(text: &str) -> (Vec<Rc<str>>, Vec<Rc<str>>) {
-    lexer::tokens(text).map(|tokens| modules::Modules::of(&tokens).names()).unwrap_or_default()
+    lexer::tokens(text).map(|tokens| modules::Modules::of(&tokens, Rc::default()).names()).unwrap_or_default()
+}
+
+/// The library, in ABS.
+pub(crate) const PRELUDE: &str = include_str!("../prelude.abs");
+
+/// Returns the names that the library declares; none for the library itself.
+fn library_names(text: &str) -> Rc<modules::Names> {
+    thread_local! {
+        static NAMES: Rc<modules::Names> = {
+            let tokens = lexer::tokens(PRELUDE).expect("the prelude is valid");
+            Rc::new(modules::Modules::of(&tokens, Rc::default()).declarations())
+        };
+    }
+    if std::ptr::eq(text, PRELUDE) { Rc::default() } else { NAMES.with(Rc::clone) }
 }

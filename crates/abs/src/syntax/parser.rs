@@ -3,11 +3,12 @@
 //! The parser works by recursive descent, with one file each for declarations, statements and expressions. Every
 //! recursion goes through [`Parser::nested`], which bounds its depth: no input can exhaust the stack.
 
-use super::ast::{Ident, Param, TypeUse};
+use super::ast::{Annotation, Expr, ExprKind, Ident, Param, TypeUse};
 use super::lexer::Token;
-use super::modules::Modules;
+use super::modules::{Modules, NameKind, Names};
 use crate::error::Diagnostic;
 use crate::source::Span;
+use std::cell::RefCell;
 use std::rc::Rc;
 
 pub(super) type Parse<T> = Result<T, Diagnostic>;
@@ -72,6 +73,9 @@ pub(super) const OUTSIDE: &[(&str, &str)] = &[
     ("stateupd", "deltas"),
 ];
 
+/// Names, each with the diagnostic that it is not visible.
+type InvisibleNames = Vec<(Rc<str>, Diagnostic)>;
+
 pub(super) struct Parser {
     tokens: Vec<(Token, Span)>,
     at: usize,
@@ -80,19 +84,37 @@ pub(super) struct Parser {
     pub(super) modules: Rc<Modules>,
     /// The module that is being parsed.
     pub(super) module: Rc<str>,
+    /// The files that contain `new cog`, as ranges of the text.
+    pub(super) older: Rc<[std::ops::Range<u32>]>,
+    /// The names that are not visible where they are used.
+    invisible: Rc<RefCell<InvisibleNames>>,
 }
 
 impl Parser {
     /// Creates a parser. The tokens must end with [`Token::End`].
-    pub(super) fn new(tokens: Vec<(Token, Span)>) -> Parser {
-        let modules = Rc::new(Modules::of(&tokens));
-        Parser { tokens, at: 0, depth: 0, modules, module: "".into() }
+    pub(super) fn new(tokens: Vec<(Token, Span)>, files: &[std::ops::Range<u32>], library: Rc<Names>) -> Parser {
+        let modules = Rc::new(Modules::of(&tokens, library));
+        let older = |file: &&std::ops::Range<u32>| {
+            let is = |k: usize, text: &str| matches!(&tokens[k].0, Token::Word(word) if word == text);
+            let inside = |k: usize| file.contains(&tokens[k].1.start);
+            (1..tokens.len()).any(|k| is(k, "cog") && is(k - 1, "new") && inside(k))
+        };
+        let older = files.iter().filter(older).cloned().collect();
+        Parser { tokens, at: 0, depth: 0, modules, module: "".into(), older, invisible: Rc::default() }
     }
 
     /// Creates a parser for code embedded in the text that this one parses.
     pub(super) fn within(&self, tokens: Vec<(Token, Span)>) -> Parser {
         let (modules, module) = (self.modules.clone(), self.module.clone());
-        Parser { tokens, at: 0, depth: self.depth, modules, module }
+        Parser {
+            tokens,
+            at: 0,
+            depth: self.depth,
+            modules,
+            module,
+            older: self.older.clone(),
+            invisible: self.invisible.clone(),
+        }
     }
 
     pub(super) fn peek(&self) -> &Token {
@@ -126,6 +148,32 @@ impl Parser {
 
     pub(super) fn back_to(&mut self, mark: usize) {
         self.at = mark;
+        let start = self.span().start;
+        self.invisible.borrow_mut().retain(|(_, diagnostic)| diagnostic.span.start < start);
+    }
+
+    /// Returns the unique name of a name that was read, and records it if it is not visible.
+    fn resolve(&self, kind: NameKind, name: &str, qualifier: &str, span: Span) -> Rc<str> {
+        let (unique, why) = self.modules.resolve(kind, name, qualifier, &self.module);
+        if let Some(why) = why {
+            self.invisible.borrow_mut().push((name.into(), Diagnostic::new(span, why)));
+        }
+        unique
+    }
+
+    /// Removes the names among the type parameters of a declaration that begins at `start` from the names that are not
+    /// visible.
+    pub(super) fn keep_generics(&self, start: Span, generics: &[Ident]) {
+        let generic = |name: &Rc<str>| generics.iter().any(|generic| generic.text == *name);
+        let begins = |diagnostic: &Diagnostic| diagnostic.span.start >= start.start;
+        self.invisible.borrow_mut().retain(|(name, diagnostic)| !(begins(diagnostic) && generic(name)));
+    }
+
+    /// Returns the errors of modules: of imports, of exports, and of names that are not visible.
+    pub(super) fn invisible_names(&self) -> Vec<Diagnostic> {
+        let mut all = self.modules.problems();
+        all.extend(self.invisible.borrow().iter().map(|(_, diagnostic)| diagnostic.clone()));
+        all
     }
 
     /// Returns the names and dots consumed since `mark`.
@@ -202,14 +250,14 @@ impl Parser {
     }
 
     /// Parses a name that starts with an uppercase letter, optionally qualified with the name of a module.
-    pub(super) fn type_name(&mut self, what: &str) -> Parse<Ident> {
+    pub(super) fn type_name(&mut self, kind: NameKind, what: &str) -> Parse<Ident> {
         let mut qualifier = String::new();
         loop {
             let Token::Type(word) = self.peek() else { return Err(self.expected(what)) };
             let word = word.clone();
             let span = self.next().1;
             if !(self.is(".") && matches!(self.ahead(1), Token::Type(_))) {
-                return Ok(Ident { text: self.modules.resolve(&word, &qualifier, &self.module), span });
+                return Ok(Ident { text: self.resolve(kind, &word, &qualifier, span), span });
             }
             self.next();
             if !qualifier.is_empty() {
@@ -222,19 +270,21 @@ impl Parser {
     /// Parses the name of a function or selector. `qualifier` is the module written before it, or empty.
     pub(super) fn function_name(&mut self, qualifier: &str, what: &str) -> Parse<Ident> {
         let Ident { text, span } = self.word(what)?;
-        Ok(Ident { text: self.modules.resolve(&text, qualifier, &self.module), span })
+        Ok(Ident { text: self.resolve(NameKind::Function, &text, qualifier, span), span })
     }
 
     pub(super) fn type_use(&mut self) -> Parse<TypeUse> {
         self.nested(|p| {
-            p.annotations()?;
-            let name = p.type_name("a type")?;
+            let annotations = p.annotations()?;
+            let name = p.type_name(NameKind::Type, "a type")?;
             let mut args = Vec::new();
             if p.take("<") {
                 args = p.list(Parser::type_use)?;
                 p.expect(">")?;
             }
-            Ok(TypeUse { name, args })
+            let mut ty = TypeUse { name, args, nonnull: None };
+            ty.annotate(&annotations);
+            Ok(ty)
         })
     }
 
@@ -267,30 +317,52 @@ impl Parser {
         self.list_until(")", Parser::param)
     }
 
-    /// Skips annotations such as `[Cost: 5]`. They describe time or location and have no effect here.
-    pub(super) fn annotations(&mut self) -> Parse<()> {
+    /// Parses annotations such as `[Cost: 5]`.
+    pub(super) fn annotations(&mut self) -> Parse<Vec<Annotation>> {
+        let mut all = Vec::new();
         while self.is("[") {
             self.next();
-            self.list(|p| {
-                let span = p.span();
-                if let Token::Type(name) = p.peek() {
-                    let what = match name.as_str() {
-                        "Scheduler" => Some("user-defined schedulers"),
-                        "Foreign" => Some("foreign code"),
-                        _ => None,
-                    };
-                    if let Some(what) = what {
-                        return Err(Diagnostic::new(span, format!("not supported: {what}")));
-                    }
-                }
-                let mark = p.mark();
-                if p.type_use().is_err() || !p.take(":") {
-                    p.back_to(mark);
-                }
-                p.expr().map(drop)
-            })?;
+            all.extend(self.list(Parser::annotation)?);
             self.expect("]")?;
         }
-        Ok(())
+        Ok(all)
+    }
+
+    fn annotation(&mut self) -> Parse<Annotation> {
+        let span = self.span();
+        let word = match self.peek() {
+            Token::Type(name) => Rc::from(name.as_str()),
+            _ => Rc::from(""),
+        };
+        let what = match &*word {
+            "Scheduler" => Some("user-defined schedulers"),
+            "Foreign" => Some("foreign code"),
+            "DataSize" | "Size" => Some("bandwidth: the time that sending data takes"),
+            _ => None,
+        };
+        if let Some(what) = what {
+            return Err(Diagnostic::new(span, format!("not supported: {what}")).label("not supported"));
+        }
+        let mark = self.mark();
+        if self.type_use().is_ok() && self.take(":") {
+            let value = self.expr()?;
+            return Ok(Annotation { name: word, span: span.to(value.span), value: Some(value) });
+        }
+        self.back_to(mark);
+        let value: Expr = self.expr()?;
+        let name = match &value.kind {
+            ExprKind::Construct(..) => word,
+            _ => Rc::from(""),
+        };
+        Ok(Annotation { name, span: span.to(value.span), value: None })
+    }
+}
+
+impl TypeUse {
+    /// Adds the annotations that were written before the type.
+    pub(super) fn annotate(&mut self, annotations: &[Annotation]) {
+        if let Some(annotation) = super::ast::annotation(annotations, "Nonnull") {
+            self.nonnull = Some(annotation.span);
+        }
     }
 }

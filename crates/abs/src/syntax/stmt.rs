@@ -21,10 +21,13 @@ impl Parser {
 
     pub(super) fn stmt(&mut self) -> Parse<Stmt> {
         self.nested(|p| {
-            p.annotations()?;
+            let annotations = p.annotations()?;
             let start = p.span();
-            let kind = p.stmt_kind()?;
-            Ok(Stmt { span: start.to(p.last()), kind })
+            let mut kind = p.stmt_kind()?;
+            if let StmtKind::Declare(ty, ..) = &mut kind {
+                ty.annotate(&annotations);
+            }
+            Ok(Stmt { span: start.to(p.last()), annotations, kind })
         })
     }
 

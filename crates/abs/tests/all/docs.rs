@@ -36,7 +36,7 @@ fn bank_output_is_in_docs() {
 
 #[test]
 fn stable_order_output_is_in_docs() {
-    let stable = Options { order: Order::Stable, ..Options::default() };
+    let stable = Options::default().with_order(Order::Stable);
     page_has(&said("examples/abs/bank.abs", &stable).lines().take(7).collect::<Vec<_>>().join("\n"));
 }
 

@@ -11,7 +11,7 @@ fn program(name: &str) -> AbsProgram {
 }
 
 fn verdict(name: &str, reduction: Reduction, tasks: ConflictRule) -> Verdict {
-    let options = Options { reduction, ..Options::default() };
+    let options = Options::new(reduction);
     explore(std::sync::Arc::new(program(name).conflict_rule(tasks)), &options, &()).unwrap()
 }
 

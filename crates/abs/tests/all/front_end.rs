@@ -98,7 +98,10 @@ class Checker(Int limit) implements Checker {
 
 fn verdict(text: &str) -> whippet_model::Verdict {
     let program = AbsProgram::parse("test.abs", text).unwrap_or_else(|e| panic!("{e}"));
-    explore(std::sync::Arc::new(program.statement_limit(100_000)), &Options::default(), &()).unwrap()
+    let mut options = Options::default();
+    // The limits of the interpreter are tested, not the speed of the computer.
+    options.limits.handler = std::time::Duration::from_secs(600);
+    explore(std::sync::Arc::new(program.statement_limit(100_000)), &options, &()).unwrap()
 }
 
 #[test]
@@ -136,7 +139,10 @@ fn errors_have_line_and_column() {
     rejects("data D = A; data D = B; { }", 1, 18, "type `D` is declared twice");
     rejects("data Int = A; { }", 1, 6, "type `Int` is declared twice");
     rejects("data D = A; interface D { Unit m(); } { }", 1, 23, "type `D` is declared twice");
-    rejects("{ Duration d = deadline(); }", 1, 16, "not supported: deadlines");
+    rejects("{ await timeValue(now()) > 3; }", 1, 9, "not supported: a condition that waits for a point in time");
+    rejects("def Bool late() = now() > Time(3); { await late(); }", 1, 44, "not supported: a condition that waits");
+    rejects("{ Destiny d = null; }", 1, 3, "not supported: `Destiny`");
+    rejects("class C { Int x = y + 1; Int y = 1; } { }", 1, 19, "used before it has a value");
     rejects("def Int f() = random(3); { Int n = f(); }", 1, 15, "not supported: `random` in a function");
     rejects("{ await random(2) > 0; }", 1, 9, "not supported: `random`");
     rejects("{ String s = readln(); }", 1, 14, "not supported: `readln`");
@@ -292,7 +298,7 @@ fn rewind_restores_fingerprints() {
     let mut prints = Vec::new();
     let mut choices = Vec::new();
     loop {
-        prints.push(machine.fingerprint().unwrap().of_configuration(whippet_model::Comparison::Ordered).unwrap());
+        prints.push(machine.fingerprint().unwrap().of_configuration(whippet_model::StateComparison::Ordered).unwrap());
         choices.clear();
         machine.enabled(&mut choices).unwrap();
         let Some(&choice) = choices.last() else { break };
@@ -301,7 +307,7 @@ fn rewind_restores_fingerprints() {
     while machine.depth() > 0 {
         machine.rewind(machine.depth() - 1);
         assert_eq!(
-            machine.fingerprint().unwrap().of_configuration(whippet_model::Comparison::Ordered).unwrap(),
+            machine.fingerprint().unwrap().of_configuration(whippet_model::StateComparison::Ordered).unwrap(),
             prints[machine.depth()]
         );
     }
@@ -443,7 +449,7 @@ fn doubled_pairs_are_hashed_with_sharing() {
         "Tree t = Leaf; Int k = 0; while (k < 100) { t = Node(t, t); k = k + 1; } I c = new C(); c!put(t); c!put(t);";
     let program =
         AbsProgram::parse("tree.abs", &format!("{data} {class} {{ {main} assert t == Node(left(t), right(t)); }}"));
-    let options = Options { reduction: whippet_search::Reduction::Stateful, ..Options::default() };
+    let options = Options::new(whippet_search::Reduction::Stateful);
     let verdict = explore(std::sync::Arc::new(program.unwrap()), &options, &()).unwrap();
     assert!(verdict.findings.is_empty() && verdict.complete, "{:?}", verdict.findings);
 }

@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 use whippet_abs::selection::{Selection, search};
 use whippet_abs::{AbsMachine, AbsProgram, ConflictRule, Marks};
-use whippet_model::{Choice, Comparison, Machine, Observed, Program, Verdict};
+use whippet_model::{Choice, Machine, Observed, Program, StateComparison, Verdict};
 use whippet_search::{Options, Order, Reduction, explore};
 
 /// A small random number generator that gives the same programs on every machine.
@@ -23,8 +23,16 @@ impl Dice {
 
 const METHODS: u64 = 3;
 
+/// The kinds of generated programs: the number of kinds of statements in them.
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+enum Kind {
+    Plain = 8,
+    Waits = 12,
+    Timed = 18,
+}
+
 /// Generates a program of three objects of one interface. Calls decrease `left`, so every execution ends.
-fn generate(seed: u64, waits: bool) -> String {
+fn generate(seed: u64, kind: Kind) -> String {
     let mut dice = Dice(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
     let mut text = String::from("interface A { ");
     for m in 0..METHODS {
@@ -36,13 +44,19 @@ fn generate(seed: u64, waits: bool) -> String {
         for m in 0..METHODS {
             writeln!(text, "  Int m{m}(A x, Int left) {{").unwrap();
             for k in 0..1 + dice.roll(3) {
-                writeln!(text, "    {}", statement(&mut dice, waits, k)).unwrap();
+                writeln!(text, "    {}", statement(&mut dice, kind, k)).unwrap();
             }
             text.push_str("    return f;\n  }\n");
         }
         text.push_str("}\n");
     }
-    text.push_str("{\n  A a = new C0(); A b = new C1(); A c = new C0();\n");
+    text.push_str(match kind {
+        Kind::Timed => {
+            "{\n  DC d = new DeploymentComponent(\"d\", map[Pair(Speed, 3)]);
+             [DC: d] A a = new C0(); [DC: d] A b = new C1(); A c = new C0();\n"
+        }
+        _ => "{\n  A a = new C0(); A b = new C1(); A c = new C0();\n",
+    });
     for _ in 0..3 {
         let (to, x) = (["a", "b", "c"][dice.roll(3) as usize], ["a", "b", "c"][dice.roll(3) as usize]);
         writeln!(text, "  {to}!m{}({x}, 1);", dice.roll(METHODS)).unwrap();
@@ -51,9 +65,9 @@ fn generate(seed: u64, waits: bool) -> String {
     text
 }
 
-fn statement(dice: &mut Dice, waits: bool, k: u64) -> String {
+fn statement(dice: &mut Dice, kind: Kind, k: u64) -> String {
     let m = dice.roll(METHODS);
-    match dice.roll(if waits { 12 } else { 8 }) {
+    match dice.roll(kind as u64) {
         0 => "f = f * 2;".into(),
         1 => "f = f + 3;".into(),
         2 => "g = g + 1;".into(),
@@ -65,6 +79,11 @@ fn statement(dice: &mut Dice, waits: bool, k: u64) -> String {
         8 => "await f > 1;".into(),
         9 => format!("if (left > 0) {{ Fut<Int> h{k} = x!m{m}(this, left - 1); await h{k}?; g = g + 5; }}"),
         10 => "f = f + random(2);".into(),
+        12 => "await duration(1, 1); g = g * 3;".into(),
+        13 => "duration(1/2, 1/2); f = f + 1;".into(),
+        14 => "g = g * 10 + truncate(2 * timeValue(now()));".into(),
+        15 => "await f > 2 & duration(1, 1);".into(),
+        16 => "[Cost: 2] g = g + 7;".into(),
         _ => format!(
             "if (left > 0 && x != this) {{ Fut<Int> h{k} = x!m{m}(this, left - 1); Int v{k} = h{k}.get; f = f + v{k}; }}"
         ),
@@ -83,7 +102,7 @@ fn walk(machine: &mut AbsMachine, finals: &mut BTreeSet<u128>, executions: &mut 
     machine.enabled(&mut choices).unwrap();
     if choices.is_empty() {
         *executions += 1;
-        finals.insert(machine.fingerprint().unwrap().of_configuration(Comparison::Canonical).unwrap());
+        finals.insert(machine.fingerprint().unwrap().of_configuration(StateComparison::Canonical).unwrap());
     }
     let depth = machine.depth();
     for choice in choices {
@@ -104,7 +123,7 @@ fn reached(program: &AbsProgram, options: &Options, tasks: ConflictRule) -> (BTr
     let finals = Arc::new(std::sync::Mutex::new(BTreeSet::new()));
     let to = finals.clone();
     let watched = Observed::new(program.clone().conflict_rule(tasks), move |machine: &mut AbsMachine, _| {
-        to.lock().unwrap().insert(machine.fingerprint().unwrap().of_configuration(Comparison::Canonical).unwrap());
+        to.lock().unwrap().insert(machine.fingerprint().unwrap().of_configuration(StateComparison::Canonical).unwrap());
     });
     let verdict = explore(Arc::new(watched), options, &()).unwrap();
     (
@@ -114,9 +133,9 @@ fn reached(program: &AbsProgram, options: &Options, tasks: ConflictRule) -> (BTr
 }
 
 /// Returns the searches that are tried on some of the programs in addition to the default one.
-fn others(waits: bool) -> Vec<(Options, ConflictRule)> {
-    let of = |reduction, order| Options { reduction, order, ..Options::default() };
-    let asleep = |reduction| Options { sleep: true, ..of(reduction, Order::Stable) };
+fn others(kind: Kind) -> Vec<(Options, ConflictRule)> {
+    let of = |reduction, order| Options::new(reduction).with_order(order);
+    let asleep = |reduction| of(reduction, Order::Stable).with_sleep(true);
     let mut all = vec![
         (of(Reduction::Optimal, Order::Default), ConflictRule::Actors),
         (of(Reduction::Optimal, Order::Stable), ConflictRule::Fields),
@@ -126,7 +145,7 @@ fn others(waits: bool) -> Vec<(Options, ConflictRule)> {
         (of(Reduction::Udpor, Order::Default), ConflictRule::Fields),
         (of(Reduction::Udpor, Order::Default), ConflictRule::Actors),
     ];
-    if !waits {
+    if kind == Kind::Plain {
         for reduction in [Reduction::Dcute, Reduction::Transdpor] {
             all.push((of(reduction, Order::Default), ConflictRule::Actors));
         }
@@ -144,10 +163,10 @@ struct Tally {
 }
 
 /// Compares the searches with all interleavings on many programs.
-fn compare(seeds: std::ops::Range<u64>, waits: bool) -> Tally {
+fn compare(seeds: std::ops::Range<u64>, kind: Kind) -> Tally {
     let mut tally = Tally::default();
     for seed in seeds {
-        let text = generate(seed, waits);
+        let text = generate(seed, kind);
         let program = AbsProgram::parse("generated.abs", &text).unwrap_or_else(|e| panic!("{e}\n{text}"));
         let Some((truth, _)) = every_order(&program, 2_000) else { continue };
         tally.programs += 1;
@@ -156,7 +175,7 @@ fn compare(seeds: std::ops::Range<u64>, waits: bool) -> Tally {
         assert_eq!(verdict.counters.blocked, 0, "seed {seed}\n{text}");
         tally.fields += verdict.counters.executions;
         if seed % 8 == 0 {
-            for (options, tasks) in others(waits) {
+            for (options, tasks) in others(kind) {
                 let name = format!("{}, {}, {tasks:?}, seed {seed}\n{text}", options.reduction, options.order);
                 let (finals, other) = reached(&program, &options, tasks);
                 assert_eq!(finals, truth, "{name}");
@@ -165,7 +184,7 @@ fn compare(seeds: std::ops::Range<u64>, waits: bool) -> Tally {
                 }
             }
         }
-        if !waits {
+        if kind == Kind::Plain {
             let selection = Selection { marks: Some(Marks::Persisting), ..Selection::default() };
             tally.marks += search(&program, &selection).unwrap().executions;
         }
@@ -180,7 +199,7 @@ fn how_many(sample: u64) -> u64 {
 
 #[test]
 fn fields_rule_reaches_all_final_states() {
-    let tally = compare(0..how_many(150), false);
+    let tally = compare(0..how_many(150), Kind::Plain);
     println!("{tally:?}");
     assert!(tally.programs > 100);
     assert!(tally.fields < tally.marks, "{tally:?}");
@@ -188,9 +207,16 @@ fn fields_rule_reaches_all_final_states() {
 
 #[test]
 fn fields_rule_reaches_all_final_states_with_waits() {
-    let tally = compare(0..how_many(150), true);
+    let tally = compare(0..how_many(150), Kind::Waits);
     println!("{tally:?}");
     assert!(tally.programs > 100);
+}
+
+#[test]
+fn fields_rule_reaches_all_final_states_with_time() {
+    let tally = compare(0..how_many(150), Kind::Timed);
+    println!("{tally:?}");
+    assert!(tally.programs > 80, "{tally:?}");
 }
 
 /// Tests different programs each time. A failure names the seed: `compare(seed..seed + 1, …)` reproduces it.
@@ -198,8 +224,9 @@ fn fields_rule_reaches_all_final_states_with_waits() {
 fn fields_rule_reaches_all_final_states_fresh_seed() {
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
     let first = now.as_nanos() as u64 >> 1;
-    compare(first..first + 40, false);
-    compare(first..first + 40, true);
+    compare(first..first + 40, Kind::Plain);
+    compare(first..first + 40, Kind::Waits);
+    compare(first..first + 40, Kind::Timed);
 }
 
 const STORED_REFERENCE: &str = "

@@ -8,3 +8,4 @@ mod modules;
 mod random;
 mod searches;
 mod selection;
+mod timed;

@@ -50,10 +50,58 @@ fn names_resolve_by_module_and_imports() {
     ));
 }
 
+#[track_caller]
+fn rejects(text: &str, part: &str) {
+    let error = AbsProgram::parse("modules.abs", text).map(drop).unwrap_err();
+    assert!(error.places().iter().any(|place| place.message.contains(part)), "{error}");
+}
+
+/// Programs that the checker of the reference implementation rejects too.
 #[test]
-fn ambiguous_name_is_unknown() {
-    let error = AbsProgram::parse("two.abs", &format!("{TWO} module Main; {{ Int n = f(1); }}")).unwrap_err();
-    assert!(error.to_string().contains("unknown function `f`"), "{error}");
+fn names_must_be_visible() {
+    rejects(&format!("{TWO} module Main; {{ Int n = f(1); }}"), "`f` is not visible here");
+    rejects(
+        &format!("{TWO} module Main; import * from A; import * from Lib.B; {{ Int n = f(1); }}"),
+        "`f` is ambiguous",
+    );
+    rejects("module A; data X; module B; import X; { }", "the module of `X` is missing");
+    rejects("module A; data X; module B; import X from A; { }", "module `A` does not export `X`");
+    rejects("module A; export X; data X; module B; import A.X; type Y = X; { }", "`X` is not visible here");
+    rejects("module A; export X; data X; module B; import A.X from A; { }", "does not export `A.X`");
+    rejects("module A; export X; { }", "module `A` has no `X` to export");
+    rejects("module A; export X from B; { }", "unknown module `B`");
+    rejects("module B; import A.X; { }", "unknown module `A`");
+    rejects("module A; export X; import X from B; module B; export X; import X from A; { }", "to export");
+    let own = "module A; export *; def Int f() = 1; module B; import * from A; def Int f() = 2; { }";
+    rejects(own, "`f` is declared in module `B` and imported from module `A`");
+    rejects("module A; import Unit from ABS.StdLib; { println(\"x\"); }", "`println` is not visible here");
+}
+
+#[test]
+fn kinds_of_names_are_separate() {
+    // A constructor does not hide an interface of another module.
+    holds(
+        "module A; export *; interface I { Int m(); } class C implements I { Int m() { return 1; } }
+         module B; data D = I(Int n);
+         module Main; import * from A; { I i = new C(); Int n = i.m(); assert n == 1; }",
+    );
+    // A name that is passed on means the same as in its own module, whatever other modules declare.
+    holds(
+        "module A; export *; def Int f() = 1;  module B; export * from A; import * from A;
+         module C; def Int f() = 2;  module Main; import * from B; { assert f() == 1; }",
+    );
+    // Type and function parameters hide what other modules declare.
+    holds(
+        "module A; data T; def Int g() = 1;
+         module Main; def List<T> each<T>(g)(List<T> l) = case l { Nil => Nil; Cons(x, r) => Cons(g(x), each(r)); };
+         { assert each((Int x) => x + 1)(list[1]) == list[2]; }",
+    );
+    // A module that declares a name of the library does not hide it from others.
+    holds(
+        "module A; def Int length(Int x) = x;
+         module Main; { assert length(list[1, 2]) == 2; }",
+    );
+    holds("module M; export X from M; import X from M; data X = X; { X x = X; }");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use whippet_search::{Options, Reduction, explore};
 
 fn with(text: &str, reduction: Reduction, tasks: ConflictRule) -> Verdict {
     let program = AbsProgram::parse("random.abs", text).unwrap_or_else(|e| panic!("{e}")).conflict_rule(tasks);
-    explore(program.into(), &Options { reduction, ..Options::default() }, &()).unwrap()
+    explore(program.into(), &Options::new(reduction), &()).unwrap()
 }
 
 fn verdict(text: &str) -> Verdict {

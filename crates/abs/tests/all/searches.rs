@@ -26,18 +26,18 @@ fn found(verdict: &Verdict) -> Vec<(FindingKind, Option<String>)> {
 
 /// Returns the searches that miss nothing, with several options.
 fn searches() -> Vec<Options> {
-    let plain = |reduction| Options { reduction, ..Options::default() };
+    let plain = |reduction| Options::new(reduction);
     let mut all = vec![
         plain(Reduction::Stateful),
-        Options { breadth_first: true, ..plain(Reduction::Stateful) },
-        Options { jobs: 2, ..plain(Reduction::Exhaustive) },
+        plain(Reduction::Stateful).with_breadth_first(true),
+        plain(Reduction::Exhaustive).with_jobs(2),
         plain(Reduction::Udpor),
     ];
     for order in [Order::Default, Order::Stable, Order::Lca] {
         for reduction in [Reduction::Source, Reduction::Optimal] {
-            all.push(Options { order, ..plain(reduction) });
+            all.push(plain(reduction).with_order(order));
         }
-        all.push(Options { order, sleep: true, ..plain(Reduction::Persistent) });
+        all.push(plain(Reduction::Persistent).with_order(order).with_sleep(true));
     }
     all
 }
@@ -46,7 +46,7 @@ fn searches() -> Vec<Options> {
 fn all_searches_agree_on_examples() {
     for name in EXAMPLES {
         let text = example(name);
-        let exhaustive = Options { reduction: Reduction::Exhaustive, ..Options::default() };
+        let exhaustive = Options::new(Reduction::Exhaustive);
         let truth = found(&explore(program(&text, ConflictRule::Fields), &exhaustive, &()).unwrap());
         for options in searches() {
             for tasks in [ConflictRule::Fields, ConflictRule::Actors] {
@@ -63,7 +63,7 @@ fn all_searches_agree_on_examples() {
 /// Returns the number of executions of the running example; the paper's numbers are 10, 6 and 2.
 #[track_caller]
 fn executions(reduction: Reduction, order: Order, tasks: ConflictRule) -> u64 {
-    let options = Options { reduction, order, ..Options::default() };
+    let options = Options::new(reduction).with_order(order);
     explore(program(RUNNING, tasks), &options, &()).unwrap().counters.executions
 }
 
@@ -85,7 +85,7 @@ fn selection_with_persistent_and_transdpor() {
 
 #[test]
 fn marks_report_a_caveat() {
-    let options = Options { reduction: Reduction::Persistent, order: Order::Stable, ..Options::default() };
+    let options = Options::new(Reduction::Persistent).with_order(Order::Stable);
     let verdict = explore(program(RUNNING, ConflictRule::Marks(Marks::Literal)), &options, &()).unwrap();
     assert!(verdict.notes.iter().any(|note| note.contains("may miss")), "{:?}", verdict.notes);
     assert_eq!((verdict.counters.blocked, verdict.counters.unstable), (3, Some(0)));
@@ -99,7 +99,7 @@ fn unsupported_combinations_are_refused() {
         (&*waits, ConflictRule::Actors, Reduction::Transdpor, "choose `optimal`"),
         (RUNNING, ConflictRule::Marks(Marks::Literal), Reduction::Udpor, "choose the reduction `optimal`"),
     ] {
-        let options = Options { reduction, ..Options::default() };
+        let options = Options::new(reduction);
         match explore(program(text, tasks), &options, &()) {
             Err(SearchError::Unsupported(why)) => assert!(why.contains(part), "{reduction}: {why}"),
             other => panic!("{reduction}: {other:?}"),

@@ -26,7 +26,7 @@ fn table_1_is_reproduced() {
 
 #[test]
 fn figure_4_is_transdpor() {
-    let options = Options { reduction: Reduction::Transdpor, order: Order::Fifo, ..Options::default() };
+    let options = Options::new(Reduction::Transdpor).with_order(Order::Fifo);
     let counters = explore(Arc::new(running_example()), &options, &()).unwrap().counters;
     assert_eq!(figure_4(counters.executions, counters.transitions).mark, "=");
 }

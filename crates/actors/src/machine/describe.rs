@@ -1,13 +1,15 @@
 //! Textual description of one step of an execution.
 
 use super::ActorMachine;
+use super::faults::StepFault;
 use crate::address::with_labels;
 use crate::cell::ActorStatus;
 use crate::current_step::{SETUP, TEST, WaitKind};
 use crate::describe;
 use crate::engine::Engine;
-use crate::messages::{MessageContent, SentMessage};
-use whippet_model::{EventKind, MessageText, StepDescription};
+use crate::messages::{MessageContent, SendKind, SentMessage};
+use crate::shared::VariableAccess;
+use whippet_model::{Access, EventKind, MessageText, StateChange, StepDescription, TraceTouch};
 
 impl ActorMachine {
     /// Describes step `at`.
@@ -25,28 +27,64 @@ fn step(machine: &ActorMachine, engine: &Engine, labels: &[String], at: usize) -
     let sent = engine.messages[what];
     let text = cell.show_message(engine, what);
     let from = if sent.from == TEST { "the test" } else { &labels[sent.from as usize] };
+    if record.fault == StepFault::Lost {
+        return lost(labels, &sent, from, text);
+    }
     let action = match sent.content {
+        MessageContent::Message(_) if sent.kind == SendKind::Copy => format!("receives {text} a second time"),
+        MessageContent::Message(_) if record.fault == StepFault::Overtakes => {
+            format!("receives {text}, which has overtaken others,")
+        }
         MessageContent::Message(_) => format!("receives {text}"),
         MessageContent::Reply(..) => format!("gets the reply {text}"),
     };
     let sent_at = place(&sent);
     let place = sent_at.as_ref().map(|place| format!(" (sent {place})")).unwrap_or_default();
     let (before, after) = (record.position as usize, record.position as usize + 1);
-    StepDescription {
-        actor: labels[record.actor as usize].clone(),
-        action,
-        origin: Some(format!("from {from}{place}")),
-        kind: EventKind::Receive,
-        from: (sent.from != TEST).then(|| from.to_owned()),
-        sent_at,
-        place: None,
-        message: Some(MessageText { kind: Some(describe::variant(&text).to_owned()), text }),
-        effects: effects(machine, engine, labels, at),
-        changes: match (cell.show(before), cell.show(after)) {
-            (Some(before), Some(after)) => describe::changes(&before, &after),
-            _ => Vec::new(),
-        },
-    }
+    let state = match (cell.show(before), cell.show(after)) {
+        (Some(before), Some(after)) => StateChange::of_texts(&before, &after),
+        _ => None,
+    };
+    StepDescription::new(labels[record.actor as usize].clone(), action)
+        .with_origin(Some(format!("from {from}{place}")))
+        .with_kind(EventKind::Receive)
+        .with_from((sent.from != TEST).then(|| from.to_owned()))
+        .with_sent_at(sent_at)
+        .with_message(Some(MessageText { kind: Some(describe::variant(&text).to_owned()), text }))
+        .with_effects(effects(machine, engine, labels, at))
+        .with_changes(state.as_ref().map_or_else(Vec::new, |state| state.before.changes(&state.after)))
+        .with_state(state)
+        .with_touches(touches(engine, at))
+        .with_created_at(created_at(engine, record.actor))
+}
+
+/// Describes the loss of a message.
+fn lost(labels: &[String], sent: &SentMessage, from: &str, text: String) -> StepDescription {
+    let to = &labels[sent.to as usize];
+    let sent_at = place(sent);
+    let place = sent_at.as_ref().map(|place| format!(" (sent {place})")).unwrap_or_default();
+    let what = if matches!(sent.content, MessageContent::Reply(..)) { "the reply " } else { "" };
+    StepDescription::new("the network", format!("loses {what}{text}"))
+        .with_origin(Some(format!("from {from} to {to}{place}")))
+        .with_from((sent.from != TEST).then(|| from.to_owned()))
+        .with_sent_at(sent_at)
+        .with_message(Some(MessageText { kind: Some(describe::variant(&text).to_owned()), text }))
+}
+
+/// Returns the accesses of a step to shared variables.
+fn touches(engine: &Engine, at: usize) -> Vec<TraceTouch> {
+    let touch = |(variable, access): (u32, &VariableAccess)| TraceTouch {
+        object: format!("variable {}", variable + 1),
+        access: if access.write { Access::Write } else { Access::Read },
+        place: Some(format!("{}:{}", access.site.file(), access.site.line())),
+    };
+    engine.shared.accesses_of(at as u32).map(touch).collect()
+}
+
+/// Returns the source location of an actor's creation, or `None` for locks and other built-in objects.
+fn created_at(engine: &Engine, actor: u32) -> Option<String> {
+    let site = engine.actors[actor as usize].site;
+    (!site.file().starts_with(crate::sources())).then(|| format!("{}:{}", site.file(), site.line()))
 }
 
 /// Returns the source location of a send, or `None` for the replies of locks and other built-in objects.
@@ -66,6 +104,10 @@ fn effects(machine: &ActorMachine, engine: &Engine, labels: &[String], at: usize
         }
     }
     for what in whippet_model::Machine::sent(machine, at) {
+        if engine.messages[what].kind == SendKind::Copy {
+            effects.push("the network will deliver it a second time".to_owned());
+            continue;
+        }
         let sending = describe::send(engine, &machine.cells, labels, what);
         // A body created in this step runs at once, so it may be the sender.
         let by = engine.messages[what].from;

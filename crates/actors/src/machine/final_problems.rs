@@ -10,7 +10,7 @@ use crate::describe;
 use crate::engine::Engine;
 use crate::environment::Environment;
 use crate::lock::LockActor;
-use crate::messages::{MessageContent, PENDING};
+use crate::messages::{MessageContent, PENDING, SendKind, SentMessage};
 use crate::rwlock::RwLockActor;
 use crate::semaphore::SemaphoreActor;
 use std::panic::Location;
@@ -18,6 +18,9 @@ use whippet_model::{FindingKind, Name, Problem, WaitFor};
 
 /// Salt that distinguishes failures of tasks from other panics.
 const FAILED: u64 = 0xFA11;
+
+/// The number of messages that are never received and that the message of a failed check lists.
+const MOST_MISSING: usize = 5;
 
 /// An actor that waits for the reply of another actor, a task or a lock.
 struct BlockedActor {
@@ -62,18 +65,12 @@ impl ActorMachine {
             for (k, check) in self.at_end.iter().enumerate() {
                 if let Err(panic) = check.run(&self.cells) {
                     let key = key_of_panic(&panic).mixed(k as u64);
-                    let steps = check.slots.iter().flat_map(|&slot| self.steps_of(slot)).collect();
-                    let message = format!("at the end: {}", panic.message);
+                    let (missing, sent) = self.missing(&engine, &labels, &check.slots);
+                    let steps = check.slots.iter().flat_map(|&slot| self.steps_of(slot));
+                    let steps = steps.chain(self.losses()).chain(sent).collect();
+                    let message = format!("at the end: {}{missing}", panic.message);
                     let place = panic.place;
-                    out.push(Problem {
-                        kind: FindingKind::Assertion,
-                        message,
-                        place,
-                        key,
-                        steps,
-                        warning: false,
-                        waits: Vec::new(),
-                    });
+                    out.push(Problem::new(FindingKind::Assertion, message, key).with_place(place).with_steps(steps));
                 }
             }
         });
@@ -138,6 +135,7 @@ impl ActorMachine {
             ));
         }
         key = key.mixed(sum);
+        steps.extend(self.losses());
         steps.sort_unstable();
         steps.dedup();
         let head = match (cycle, reported.len()) {
@@ -148,7 +146,7 @@ impl ActorMachine {
         let place = reported.first().map(|one| format!("{}:{}", one.site.file(), one.site.line()));
         let message = format!("{head}{}", lines.join("; "));
         let waits = reported.iter().map(|one| self.wait_for(engine, labels, one)).collect();
-        Problem { kind: FindingKind::Deadlock, message, place, key, steps, warning: false, waits }
+        Problem::new(FindingKind::Deadlock, message, key).with_place(place).with_steps(steps).with_waits(waits)
     }
 
     /// Returns the longest chain of waiting actors that ends at an actor in a receive. Since no step is enabled, only
@@ -215,6 +213,8 @@ impl ActorMachine {
         }
         let pending = engine.messages[one.request].delivered == PENDING;
         let why = match (pending, self.cells[one.callee as usize].current_status()) {
+            _ if self.was_lost(engine, one.request) => " (the network lost the request)",
+            _ if self.reply_was_lost(engine, one.request) => " (the network lost the reply)",
             (_, ActorStatus::Stopped) => ", which has stopped",
             (_, ActorStatus::Failed) => ", which has panicked",
             (true, ActorStatus::Waiting(_)) => ", which is itself waiting",
@@ -226,10 +226,19 @@ impl ActorMachine {
     }
 
     fn undeliverable(&self, engine: &Engine, labels: &[String], out: &mut Vec<Problem>) {
+        out.extend(self.never_received(engine, labels).into_iter().map(|(_, problem)| problem));
+    }
+
+    /// Returns the messages that are never received: the receiver, and the problem.
+    fn never_received(&self, engine: &Engine, labels: &[String]) -> Vec<(u32, Problem)> {
+        let mut out = Vec::new();
         // Problems with the same key are all reported; the collector keeps the one with the shortest counterexample.
         for p in engine.messages.pending() {
             let sent = engine.messages[p];
             let why = match (self.cells[sent.to as usize].current_status(), sent.content) {
+                (_, MessageContent::Reply(_, call)) if self.is_answered_twice(engine, call) => {
+                    "already got a reply to this call: it is answered twice"
+                }
                 (ActorStatus::Stopped, _) => "has stopped",
                 (ActorStatus::Failed, _) => "has panicked",
                 (ActorStatus::Rest, MessageContent::Message(_)) => "never accepts it",
@@ -251,19 +260,51 @@ impl ActorMachine {
             if sent.by != SETUP {
                 steps.push(sent.by as usize);
             }
-            out.push(Problem {
-                kind: FindingKind::Undeliverable,
-                message: format!(
-                    "{text} from {} is never received: {} {why}",
-                    labels[sent.from as usize], labels[sent.to as usize]
-                ),
-                place: Some(format!("{}:{}", sent.site.file(), sent.site.line())),
-                key,
-                steps,
-                warning: true,
-                waits: Vec::new(),
-            });
+            out.push((
+                sent.to,
+                Problem::new(
+                    FindingKind::Undeliverable,
+                    format!(
+                        "{text} from {} is never received: {} {why}",
+                        labels[sent.from as usize], labels[sent.to as usize]
+                    ),
+                    key,
+                )
+                .with_place(Some(format!("{}:{}", sent.site.file(), sent.site.line())))
+                .with_steps(steps)
+                .with_warning(true),
+            ));
         }
+        out
+    }
+
+    /// Returns `true` if two replies to this call were sent, apart from copies that the network made.
+    fn is_answered_twice(&self, engine: &Engine, call: Name) -> bool {
+        let answers = |sent: &&SentMessage| {
+            sent.kind == SendKind::Sent && matches!(sent.content, MessageContent::Reply(_, answers) if answers == call)
+        };
+        engine.messages.all().iter().filter(answers).count() > 1
+    }
+
+    /// Describes the messages that are never received and may explain why a check of these actors fails: those to one
+    /// of them, or all of them if nothing happened to the actors. Returns the text and the steps that sent them.
+    fn missing(&self, engine: &Engine, labels: &[String], slots: &[u32]) -> (String, Vec<usize>) {
+        let idle = slots.iter().all(|&slot| self.steps_of(slot).is_empty());
+        let problems = self.never_received(engine, labels).into_iter();
+        let concerned = |(to, problem)| (idle || slots.contains(&to)).then_some(problem);
+        let problems: Vec<Problem> = problems.filter_map(concerned).collect();
+        let steps = problems.iter().filter(|_| idle).flat_map(|problem| problem.steps.clone()).collect();
+        let mut lines: Vec<String> = problems
+            .iter()
+            .map(|problem| {
+                let place = problem.place.as_ref().map_or_else(String::new, |place| format!(" (sent {place})"));
+                format!("\n{}{place}", problem.message)
+            })
+            .collect();
+        // In an order that is the same in equivalent executions.
+        lines.sort();
+        lines.truncate(MOST_MISSING);
+        (lines.concat(), steps)
     }
 
     /// Appends the tasks whose body panicked and for which no actor waited.
@@ -272,18 +313,18 @@ impl ActorMachine {
             let awaited = engine.messages.all().iter().any(|sent| sent.to == *actor && sent.delivered != PENDING);
             if !awaited {
                 let key = failure.place.as_deref().unwrap_or(&failure.message);
-                out.push(Problem {
-                    kind: FindingKind::Panic,
-                    message: format!(
-                        "{} panicked, and no actor waited for its result: {}",
-                        labels[*actor as usize], failure.message
-                    ),
-                    place: failure.place.clone(),
-                    key: key.bytes().fold(Name::ROOT.mixed(FAILED), |key, byte| key.mixed(u64::from(byte))),
-                    steps: (*step != SETUP).then_some(*step as usize).into_iter().collect(),
-                    warning: false,
-                    waits: Vec::new(),
-                });
+                out.push(
+                    Problem::new(
+                        FindingKind::Panic,
+                        format!(
+                            "{} panicked, and no actor waited for its result: {}",
+                            labels[*actor as usize], failure.message
+                        ),
+                        key.bytes().fold(Name::ROOT.mixed(FAILED), |key, byte| key.mixed(u64::from(byte))),
+                    )
+                    .with_place(failure.place.clone())
+                    .with_steps((*step != SETUP).then_some(*step as usize).into_iter().collect()),
+                );
             }
         }
     }
@@ -298,21 +339,22 @@ impl ActorMachine {
         let names: Vec<&str> = running.iter().map(|&a| labels[a as usize].as_str()).collect();
         let sum = running.iter().fold(0u64, |sum, &a| sum.wrapping_add(engine.actors[a as usize].name.mixed(1).0));
         let verb = if running.len() == 1 { "has" } else { "have" };
-        out.push(Problem {
-            kind: FindingKind::Environment,
-            message: format!("the environment is closed, but {} {verb} not stopped", names.join(", ")),
-            place: None,
-            key: Name::ROOT.mixed(FindingKind::Environment as u64).mixed(sum),
-            steps: running.iter().flat_map(|&a| self.steps_of(a)).collect(),
-            warning: false,
-            waits: Vec::new(),
-        });
+        out.push(
+            Problem::new(
+                FindingKind::Environment,
+                format!("the environment is closed, but {} {verb} not stopped", names.join(", ")),
+                Name::ROOT.mixed(FindingKind::Environment as u64).mixed(sum),
+            )
+            .with_steps(running.iter().flat_map(|&a| self.steps_of(a)).chain(self.losses()).collect()),
+        );
     }
 
     /// Returns the steps that determine the state of an actor: its newest step, which depends on all earlier ones, or
     /// all of its steps if they may commute.
     fn steps_of(&self, actor: u32) -> Vec<usize> {
-        let mut steps: Vec<usize> = (0..self.records.len()).filter(|&at| self.records[at].actor == actor).collect();
+        let mut steps: Vec<usize> = (0..self.records.len())
+            .filter(|&at| self.records[at].actor == actor && !self.records[at].is_loss())
+            .collect();
         if !self.cells[actor as usize].has_fields() {
             steps.drain(..steps.len().saturating_sub(1));
         }

@@ -12,12 +12,13 @@
 //! their stable names.
 
 use super::ActorStep;
+use super::faults::Faults;
 use crate::address::with_labels;
 use crate::cell::ActorCell;
 use crate::delivery::Delivery;
 use crate::engine::Engine;
 use smallvec::SmallVec;
-use whippet_model::{Comparison, MachineError, Name};
+use whippet_model::{MachineError, Name, StateComparison};
 
 /// Two independent sums of 64 bits each. 128 bits make a collision, which would merge two different states, unlikely.
 type Sums = [u64; 2];
@@ -53,11 +54,12 @@ pub(super) struct ConfigurationView<'a> {
     pub(super) delivery: Delivery,
     /// `true` if there may be an actor with an async body.
     pub(super) bodies: bool,
+    pub(super) faults: Option<&'a Faults>,
 }
 
 impl Fingerprints {
     /// Returns the hash of the current configuration.
-    pub(super) fn of(&mut self, view: ConfigurationView<'_>, how: Comparison) -> Result<u128, MachineError> {
+    pub(super) fn of(&mut self, view: ConfigurationView<'_>, how: StateComparison) -> Result<u128, MachineError> {
         if !view.engine.shared.is_empty() {
             let why = "programs with shared variables cannot be compared by their states: use another search";
             return Err(MachineError::Unsupported(why.to_owned()));
@@ -82,15 +84,18 @@ impl Fingerprints {
         }
     }
 
-    fn hash(&mut self, view: ConfigurationView<'_>, how: Comparison) -> Result<u128, MachineError> {
+    fn hash(&mut self, view: ConfigurationView<'_>, how: StateComparison) -> Result<u128, MachineError> {
         let (mut sums, order) = match how {
-            Comparison::Canonical => {
+            StateComparison::Canonical => {
                 self.update(view)?;
                 (self.sums, view.order(|slot| view.engine.actors[slot as usize].name.0)?)
             }
-            Comparison::Ordered => (ordered(view)?, view.order(u64::from)?),
+            StateComparison::Ordered => (ordered(view)?, view.order(u64::from)?),
         };
         add(&mut sums, order);
+        for (k, left) in view.faults.into_iter().flat_map(Faults::budgets).enumerate() {
+            add(&mut sums, part(Name(k as u64).mixed(7).mixed(u64::from(left))));
+        }
         let [high, low] = sums;
         Ok(u128::from(high) << 64 | u128::from(low))
     }
@@ -150,7 +155,8 @@ impl ConfigurationView<'_> {
     fn content(self, what: u32) -> Result<u64, MachineError> {
         let to = self.engine.messages[what].to as usize;
         let hash = self.cells[to].hash_message(self.engine, what);
-        hash.ok_or_else(|| no_hash(&self.engine.actors[to].kind))
+        let hash = hash.ok_or_else(|| no_hash(&self.engine.actors[to].kind))?;
+        Ok(self.faults.map_or(hash, |faults| Name(hash).mixed(faults.hash_message(self.engine, what)).0))
     }
 
     /// Hashes what determines the delivery order of pending messages and of those sent later. `who` identifies an actor.

@@ -3,8 +3,10 @@
 //! Most steps need none of this, and [`finish`](ActorMachine::finish) returns at once.
 
 use super::{ActorMachine, StepExtras};
+use crate::address::with_labels;
 use crate::cell::StepError;
 use crate::delivery::Delivery;
+use crate::describe;
 use crate::panics::CaughtPanic;
 use whippet_model::{Branch, Dependence, Executed, FindingKind, MachineError, Name, Problem, Touch};
 
@@ -50,7 +52,7 @@ impl ActorMachine {
             Ok(()) => self.check(actor, at),
             Err(StepError::Panic(panic)) => Some(panicked(panic, at)),
             Err(StepError::Error(error)) => {
-                self.error = Some(error);
+                self.error = Some(self.in_this_step(error, actor, at));
                 None
             }
         };
@@ -66,6 +68,24 @@ impl ActorMachine {
             Some(error) => Err(error.clone()),
             None => Ok(Executed { next_branch }),
         }
+    }
+
+    /// Adds the actor and its message to the description of a misuse.
+    #[cold]
+    fn in_this_step(&self, error: MachineError, actor: u32, at: usize) -> MachineError {
+        let MachineError::Misuse(why) = error else { return error };
+        let engine = self.engine.borrow();
+        let labels = describe::labels(&engine);
+        let sent = &engine.messages[self.records[at].choice.what.0];
+        let text = with_labels(labels.clone(), || {
+            self.cells[actor as usize].show_message(&engine, self.records[at].choice.what.0)
+        });
+        let (file, line) = (sent.site.file(), sent.site.line());
+        MachineError::Misuse(format!(
+            "{why} (in step {}, in which {} receives {text}, sent {file}:{line})",
+            at + 1,
+            labels[actor as usize]
+        ))
     }
 
     /// Starts the actors that were created, and recursively those that they create at their beginning.
@@ -119,30 +139,22 @@ impl ActorMachine {
     /// Runs one of the `always` checks and returns its problem if it fails.
     pub(super) fn run_check(&self, k: usize, steps: Vec<usize>) -> Option<Problem> {
         let panic = self.always[k].run(&self.cells).err()?;
-        Some(Problem {
-            kind: FindingKind::Assertion,
-            message: format!("always: {}", panic.message),
-            key: key_of_panic(&panic).mixed(CHECK + k as u64),
-            place: panic.place,
-            steps,
-            warning: false,
-            waits: Vec::new(),
-        })
+        Some(
+            Problem::new(
+                FindingKind::Assertion,
+                format!("always: {}", panic.message),
+                key_of_panic(&panic).mixed(CHECK + k as u64),
+            )
+            .with_place(panic.place)
+            .with_steps(steps),
+        )
     }
 }
 
 fn panicked(panic: CaughtPanic, at: usize) -> Problem {
     let kind = if panic.is_assertion() { FindingKind::Assertion } else { FindingKind::Panic };
     let key = key_of_panic(&panic);
-    Problem {
-        kind,
-        message: panic.message,
-        place: panic.place,
-        key,
-        steps: vec![at],
-        warning: false,
-        waits: Vec::new(),
-    }
+    Problem::new(kind, panic.message, key).with_place(panic.place).with_steps(vec![at])
 }
 
 /// Returns the key of a panic: panics at the same location have the same key.

@@ -31,22 +31,17 @@ impl ActorMachine {
         both.sort_by_key(|access| (site(access), engine.actors[access.actor as usize].name));
         let [first, second] = both;
         let text = format!("{:?}", both.map(site));
-        Problem {
-            kind: FindingKind::Race,
-            // The location of the second access is printed after the message.
-            message: format!(
-                "data race on variable {} (unordered accesses): {} at {}, and {}",
-                variable + 1,
-                self.access(engine, labels, first),
-                place(first),
-                self.access(engine, labels, second)
-            ),
-            place: Some(place(second)),
-            key: text.bytes().fold(Name::ROOT.mixed(FindingKind::Race as u64), |key, byte| key.mixed(u64::from(byte))),
-            steps: [first.step, second.step].into_iter().filter(|&step| step != SETUP).map(|at| at as usize).collect(),
-            warning: false,
-            waits: Vec::new(),
-        }
+        // The location of the second access is printed after the message.
+        let message = format!(
+            "data race on variable {} (unordered accesses): {} at {}, and {}",
+            variable + 1,
+            self.access(engine, labels, first),
+            place(first),
+            self.access(engine, labels, second)
+        );
+        let key = text.bytes().fold(Name::ROOT.mixed(FindingKind::Race as u64), |key, byte| key.mixed(u64::from(byte)));
+        let steps = [first.step, second.step].into_iter().filter(|&step| step != SETUP).map(|at| at as usize).collect();
+        Problem::new(FindingKind::Race, message, key).with_place(place(second)).with_steps(steps)
     }
 
     /// Describes one access, e.g. "reader, handling Get from the test, reads it".

@@ -1,5 +1,6 @@
 //! The record of a step, used to describe and to undo it.
 
+use super::faults::{Circumstances, StepFault};
 use smallvec::SmallVec;
 use whippet_model::{Branch, Choice, Problem};
 
@@ -20,6 +21,9 @@ pub(super) struct ActorStep {
     pub(super) history: u64,
     /// `true` if every message pending for the actor was enabled before the step.
     pub(super) all_enabled: bool,
+    pub(super) fault: StepFault,
+    /// Properties of the step that only programs with faults need.
+    pub(super) circumstances: Circumstances,
     pub(super) extras: Option<Box<StepExtras>>,
 }
 
@@ -32,6 +36,11 @@ pub(super) struct StepExtras {
 impl ActorStep {
     pub(super) fn arities(&self) -> &[u32] {
         self.extras.as_ref().map_or(&[], |extras| &extras.arities)
+    }
+
+    /// Returns `true` if the step is the loss of a message, which is no step of an actor.
+    pub(super) fn is_loss(&self) -> bool {
+        self.fault == StepFault::Lost
     }
 
     pub(super) fn problem(&self) -> Option<&Problem> {

@@ -16,6 +16,12 @@ impl ActorMachine {
         self.always.push(check);
     }
 
+    /// Returns the `always` checks of several actors: where each is declared, and the number of its actors.
+    pub(crate) fn wide_checks(&self) -> Vec<(String, usize)> {
+        let wide = self.always.iter().filter(|check| check.slots.len() > 1);
+        wide.map(|check| (format!("{}:{}", check.site.file(), check.site.line()), check.slots.len())).collect()
+    }
+
     /// Adds a check that runs when no step is enabled.
     pub(crate) fn at_end(&mut self, check: Check) {
         self.at_end.push(check);
@@ -70,7 +76,12 @@ impl ActorMachine {
 
     /// Ends the setup: exploration begins here. Messages conflict by `rule`, and `memo_bytes` bytes may be used
     /// to memoize steps.
-    pub(crate) fn start(&mut self, rule: ConflictRule, memo_bytes: usize, config: &MachineConfig) {
+    pub(crate) fn start(
+        &mut self,
+        rule: ConflictRule,
+        memo_bytes: usize,
+        config: &MachineConfig,
+    ) -> Result<(), MachineError> {
         self.forget_steps();
         self.profile.setup_sends = self.sends_so_far();
         self.assign_checks();
@@ -80,6 +91,7 @@ impl ActorMachine {
             let shared = &mut self.engine.borrow_mut().shared;
             shared.closed = shared.is_empty().then_some(TOO_LATE);
         }
+        self.start_faults()?;
         self.plain = self.always.is_empty() && self.profile.dependence == Dependence::PerActor;
         self.at_start = (0..self.always.len()).find_map(|k| self.run_check(k, Vec::new()));
         self.engine.borrow_mut().memo_budget = memo_bytes;
@@ -91,19 +103,16 @@ impl ActorMachine {
             self.sample_program();
         }
         self.engine.borrow_mut().shared.reads_from_past = config.isolate_races;
+        Ok(())
     }
 
     /// Reports that the body of the test returned an error, as a problem of every execution.
     pub(crate) fn fail_at_start(&mut self, error: &str) {
-        self.at_start = Some(Problem {
-            kind: FindingKind::Assertion,
-            message: format!("the test returned an error: {error}"),
-            place: None,
-            key: Name::ROOT.mixed(FindingKind::Assertion as u64),
-            steps: Vec::new(),
-            warning: false,
-            waits: Vec::new(),
-        });
+        self.at_start = Some(Problem::new(
+            FindingKind::Assertion,
+            format!("the test returned an error: {error}"),
+            Name::ROOT.mixed(FindingKind::Assertion as u64),
+        ));
     }
 
     fn sends_so_far(&self) -> Vec<(ActorNo, ActorNo)> {

@@ -96,6 +96,7 @@ macro_rules! actor_ops {
         /// #     });
         /// # });
         /// ```
+        #[track_caller]
         pub fn spawn<B: $crate::Actor + Clone>(&mut self, actor: B) -> $crate::Addr<B> {
             self.context.spawn(None, actor)
         }
@@ -118,6 +119,7 @@ macro_rules! actor_ops {
         /// #     });
         /// # });
         /// ```
+        #[track_caller]
         pub fn spawn_named<B: $crate::Actor + Clone>(&mut self, name: &str, actor: B) -> $crate::Addr<B> {
             self.context.spawn(Some(name), actor)
         }
@@ -134,6 +136,7 @@ macro_rules! actor_ops {
         /// #     });
         /// # });
         /// ```
+        #[track_caller]
         pub fn spawn_fn<N, F>(&mut self, body: F) -> $crate::Recipient<N>
         where
             N: $crate::Message,
@@ -154,6 +157,7 @@ macro_rules! actor_ops {
         /// #     });
         /// # });
         /// ```
+        #[track_caller]
         pub fn spawn_fn_named<N, F>(&mut self, name: &str, body: F) -> $crate::Recipient<N>
         where
             N: $crate::Message,

@@ -16,6 +16,7 @@ macro_rules! promise_ops {
         /// #     });
         /// # });
         /// ```
+        #[track_caller]
         pub fn spawn_task<T, F>(&mut self, body: F) -> $crate::Promise<T>
         where
             T: $crate::Message,

@@ -34,6 +34,7 @@ Examples:
   whippet explore server --set assert=true             find an inconsistent read
   whippet explore server --set assert=true --save .    the same, and save the schedule
   whippet replay server-1.json                         replay the saved schedule
+  whippet serve server --set assert=true               walk through the program in a browser
   whippet compare fib                                  compare all reductions and orders
   whippet unfold file.net | dot -Tsvg > file.svg       draw all events of a small program
 
@@ -51,6 +52,11 @@ pub(crate) enum Command {
     /// The search executes every meaningfully different order of messages. It continues after an error and reports
     /// each error once, with a minimal counterexample.
     Explore(Box<Explore>),
+    /// Walk through a program in a browser.
+    ///
+    /// Opens a local page that shows everything that can happen next, takes one choice after the other, goes back,
+    /// reverses races, and shows the progress of a search. Ctrl-C ends it.
+    Serve(Box<Serve>),
     /// Replay a schedule step by step.
     Replay(Replay),
     /// Print all events of a small program, with their causes and conflicts, as a graph.
@@ -110,6 +116,32 @@ Examples:
   whippet explore diningphil --first-bug --save schedules    stop at the first error and save its schedule
   whippet explore leader --reduction pos --limit-seconds 60  sample a program that is too large to finish";
 
+/// Walk through a program in a browser.
+#[derive(Debug, Args)]
+#[command(after_help = SERVE_EXAMPLES)]
+pub(crate) struct Serve {
+    #[command(flatten)]
+    pub(crate) program: ProgramArgs,
+
+    /// The port of the page, on the loopback interface only [default: a free one].
+    #[arg(long, value_name = "N", default_value_t = 0, hide_default_value = true)]
+    pub(crate) port: u16,
+
+    #[command(flatten)]
+    pub(crate) search: SearchArgs,
+
+    #[command(flatten)]
+    pub(crate) limits: LimitArgs,
+}
+
+const SERVE_EXAMPLES: &str = "\
+The address contains a secret token: without it nobody else on this machine, and no other page, can run the program.
+
+Examples:
+  whippet serve server --set assert=true                   a subject with a bug
+  whippet serve examples/net/master-worker-deadlock.net    a file
+  whippet serve pi --set workers=9 --port 8000             always the same port";
+
 /// Replay a schedule step by step.
 #[derive(Debug, Args)]
 pub(crate) struct Replay {
@@ -120,6 +152,15 @@ pub(crate) struct Replay {
     /// Number of the finding in a report; warnings are numbered after the findings.
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) finding: usize,
+
+    /// Write a page that shows the execution: diagram, steps, sources, states.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) html: Option<PathBuf>,
+
+    /// Write the trace; the ending decides the format: .json, .html, .shiviz, .dot, .mmd (Mermaid) or .trace (Chrome,
+    /// Perfetto).
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) trace: Option<PathBuf>,
 
     /// Print one JSON object instead of text.
     #[arg(long)]
@@ -222,7 +263,7 @@ mod tests {
 
     #[test]
     fn default_options_use_all_cores() {
-        let expected = Options { jobs: 0, ..Options::default() };
+        let expected = Options::default().with_jobs(0);
         assert_eq!(format!("{:?}", explore(&[]).options()), format!("{expected:?}"));
     }
 

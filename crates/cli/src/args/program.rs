@@ -6,9 +6,13 @@ use clap::{Args, ValueEnum, ValueHint};
 /// The program, and its settings.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct ProgramArgs {
-    /// A built-in program (see `whippet list`), or a file that ends in .abs or .net.
+    /// A built-in program (see `whippet list`), a file that ends in .abs or .net, or a directory of .abs files.
     #[arg(value_name = "SUBJECT|FILE", value_hint = ValueHint::FilePath)]
     pub(crate) program: String,
+
+    /// Further .abs files of the same program, and directories that contain some.
+    #[arg(value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) files: Vec<String>,
 
     /// Set a parameter of the program; may be given several times.
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = setting)]

@@ -1,10 +1,10 @@
 //! The flags that control a search, and their translation to [`Options`].
 
-use super::Explore;
 use super::parse::{choice, seconds};
+use super::{Explore, Serve};
 use clap::{Args, ValueEnum};
 use std::time::Duration;
-use whippet_model::{Comparison, Limits};
+use whippet_model::{Limits, StateComparison};
 use whippet_search::{Options, Order, Reduction, Rule, StepSize};
 
 /// Options of the search.
@@ -27,7 +27,7 @@ pub(crate) struct SearchArgs {
     #[arg(long = "transdpor-rule", alias = "rule", value_name = "RULE", default_value_t, value_parser = choice(Rule::ALL, Rule::name, Rule::help))]
     pub(crate) rule: Rule,
 
-    /// How `stateful` compares configurations.
+    /// The way in which `stateful` compares configurations.
     #[arg(long = "state-comparison", alias = "compare", value_enum, value_name = "COMPARISON", default_value_t = ComparisonArg::Canonical)]
     pub(crate) comparison: ComparisonArg,
 
@@ -63,7 +63,7 @@ pub(crate) struct SearchArgs {
     #[arg(long)]
     pub(crate) first_bug: bool,
 
-    /// How to report messages that can never be delivered.
+    /// The way in which messages that can never be delivered are reported.
     #[arg(long, value_enum, value_name = "LEVEL", default_value_t = Undeliverable::Warn)]
     pub(crate) undeliverable: Undeliverable,
 }
@@ -77,7 +77,7 @@ pub(crate) enum ComparisonArg {
     Ordered,
 }
 
-/// How to report messages that can never be delivered.
+/// The way in which messages that can never be delivered are reported.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Undeliverable {
     /// Report a warning.
@@ -118,34 +118,47 @@ pub(crate) struct LimitArgs {
 impl Explore {
     /// Returns the options of the search.
     pub(crate) fn options(&self) -> Options {
-        let (search, limits) = (&self.search, &self.limits);
+        self.search.options(&self.limits)
+    }
+}
+
+impl Serve {
+    /// Returns the options of the search.
+    pub(crate) fn options(&self) -> Options {
+        self.search.options(&self.limits)
+    }
+}
+
+impl SearchArgs {
+    /// Returns the options of a search with these limits.
+    fn options(&self, limits: &LimitArgs) -> Options {
+        let search = self;
         let limited = limits.limit_seconds.is_some() || limits.limit_executions.is_some();
-        Options {
-            reduction: search.reduction,
-            order: search.order,
-            sleep: search.sleep,
-            rule: search.rule,
-            comparison: match search.comparison {
-                ComparisonArg::Canonical => Comparison::Canonical,
-                ComparisonArg::Ordered => Comparison::Ordered,
-            },
-            breadth_first: search.breadth_first,
-            step: search.step,
-            alternatives: search.alternatives,
-            seed: search.seed,
-            samples: search.samples.unwrap_or(if limited { u64::MAX } else { Options::default().samples }),
-            pct_depth: search.pct_depth,
-            jobs: search.jobs,
-            first_bug: search.first_bug,
-            undeliverable_is_error: search.undeliverable == Undeliverable::Error,
-            limits: Limits {
-                steps: limits.limit_steps,
-                executions: limits.limit_executions,
-                time: limits.limit_seconds,
-                handler: limits.limit_handler,
-                memory: limits.limit_memory << 20,
-                findings: limits.limit_findings,
-            },
-        }
+        Options::new(search.reduction)
+            .with_order(search.order)
+            .with_sleep(search.sleep)
+            .with_rule(search.rule)
+            .with_comparison(match search.comparison {
+                ComparisonArg::Canonical => StateComparison::Canonical,
+                ComparisonArg::Ordered => StateComparison::Ordered,
+            })
+            .with_breadth_first(search.breadth_first)
+            .with_step(search.step)
+            .with_alternatives(search.alternatives)
+            .with_seed(search.seed)
+            .with_samples(search.samples.unwrap_or(if limited { u64::MAX } else { Options::default().samples }))
+            .with_pct_depth(search.pct_depth)
+            .with_jobs(search.jobs)
+            .with_first_bug(search.first_bug)
+            .with_undeliverable_is_error(search.undeliverable == Undeliverable::Error)
+            .with_limits(
+                Limits::default()
+                    .with_steps(limits.limit_steps)
+                    .with_executions(limits.limit_executions)
+                    .with_time(limits.limit_seconds)
+                    .with_handler(limits.limit_handler)
+                    .with_memory(limits.limit_memory << 20)
+                    .with_findings(limits.limit_findings),
+            )
     }
 }

@@ -37,7 +37,7 @@ fn commands(page: &str) -> Vec<(&str, Vec<&str>)> {
         .filter_map(|block| {
             let mut lines = block.lines().skip(1);
             let command = lines.next()?.strip_prefix("$ ")?;
-            (!command.contains("wrong.")).then(|| (command, lines.collect()))
+            (command.starts_with("whippet ") && !command.contains("wrong.")).then(|| (command, lines.collect()))
         })
         .collect()
 }

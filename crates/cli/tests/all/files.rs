@@ -16,6 +16,47 @@ fn net_file() {
     assert!(bad.code == 2 && bad.err.contains("line 1, column 4"), "{}", bad.err);
 }
 
+/// A misspelt path is an error and not a new tree of directories, and what was found is not lost.
+#[test]
+fn files_that_cannot_be_written() {
+    let here = directory("unwritable");
+    let run = |arguments: &[&str]| {
+        let arguments = [&["explore", "server", "--set", "assert=true"], arguments].concat();
+        called(command(&arguments).current_dir(&here).output().unwrap())
+    };
+    let saved = run(&["--save", "no/such/directory"]);
+    assert_eq!(saved.code, 2, "{}", saved.out);
+    assert!(saved.err.contains("the directory above no/such/directory does not exist"), "{}", saved.err);
+    for option in ["--html", "--trace"] {
+        let written = run(&[option, "no/page.html"]);
+        assert!(written.code == 2 && written.err.contains("cannot write no/page.html"), "{}", written.err);
+        assert!(written.out.contains("inconsistent read"), "{}", written.out);
+    }
+    assert!(!here.join("no").exists());
+    assert_eq!(run(&["--save", "new"]).code, 1);
+    assert!(here.join("new/server-1.json").exists());
+}
+
+/// The page and the trace of a finding, and of a replay; the command that replays it does not write them again.
+#[test]
+fn pages_of_findings_and_replays() {
+    let here = directory("pages");
+    let run = |arguments: &[&str]| called(command(arguments).current_dir(&here).output().unwrap());
+    let found = run(&["explore", "server", "--set", "assert=true", "--html", "page.html", "--save", "."]);
+    assert!(found.code == 1 && found.out.contains("look at it: page.html"), "{}", found.out);
+    let again = run(&["replay", "server-1.json", "--html", "replay.html", "--trace", "replay.json"]);
+    assert_eq!(again.code, 1, "{}", again.err);
+    for file in ["page.html", "replay.html", "replay.json"] {
+        assert!(std::fs::read_to_string(here.join(file)).unwrap().contains("inconsistent read"), "{file}");
+    }
+    let found = run(&["explore", "server", "--set", "assert=true", "--html=page.html"]);
+    assert!(
+        found.out.contains("replay: whippet explore server --set assert=true --json | whippet replay -\n"),
+        "{}",
+        found.out
+    );
+}
+
 #[test]
 fn net_file_with_relation() {
     let here = directory("relation");
@@ -69,4 +110,28 @@ fn abs_file() {
     std::fs::write(here.join("bad.abs"), "{ Int v = nothing; }").unwrap();
     let bad = called(command(&["explore", "bad.abs"]).current_dir(&here).output().unwrap());
     assert!(bad.code == 2 && bad.err.contains("nothing"), "{}", bad.err);
+}
+
+/// Several files and a directory form one program, and its schedules replay.
+#[test]
+fn several_files_form_one_program() {
+    let here = directory("several");
+    std::fs::create_dir_all(here.join("lib/deep")).unwrap();
+    let write = |name: &str, text: &str| std::fs::write(here.join(name), text).unwrap();
+    write("main.abs", "module Main; import * from Numbers; { assert two() == three(); }");
+    write("lib/numbers.abs", "module Numbers; export *; export * from Deep; import * from Deep; def Int two() = 2;");
+    write("lib/deep/deep.abs", "module Deep; export *; def Int three() = 3; { skip; }");
+    let run = |args: &[&str]| called(command(args).current_dir(&here).output().unwrap());
+    let found = run(&["explore", "main.abs", "lib", "--save", "."]);
+    assert_eq!(found.code, 1, "{}", found.err);
+    assert!(found.out.contains("assert two() == three()"), "{}", found.out);
+    let again = run(&["replay", "main-1.json"]);
+    assert!(again.out.contains("assert two() == three()"), "{}{}", again.out, again.err);
+    assert_eq!(run(&["explore", "lib"]).code, 0, "the only main block is in the directory");
+    let both = run(&["explore", "."]);
+    assert!(both.code == 2 && both.err.contains("several files have a main block"), "{}{}", both.out, both.err);
+    let wrong = run(&["explore", "main.abs", "Cargo.toml"]);
+    assert!(wrong.code == 2 && wrong.err.contains("expected an .abs file or a directory"), "{}", wrong.err);
+    write("older.abs", "interface I { } class C implements I { } { I i = new cog C(); I j = new C(); }");
+    assert!(run(&["explore", "older.abs"]).out.contains("note: `new cog` is used"));
 }

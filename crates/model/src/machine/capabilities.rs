@@ -2,7 +2,10 @@
 //!
 //! A capability whose accessor borrows the machine mutably may run user code. The driver calls it under the watchdog.
 
-use crate::{ActorNo, Branch, Choice, Clocks, Comparison, Delivered, Machine, MachineError, Name, Pending, Touch};
+use crate::{
+    ActorNo, ActorState, Branch, Choice, Clocks, Delivered, Machine, MachineError, Name, Pending, StateComparison,
+    Touch,
+};
 
 /// Queries about deliveries to one actor. Required of machines with [`Dependence::PerActor`](crate::Dependence).
 ///
@@ -186,6 +189,9 @@ pub enum Reversal {
 /// let mut late = Vec::new();
 /// machine.foresight().unwrap().late_alternatives(3, &mut late);
 /// assert_eq!(late.iter().map(|(step, _)| *step).collect::<Vec<_>>(), [4]);
+/// let mut early = Vec::new();
+/// machine.foresight().unwrap().early_alternatives(3, &mut early);
+/// assert!(early.is_empty(), "no earlier step disabled a branch of the wait");
 /// // The machine of mailbox programs does not predict reversals.
 /// let mut clocks = whippet_model::Clocks::new();
 /// clocks.follow(&machine);
@@ -201,6 +207,11 @@ pub trait Foresight {
     /// Example: a wait for any of several communications completes with one of them, and a later step completes
     /// another.
     fn late_alternatives(&self, at: usize, out: &mut Vec<(usize, Branch)>);
+
+    /// Appends the earlier steps that may have disabled another branch of step `at`, although they are independent of
+    /// the branch that `at` took. Such pairs do not appear as races either. Example: a message is lost that its
+    /// receiver would have accepted before it stopped. Steps that caused `at` need not be left out.
+    fn early_alternatives(&self, at: usize, out: &mut Vec<usize>);
 }
 
 /// Static knowledge of the program that the order `stable` uses. Requires
@@ -214,7 +225,7 @@ pub trait Foresight {
 ///     class C implements I { Unit m(I other) { if (other != null) { other!m(null); } } }
 ///     { I a = new C(); I b = new C(); a!m(b); b!m(null); }
 /// ").unwrap();
-/// let config = MachineConfig { order_hints: true, ..MachineConfig::default() };
+/// let config = MachineConfig::default().with_order_hints(true);
 /// let mut machine = program.machine(&config).unwrap();
 /// machine.execute(Choice::first(Pending(0))).unwrap(); // the main block, actor 0
 /// let hints = machine.order_hints().unwrap();
@@ -260,7 +271,7 @@ pub trait Pruning {
 ///
 /// ```
 /// # use whippet_actors::{Actor, ActorProgram, Cx, Hashes};
-/// # use whippet_model::{Comparison, Fingerprint, Machine, Program};
+/// # use whippet_model::{StateComparison, Fingerprint, Machine, Program};
 /// # #[derive(Clone, Debug, Hash)]
 /// # struct Sum(u32);
 /// # impl Actor for Sum {
@@ -279,13 +290,52 @@ pub trait Pruning {
 ///     machine.enabled(&mut enabled).unwrap();
 ///     machine.execute(enabled[first]).unwrap();
 ///     machine.execute(enabled[1 - first]).unwrap();
-///     machine.fingerprint().unwrap().of_configuration(Comparison::Canonical).unwrap()
+///     machine.fingerprint().unwrap().of_configuration(StateComparison::Canonical).unwrap()
 /// });
 /// assert_eq!(one, other);
 /// ```
 pub trait Fingerprint {
     /// Returns a hash of the current configuration, or an error if it cannot be hashed.
-    fn of_configuration(&mut self, comparison: Comparison) -> Result<u128, MachineError>;
+    fn of_configuration(&mut self, comparison: StateComparison) -> Result<u128, MachineError>;
+}
+
+/// The states of actors, for a reader who walks through an execution.
+///
+/// ```
+/// # use whippet_actors::{Inbox, ActorProgram};
+/// # use whippet_model::{Machine, Program, States};
+/// # let program = ActorProgram::new("one message", |sys| {
+/// #     let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| { inbox.receive().await; });
+/// #     sys.send(sink, 7);
+/// # });
+/// # let mut machine = program.machine(&Default::default()).unwrap();
+/// // An actor that has been sent a message.
+/// let mut states = Vec::new();
+/// machine.states().unwrap().of_actors(&mut states);
+/// assert_eq!(states[0].pending, ["7 from the test"]);
+/// ```
+pub trait States {
+    /// Appends the state of every actor that exists now. May run user code, for example an implementation of `Debug`.
+    fn of_actors(&mut self, out: &mut Vec<ActorState>);
+
+    /// Returns the label of the actor that a pending operation belongs to, and the operation in words: "receives Take(4)
+    /// from till 2". May run user code.
+    ///
+    /// ```
+    /// # use whippet_actors::{Inbox, ActorProgram};
+    /// # use whippet_model::{Machine, Pending, Program, States};
+    /// # let program = ActorProgram::new("one message", |sys| {
+    /// #     let sink = sys.spawn_fn_named("sink", async |inbox: &mut Inbox<u8>| { inbox.receive().await; });
+    /// #     sys.send(sink, 7);
+    /// # });
+    /// # let mut machine = program.machine(&Default::default()).unwrap();
+    /// // An actor that has been sent a message.
+    /// let mut enabled = Vec::new();
+    /// machine.enabled(&mut enabled).unwrap();
+    /// let text = machine.states().unwrap().of_pending(enabled[0].what);
+    /// assert_eq!(text.unwrap(), ("sink".to_string(), "receives 7 from the test".to_string()));
+    /// ```
+    fn of_pending(&mut self, what: Pending) -> Option<(String, String)>;
 }
 
 /// Notification of the ends of executions, for machines that wrap others: see [`Observed`](crate::Observed).
@@ -319,7 +369,7 @@ pub trait Completion {
 /// #     fn handler_runs(&self) -> u64 { 0 }
 /// # }
 /// impl Fingerprint for Wheel {
-///     fn of_configuration(&mut self, _: Comparison) -> Result<u128, MachineError> { Ok(self.at.into()) }
+///     fn of_configuration(&mut self, _: StateComparison) -> Result<u128, MachineError> { Ok(self.at.into()) }
 /// }
 /// impl Machine for Wheel {
 ///     capabilities!(Fingerprint);
@@ -375,6 +425,10 @@ macro_rules! capabilities {
             $crate::has_capability!(Fingerprint self $($has)*)
         }
 
+        fn states(&mut self) -> Option<&mut dyn $crate::States> {
+            $crate::has_capability!(States self $($has)*)
+        }
+
         #[inline]
         fn completion(&mut self) -> Option<&mut dyn $crate::Completion> {
             // The names are checked: a capability that is misspelt or not implemented does not compile.
@@ -395,6 +449,7 @@ macro_rules! has_capability {
     (OrderHints $machine:ident OrderHints $($rest:ident)*) => { Some($machine) };
     (Pruning $machine:ident Pruning $($rest:ident)*) => { Some($machine) };
     (Fingerprint $machine:ident Fingerprint $($rest:ident)*) => { Some($machine) };
+    (States $machine:ident States $($rest:ident)*) => { Some($machine) };
     (Completion $machine:ident Completion $($rest:ident)*) => { Some($machine) };
     ($which:ident $machine:ident $other:ident $($rest:ident)*) => {
         $crate::has_capability!($which $machine $($rest)*)

@@ -15,7 +15,7 @@ mod program;
 
 pub use capabilities::{
     Blockers, Completion, Deliveries, Extension, Fingerprint, Foresight, KnownExtensions, OrderHints, Pruning,
-    Reversal, enabled_of_lowest,
+    Reversal, States, enabled_of_lowest,
 };
 pub use explain::Explain;
 pub use observed::{Observed, ObservedMachine};
@@ -29,16 +29,16 @@ use std::ops::Range;
 ///
 /// ```
 /// use whippet_actors::ActorProgram;
-/// use whippet_model::{Comparison, Fingerprint, Machine, Program};
+/// use whippet_model::{StateComparison, Fingerprint, Machine, Program};
 /// let test = ActorProgram::new("nobody", |_sys| {});
 /// let [one, other] = [(); 2].map(|()| {
 ///     let mut machine = test.machine(&Default::default()).unwrap();
-///     machine.fingerprint().unwrap().of_configuration(Comparison::Canonical).unwrap()
+///     machine.fingerprint().unwrap().of_configuration(StateComparison::Canonical).unwrap()
 /// });
 /// assert_eq!(one, other);
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub enum Comparison {
+pub enum StateComparison {
     /// Compares actors by stable name and pending messages as a multiset.
     Canonical,
     /// Also distinguishes the order in which actors were created and messages were sent.
@@ -193,6 +193,15 @@ pub trait Machine: Explain {
 
     /// Returns the capability [`Fingerprint`], if the machine has it.
     fn fingerprint(&mut self) -> Option<&mut dyn Fingerprint>;
+
+    /// Returns the capability [`States`], if the machine has it.
+    ///
+    /// ```
+    /// use whippet_model::{Machine, Program};
+    /// let mut actors = whippet_actors::ActorProgram::new("nobody", |_sys| {}).machine(&Default::default()).unwrap();
+    /// assert!(actors.states().is_some());
+    /// ```
+    fn states(&mut self) -> Option<&mut dyn States>;
 
     /// Returns the capability [`Completion`], if the machine has it.
     fn completion(&mut self) -> Option<&mut dyn Completion>;

@@ -2,7 +2,7 @@
 
 use super::{
     Blockers, Completion, Deliveries, Executed, Explain, Fingerprint, Foresight, KnownExtensions, Machine,
-    MachineConfig, MachineError, OrderHints, Profile, Program, Pruning,
+    MachineConfig, MachineError, OrderHints, Profile, Program, Pruning, States,
 };
 use crate::{ActorNo, Choice, Name, Pending, Problem, Step, StepDescription, Touch};
 use std::fmt;
@@ -217,6 +217,10 @@ impl<M: Machine> Machine for ObservedMachine<M> {
 
     fn fingerprint(&mut self) -> Option<&mut dyn Fingerprint> {
         self.machine.fingerprint()
+    }
+
+    fn states(&mut self) -> Option<&mut dyn States> {
+        self.machine.states()
     }
 
     fn completion(&mut self) -> Option<&mut dyn Completion> {

@@ -55,6 +55,7 @@ pub enum Branches {
 /// assert!(!threads.branches_differ());
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Profile {
     /// The dependence relation.
     pub dependence: Dependence,
@@ -65,6 +66,11 @@ pub struct Profile {
     /// The sender and the receiver of each message sent before the explored part of the program began.
     pub setup_sends: Vec<(ActorNo, ActorNo)>,
 }
+
+crate::setters!(Profile {
+    with_one_choice_per_thread => one_choice_per_thread: bool,
+    with_setup_sends => setup_sends: Vec<(ActorNo, ActorNo)>,
+});
 
 impl Profile {
     /// Creates a profile without any setup messages, whose threads may have several choices.

@@ -35,12 +35,13 @@ pub enum MachineError {
 /// use whippet_model::{Machine, MachineConfig, Program};
 /// let net = whippet_net::Net::parse("ping", "a: S0 W0\nb: R0 W0").unwrap();
 /// // The same behaviour with less memory, but the program's code runs more often.
-/// let mut machine = net.machine(&MachineConfig { memory: 0, ..MachineConfig::default() }).unwrap();
+/// let mut machine = net.machine(&MachineConfig::default().with_memory(0)).unwrap();
 /// let mut enabled = Vec::new();
 /// machine.enabled(&mut enabled).unwrap();
 /// assert_eq!(enabled.len(), 2);
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MachineConfig {
     /// Isolates steps from each other: a step does not observe the effects of concurrent steps that the dependence
     /// relation considers independent, even if the program has a data race that would make them visible. The result
@@ -53,6 +54,12 @@ pub struct MachineConfig {
     /// does not know its program's text may execute the program a few times for this.
     pub order_hints: bool,
 }
+
+crate::setters!(MachineConfig {
+    with_isolate_races => isolate_races: bool,
+    with_memory => memory: usize,
+    with_order_hints => order_hints: bool,
+});
 
 impl Default for MachineConfig {
     fn default() -> MachineConfig {

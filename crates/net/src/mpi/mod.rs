@@ -3,24 +3,37 @@
 //! Each rank has a port at which messages arrive and are received by source and by tag, each of them specific or any
 //! (`port.rs`). As in MPI, messages of one source that a receive accepts are received in the order they were sent, and
 //! a message is matched with the first receive that accepts it. Which of several sources comes first is not specified,
-//! and every choice is explored. Collectives use their own mailboxes in a fixed order, and add no traces.
+//! and every choice is explored.
 //!
-//! Sends are synchronous by default ([`Buffering::Zero`]): a send completes when it has been matched with a receive.
-//! With [`Buffering::Eager`] it completes at once. MPI permits both, so a program should be correct with either.
+//! Sends are synchronous by default ([`Buffering::Zero`]): a send completes when it has been matched with a receive,
+//! and a collective operation when all ranks have called it. With [`Buffering::Eager`], a send completes at once, and a
+//! collective operation as soon as the rank has all values that it returns. MPI permits both, for each send anew, so a
+//! program must be correct with all of them: [`Buffering::Either`] explores them.
+//!
+//! Collective calls that do not match are findings, and add no traces otherwise.
 
 mod collective;
+mod communicator;
+mod gathering;
 mod message;
+pub mod operators;
+mod persistent;
+mod polling;
 mod rank;
 mod request;
 
-pub use message::{Received, Source, Tag};
+pub use message::{PROC_NULL, Received, Source, Tag};
+pub use persistent::Persistent;
 pub use rank::Rank;
-pub use request::Request;
+pub use request::{Request, UNDEFINED};
 
+use crate::choose::choose;
 use crate::net::{Net, NetBuilder};
 use crate::process::body_factory;
 use std::fmt::Debug;
+use std::panic::Location;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// The rule that decides when a send completes.
 ///
@@ -44,6 +57,10 @@ pub enum Buffering {
     Zero,
     /// A send completes at once.
     Eager,
+    /// Each send does the one or the other. All combinations are explored, which finds deadlocks that need some sends
+    /// with a buffer and some without. The collective operations of an execution either all wait for all ranks, or
+    /// each waits for its values only.
+    Either,
 }
 
 /// The number of ranks, and the buffering of their sends.
@@ -65,6 +82,10 @@ pub enum Buffering {
 pub struct World {
     ranks: usize,
     buffering: Buffering,
+    /// The number of times in a row that the same tests may fail.
+    polls: u32,
+    /// A rank must not end before its requests are complete.
+    report_unfinished: bool,
 }
 
 impl World {
@@ -81,7 +102,7 @@ impl World {
     /// ```
     #[must_use]
     pub fn new(ranks: usize) -> World {
-        World { ranks, buffering: Buffering::Zero }
+        World { ranks, buffering: Buffering::Zero, polls: 3, report_unfinished: false }
     }
 
     /// Sets the buffering of sends.
@@ -103,6 +124,50 @@ impl World {
         self
     }
 
+    /// Sets the number of times in a row that the same tests of requests may fail, with nothing but tests in between;
+    /// 3 if not set. The next test then waits until one of the requests is complete, because a request that can
+    /// complete does so eventually: a loop that polls ends. If the limit was reached, the verdict says so.
+    ///
+    /// ```
+    /// use whippet_net::mpi::World;
+    /// let net = World::new(2).polls(1).program("poll", async |mpi| {
+    ///     if mpi.rank() == 0 {
+    ///         mpi.send(1, 0, 42).await;
+    ///     } else {
+    ///         let receiving = mpi.irecv(0, 0).await;
+    ///         while mpi.test(&receiving).await.is_none() {}
+    ///     }
+    /// });
+    /// let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    /// assert!(verdict.may_miss, "executions with more tests are left out");
+    /// ```
+    #[must_use]
+    pub fn polls(mut self, limit: u32) -> World {
+        self.polls = limit;
+        self
+    }
+
+    /// Reports ranks that end although one of their requests was never completed by a wait or test.
+    ///
+    /// ```
+    /// use whippet_net::mpi::{Buffering, World};
+    /// let net = World::new(2).buffering(Buffering::Eager).report_unfinished().program("leak", async |mpi| {
+    ///     if mpi.rank() == 0 {
+    ///         mpi.isend(1, 0, 42).await;
+    ///     } else {
+    ///         mpi.recv(0, 0).await;
+    ///     }
+    /// });
+    /// let verdict = whippet_search::explore(net.into(), &Default::default(), &()).unwrap();
+    /// assert!(verdict.findings[0].message.contains("rank 0 ended with an unfinished request"));
+    /// ```
+    #[must_use]
+    pub fn report_unfinished(mut self) -> World {
+        self.report_unfinished = true;
+        self
+    }
+
     /// Returns the program in which every rank runs `body`.
     ///
     /// ```
@@ -118,23 +183,48 @@ impl World {
     ///         mpi.send(0, 0, mpi.rank()).await;
     ///     }
     /// });
-    /// let options = Options { reduction: Reduction::Udpor, ..Options::default() };
+    /// let options = Options::new(Reduction::Udpor);
     /// let verdict = explore(net.into(), &options, &()).unwrap();
     /// assert_eq!(verdict.counters.executions, 2);
     /// assert!(verdict.findings.is_empty());
     /// ```
+    #[track_caller]
     pub fn program<T, F>(self, name: impl Into<String>, body: F) -> Net
     where
         T: Clone + Debug + 'static,
         F: AsyncFn(Rank<T>) + Send + Sync + 'static,
     {
-        let body = Arc::new(body);
-        Net::new(name, move |net: &mut NetBuilder| {
-            collective::set_up(net, self.ranks);
+        let place = Location::caller();
+        let (body, polled) = (Arc::new(body), Arc::new(AtomicBool::new(false)));
+        let reached = polled.clone();
+        let net = Net::new(name, move |net: &mut NetBuilder| {
             for rank in 0..self.ranks {
-                let body = body.clone();
-                net.rank(format!("rank {rank}"), |end| body_factory(async move || body(Rank::new(end, self)).await));
+                let (body, reached) = (body.clone(), reached.clone());
+                let run = move |port| {
+                    body_factory(async move || {
+                        let rank = Rank::new(port, self, reached.clone());
+                        let unfinished = rank.unfinished();
+                        body(rank).await;
+                        unfinished.report();
+                    })
+                };
+                net.rank(format!("rank {rank}"), place, run);
             }
-        })
+            if self.buffering == Buffering::Either {
+                net.own_process("the network", async || {
+                    choose(&[
+                        "that collective operations synchronise",
+                        "that collective operations do not synchronise",
+                    ])
+                    .await;
+                });
+            }
+        });
+        net.with_poll_limit(self.polls, polled)
     }
+}
+
+/// Ends the process with a finding that has no location in the user's code.
+fn fail(message: String) -> ! {
+    std::panic::resume_unwind(Box::new(message))
 }

@@ -1,7 +1,7 @@
 //! Random programs, and the enumeration of their executions.
 
 use std::collections::{BTreeMap, BTreeSet};
-use whippet_model::{Choice, Clocks, Comparison, Machine, Name, Program};
+use whippet_model::{Choice, Clocks, Machine, Name, Program, StateComparison};
 use whippet_net::{Action, Net, Script};
 
 /// A deterministic pseudo-random number generator.
@@ -123,7 +123,10 @@ pub(crate) fn enumerate(net: &Net) -> Enumerated {
 pub(crate) fn end<M: Machine>(machine: &mut M) -> (u128, Option<Name>) {
     let mut problems = Vec::new();
     machine.final_problems(&mut problems).unwrap();
-    (machine.fingerprint().unwrap().of_configuration(Comparison::Canonical).unwrap(), problems.first().map(|p| p.key))
+    (
+        machine.fingerprint().unwrap().of_configuration(StateComparison::Canonical).unwrap(),
+        problems.first().map(|p| p.key),
+    )
 }
 
 /// Calls `done` at the end of every execution.

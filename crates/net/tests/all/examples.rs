@@ -20,7 +20,7 @@ fn example_files_have_known_traces() {
         assert_eq!(file.file_stem().unwrap(), name);
         let net = Net::parse(name, &std::fs::read_to_string(file).unwrap()).unwrap_or_else(|e| panic!("{e}"));
         for reduction in [Reduction::Udpor, Reduction::Optimal] {
-            let verdict = explore(Arc::new(net.clone()), &Options { reduction, ..Options::default() }, &()).unwrap();
+            let verdict = explore(Arc::new(net.clone()), &Options::new(reduction), &()).unwrap();
             let deadlocked =
                 verdict.findings.iter().filter(|f| f.kind == FindingKind::Deadlock).map(|f| f.executions).sum();
             assert_eq!((verdict.counters.executions, deadlocked), (traces, deadlocks), "{name}, {reduction}");
@@ -61,7 +61,7 @@ fn master_worker_deadlock_message() {
     let text = include_str!("../../../../examples/net/master-worker-deadlock.net");
     let net = Net::parse("master-worker-deadlock", text).unwrap();
     assert!(whippet_net::interleavings(&net).unwrap() > 10_000);
-    let options = Options { reduction: Reduction::Udpor, ..Options::default() };
+    let options = Options::new(Reduction::Udpor);
     let verdict = explore(Arc::new(net), &options, &()).unwrap();
     assert_eq!(
         verdict.findings[0].message,

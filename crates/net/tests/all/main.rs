@@ -3,6 +3,7 @@
 mod common;
 mod examples;
 mod mpi;
+mod mpi_patterns;
 mod processes;
 mod relation;
 mod searches;

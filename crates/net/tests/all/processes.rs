@@ -6,7 +6,7 @@ use whippet_net::{Net, NetBuilder, create, step, test_any, wait_all, wait_any};
 use whippet_search::{Options, Reduction, SearchError, explore};
 
 pub(crate) fn with(net: &Net, reduction: Reduction) -> Result<Verdict, SearchError> {
-    explore(Arc::new(net.clone()), &Options { reduction, ..Options::default() }, &())
+    explore(Arc::new(net.clone()), &Options::new(reduction), &())
 }
 
 /// Checks that all searches agree, and returns one verdict.

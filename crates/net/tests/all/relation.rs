@@ -2,7 +2,7 @@
 
 use crate::common::{FAMILIES, Family, choices, every, script};
 use std::collections::{BTreeMap, BTreeSet};
-use whippet_model::{Choice, Clocks, Comparison, Machine, Name, Program, Touch, conflict};
+use whippet_model::{Choice, Clocks, Machine, Name, Program, StateComparison, Touch, conflict};
 use whippet_net::{MailboxRelation, Net, NetMachine, interleavings};
 
 type Label = (Name, u64);
@@ -19,7 +19,7 @@ fn touches(machine: &mut NetMachine, choice: Choice) -> Vec<Touch> {
 /// Returns the current state and its enabled choices.
 fn seen(machine: &mut NetMachine) -> (u128, BTreeSet<Label>) {
     (
-        machine.fingerprint().unwrap().of_configuration(Comparison::Canonical).unwrap(),
+        machine.fingerprint().unwrap().of_configuration(StateComparison::Canonical).unwrap(),
         choices(machine).into_keys().collect(),
     )
 }

@@ -100,7 +100,7 @@ struct Seen {
 
 fn watch(net: &Net, reduction: Reduction) -> Seen {
     let (watched, log) = whippet_generate::watch(net.clone());
-    let options = Options { reduction, ..Options::default() };
+    let options = Options::new(reduction);
     let verdict = explore(Arc::new(watched), &options, &()).unwrap_or_else(|error| panic!("{error}"));
     let log = log.so_far();
     assert_eq!(log.contradiction, None);

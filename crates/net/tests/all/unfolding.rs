@@ -11,7 +11,7 @@ fn subject(name: &str, n: usize) -> Net {
 }
 
 fn udpor(net: &Net, alternatives: Option<usize>) -> Verdict {
-    let options = Options { reduction: Reduction::Udpor, alternatives, ..Options::default() };
+    let options = Options::new(Reduction::Udpor).with_alternatives(alternatives);
     explore(Arc::new(net.clone()), &options, &()).unwrap()
 }
 
@@ -124,7 +124,7 @@ fn all_searches_agree_on_subjects() {
     for reduction in
         [Reduction::Exhaustive, Reduction::Persistent, Reduction::Stateful, Reduction::Source, Reduction::Optimal]
     {
-        let options = Options { reduction, ..Options::default() };
+        let options = Options::new(reduction);
         let verdict = explore(Arc::new(net.clone()), &options, &()).unwrap_or_else(|e| panic!("{reduction}: {e}"));
         assert!(verdict.complete && verdict.findings.is_empty(), "{reduction}");
         if reduction == Reduction::Exhaustive {

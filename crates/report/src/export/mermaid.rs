@@ -26,5 +26,22 @@ pub(super) fn write(trace: &Trace) -> String {
 
 /// Replaces the characters that end a statement in Mermaid by their entity codes.
 fn plain(text: &str) -> String {
-    text.replace('#', "#35;").replace(';', "#59;").replace('\n', " ")
+    let mut plain = String::with_capacity(text.len());
+    for c in text.chars() {
+        match c {
+            '#' => plain += "#35;",
+            ';' => plain += "#59;",
+            '\n' => plain.push(' '),
+            c => plain.push(c),
+        }
+    }
+    plain
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn no_text_ends_a_statement() {
+        assert_eq!(super::plain("a; #1\nb"), "a#59; #35;1 b");
+    }
 }

@@ -4,9 +4,10 @@
 //! ([`MachineConfig::isolate_races`](whippet_model::MachineConfig::isolate_races)). A problem that a reduction saw only because of a data race, and that cannot really happen, is therefore not
 //! reproduced and is left out. The race itself is reproduced, and a note in the verdict explains its consequences.
 
-use crate::driver::control::{Control, Doing, PathStep, Stuck, lock};
+use crate::driver::control::{Control, PathStep, lock};
 use crate::driver::findings::Found;
-use crate::driver::replay::{Walk, again};
+use crate::driver::replay::{GuidedMachine, again};
+use crate::driver::watchdog::{Doing, Stuck};
 use crate::driver::why;
 use crate::options::Options;
 use whippet_model::{
@@ -18,7 +19,7 @@ const UNJUSTIFIED: &str = "there is a data race, so the reduction is not justifi
      in ways that it does not show. Repair the race, or explore with the reduction `exhaustive`, which skips nothing";
 
 /// The outcome of an attempt to search the program.
-pub(crate) struct Attempt {
+pub(crate) struct AttemptOutcome {
     /// `true` if everything was covered.
     pub(crate) covered: bool,
     /// `false` if the dependence relation was refined meanwhile. Steps may then be divided in another way when they
@@ -33,9 +34,9 @@ pub(crate) fn confirm<P: Program>(
     program: &P,
     options: &Options,
     control: &Control,
-    attempt: Attempt,
+    attempt: AttemptOutcome,
 ) -> Result<Verdict, MachineError> {
-    let Attempt { covered, settled, stuck } = attempt;
+    let AttemptOutcome { covered, settled, stuck } = attempt;
     control.begin_confirming(covered);
     let reduces = options.reduction.needs_independence();
     if settled && let Some(first) = control.first() {
@@ -104,14 +105,14 @@ fn show<P: Program>(program: &P, control: &Control, found: &Found) -> Result<Fin
     let Found { problem, counterexample, whole, .. } = found;
     for path in [counterexample, whole] {
         if let Some(mut walk) =
-            Walk::of(program, control.confirming_worker(), path.iter().map(|t| (t.thread, t.branch)))?
+            GuidedMachine::of(program, control.confirming_worker(), path.iter().map(|t| (t.thread, t.branch)))?
             && (problem.kind == FindingKind::Limit || walk.shows(problem.kind, problem.key)?)
         {
             // Several races may have the same key. The message has to describe the one that this replay shows, in
             // which the accesses may be in another order.
             let race = walk.races().into_iter().find(|race| race.key == problem.key);
             let problem = race.filter(|_| problem.kind == FindingKind::Race).unwrap_or_else(|| problem.clone());
-            return finding(program, control, problem, path, walk, found.executions);
+            return finding(program, control, problem, path, walk, found);
         }
     }
     Err(MachineError::Nondeterministic(format!(
@@ -128,7 +129,8 @@ fn show_race_tainted<P: Program>(
 ) -> Result<Option<Finding>, MachineError> {
     let Found { problem, counterexample, whole, .. } = found;
     for path in [counterexample, whole] {
-        let Some(mut walk) = Walk::of(program, control.confirming_worker(), path.iter().map(|t| (t.thread, t.branch)))?
+        let Some(mut walk) =
+            GuidedMachine::of(program, control.confirming_worker(), path.iter().map(|t| (t.thread, t.branch)))?
         else {
             continue;
         };
@@ -140,7 +142,7 @@ fn show_race_tainted<P: Program>(
             (walk.shows(problem.kind, problem.key)? && walk.ends()?).then(|| problem.clone())
         };
         if let Some(problem) = shown {
-            return finding(program, control, problem, path, walk, found.executions).map(Some);
+            return finding(program, control, problem, path, walk, found).map(Some);
         }
     }
     Ok(None)
@@ -152,17 +154,21 @@ fn finding<P: Program>(
     control: &Control,
     problem: Problem,
     path: &[PathStep],
-    mut walk: Walk<P::Machine>,
-    executions: u64,
+    mut walk: GuidedMachine<P::Machine>,
+    found: &Found,
 ) -> Result<Finding, MachineError> {
-    let steps = walk.describe_steps();
-    let trace = walk.trace(&steps);
+    let mut steps = walk.describe_steps();
+    for (step, taken) in steps.iter_mut().zip(path) {
+        step.stall = found.stalls.iter().find(|(event, _)| *event == taken.event).map(|&(_, time)| time);
+    }
+    let mut trace = walk.trace(&steps);
+    trace.end = walk.states();
     // The steps of the problem are those of the execution in which it was found; the replay has fewer.
     let shown = walk.problems()?.into_iter().find(|other| (other.kind, other.key) == (problem.kind, problem.key));
     // Another order need not be possible, for example if a step has other branches there. It only explains.
     let decides = if control.explains() { why::decides(program, control, path, &steps).unwrap_or(None) } else { None };
     let schedule = schedule(program, path, &steps);
-    let mut finding = Finding::new(problem, schedule, steps, executions);
+    let mut finding = Finding::new(problem, schedule, steps, found.executions);
     finding.trace = trace;
     finding.events = shown.map_or_else(Vec::new, |shown| shown.steps.iter().map(|&at| at as u32).collect());
     finding.decides = decides;
@@ -170,17 +176,10 @@ fn finding<P: Program>(
 }
 
 /// Creates the schedule of a path. Its decisions are described like the steps of the counterexample.
-fn schedule<P: Program>(program: &P, path: &[PathStep], steps: &[StepDescription]) -> Schedule {
-    let decisions = path.iter().zip(steps).map(|(taken, text)| Decision {
-        thread: taken.thread,
-        branch: taken.branch,
-        text: words(text),
-    });
-    Schedule {
-        program: program.name(),
-        settings: program.parameters().into_iter().collect(),
-        decisions: decisions.collect(),
-    }
+pub(crate) fn schedule<P: Program>(program: &P, path: &[PathStep], steps: &[StepDescription]) -> Schedule {
+    let decision = |(taken, text): (&PathStep, _)| Decision::new(taken.thread, taken.branch, words(text));
+    let decisions = path.iter().zip(steps).map(decision).collect();
+    Schedule::new(program.name(), program.parameters().into_iter().collect(), decisions)
 }
 
 /// Returns the text of a step as it appears in a decision.
@@ -201,23 +200,26 @@ fn endless<P: Program>(
         Some((&step, before)) if stuck.doing == Doing::Stepping => (Some(step), before),
         _ => (None, &stuck.path[..]),
     };
-    let mut walk = Walk::of(program, control.confirming_worker(), before.iter().copied())?.ok_or_else(|| {
-        MachineError::Nondeterministic("the steps before code that does not return could not be executed again".into())
-    })?;
+    let mut walk =
+        GuidedMachine::of(program, control.confirming_worker(), before.iter().copied())?.ok_or_else(|| {
+            MachineError::Nondeterministic(
+                "the steps before code that does not return could not be executed again".into(),
+            )
+        })?;
     let mut steps = walk.describe_steps();
     let at = before.len();
     let message = match step {
         Some((thread, _)) => {
             let actor = walk.actor(thread);
+            let (doing, step) = match walk.pending_text(thread) {
+                Some((_, doing)) => (format!(", in which it {doing}"), format!("{doing}: this step does not end")),
+                None => (String::new(), "begins a step that does not end".into()),
+            };
             let message = format!(
-                "{actor} did not return from step {} within {limit:?}: its handler or a check may be an endless loop",
+                "{actor} did not return from step {}{doing}, within {limit:?}: its code may be an endless loop",
                 at + 1
             );
-            steps.push(StepDescription {
-                actor,
-                action: "begins a step that does not end".into(),
-                ..StepDescription::default()
-            });
+            steps.push(StepDescription::new(actor, step));
             message
         }
         None => {
@@ -234,17 +236,11 @@ fn endless<P: Program>(
     let key = stuck.path.last().map_or(Name::ROOT, |&(thread, branch)| thread.mixed(branch.0));
     let taken: Vec<PathStep> =
         stuck.path.iter().map(|&(thread, branch)| PathStep { event: thread, thread, branch }).collect();
-    let problem = Problem {
-        kind: FindingKind::Limit,
-        message,
-        place: None,
-        key: key.mixed(LimitHit::Handler as u64).mixed(stuck.doing as u64),
-        steps: Vec::new(),
-        warning: false,
-        waits: Vec::new(),
-    };
+    let problem =
+        Problem::new(FindingKind::Limit, message, key.mixed(LimitHit::Handler as u64).mixed(stuck.doing as u64));
     let schedule = schedule(program, &taken, &steps);
-    let trace = walk.trace(&steps);
+    let mut trace = walk.trace(&steps);
+    trace.end = walk.states();
     let events = steps.len().checked_sub(1).map(|at| at as u32).into_iter().collect();
     let mut finding = Finding::new(problem, schedule, steps, 1);
     finding.trace = trace;

@@ -5,12 +5,16 @@
 //! learns whether it has to stop. Each worker's [`Watchdog`] stores what the worker is currently doing, so that a
 //! handler that never returns can be identified although its thread will never answer.
 
-use crate::driver::findings::{Collector, Found};
+use crate::driver::explore::ExecutionObserver;
+use crate::driver::findings::{Collector, Found, Key};
+use crate::driver::journal::Journal;
+use crate::driver::watchdog::{Stuck, Watchdog};
 use crate::driver::weights::Weights;
-use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
-use whippet_model::{Algorithm, Branch, Choice, Counters, Estimate, LimitHit, Limits, Machine, Name};
+use whippet_model::{Algorithm, Branch, Counters, Estimate, LimitHit, Limits, Name, Program};
 
 /// One step of a path: the name of its event, the thread that acted, and the branch that it took.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -45,10 +49,24 @@ pub(crate) struct Control {
     estimate: Mutex<Option<Estimate>>,
     /// See [`Counters::unstable`].
     unstable: OnceLock<Arc<AtomicU64>>,
+    /// Records the paths of the workers.
+    journal: Option<Arc<dyn Journal>>,
+    on_execution: Option<Arc<dyn ExecutionObserver>>,
+    /// The problems that the observer was told of.
+    told: Mutex<BTreeSet<Key>>,
 }
 
 impl Control {
     pub(crate) fn new(limits: &Limits) -> Control {
+        Control::observed(limits, None, None)
+    }
+
+    /// Creates the state of a search whose workers record their paths and show their executions.
+    pub(crate) fn observed(
+        limits: &Limits,
+        journal: Option<Arc<dyn Journal>>,
+        on_execution: Option<Arc<dyn ExecutionObserver>>,
+    ) -> Control {
         Control {
             limits: limits.clone(),
             began: Instant::now(),
@@ -67,22 +85,33 @@ impl Control {
             no_explanations: AtomicBool::new(false),
             estimate: Mutex::default(),
             unstable: OnceLock::new(),
+            journal,
+            on_execution,
+            told: Mutex::default(),
         }
     }
 
     /// Registers and returns a new worker of the search.
     pub(crate) fn worker(&self) -> Arc<Worker> {
-        self.register(Worker::new(self.limits.steps))
+        let number = lock(&self.workers).len();
+        self.register(self.new_worker(number))
+    }
+
+    /// Creates a worker that records its path in the slot of this number.
+    fn new_worker(&self, number: usize) -> Worker {
+        let mut worker = Worker::new(self.limits.steps);
+        worker.watchdog.slot = self.journal.as_ref().and_then(|journal| journal.slot(number)).unwrap_or_default();
+        worker
     }
 
     /// Registers and returns a worker that executes findings again.
     pub(crate) fn confirming_worker(&self) -> Arc<Worker> {
-        self.register(Worker { confirms: true, ..Worker::new(self.limits.steps) })
+        self.register(Worker { confirms: true, ..self.new_worker(0) })
     }
 
     /// Registers and returns a worker that looks for executions that explain a finding.
     pub(crate) fn explaining_worker(&self) -> Arc<Worker> {
-        self.register(Worker { confirms: true, explains: true, ..Worker::new(self.limits.steps) })
+        self.register(Worker { confirms: true, explains: true, ..self.new_worker(0) })
     }
 
     /// Begins to confirm the findings of an attempt.
@@ -204,9 +233,26 @@ impl Control {
         lock(&self.hit).iter().any(|&hit| ends_the_test(hit))
     }
 
-    /// Begins an attempt with this number of known refinements.
-    pub(crate) fn begin_attempt(&self, refinements: u64) {
-        self.refinements.store(refinements, Ordering::Relaxed);
+    /// Begins an attempt to search a program.
+    pub(crate) fn begin_attempt<P: Program>(&self, program: &P) {
+        self.refinements.store(program.refinements(), Ordering::Relaxed);
+        if let Some(journal) = &self.journal {
+            journal.begin_attempt(&program.name(), &program.parameters());
+        }
+    }
+
+    /// Returns the observer of complete executions, and the refinements that were known when the attempt began.
+    #[inline]
+    pub(crate) fn on_execution(&self) -> Option<(&dyn ExecutionObserver, u64)> {
+        let observer = self.on_execution.as_deref()?;
+        Some((observer, self.refinements.load(Ordering::Relaxed)))
+    }
+
+    /// Returns the problems that were found since the last call.
+    pub(crate) fn newly_found(&self) -> Vec<Found> {
+        let mut told = lock(&self.told);
+        let new = |found: &Found| told.insert((found.problem.kind, found.problem.key));
+        lock(&self.collector).found().into_iter().filter(new).collect()
     }
 
     /// Returns `true` if no refinement was learnt since the attempt began.
@@ -340,7 +386,7 @@ impl Worker {
     }
 
     /// Returns the current operation if it has taken longer than `limit`.
-    fn stuck(&self, now: Instant, limit: Duration) -> Option<Stuck> {
+    pub(crate) fn stuck(&self, now: Instant, limit: Duration) -> Option<Stuck> {
         let ticks = self.watchdog.ticks.load(Ordering::Acquire);
         let mut seen = lock(&self.seen);
         if seen.0 != ticks {
@@ -361,127 +407,6 @@ impl Worker {
     pub(crate) fn publish(&self, counters: &Counters, depth: usize, weights: &Weights) {
         self.asked.store(false, Ordering::Relaxed);
         *lock(&self.published) = Published { counters: *counters, depth, weights: *weights };
-    }
-}
-
-/// The kind of user code that a worker may be running.
-#[derive(Copy, Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Doing {
-    /// Creating a machine.
-    SettingUp,
-    /// Asking actors what they accept.
-    Asking,
-    /// Executing a step, including the checks after it.
-    Stepping,
-    /// Checking the end of an execution.
-    Ending,
-    /// Undoing steps: destructors of user values.
-    Rewinding,
-    /// Comparing configurations: hashes of user values.
-    Comparing,
-    /// Describing steps: `Debug` of user values.
-    Describing,
-}
-
-impl Doing {
-    const ALL: [Doing; 7] = [
-        Doing::SettingUp,
-        Doing::Asking,
-        Doing::Stepping,
-        Doing::Ending,
-        Doing::Rewinding,
-        Doing::Comparing,
-        Doing::Describing,
-    ];
-}
-
-/// The operation that a worker is stuck in.
-#[derive(Debug)]
-pub(crate) struct Stuck {
-    pub(crate) doing: Doing,
-    /// The path to the operation, including the step that is being executed.
-    pub(crate) path: Vec<(Name, Branch)>,
-    /// Set if the operation is part of executing a finding again.
-    pub(crate) confirms: bool,
-    /// Set if it is part of an order that was tried only to explain a finding.
-    pub(crate) explains: bool,
-}
-
-/// The current operation of a worker. An odd number of ticks means that the worker is inside user code.
-#[derive(Debug)]
-pub(crate) struct Watchdog {
-    ticks: AtomicU64,
-    doing: AtomicU8,
-    /// The length of the path to the operation.
-    length: AtomicU64,
-    /// The thread and branch of each step, allocated in pieces because most executions are short.
-    path: Vec<OnceLock<Box<[[AtomicU64; 2]; PIECE]>>>,
-}
-
-/// The longest path that is stored for the rare case that a handler does not return.
-const LONGEST_PATH: usize = 1 << 16;
-const PIECE: usize = 256;
-
-impl Watchdog {
-    fn new(steps: usize) -> Watchdog {
-        let mut path = Vec::new();
-        path.resize_with(steps.min(LONGEST_PATH).div_ceil(PIECE), OnceLock::new);
-        Watchdog { ticks: AtomicU64::new(0), doing: AtomicU8::new(0), length: AtomicU64::new(0), path }
-    }
-
-    /// Marks the beginning of the step `choice`.
-    #[inline]
-    pub(crate) fn begin<M: Machine>(&self, machine: &M, choice: Choice) {
-        let depth = machine.depth();
-        if let Some(piece) = self.path.get(depth / PIECE) {
-            let piece = piece.get_or_init(|| Box::new(std::array::from_fn(|_| Default::default())));
-            let [thread, branch] = &piece[depth % PIECE];
-            thread.store(machine.thread(choice.what).0, Ordering::Relaxed);
-            branch.store(choice.branch.0, Ordering::Relaxed);
-        }
-        self.enter(Doing::Stepping, depth + 1);
-    }
-
-    /// Calls `work`, which may run user code, at the end of a path of this length.
-    #[inline(always)]
-    pub(crate) fn during<T>(&self, doing: Doing, length: usize, work: impl FnOnce() -> T) -> T {
-        self.enter(doing, length);
-        let result = work();
-        self.leave();
-        result
-    }
-
-    /// Marks the beginning of user code, at the end of a path of this length.
-    #[inline]
-    fn enter(&self, doing: Doing, length: usize) {
-        self.doing.store(doing as u8, Ordering::Relaxed);
-        self.length.store(length as u64, Ordering::Relaxed);
-        self.tick();
-    }
-
-    /// Marks the beginning of the destructors of a machine, wherever it is.
-    pub(crate) fn begin_drop(&self) {
-        self.enter(Doing::Rewinding, self.length.load(Ordering::Relaxed) as usize);
-    }
-
-    /// Marks the end of user code.
-    #[inline]
-    pub(crate) fn leave(&self) {
-        self.tick();
-    }
-
-    /// Increments the ticks. Only the worker itself writes them, so a plain load and store are enough.
-    #[inline]
-    fn tick(&self) {
-        self.ticks.store(self.ticks.load(Ordering::Relaxed) + 1, Ordering::Release);
-    }
-
-    fn stuck(&self) -> Stuck {
-        let doing = Doing::ALL[usize::from(self.doing.load(Ordering::Relaxed))];
-        let length = self.length.load(Ordering::Relaxed) as usize;
-        let known = self.path.iter().filter_map(OnceLock::get).flat_map(|piece| piece.iter()).take(length);
-        let path = known.map(|[t, b]| (Name(t.load(Ordering::Relaxed)), Branch(b.load(Ordering::Relaxed)))).collect();
-        Stuck { doing, path, confirms: false, explains: false }
     }
 }
 

@@ -6,19 +6,25 @@
 //! same limits. At the end every finding, and also the first execution, is replayed on a new machine: a program
 //! that behaves differently the second time is not deterministic, and every verdict about it would be unreliable.
 
-use crate::driver::confirm::{Attempt, confirm};
-use crate::driver::control::{Control, Doing, Stuck};
+use crate::driver::confirm::{AttemptOutcome, confirm};
+use crate::driver::control::{Control, PathStep};
+use crate::driver::findings::Found;
+use crate::driver::journal::Journal;
 use crate::driver::parallel;
 use crate::driver::run::{Run, Stop};
 use crate::driver::threads;
+use crate::driver::watchdog::{Doing, Stuck};
 use crate::options::Options;
 use crate::reductions;
+use std::fmt;
 use std::panic::resume_unwind;
 use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
-use whippet_model::{Counters, Estimate, LimitHit, MachineError, Program, Verdict};
+use whippet_model::{
+    Counters, Decision, Estimate, FindingKind, LimitHit, Machine, MachineError, Problem, Program, Schedule, Verdict,
+};
 
 /// An error that prevents a verdict.
 ///
@@ -58,12 +64,13 @@ impl From<MachineError> for SearchError {
 /// fn speed(progress: &Progress) -> f64 {
 ///     progress.counters.executions as f64 / progress.elapsed.as_secs_f64()
 /// }
-/// # let counters = whippet_model::Counters { executions: 30, ..Default::default() };
-/// # let elapsed = std::time::Duration::from_secs(2);
-/// # let progress = Progress { counters, depth: 7, elapsed, estimate: None };
+/// # let mut counters = whippet_model::Counters::default();
+/// # counters.executions = 30;
+/// # let progress = Progress::new(counters, 7, std::time::Duration::from_secs(2));
 /// assert_eq!(speed(&progress), 15.0);
 /// ```
 #[derive(Copy, Clone, Debug, PartialEq)]
+#[non_exhaustive]
 pub struct Progress {
     /// The counters so far.
     pub counters: Counters,
@@ -75,20 +82,35 @@ pub struct Progress {
     pub estimate: Option<Estimate>,
 }
 
+impl Progress {
+    /// Creates a report of progress without an estimate.
+    ///
+    /// ```
+    /// use whippet_search::Progress;
+    /// assert_eq!(Progress::new(Default::default(), 7, Default::default()).estimate, None);
+    /// ```
+    #[must_use]
+    pub fn new(counters: Counters, depth: usize, elapsed: Duration) -> Progress {
+        Progress { counters, depth, elapsed, estimate: None }
+    }
+}
+
 /// Observer of a running search. `()` ignores everything.
 ///
 /// ```
 /// use std::{cell::Cell, sync::Arc};
 /// use whippet_actors::{Inbox, ActorProgram};
 /// use whippet_model::LimitHit;
-/// use whippet_search::{Observer, Options, Progress, explore};
+/// use whippet_search::{Journal, Observer, Options, Preliminary, Progress, explore};
 ///
-/// /// Stops the search at the first report of progress.
+/// /// Stops the search at the first report of progress or of a problem, and keeps no journal.
 /// #[derive(Default)]
 /// struct Impatient { heard: Cell<u32> }
 /// impl Observer for Impatient {
 ///     fn progress(&self, _progress: &Progress) { self.heard.set(self.heard.get() + 1); }
+///     fn found(&self, _found: &Preliminary) { self.heard.set(self.heard.get() + 1); }
 ///     fn interrupted(&self) -> bool { self.heard.get() > 0 }
+///     fn journal(&self) -> Option<Arc<dyn Journal>> { None }
 /// }
 ///
 /// // Twelve messages to one actor: 479,001,600 executions.
@@ -110,9 +132,90 @@ pub trait Observer {
     fn interrupted(&self) -> bool {
         false
     }
+
+    /// Reports a problem while the search goes on: about five times a second, those found since. Each problem is
+    /// reported once; the verdict may have a shorter counterexample, and leaves out what cannot be reproduced.
+    fn found(&self, found: &Preliminary) {
+        let _ = found;
+    }
+
+    /// Returns the journal in which workers record their paths. Called once, before the search.
+    fn journal(&self) -> Option<Arc<dyn Journal>> {
+        None
+    }
+
+    /// Returns the observer of the complete executions. Called once, before the search.
+    fn executions(&self) -> Option<Arc<dyn ExecutionObserver>> {
+        None
+    }
 }
 
 impl Observer for () {}
+
+/// Observer of the executions that a search completes. See [`Observer::executions`].
+///
+/// ```
+/// use std::sync::{Arc, Mutex};
+/// use whippet_model::Machine;
+/// use whippet_search::{ExecutionObserver, Observer, explore, toy};
+/// #[derive(Clone, Debug, Default)]
+/// struct Depths(Arc<Mutex<Vec<usize>>>);
+/// impl ExecutionObserver for Depths {
+///     fn completed(&self, machine: &mut dyn Machine, _refinements: u64) { self.0.lock().unwrap().push(machine.depth()); }
+/// }
+/// impl Observer for Depths {
+///     fn executions(&self) -> Option<Arc<dyn ExecutionObserver>> { Some(Arc::new(self.clone())) }
+/// }
+///
+/// let depths = Depths::default();
+/// let program = toy::Program::new(1).main(0, 1).main(0, 2);
+/// explore(Arc::new(program), &Default::default(), &depths).unwrap();
+/// assert_eq!(*depths.0.lock().unwrap(), [2, 2]);
+/// ```
+pub trait ExecutionObserver: Send + Sync + fmt::Debug {
+    /// Receives the machine at the end of an execution. It must not be moved. `refinements` is the number of
+    /// [refinements](whippet_model::Program::refinements) known to the machine: executions with fewer refinements than
+    /// at the end of the search belong to an attempt that was started again.
+    ///
+    /// Several workers may call this at the same time. Unlike [`Observed`](whippet_model::Observed), it does not make
+    /// the compiler generate the searches again for another type of machine.
+    fn completed(&self, machine: &mut dyn Machine, refinements: u64);
+}
+
+/// A problem as it is known while the search goes on.
+///
+/// ```
+/// use std::{cell::RefCell, sync::Arc};
+/// use whippet_actors::{ActorProgram, Inbox};
+/// use whippet_search::{Observer, Options, Preliminary, explore, replay};
+///
+/// /// Keeps the findings, and stops the search at the first one.
+/// #[derive(Default)]
+/// struct Keeper { found: RefCell<Vec<Preliminary>> }
+/// impl Observer for Keeper {
+///     fn found(&self, found: &Preliminary) { self.found.borrow_mut().push(found.clone()); }
+///     fn interrupted(&self) -> bool { !self.found.borrow().is_empty() }
+/// }
+///
+/// // Twelve messages to one actor: 479,001,600 executions.
+/// let test = ActorProgram::new("long", |sys| {
+///     let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| loop { assert!(inbox.receive().await != 3) });
+///     (0..12).for_each(|n| sys.send(sink, n));
+/// });
+/// let keeper = Keeper::default();
+/// explore(Arc::new(test.clone()), &Options::default(), &keeper).unwrap();
+/// let found = keeper.found.borrow();
+/// // Its decisions are not described, but they can be replayed.
+/// assert!(!replay(&test, &found[0].schedule).unwrap().problems.is_empty());
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Preliminary {
+    /// The problem.
+    pub problem: Problem,
+    /// A schedule that reproduces it. Its decisions have no descriptions.
+    pub schedule: Schedule,
+}
 
 /// Interval between reports to the observer.
 const TICK: Duration = Duration::from_millis(200);
@@ -146,24 +249,42 @@ pub fn explore<P: Program + Send + 'static>(
     options: &Options,
     observer: &dyn Observer,
 ) -> Result<Verdict, SearchError> {
-    let control = Arc::new(Control::new(&options.limits));
+    let control = Arc::new(Control::observed(&options.limits, observer.journal(), observer.executions()));
     let answer = {
         let (program, options, control) = (program.clone(), options.clone(), control.clone());
         threads::start(&options.clone(), move || until_settled(&*program, &options, &control))
     };
-    match wait(&answer, options, &control, observer) {
+    let tell = || tell_found(&*program, options, &control, observer);
+    match wait(&answer, options, &control, observer, &tell) {
         Ok(verdict) => verdict,
         Err(stuck) => give_up(program, options, control, observer, stuck),
     }
 }
 
-/// Waits for the answer of another thread, reports progress and enforces the limit on time. Returns an error if a
-/// worker is stuck in user code.
+/// Tells the observer of problems that the search has found since the last call. Those that a data race or a limit may
+/// have caused are left to the verdict.
+fn tell_found<P: Program>(program: &P, options: &Options, control: &Control, observer: &dyn Observer) {
+    let uncertain = |found: &Found| {
+        let by_race = options.reduction.needs_independence() && found.race_tainted;
+        by_race || found.problem.warning || found.problem.kind == FindingKind::Limit
+    };
+    for found in control.newly_found().into_iter().filter(|found| !uncertain(found)) {
+        let step = |taken: &PathStep| Decision::new(taken.thread, taken.branch, String::new());
+        let decisions = found.counterexample.iter().map(step).collect();
+        let settings = program.parameters().into_iter().collect();
+        let schedule = Schedule::new(program.name(), settings, decisions);
+        observer.found(&Preliminary { problem: found.problem, schedule });
+    }
+}
+
+/// Waits for the answer of another thread, reports progress and findings, and enforces the limit on time. Returns an
+/// error if a worker is stuck in user code.
 pub(crate) fn wait<T>(
     answer: &Receiver<thread::Result<T>>,
     options: &Options,
     control: &Control,
     observer: &dyn Observer,
+    tell_found: &dyn Fn(),
 ) -> Result<T, Stuck> {
     let mut reported = Instant::now();
     let tick = TICK.min(options.limits.handler / 4).max(Duration::from_millis(1));
@@ -191,6 +312,7 @@ pub(crate) fn wait<T>(
             reported = Instant::now();
             let (counters, depth, estimate) = control.counted();
             observer.progress(&Progress { counters, depth, elapsed: control.elapsed(), estimate });
+            tell_found();
             control.ask();
         }
     }
@@ -215,11 +337,11 @@ fn give_up<P: Program + Send + 'static>(
         threads::start(&options.clone(), move || {
             let settled = control.is_settled(program.refinements());
             let covered = explaining && settled && control.was_covered();
-            let attempt = Attempt { covered, settled, stuck: Some(stuck).filter(|_| !explaining) };
+            let attempt = AttemptOutcome { covered, settled, stuck: Some(stuck).filter(|_| !explaining) };
             confirm(&*program, &options, &control, attempt)
         })
     };
-    match wait(&answer, options, &control, observer) {
+    match wait(&answer, options, &control, observer, &|| {}) {
         Ok(verdict) => Ok(verdict?),
         Err(again) => Err(no_verdict(&again, options).expect_err("only confirming workers are watched now")),
     }
@@ -250,10 +372,10 @@ pub(crate) fn no_verdict(stuck: &Stuck, options: &Options) -> Result<(), SearchE
 /// unless a limit ends the whole test.
 fn until_settled<P: Program>(program: &P, options: &Options, control: &Control) -> Result<Verdict, SearchError> {
     loop {
-        control.begin_attempt(program.refinements());
+        control.begin_attempt(program);
         let searched = search(program, options, control);
         let conclude = |settled| {
-            let attempt = Attempt { covered: searched.clone()? && settled, settled, stuck: None };
+            let attempt = AttemptOutcome { covered: searched.clone()? && settled, settled, stuck: None };
             Ok(confirm(program, options, control, attempt)?)
         };
         if control.is_settled(program.refinements()) {

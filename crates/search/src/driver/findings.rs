@@ -1,8 +1,8 @@
 //! Problems that a search has found, each with its shortest counterexample.
 //!
 //! The counterexample of a problem consists of the steps that show it and of their past; all other steps are removed.
-//! Of all executions that show the same problem (same kind, same key), the collector keeps the one with the shortest
-//! counterexample; among those, the one with the fewest switches between actors, and then the one with the smallest
+//! Of all executions that show the same problem (same kind, same key), the collector keeps one that a runtime with one
+//! thread can show, if there is one; among those, the one that needs the shortest stall of the runtime; among those, the one with the shortest counterexample; among those, the one with the fewest switches between actors, and then the one with the smallest
 //! event names. The steps of a counterexample are put into an order that depends only on happens-before. The result
 //! therefore depends neither on the order of the search nor on the number of workers.
 //!
@@ -14,7 +14,8 @@
 use crate::driver::control::PathStep;
 use rustc_hash::FxHashSet;
 use std::collections::BTreeMap;
-use whippet_model::{Clocks, FindingKind, Machine, Name, Problem};
+use std::time::Duration;
+use whippet_model::{BitSet, Clocks, FindingKind, Machine, Name, Problem, Stall};
 
 /// The identity of a problem.
 pub(crate) type Key = (FindingKind, Name);
@@ -29,6 +30,13 @@ pub(crate) struct Found {
     /// The whole execution that showed the problem, for the case that the counterexample alone does not reproduce it.
     pub(crate) whole: Vec<PathStep>,
     pub(crate) executions: u64,
+    /// The events before which the runtime has to stall, with the times.
+    pub(crate) stalls: Vec<(Name, Duration)>,
+}
+
+/// Returns the time for which the runtime has to stall.
+fn stalled(problem: &Problem) -> Duration {
+    problem.stall.as_ref().map_or(Duration::ZERO, Stall::total)
 }
 
 /// All problems of a search.
@@ -65,7 +73,8 @@ impl Collector {
         let race_tainted = races > usize::from(problem.kind == FindingKind::Race);
         let known = self.found.get_mut(&key);
         if let Some(known) = &known
-            && (known.race_tainted, known.counterexample.len()) < (race_tainted, steps.len())
+            && (known.race_tainted, known.problem.threads, stalled(&known.problem), known.counterexample.len())
+                < (race_tainted, problem.threads, stalled(&problem), steps.len())
         {
             self.found.get_mut(&key).expect("just seen").executions += u64::from(first);
             return;
@@ -78,18 +87,21 @@ impl Collector {
         let seen = match known {
             Some(known) => {
                 known.executions += u64::from(first);
-                let best = (known.race_tainted, known.counterexample.len(), known.switches, &known.counterexample);
-                if best <= (race_tainted, counterexample.len(), switches, &counterexample) {
+                let of_known = (known.race_tainted, known.problem.threads, stalled(&known.problem));
+                let best = (of_known, known.counterexample.len(), known.switches);
+                let this = ((race_tainted, problem.threads, stalled(&problem)), counterexample.len(), switches);
+                if (best, &known.counterexample) <= (this, &counterexample) {
                     return;
                 }
                 known.executions
             }
             None => 1,
         };
-        self.found.insert(
-            key,
-            Found { problem, race_tainted, counterexample, switches, whole: path(machine), executions: seen },
-        );
+        let stalls = problem.stall.iter().flat_map(|stall| &stall.steps);
+        let stalls = stalls.map(|&(at, time)| (machine.step(at).event, time)).collect();
+        let whole = path(machine);
+        let found = Found { problem, race_tainted, counterexample, switches, whole, executions: seen, stalls };
+        self.found.insert(key, found);
         if self.found.len() > self.most {
             let (last, _) = self.found.pop_last().expect("there are more than `most`");
             self.dropped.insert(last);
@@ -122,13 +134,9 @@ fn relevant_steps(clocks: &Clocks, problem: &Problem, depth: usize) -> Vec<usize
     if problem.kind == FindingKind::Limit {
         return (0..depth).collect();
     }
-    let mut words = vec![0u64; depth.div_ceil(64)];
-    for &at in &problem.steps {
-        for (word, more) in words.iter_mut().zip(clocks.past(at)) {
-            *word |= more;
-        }
-    }
-    whippet_model::ones(&words).collect()
+    let mut relevant = BitSet::default();
+    problem.steps.iter().for_each(|&at| clocks.add_past(at, &mut relevant));
+    relevant.iter().map(|at| at as usize).collect()
 }
 
 /// The length above which counterexamples keep the order of execution, because sorting takes quadratic time.

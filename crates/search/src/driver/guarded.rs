@@ -1,14 +1,16 @@
 //! A machine under the watchdog: the only place of this crate that runs user code.
 //!
 //! The machine itself is private. Everything that may run user code borrows it mutably, and goes through a method of
-//! [`Guarded`] that tells the [watchdog](super::control::Watchdog) what the worker is doing. Searches see the machine
+//! [`Guarded`] that tells the [watchdog](super::watchdog::Watchdog) what the worker is doing. Searches see the machine
 //! only by shared reference, so no search can forget the watchdog.
 
-use super::control::{Doing, Worker};
+use super::control::Worker;
+use super::explore::ExecutionObserver;
+use super::watchdog::Doing;
 use std::sync::Arc;
 use whippet_model::{
-    Choice, Clocks, Comparison, Deliveries, Executed, Extension, Machine, MachineConfig, MachineError, Pending,
-    Problem, Program, StepDescription, Touch,
+    ActorState, Choice, Clocks, Deliveries, Executed, Extension, Machine, MachineConfig, MachineError, Pending,
+    Problem, Program, StateComparison, StepDescription, Touch,
 };
 
 /// A machine whose user code runs under the watchdog.
@@ -112,7 +114,7 @@ impl<M: Machine> Guarded<M> {
         });
     }
 
-    pub(crate) fn fingerprint(&mut self, comparison: Comparison) -> Result<u128, MachineError> {
+    pub(crate) fn fingerprint(&mut self, comparison: StateComparison) -> Result<u128, MachineError> {
         self.watched(Doing::Comparing, |machine| match machine.fingerprint() {
             Some(fingerprint) => fingerprint.of_configuration(comparison),
             None => Err(MachineError::Unsupported(
@@ -121,12 +123,15 @@ impl<M: Machine> Guarded<M> {
         })
     }
 
-    /// Notifies the machine of the end of an execution.
+    /// Notifies the machine and the observer of the end of an execution.
     #[inline]
-    pub(crate) fn completed(&mut self) {
+    pub(crate) fn completed(&mut self, observer: Option<(&dyn ExecutionObserver, u64)>) {
         self.watched(Doing::Ending, |machine| {
             if let Some(completion) = machine.completion() {
                 completion.completed();
+            }
+            if let Some((observer, refinements)) = observer {
+                observer.completed(machine, refinements);
             }
         });
     }
@@ -137,6 +142,22 @@ impl<M: Machine> Guarded<M> {
 
     pub(crate) fn describe(&mut self, at: usize) -> StepDescription {
         self.watched(Doing::Describing, |machine| machine.describe(at))
+    }
+
+    /// Returns the label of the actor of a pending operation, and the operation in words, if the machine knows them.
+    pub(crate) fn pending_text(&mut self, what: Pending) -> Option<(String, String)> {
+        self.watched(Doing::Describing, |machine| machine.states().and_then(|states| states.of_pending(what)))
+    }
+
+    /// Returns the states of the actors, if the machine knows them.
+    pub(crate) fn states(&mut self) -> Vec<ActorState> {
+        let mut states = Vec::new();
+        self.watched(Doing::Describing, |machine| {
+            if let Some(known) = machine.states() {
+                known.of_actors(&mut states);
+            }
+        });
+        states
     }
 
     /// Returns the newest delivery, for machines with dependence per actor. Runs no user code.

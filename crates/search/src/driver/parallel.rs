@@ -2,7 +2,7 @@
 //!
 //! Each worker has its own machine, created in its own thread, and explores a part of the search tree. When a worker
 //! has run out of work, a busy worker gives away its *shallowest* open choice, because the subtree below that choice
-//! is likely to be large; so tasks rarely change hands. A task is the path from the root to its subtree, which every
+//! is likely to be large; so work rarely changes hands. A [`Subtree`] is the path from the root to it, which every
 //! machine can execute. The explored executions do not depend on the worker that explores them, so the number of
 //! executions and the findings are the same for any number of workers.
 
@@ -17,7 +17,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex};
 use whippet_model::{Algorithm, Choice, Dependence, LimitHit, Machine, Program};
 
-/// The work to be done at the end of a task's path.
+/// The work to be done at the end of the path to a subtree.
 #[derive(Copy, Clone, Debug)]
 pub(crate) enum Work {
     /// Explore the subtree below this choice, which has this weight: see `weights.rs`.
@@ -35,17 +35,17 @@ pub(crate) enum Work {
 
 /// A subtree of the search tree, to be explored by any worker.
 #[derive(Debug)]
-pub(crate) struct Task {
+pub(crate) struct Subtree {
     /// The path to the subtree: its choices, each with a flag that is `true` if the choice is canonical.
     pub(crate) path: Vec<(Choice, bool)>,
     pub(crate) work: Work,
 }
 
-/// The recipient of tasks that a search gives away. `()` never wants any and costs nothing.
+/// The recipient of subtrees that a search gives away. `()` never wants any and costs nothing.
 pub(crate) trait Share {
-    /// Returns `true` if a worker is waiting for a task.
+    /// Returns `true` if a worker is waiting for a subtree.
     fn wanted(&self) -> bool;
-    fn give(&self, task: Task);
+    fn give(&self, subtree: Subtree);
 }
 
 impl Share for () {
@@ -54,19 +54,19 @@ impl Share for () {
         false
     }
 
-    fn give(&self, _: Task) {}
+    fn give(&self, _: Subtree) {}
 }
 
-/// A search that can give away subtrees as tasks.
+/// A search that can give away subtrees.
 pub(crate) trait Divisible {
     /// Explores everything from the initial configuration on.
     fn explore<M: Machine>(&mut self, run: &mut Run<'_, M>, share: &impl Share) -> Result<(), Stop>;
 
-    /// Explores the subtree of one task.
-    fn part<M: Machine>(&mut self, run: &mut Run<'_, M>, task: Task, share: &impl Share) -> Result<(), Stop>;
+    /// Explores one subtree.
+    fn part<M: Machine>(&mut self, run: &mut Run<'_, M>, subtree: Subtree, share: &impl Share) -> Result<(), Stop>;
 }
 
-/// The queue of tasks that the workers share.
+/// The queue of subtrees that the workers share.
 struct WorkQueue {
     state: Mutex<QueueState>,
     changed: Condvar,
@@ -74,8 +74,8 @@ struct WorkQueue {
 }
 
 struct QueueState {
-    tasks: Vec<Task>,
-    /// The number of workers, and the number of those that are waiting for a task.
+    subtrees: Vec<Subtree>,
+    /// The number of workers, and the number of those that are waiting for a subtree.
     workers: usize,
     idle: usize,
     /// The reason why all workers have to stop.
@@ -85,26 +85,26 @@ struct QueueState {
 
 impl WorkQueue {
     fn new(workers: usize) -> WorkQueue {
-        let state = QueueState { tasks: Vec::new(), workers, idle: 0, stop: None, over: false };
+        let state = QueueState { subtrees: Vec::new(), workers, idle: 0, stop: None, over: false };
         WorkQueue { state: Mutex::new(state), changed: Condvar::new(), wanted: AtomicBool::new(false) }
     }
 
-    /// Waits for the next task. Returns `None` if all work is done or the search was stopped.
-    fn take(&self) -> Option<Task> {
+    /// Waits for the next subtree. Returns `None` if all work is done or the search was stopped.
+    fn take(&self) -> Option<Subtree> {
         let mut state = lock(&self.state);
         state.idle += 1;
         loop {
-            if state.idle == state.workers && state.tasks.is_empty() {
+            if state.idle == state.workers && state.subtrees.is_empty() {
                 state.over = true;
                 self.changed.notify_all();
             }
             if state.over {
                 return None;
             }
-            if let Some(task) = state.tasks.pop() {
+            if let Some(subtree) = state.subtrees.pop() {
                 state.idle -= 1;
-                self.wanted.store(state.idle > state.tasks.len(), Ordering::Relaxed);
-                return Some(task);
+                self.wanted.store(state.idle > state.subtrees.len(), Ordering::Relaxed);
+                return Some(subtree);
             }
             self.wanted.store(true, Ordering::Relaxed);
             state = self.changed.wait(state).unwrap_or_else(std::sync::PoisonError::into_inner);
@@ -128,20 +128,24 @@ impl Share for &WorkQueue {
         self.wanted.load(Ordering::Relaxed)
     }
 
-    fn give(&self, task: Task) {
+    fn give(&self, subtree: Subtree) {
         let mut state = lock(&self.state);
-        state.tasks.push(task);
-        self.wanted.store(state.idle > state.tasks.len(), Ordering::Relaxed);
+        state.subtrees.push(subtree);
+        self.wanted.store(state.idle > state.subtrees.len(), Ordering::Relaxed);
         self.changed.notify_one();
     }
 }
 
-/// Returns the number of workers that the options ask for.
+/// The maximum number of workers. More would take long to start, and each has a machine of its own.
+const MOST_WORKERS: usize = 256;
+
+/// Returns the number of workers that the options ask for, but at most [`MOST_WORKERS`].
 pub(crate) fn workers(options: &Options) -> usize {
     match options.jobs {
         0 => std::thread::available_parallelism().map_or(1, std::num::NonZero::get),
         jobs => jobs,
     }
+    .min(MOST_WORKERS)
 }
 
 /// Returns `true` if the options ask for several workers and this search can be divided among them.
@@ -155,6 +159,9 @@ pub(crate) fn applies<M: Machine>(run: &Run<'_, M>) -> bool {
         Reduction::Optimal => run.profile().dependence == Dependence::PerActor && !run.prunes(),
         _ => false,
     };
+    if divisible && options.jobs > MOST_WORKERS {
+        run.control.note(format!("{MOST_WORKERS} workers: {} are too many", options.jobs));
+    }
     if !divisible && options.jobs > 1 {
         run.control.note("one worker: this search cannot be divided");
     }
@@ -172,7 +179,7 @@ pub(crate) fn search<P: Program>(program: &P, options: &Options, control: &Contr
         for k in 0..workers {
             let queue = &queue;
             let work = move || {
-                let guard = Guard { queue, control };
+                let guard = HaltOnPanic { queue, control };
                 let done = Run::new(program, options, control).and_then(|mut run| work(&mut run, queue, k == 0));
                 if let Err(stop) = done {
                     halt(queue, control, Some(stop));
@@ -189,18 +196,18 @@ pub(crate) fn search<P: Program>(program: &P, options: &Options, control: &Contr
 }
 
 /// Stops the other workers if its own worker panics.
-struct Guard<'a> {
+struct HaltOnPanic<'a> {
     queue: &'a WorkQueue,
     control: &'a Control,
 }
 
-impl Drop for Guard<'_> {
+impl Drop for HaltOnPanic<'_> {
     fn drop(&mut self) {
         halt(self.queue, self.control, None);
     }
 }
 
-/// Stops all workers, both those that wait for a task and those that are busy.
+/// Stops all workers, both those that wait for a subtree and those that are busy.
 fn halt(queue: &WorkQueue, control: &Control, why: Option<Stop>) {
     control.stop(match why {
         Some(Stop::Limit(limit)) => limit,
@@ -230,8 +237,8 @@ fn work_on<M: Machine>(
     if first {
         search.explore(run, &queue)?;
     }
-    while let Some(task) = queue.take() {
-        search.part(run, task, &queue)?;
+    while let Some(subtree) = queue.take() {
+        search.part(run, subtree, &queue)?;
     }
     Ok(())
 }

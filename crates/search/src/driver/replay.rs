@@ -9,9 +9,12 @@ use std::sync::Arc;
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::Duration;
 use whippet_model::{
-    Branch, Branches, Choice, Clocks, FindingKind, Machine, MachineConfig, MachineError, Name, Problem, Program,
-    Schedule, ScheduleError, StepDescription, Trace,
+    ActorState, Branch, Branches, Choice, Clocks, Finding, FindingKind, Machine, MachineConfig, MachineError, Name,
+    Problem, Program, Schedule, ScheduleError, StepDescription, Trace, capture_output,
 };
+
+/// The topmost digit of a branch.
+const TOP: usize = Branch::DIGITS - 1;
 
 /// The result of replaying a schedule.
 ///
@@ -20,17 +23,50 @@ use whippet_model::{
 /// use whippet_model::{Program, Schedule};
 /// let test = ActorProgram::new("nobody", |_sys| {});
 /// let settings = test.parameters().into_iter().collect();
-/// let schedule = Schedule { program: test.name(), settings, decisions: vec![] };
+/// let schedule = Schedule::new(test.name(), settings, vec![]);
 /// let replayed = whippet_search::replay(&test, &schedule).unwrap();
 /// assert!(replayed.trace.is_empty() && replayed.problems.is_empty());
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Replayed {
     /// The steps of the execution, in order.
     pub trace: Vec<StepDescription>,
     /// The problems of the execution: those of its steps or, if these have none, those of its final configuration.
     pub problems: Vec<Problem>,
+    /// The steps as data.
+    pub events: Trace,
+}
+
+impl Replayed {
+    /// Returns the problems as findings, whose counterexample is the whole schedule. Warnings are among them only if
+    /// `warnings` is `true`.
+    ///
+    /// ```
+    /// use std::sync::Arc;
+    /// use whippet_actors::{Inbox, ActorProgram};
+    /// use whippet_search::{Options, explore, replay};
+    /// let test = ActorProgram::new("picky", |sys| {
+    ///     let picky = sys.spawn_fn(async |inbox: &mut Inbox<u8>| assert_eq!(inbox.receive().await, 1));
+    ///     sys.send(picky, 2);
+    /// });
+    /// let verdict = explore(Arc::new(test.clone()), &Options::default(), &()).unwrap();
+    /// let schedule = &verdict.findings[0].schedule;
+    /// let findings = replay(&test, schedule).unwrap().findings(schedule, false);
+    /// assert_eq!(findings[0].trace, verdict.findings[0].trace);
+    /// ```
+    #[must_use]
+    pub fn findings(self, schedule: &Schedule, warnings: bool) -> Vec<Finding> {
+        let Replayed { trace, problems, events } = self;
+        let finding = |problem: Problem| {
+            let steps = problem.steps.iter().map(|&at| at as u32).collect();
+            let mut finding = Finding::new(problem, schedule.clone(), trace.clone(), 1);
+            finding.trace = events.clone();
+            finding.events = steps;
+            finding
+        };
+        problems.into_iter().filter(|problem| warnings || !problem.warning).map(finding).collect()
+    }
 }
 
 /// An error that prevents a replay.
@@ -39,7 +75,7 @@ pub struct Replayed {
 /// use whippet_actors::ActorProgram;
 /// use whippet_model::{Schedule, ScheduleError};
 /// use whippet_search::{ReplayError, replay};
-/// let other = Schedule { program: "somebody".into(), ..Schedule::default() };
+/// let other = Schedule::new("somebody", Default::default(), vec![]);
 /// let error = replay(&ActorProgram::new("nobody", |_sys| {}), &other).unwrap_err();
 /// assert!(matches!(error, ReplayError::Schedule(ScheduleError::Program { .. })));
 /// assert_eq!(error.to_string(), "the schedule is for `somebody`, not for `nobody with delivery=unordered`");
@@ -58,7 +94,7 @@ pub enum ReplayError {
 /// Executes the decisions of `schedule`.
 ///
 /// The schedule must be for this program, with the same parameters. Each of its decisions must be possible and have
-/// the same meaning as when it was recorded.
+/// the same meaning as when it was recorded; the meaning of a decision without a description is not compared.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -78,6 +114,36 @@ pub fn replay<P: Program>(program: &P, schedule: &Schedule) -> Result<Replayed, 
     carry_out(program, schedule, |_| {})
 }
 
+/// Executes all decisions of `schedule` except the last one, and returns the steps and the name of the actor that would
+/// act next. This explains a step that ends the process, which cannot be described afterwards.
+///
+/// ```
+/// use std::sync::Arc;
+/// use whippet_actors::{Inbox, ActorProgram};
+/// use whippet_search::{Options, explore, lead_up};
+/// let test = ActorProgram::new("picky", |sys| {
+///     let picky = sys.spawn_fn(async |inbox: &mut Inbox<u8>| {
+///         inbox.receive().await;
+///         assert_eq!(inbox.receive().await, 2);
+///     });
+///     sys.send(picky, 1);
+///     sys.send(picky, 2);
+/// });
+/// let verdict = explore(Arc::new(test.clone()), &Options::default(), &()).unwrap();
+/// let (steps, next) = lead_up(&test, &verdict.findings[0].schedule).unwrap();
+/// assert_eq!((steps.len(), next.as_str()), (1, "actor"));
+/// ```
+pub fn lead_up<P: Program>(program: &P, schedule: &Schedule) -> Result<(Vec<StepDescription>, String), ReplayError> {
+    fits(program, schedule)?;
+    let Some((last, before)) = schedule.decisions.split_last() else { return Ok((Vec::new(), String::new())) };
+    let mut walk = GuidedMachine::new(program, &MachineConfig::default(), Arc::new(Worker::new(before.len())))?;
+    for (k, decision) in before.iter().enumerate() {
+        let diverges = |why| ScheduleError::Diverges { step: k + 1, text: decision.text.clone(), why };
+        walk.step(decision.thread, decision.branch)?.map_err(diverges)?;
+    }
+    Ok((walk.describe_steps(), walk.actor(last.thread)))
+}
+
 /// Like [`replay()`], but in a thread of its own, which is abandoned if no step ends within `limit`. This is reported
 /// as a problem of kind `limit`. Time during which a debugger has stopped the process does not count.
 ///
@@ -94,7 +160,7 @@ pub fn replay<P: Program>(program: &P, schedule: &Schedule) -> Result<Replayed, 
 ///     sys.send(slow, ());
 /// }));
 /// let limit = Duration::from_millis(50);
-/// let options = Options { limits: Limits { handler: limit, ..Limits::default() }, ..Options::default() };
+/// let options = Options::default().with_limits(Limits::default().with_handler(limit));
 /// let verdict = explore(test.clone(), &options, &()).unwrap();
 /// let replayed = replay_within(test, &verdict.findings[0].schedule, limit).unwrap();
 /// assert_eq!(replayed.problems[0].kind, FindingKind::Limit);
@@ -108,18 +174,19 @@ pub fn replay_within<P: Program + Send + 'static>(
     let decided = schedule.clone();
     let work = move || {
         let step = tell.clone();
-        let replayed = carry_out(&*program, &decided, |text| drop(step.send(Told::Step(text.clone()))));
+        let replayed =
+            carry_out(&*program, &decided, |text| drop(step.send(ReplayReport::Step(Box::new(text.clone())))));
         // The receiver is gone if the caller gave up waiting.
-        let _ = tell.send(Told::Done(replayed));
+        let _ = tell.send(ReplayReport::Done(replayed));
     };
     let ended = threads::start(&Options::default(), work);
     let tick = (limit / 8).max(Duration::from_millis(1));
     let (mut trace, mut waited) = (Vec::new(), Duration::ZERO);
     while waited < limit {
         match told.recv_timeout(tick) {
-            Ok(Told::Done(replayed)) => return replayed,
-            Ok(Told::Step(text)) => {
-                trace.push(text);
+            Ok(ReplayReport::Done(replayed)) => return replayed,
+            Ok(ReplayReport::Step(text)) => {
+                trace.push(*text);
                 waited = Duration::ZERO;
             }
             // Ticks are counted instead of reading a clock, which would go on while a debugger has stopped the
@@ -138,21 +205,13 @@ pub fn replay_within<P: Program + Send + 'static>(
         }
     };
     let steps = (0..trace.len()).collect();
-    let problem = Problem {
-        kind: FindingKind::Limit,
-        message,
-        place: None,
-        key: Name::ROOT,
-        steps,
-        warning: false,
-        waits: Vec::new(),
-    };
-    Ok(Replayed { trace, problems: vec![problem] })
+    let problem = Problem::new(FindingKind::Limit, message, Name::ROOT).with_steps(steps);
+    Ok(Replayed { problems: vec![problem], events: crate::driver::trace::sequence(&trace), trace })
 }
 
 /// A report from a replay in another thread.
-enum Told {
-    Step(StepDescription),
+enum ReplayReport {
+    Step(Box<StepDescription>),
     Done(Result<Replayed, ReplayError>),
 }
 
@@ -163,13 +222,14 @@ fn carry_out<P: Program>(
     mut tell: impl FnMut(&StepDescription),
 ) -> Result<Replayed, ReplayError> {
     fits(program, schedule)?;
-    let mut walk = Walk::new(program, &MachineConfig::default(), Arc::new(Worker::new(schedule.decisions.len())))?;
+    let mut walk =
+        GuidedMachine::new(program, &MachineConfig::default(), Arc::new(Worker::new(schedule.decisions.len())))?;
     for (k, decision) in schedule.decisions.iter().enumerate() {
         let diverges = |why: String| ScheduleError::Diverges { step: k + 1, text: decision.text.clone(), why };
         walk.step(decision.thread, decision.branch)?.map_err(diverges)?;
         let text = walk.guarded.describe(k);
         let now = words(&text);
-        if now != decision.text {
+        if !decision.text.is_empty() && now != decision.text {
             Err(diverges(format!("it is «{now}» now; the program has changed")))?;
         }
         tell(&text);
@@ -177,7 +237,10 @@ fn carry_out<P: Program>(
     // Asks for the enabled choices, as a search would do next, so that actors that do not return from `accepts` are
     // noticed.
     walk.ends()?;
-    Ok(Replayed { problems: walk.problems_shown()?, trace: walk.describe_steps() })
+    let (problems, trace) = (walk.problems_shown()?, walk.describe_steps());
+    let mut events = walk.trace(&trace);
+    events.end = walk.states();
+    Ok(Replayed { problems, events, trace })
 }
 
 fn fits<P: Program>(program: &P, schedule: &Schedule) -> Result<(), ScheduleError> {
@@ -198,18 +261,20 @@ fn fits<P: Program>(program: &P, schedule: &Schedule) -> Result<(), ScheduleErro
 }
 
 /// A machine that is moved along a given path.
-pub(crate) struct Walk<M> {
-    guarded: Guarded<M>,
+pub(crate) struct GuidedMachine<M> {
+    pub(crate) guarded: Guarded<M>,
     enabled: Vec<Choice>,
+    /// The output of user code in each step.
+    output: Vec<Vec<String>>,
 }
 
-impl<M: Machine> Walk<M> {
-    fn new<P: Program<Machine = M>>(
+impl<M: Machine> GuidedMachine<M> {
+    pub(crate) fn new<P: Program<Machine = M>>(
         program: &P,
         config: &MachineConfig,
         worker: Arc<Worker>,
-    ) -> Result<Walk<M>, MachineError> {
-        Ok(Walk { guarded: Guarded::new(program, config, worker)?, enabled: Vec::new() })
+    ) -> Result<GuidedMachine<M>, MachineError> {
+        Ok(GuidedMachine { guarded: Guarded::new(program, config, worker)?, enabled: Vec::new(), output: Vec::new() })
     }
 
     /// Creates a machine and executes a path on it. Returns `None` if the path cannot be executed.
@@ -217,8 +282,8 @@ impl<M: Machine> Walk<M> {
         program: &P,
         worker: Arc<Worker>,
         path: impl IntoIterator<Item = (Name, Branch)>,
-    ) -> Result<Option<Walk<M>>, MachineError> {
-        let mut walk = Walk::new(program, &MachineConfig::default(), worker)?;
+    ) -> Result<Option<GuidedMachine<M>>, MachineError> {
+        let mut walk = GuidedMachine::new(program, &MachineConfig::default(), worker)?;
         for (thread, branch) in path {
             if walk.step(thread, branch)?.is_err() {
                 return Ok(None);
@@ -241,11 +306,20 @@ impl<M: Machine> Walk<M> {
         // Where branches are discovered, only the first one is listed.
         let listed = first == branch || branches.any(|other| other == branch);
         let discovered = self.machine().profile().branches != Branches::Listed;
-        if !(listed || discovered && first == Branch::FIRST) {
+        // A program with faults lists one branch per fault, whose topmost digit names it.
+        let listed_alike = || {
+            let alike =
+                |choice: &Choice| choice.branch == Branch::FIRST.with(TOP, branch.digit(TOP)).unwrap_or_default();
+            self.enabled.iter().any(|choice| choice.what == what && alike(choice))
+        };
+        if !(listed || discovered && (first == Branch::FIRST || listed_alike())) {
             return Ok(Err("it does not have this branch now".into()));
         }
         // A schedule names the branch of each step, so the next branch is not explored.
-        self.guarded.execute(Choice { what, branch }).map(|_executed| Ok(()))
+        let (executed, output) = capture_output(|| self.guarded.execute(Choice { what, branch }));
+        self.output.resize_with(self.machine().depth().saturating_sub(1), Vec::new);
+        self.output.push(output);
+        executed.map(|_executed| Ok(()))
     }
 
     fn machine(&self) -> &M {
@@ -289,7 +363,7 @@ impl<M: Machine> Walk<M> {
         Ok(self.enabled.iter().map(|choice| (self.machine().thread(choice.what), choice.branch)).collect())
     }
 
-    /// Like [`problems`](Walk::problems), for the end of a schedule. The schedule of a data race need not end in a
+    /// Like [`problems`](GuidedMachine::problems), for the end of a schedule. The schedule of a data race need not end in a
     /// final configuration. If there is a race, any other problem counts only if every step of the schedule is in the
     /// past of one of the problem's steps.
     fn problems_shown(&mut self) -> Result<Vec<Problem>, MachineError> {
@@ -322,7 +396,16 @@ impl<M: Machine> Walk<M> {
 
     /// Returns the trace of the steps executed, given their descriptions.
     pub(crate) fn trace(&self, described: &[StepDescription]) -> Trace {
-        crate::driver::trace::trace(self.machine(), described)
+        let mut trace = crate::driver::trace::trace(self.machine(), described);
+        for (event, output) in trace.events.iter_mut().zip(&self.output) {
+            event.output.clone_from(output);
+        }
+        trace
+    }
+
+    /// Returns the states of the actors, if the machine knows them.
+    pub(crate) fn states(&mut self) -> Vec<ActorState> {
+        self.guarded.states()
     }
 
     /// Continues to the end of the execution, with at most `most` further steps: threads of `path` in their order
@@ -339,10 +422,25 @@ impl<M: Machine> Walk<M> {
         Ok(())
     }
 
+    /// Returns the actor of a pending operation and the operation in words, if the machine knows them.
+    pub(crate) fn pending_text(&mut self, thread: Name) -> Option<(String, String)> {
+        let what = self.machine().find(thread)?;
+        self.guarded.pending_text(what)
+    }
+
     /// Returns a description of the actor that acts if `thread` is chosen.
-    pub(crate) fn actor(&self, thread: Name) -> String {
+    pub(crate) fn actor(&mut self, thread: Name) -> String {
+        if let Some((actor, _)) = self.pending_text(thread) {
+            return actor;
+        }
         let machine = self.machine();
-        machine.find(thread).map_or("an unknown actor".into(), |what| format!("actor {}", machine.actor(what).0))
+        let Some(what) = machine.find(thread) else { return "an unknown actor".into() };
+        let actor = machine.actor(what);
+        // An actor that has acted before has a name that the reader has seen.
+        match (0..machine.depth()).find(|&at| machine.step(at).actor == actor) {
+            Some(at) => self.guarded.describe(at).actor,
+            None => format!("actor {}", actor.0),
+        }
     }
 }
 
@@ -354,8 +452,8 @@ pub(crate) fn again<P: Program>(
     path: &[PathStep],
     reduces: bool,
 ) -> Result<(), MachineError> {
-    let config = MachineConfig { isolate_races: reduces, ..MachineConfig::default() };
-    let mut walk = Walk::new(program, &config, control.confirming_worker())?;
+    let config = MachineConfig::default().with_isolate_races(reduces);
+    let mut walk = GuidedMachine::new(program, &config, control.confirming_worker())?;
     for (at, taken) in path.iter().enumerate() {
         let number = at + 1;
         if let Err(why) = walk.step(taken.thread, taken.branch)? {

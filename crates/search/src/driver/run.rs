@@ -62,11 +62,10 @@ impl<'a, M: Machine> Run<'a, M> {
         options: &'a Options,
         control: &'a Control,
     ) -> Result<Run<'a, M>, Stop> {
-        let config = MachineConfig {
-            isolate_races: options.reduction.needs_independence(),
-            memory: options.limits.memory / workers(options),
-            order_hints: options.order == Order::Stable,
-        };
+        let config = MachineConfig::default()
+            .with_isolate_races(options.reduction.needs_independence())
+            .with_memory(options.limits.memory / workers(options))
+            .with_order_hints(options.order == Order::Stable);
         let guarded = Guarded::new(program, &config, control.worker())?;
         let machine = guarded.machine();
         let caveat = machine.pruning().and_then(|pruning| pruning.caveat());
@@ -234,10 +233,18 @@ impl<'a, M: Machine> Run<'a, M> {
     /// the clocks.
     #[inline(always)]
     pub(crate) fn try_out(&mut self, choice: Choice) -> Result<Executed, Stop> {
+        self.check_limits()?;
+        Ok(self.guarded.execute(choice)?)
+    }
+
+    /// Returns an error if the search is to stop. Every step checks this; a search calls it in loops that may go on for long
+    /// without a step.
+    #[inline(always)]
+    pub(crate) fn check_limits(&mut self) -> Result<(), Stop> {
         if self.guarded.worker().asked() {
             self.answer()?;
         }
-        Ok(self.guarded.execute(choice)?)
+        Ok(())
     }
 
     /// Undoes steps that were only [tried out](Run::try_out).
@@ -272,7 +279,7 @@ impl<'a, M: Machine> Run<'a, M> {
             return self.given_up();
         }
         self.control.executed().map_err(Stop::Limit)?;
-        self.guarded.completed();
+        self.guarded.completed(self.control.on_execution());
         self.counters.executions += 1;
         self.counters.depth = self.counters.depth.max(self.machine().depth());
         if self.first {
@@ -365,13 +372,9 @@ impl<M: Machine> Drop for Run<'_, M> {
 }
 
 fn too_long(steps: usize) -> Problem {
-    Problem {
-        kind: FindingKind::Limit,
-        message: format!("an execution goes on after {steps} steps: it may be endless, or the limit on steps too low"),
-        place: None,
-        key: Name::ROOT.mixed(0x57E9),
-        steps: Vec::new(),
-        warning: false,
-        waits: Vec::new(),
-    }
+    Problem::new(
+        FindingKind::Limit,
+        format!("an execution goes on after {steps} steps: it may be endless, or the limit on steps too low"),
+        Name::ROOT.mixed(0x57E9),
+    )
 }

@@ -12,12 +12,12 @@ use std::sync::mpsc::{Receiver, SendError, Sender, channel};
 use std::thread::{self, Builder};
 
 /// A job for a thread. It returns a closure that delivers its result.
-type Work = Box<dyn FnOnce() -> Box<dyn FnOnce()> + Send>;
+type Job = Box<dyn FnOnce() -> Box<dyn FnOnce()> + Send>;
 
 /// A thread that waits for a job.
 struct Idle {
     stack: usize,
-    work: Sender<Work>,
+    work: Sender<Job>,
 }
 
 static IDLE: Mutex<Vec<Idle>> = Mutex::new(Vec::new());
@@ -29,7 +29,7 @@ pub(crate) fn start<T: Send + 'static>(
     work: impl FnOnce() -> T + Send + 'static,
 ) -> Receiver<thread::Result<T>> {
     let (tell, told) = channel();
-    let mut work: Work = Box::new(move || {
+    let mut work: Job = Box::new(move || {
         let result = catch_unwind(AssertUnwindSafe(work));
         // The receiver is gone if the caller gave up waiting.
         Box::new(move || drop(tell.send(result)))

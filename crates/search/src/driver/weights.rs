@@ -3,8 +3,8 @@
 //! Weighted backtrack estimator: a leaf below nodes with b1, b2, … children has the weight 1/(b1·b2·…), its fraction
 //! of a tree in which siblings have subtrees of equal size. The sum of the weights of the finished leaves is the
 //! explored fraction, and the number of executions divided by it is the estimate of the total. The error of the
-//! estimate is the standard deviation of the totals that single leaves suggest, scaled by the unexplored fraction. A
-//! search that does not maintain weights has no estimate.
+//! estimate is the standard deviation of the totals that single leaves suggest, scaled by the unexplored fraction. The
+//! search with wakeup trees computes the fraction from its current execution; other searches have no estimate.
 //!
 //! Open work has its share of the weight, too: a revisit counts as a child of the step that requested it. Where the
 //! branches of a step are found only by executing it, each branch but the last takes half of the remaining weight.
@@ -49,7 +49,7 @@ impl Weights {
         let part = self.part.min(1.0);
         let total = executions as f64 / part;
         let variance = (self.inverses / part - total * total).max(0.0);
-        Some(Estimate { total, error: variance.sqrt() * (1.0 - part), seen: None })
+        Some(Estimate::new(total, variance.sqrt() * (1.0 - part)))
     }
 }
 

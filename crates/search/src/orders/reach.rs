@@ -2,13 +2,15 @@
 
 use super::Group;
 use std::cmp::Ordering;
-use whippet_model::ActorNo;
+use whippet_model::{ActorNo, BitMatrix};
 
 /// The transitive closure of the graph of sends.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Reach {
-    /// For each actor, the set of actors that it reaches.
-    rows: Vec<Vec<u64>>,
+    /// For each actor, the actors that it reaches.
+    reached: BitMatrix,
+    /// The number of actors that have rows.
+    known: u32,
 }
 
 impl Reach {
@@ -22,25 +24,18 @@ impl Reach {
 
     #[inline]
     fn reaches(&self, from: u32, to: u32) -> bool {
-        self.rows
-            .get(from as usize)
-            .and_then(|row| row.get(to as usize / 64))
-            .is_some_and(|word| word >> (to % 64) & 1 != 0)
+        from < self.known && self.reached.contains(from, to)
     }
 
     /// Adds an edge: every actor that reaches `from`, and `from` itself, now reaches `to` and everything that `to`
     /// reaches.
     fn close(&mut self, from: u32, to: u32) {
-        let known = self.rows.len().max(from.max(to) as usize + 1);
-        self.rows.resize(known, Vec::new());
-        let words = known.div_ceil(64);
-        self.rows.iter_mut().for_each(|row| row.resize(words.max(row.len()), 0));
-        let mut more = self.rows[to as usize].clone();
-        more[to as usize / 64] |= 1 << (to % 64);
-        for actor in 0..known as u32 {
+        self.known = self.known.max(from.max(to) + 1);
+        self.reached.reserve(self.known as usize);
+        for actor in 0..self.known {
             if actor == from || self.reaches(actor, from) {
-                let row = &mut self.rows[actor as usize];
-                row.iter_mut().zip(&more).for_each(|(word, more)| *word |= more);
+                self.reached.join(actor, to);
+                self.reached.insert(actor, to);
             }
         }
     }

@@ -90,11 +90,11 @@ pub(crate) trait Backtrack {
     }
 }
 
-/// Explores everything that the rule asks for.
-pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>, rule: impl Backtrack) -> Result<(), Stop> {
+/// Explores everything that the rule asks for, with sleep sets if `sleeps` is set.
+pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>, rule: impl Backtrack, sleeps: bool) -> Result<(), Stop> {
     run.follow_clocks();
     let orders = Orders::new(run.options.order, run.machine(), run.control)?;
-    Walk { rule, orders, levels: Vec::new(), sleeps: run.options.sleep }.visit(run)
+    Walk { rule, orders, levels: Vec::new(), sleeps }.visit(run)
 }
 
 /// Returns an error for machines with races other than those between messages to one actor.
@@ -179,14 +179,5 @@ impl<B: Backtrack> Walk<B> {
 
 /// Returns the first step after `k` in the past of `at`, which includes `at` itself.
 pub(crate) fn first_after(clocks: &Clocks, k: usize, at: usize) -> Option<usize> {
-    let past = clocks.past(at);
-    let from = k + 1;
-    let (mut word, mut bits) = (from / 64, *past.get(from / 64)? & (!0 << (from % 64)));
-    loop {
-        if bits != 0 {
-            return Some(word * 64 + bits.trailing_zeros() as usize);
-        }
-        word += 1;
-        bits = *past.get(word)?;
-    }
+    (k + 1..=at).find(|&step| clocks.before(step, at))
 }

@@ -13,7 +13,7 @@ use whippet_model::{Choice, Machine, Pending};
 /// Explores everything from the current configuration on.
 pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
     only_same_actor(run, "dcute")?;
-    walk(run, Dcute)
+    walk(run, Dcute, run.options.sleep)
 }
 
 struct Dcute;

@@ -17,11 +17,16 @@
 use crate::driver::run::{Run, Stop};
 use crate::orders::Orders;
 use crate::reductions::backtrack::{Backtrack, Level, first_after, search as walk};
-use whippet_model::{ActorNo, Branch, Choice, Dependence, Machine, Pending};
+use whippet_model::{ActorNo, Branch, Branches, Choice, Dependence, Machine, Pending};
 
 /// Explores everything from the current configuration on.
 pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
-    walk(run, Persistent::default())
+    // The listed branches of one step may have different footprints, such as the delivery and the loss of a message. If
+    // one of them is asleep, the other one does not show the races of both, so there are no sleep sets then.
+    let profile = run.profile();
+    let mixed = profile.branches != Branches::Listed && !profile.one_choice_per_thread;
+    let sleeps = run.options.sleep && !(mixed && run.machine().foresight().is_some());
+    walk(run, Persistent::default(), sleeps)
 }
 
 #[derive(Default)]
@@ -29,6 +34,7 @@ struct Persistent {
     races: Vec<usize>,
     causes: Vec<usize>,
     late: Vec<(usize, Branch)>,
+    early: Vec<usize>,
     pending: Vec<Pending>,
     enabled: Vec<Choice>,
 }
@@ -65,11 +71,23 @@ impl Persistent {
         self.races.extend(run.clocks.races(at).iter().map(|&race| race as usize));
         self.causes.clear();
         run.machine().causes(at, &mut self.causes);
+        self.early.clear();
+        if let Some(foresight) = run.machine().foresight() {
+            foresight.early_alternatives(at, &mut self.early);
+            let needed = |early: usize| self.causes.iter().any(|&cause| run.clocks.before(early, cause));
+            self.early.retain(|&early| !needed(early));
+            self.races.extend(&self.early);
+        }
         let mut next = 0;
         while let Some(&k) = self.races.get(next) {
             next += 1;
             let clocks = &run.clocks;
-            let cause = clocks.past_steps(at).find(|&j| j > k && !clocks.before(k, j)).unwrap_or(at);
+            // Another branch of step `at` may conflict with less than the one that was taken, so that only its causes
+            // decide who could act instead of step k.
+            let needed = |j: usize| self.causes.iter().any(|&cause| clocks.before(j, cause));
+            let early = self.early.contains(&k);
+            let leads = |&j: &usize| j > k && !clocks.before(k, j) && (!early || needed(j));
+            let cause = clocks.past_steps(at).find(leads).unwrap_or(at);
             let step = run.machine().step(cause);
             if levels[k].add_cause(run.machine(), step.choice.what, step.actor) {
                 continue;

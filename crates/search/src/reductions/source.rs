@@ -11,7 +11,7 @@
 //! accepts it there.
 
 use crate::driver::run::{Run, Stop};
-use crate::reductions::optimal::acts::{Act, ExecutionRecord};
+use crate::reductions::optimal::events::{EventLabel, ExecutionRecord};
 use crate::reductions::optimal::wakeup::{Keep, Levels, explore};
 use smallvec::{SmallVec, smallvec};
 use whippet_model::{Branch, Machine, Pending, Touch};
@@ -39,13 +39,13 @@ pub(crate) fn reverse<M: Machine>(
             continue;
         }
         let what = run.machine().step(late).choice.what;
-        let act = Act { branch: Branch::FIRST, next: None, ..record.steps[late].act.clone() };
+        let event = EventLabel { branch: Branch::FIRST, next: None, ..record.steps[late].event.clone() };
         // Only the nearest configuration that accepts the message counts: from there, the reversal continues to
         // earlier ones.
         let mut place = Some(before);
         while let Some(at) = place.filter(|&at| !caused(at)) {
             if run.accepted_at(what, at) {
-                explore_before(record, levels, at, late, &act);
+                explore_before(record, levels, at, late, &event);
                 break;
             }
             place = record.clocks.previous(at);
@@ -64,24 +64,24 @@ fn reverse_left<M: Machine>(run: &mut Run<'_, M>, record: &ExecutionRecord, leve
     let actor = run.machine().actor(what);
     let sender = (0..record.len()).find(|&at| run.machine().sent(at).contains(&what.0));
     let touches = smallvec![Touch::write(record.names.of(actor))];
-    let act = Act { thread: run.machine().thread(what), branch: Branch::FIRST, next: None, touches };
+    let event = EventLabel { thread: run.machine().thread(what), branch: Branch::FIRST, next: None, touches };
     let mut place = record.clocks.last_of(actor.0);
     while let Some(at) = place.filter(|&at| sender.is_none_or(|sender| !record.clocks.before(at, sender))) {
         if run.accepted_at(what, at) {
-            explore_before(record, levels, at, record.len(), &act);
+            explore_before(record, levels, at, record.len(), &event);
         }
         place = record.clocks.previous(at);
     }
 }
 
-/// Ensures that a choice is explored before step `at` that leads to `act`. The act depends on nothing after that
+/// Ensures that a choice is explored before step `at` that leads to `event`. The event depends on nothing after that
 /// step, and it can follow the steps up to `late` that are independent of step `at`.
-fn explore_before(record: &ExecutionRecord, levels: &mut Levels, at: usize, late: usize, act: &Act) {
+fn explore_before(record: &ExecutionRecord, levels: &mut Levels, at: usize, late: usize, event: &EventLabel) {
     let rest: SmallVec<[u32; 32]> =
         (at + 1..late).filter(|&step| !record.clocks.before(at, step)).map(|step| step as u32).collect();
-    let sequence = rest.iter().map(|&step| &record.steps[step as usize].act).chain([act]);
+    let sequence = rest.iter().map(|&step| &record.steps[step as usize].event).chain([event]);
     if !levels.leads_to(at, sequence.clone()) {
-        let first = sequence.into_iter().next().unwrap_or(act).clone();
+        let first = sequence.into_iter().next().unwrap_or(event).clone();
         levels.add(at, first);
     }
 }

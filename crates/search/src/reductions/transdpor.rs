@@ -42,7 +42,7 @@ pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
     run.machine().pending(&mut pending);
     let known = pending.iter().map(|what| what.0 as usize + 1).max().unwrap_or(0);
     let replaces_all = rule == Rule::Table1 || rule == Rule::Sound && !sleep;
-    walk(run, Transdpor { rule, replaces_all, sent_by: vec![None; known], pending })
+    walk(run, Transdpor { rule, replaces_all, sent_by: vec![None; known], pending }, sleep)
 }
 
 struct Transdpor {

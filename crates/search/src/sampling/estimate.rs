@@ -48,7 +48,7 @@ impl Tally {
         } else {
             0.0
         };
-        Estimate { total: seen + unseen, error: variance.max(0.0).sqrt(), seen: Some(self.seen.len() as u64) }
+        Estimate::new(seen + unseen, variance.max(0.0).sqrt()).with_seen(self.seen.len() as u64)
     }
 
     /// Returns a sentence that states the estimate.

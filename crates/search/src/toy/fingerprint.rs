@@ -3,11 +3,11 @@
 use super::Delivery;
 use super::handler::Job;
 use super::machine::{Content, Message, Toy};
-use whippet_model::{Comparison, Name};
+use whippet_model::{Name, StateComparison};
 
 /// Returns the hash of a machine's configuration.
-pub(super) fn fingerprint(toy: &Toy, comparison: Comparison) -> u128 {
-    let half = |seed: u64| View { toy, ordered: comparison == Comparison::Ordered, seed }.hash();
+pub(super) fn fingerprint(toy: &Toy, comparison: StateComparison) -> u128 {
+    let half = |seed: u64| View { toy, ordered: comparison == StateComparison::Ordered, seed }.hash();
     u128::from(half(1)) << 64 | u128::from(half(2))
 }
 

@@ -5,9 +5,9 @@ use super::{Delivery, Granularity, Program, STORES};
 use std::ops::Range;
 use std::sync::Arc;
 use whippet_model::{
-    ActorNo, Blockers, Branch, Branches, Change, Choice, Comparison, Delivered, Deliveries, Dependence, EventKind,
-    Executed, Explain, FindingKind, Fingerprint, Machine, MachineConfig, MachineError, Name, Pending, Problem, Profile,
-    Step, StepDescription, Touch, capabilities, enabled_of_lowest,
+    ActorNo, Blockers, Branch, Branches, Change, Choice, Delivered, Deliveries, Dependence, EventKind, Executed,
+    Explain, FindingKind, Fingerprint, Machine, MachineConfig, MachineError, Name, Pending, Problem, Profile,
+    StateComparison, Step, StepDescription, Touch, capabilities, enabled_of_lowest,
 };
 
 /// The content of a message.
@@ -359,15 +359,7 @@ impl Explain for Toy {
             let actor = self.steps[at].step.actor.0;
             let message = format!("{} fails", self.label(actor));
             let key = self.actors[actor as usize].name;
-            Problem {
-                kind: FindingKind::Assertion,
-                message,
-                place: None,
-                key,
-                steps: vec![at],
-                warning: false,
-                waits: Vec::new(),
-            }
+            Problem::new(FindingKind::Assertion, message, key).with_steps(vec![at])
         })
     }
 
@@ -382,15 +374,7 @@ impl Explain for Toy {
             let who: Vec<String> = waiting.iter().map(|&a| self.label(a)).collect();
             let message = format!("{} wait for ever", who.join(", "));
             let steps = waiting.iter().flat_map(|&a| self.why(&self.actors[a as usize])).collect();
-            out.push(Problem {
-                kind: FindingKind::Deadlock,
-                message,
-                place: None,
-                key,
-                steps,
-                warning: false,
-                waits: Vec::new(),
-            });
+            out.push(Problem::new(FindingKind::Deadlock, message, key).with_steps(steps));
         }
         for m in (0..self.messages.len()).filter(|&m| self.messages[m].taken.is_none() && !self.is_enabled(m)) {
             let message = &self.messages[m];
@@ -404,15 +388,7 @@ impl Explain for Toy {
                 Content::Reply => 0,
             };
             let key = self.actors[message.to as usize].name.mixed(content);
-            out.push(Problem {
-                kind: FindingKind::Undeliverable,
-                message: text,
-                place: None,
-                key,
-                steps,
-                warning: true,
-                waits: Vec::new(),
-            });
+            out.push(Problem::new(FindingKind::Undeliverable, text, key).with_steps(steps).with_warning(true));
         }
         Ok(())
     }
@@ -426,19 +402,17 @@ impl Explain for Toy {
         let sends = sent.map(|m| format!("sends {:?} to {}", m.content, self.label(m.to)));
         let end = self.steps.get(at + 1).map_or(self.actors.len(), |next| next.actors);
         let creates = (taken.actors..end).map(|a| format!("creates {}", self.label(a as u32)));
-        StepDescription {
-            actor: self.label(message.to),
-            action: format!("receives {:?}", message.content),
-            origin: Some(message.from.map_or("from main".into(), |from| format!("from {}", self.label(from)))),
-            effects: creates.chain(sends).collect(),
-            kind: EventKind::Receive,
-            from: message.from.map(|from| self.label(from)),
-            changes: (before != after)
-                .then(|| Change::new("state", before.to_string(), after.to_string()))
-                .into_iter()
-                .collect(),
-            ..StepDescription::default()
-        }
+        StepDescription::new(self.label(message.to), format!("receives {:?}", message.content))
+            .with_origin(Some(message.from.map_or("from main".into(), |from| format!("from {}", self.label(from)))))
+            .with_effects(creates.chain(sends).collect())
+            .with_kind(EventKind::Receive)
+            .with_from(message.from.map(|from| self.label(from)))
+            .with_changes(
+                (before != after)
+                    .then(|| Change::new("state", before.to_string(), after.to_string()))
+                    .into_iter()
+                    .collect(),
+            )
     }
 
     fn handler_runs(&self) -> u64 {
@@ -477,7 +451,7 @@ impl Blockers for Toy {
 }
 
 impl Fingerprint for Toy {
-    fn of_configuration(&mut self, comparison: Comparison) -> Result<u128, MachineError> {
+    fn of_configuration(&mut self, comparison: StateComparison) -> Result<u128, MachineError> {
         Ok(super::fingerprint::fingerprint(self, comparison))
     }
 }

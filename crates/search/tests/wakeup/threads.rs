@@ -4,9 +4,9 @@ use std::fmt;
 use std::ops::Range;
 use whippet_generate::Random;
 use whippet_model::{
-    ActorNo, Branch, Branches, Choice, Clocks, Comparison, Dependence, Executed, Explain, FindingKind, Fingerprint,
-    Foresight, Machine, MachineConfig, MachineError, Name, Pending, Problem, Profile, Reversal, Step, StepDescription,
-    Touch, capabilities,
+    ActorNo, Branch, Branches, Choice, Clocks, Dependence, Executed, Explain, FindingKind, Fingerprint, Foresight,
+    Machine, MachineConfig, MachineError, Name, Pending, Problem, Profile, Reversal, StateComparison, Step,
+    StepDescription, Touch, capabilities,
 };
 
 /// One operation of a thread.
@@ -275,21 +275,13 @@ impl Explain for Scheduled {
             let message = format!("thread {} waits for ever", what.0);
             let steps = (0..self.depth()).collect();
             let key = self.thread(what);
-            out.push(Problem {
-                kind: FindingKind::Deadlock,
-                message,
-                place: None,
-                key,
-                steps,
-                warning: false,
-                waits: Vec::new(),
-            });
+            out.push(Problem::new(FindingKind::Deadlock, message, key).with_steps(steps));
         }
         Ok(())
     }
 
     fn describe(&mut self, at: usize) -> StepDescription {
-        StepDescription { actor: self.steps[at].step.actor.0.to_string(), ..StepDescription::default() }
+        StepDescription::new(self.steps[at].step.actor.0.to_string(), "")
     }
 
     fn handler_runs(&self) -> u64 {
@@ -301,6 +293,8 @@ impl Foresight for Scheduled {
     fn without(&self, _: &Clocks, _: usize, _: usize) -> Reversal {
         Reversal::Unknown
     }
+
+    fn early_alternatives(&self, _: usize, _: &mut Vec<usize>) {}
 
     fn late_alternatives(&self, at: usize, out: &mut Vec<(usize, Branch)>) {
         let thread = self.steps[at].step.actor.0 as usize;
@@ -316,7 +310,7 @@ impl Foresight for Scheduled {
 }
 
 impl Fingerprint for Scheduled {
-    fn of_configuration(&mut self, _: Comparison) -> Result<u128, MachineError> {
+    fn of_configuration(&mut self, _: StateComparison) -> Result<u128, MachineError> {
         use std::hash::BuildHasher;
         let hasher = std::hash::BuildHasherDefault::<rustc_hash::FxHasher>::default();
         Ok(u128::from(hasher.hash_one(self.now())))

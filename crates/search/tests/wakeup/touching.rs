@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 use whippet_model::{
-    ActorNo, Branches, Choice, Comparison, Dependence, Executed, Explain, Fingerprint, Machine, MachineConfig,
-    MachineError, Name, Pending, Problem, Profile, Step, StepDescription, Touch, capabilities,
+    ActorNo, Branches, Choice, Dependence, Executed, Explain, Fingerprint, Machine, MachineConfig, MachineError, Name,
+    Pending, Problem, Profile, StateComparison, Step, StepDescription, Touch, capabilities,
 };
 use whippet_search::toy::{Program, Toy};
 
@@ -145,7 +145,7 @@ impl Explain for Touched {
 }
 
 impl Fingerprint for Touched {
-    fn of_configuration(&mut self, comparison: Comparison) -> Result<u128, MachineError> {
+    fn of_configuration(&mut self, comparison: StateComparison) -> Result<u128, MachineError> {
         self.toy.of_configuration(comparison)
     }
 }

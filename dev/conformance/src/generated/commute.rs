@@ -13,7 +13,7 @@ use std::sync::Arc;
 use whippet_model::{
     Access, Branch, Choice, Clocks, Executed, Explain, Machine, MachineError, Name, Program, Touch, conflict,
 };
-use whippet_runtime::{TaskMachine, Tasks};
+use whippet_runtime::{TaskMachine, TaskProgram};
 
 /// A step as it is compared: its event, its footprint, the events that cause it, and its next branch.
 #[derive(PartialEq, Eq)]
@@ -182,7 +182,7 @@ const MOST: usize = 1_000;
 pub fn commute(plan: &Plan) -> Option<String> {
     let (plan, logs) = (Arc::new(plan.clone()), Logs::default());
     let settings = settings(&plan, Early::Seldom);
-    let tasks = Tasks::new("generated", settings, move || program(plan.clone(), logs.clone()));
+    let tasks = TaskProgram::new("generated", settings, move || program(plan.clone(), logs.clone()));
     loop {
         let before = tasks.refinements();
         let machine = tasks.machine(&Default::default()).ok()?;

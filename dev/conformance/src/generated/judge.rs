@@ -5,7 +5,7 @@ use super::task::{Logs, program};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use whippet_model::{Explain, FindingKind, Machine, Observed, Problem, Program};
-use whippet_runtime::{Settings, TaskMachine, Tasks};
+use whippet_runtime::{Settings, TaskMachine, TaskProgram};
 use whippet_search::{Options, Reduction, SearchError, explore};
 
 /// The maximum number of executions. Plans with more are too large to compare.
@@ -69,13 +69,13 @@ fn look(plan: &Arc<Plan>, early: Early, reduction: Reduction) -> Result<Option<S
     // searches do not omit the same orders.
     let every_event = reduction == Reduction::Exhaustive;
     let settings = Settings { every_event, ..settings(&plan, early) };
-    let tasks = Tasks::new("generated", settings, move || program(plan.clone(), to.clone()));
+    let tasks = TaskProgram::new("generated", settings, move || program(plan.clone(), to.clone()));
     let to = attempts.clone();
     let observed = Arc::new(Observed::new(tasks, move |machine: &mut TaskMachine, refinements| {
         let outcome = outcome(machine, &logs);
         to.lock().unwrap_or_else(PoisonError::into_inner).entry(refinements).or_default().insert(outcome);
     }));
-    let mut options = Options { reduction, ..Options::default() };
+    let mut options = Options::new(reduction);
     options.limits.executions = Some(MOST);
     options.limits.steps = 500;
     let verdict = explore(observed.clone(), &options, &())?;

@@ -25,6 +25,7 @@ programs!(
     just_in_time
     a_timeout_gives_back_what_it_waited_for
     a_sleep_that_is_reset
+    names_in_scope
 );
 
 async fn selected() -> String {
@@ -250,4 +251,16 @@ async fn a_sleep_that_is_reset() -> String {
     sleep.as_mut().reset(tokio::time::Instant::now() + Duration::from_millis(1));
     sleep.as_mut().await;
     format!("{}", sleep.is_elapsed())
+}
+
+async fn names_in_scope() -> String {
+    let (tx, mut rx) = oneshot::channel::<u32>();
+    tx.send(1).unwrap();
+    tokio::select! {
+        got = &mut rx => {
+            let mut next = std::future::ready(2);
+            let pinned: Pin<&mut _> = Pin::new(&mut next);
+            format!("{got:?} {}", pinned.await)
+        }
+    }
 }

@@ -1,7 +1,7 @@
 //! Comparison of searches on mixed programs.
 
 use super::{Mixed, Results};
-use crate::{Answer, Failure, Judged, Promise, Setting, Size, Trace, answer, compare};
+use crate::{Answer, Failure, Guarantee, Judged, Setting, Size, Trace, answer, compare};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use whippet_model::FindingKind;
@@ -17,7 +17,7 @@ use whippet_search::{Reduction, explore};
 #[must_use]
 pub fn mixed_settings() -> Vec<Setting> {
     // Promises do not implement `Hash`, so configurations cannot be compared.
-    let owes = |s: &Setting| s.reduction != Reduction::Stateful && s.promise() != Promise::Some;
+    let owes = |s: &Setting| s.reduction != Reduction::Stateful && s.guarantee() != Guarantee::Some;
     Setting::all().into_iter().filter(owes).collect()
 }
 
@@ -86,7 +86,7 @@ fn compare_without_races(all: &Answer, answer: &Answer, setting: &Setting) -> Re
     if let Some(trace) = found.keys().find(|trace| !wanted.contains_key(trace)) {
         return Err(format!("a trace without a race that cannot be: {trace:?}"));
     }
-    if setting.promise() == Promise::Once && found.values().any(|&times| times > 1) {
+    if setting.guarantee() == Guarantee::Once && found.values().any(|&times| times > 1) {
         return Err("a trace is explored several times".into());
     }
     let told = |answer: &Answer| -> BTreeSet<_> {

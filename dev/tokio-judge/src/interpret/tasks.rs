@@ -6,7 +6,7 @@ use super::now::now;
 use super::objects::{Made, make};
 use super::tokio;
 use crate::hooks::Hooks;
-use crate::logs::Logs;
+use crate::logs::{Logs, RunLog};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio_reference::{End, Leaf, Op, Program, TaskId, Value};
 
@@ -16,7 +16,7 @@ pub struct Shared {
     pub(super) objects: Vec<Made>,
     /// The hands of tasks that are not spawned yet.
     waiting: Mutex<Vec<Option<Hands>>>,
-    logs: Logs,
+    log: RunLog,
     pub(super) hooks: Arc<dyn Hooks>,
     /// The beginning, where a task asks for the time.
     pub(super) began: Option<tokio::time::Instant>,
@@ -26,11 +26,11 @@ pub struct Shared {
 /// outcome is read, since it holds the handles of tasks that are never spawned.
 #[must_use]
 pub fn begin(program: &Arc<Program>, logs: &Logs, hooks: Arc<dyn Hooks>) -> Arc<Shared> {
-    logs.begin(program.tasks.len());
+    let log = logs.begin(program.tasks.len());
     let (objects, hands) = make(program);
     let began = program.tasks.iter().flatten().any(asks_for_time).then(tokio::time::Instant::now);
     let waiting = Mutex::new(hands.into_iter().map(Some).collect());
-    let shared = Arc::new(Shared { program: program.clone(), objects, waiting, logs: logs.clone(), hooks, began });
+    let shared = Arc::new(Shared { program: program.clone(), objects, waiting, log, hooks, began });
     let mut is_spawned = vec![false; program.tasks.len()];
     program.tasks.iter().flatten().for_each(|op| note_spawns(op, &mut is_spawned));
     for (task, by_another) in is_spawned.into_iter().enumerate() {
@@ -82,9 +82,9 @@ impl Shared {
     /// Takes a task's life, once: it is spawned now.
     pub(super) fn life(self: &Arc<Shared>, task: TaskId) -> Option<Life> {
         let hands = self.waiting.lock().unwrap_or_else(PoisonError::into_inner)[task].take()?;
-        self.logs.spawned(task);
+        self.log.spawned(task);
         self.hooks.spawned();
-        let ending = Ending { task, finished: false, logs: self.logs.clone(), hooks: self.hooks.clone() };
+        let ending = Ending { task, finished: false, log: self.log.clone(), hooks: self.hooks.clone() };
         Some(Life { hands, shared: self.clone(), ending })
     }
 }
@@ -100,7 +100,7 @@ pub(super) struct Life {
 struct Ending {
     task: TaskId,
     finished: bool,
-    logs: Logs,
+    log: RunLog,
     hooks: Arc<dyn Hooks>,
 }
 
@@ -114,7 +114,7 @@ impl Drop for Ending {
             false if std::thread::panicking() => End::Panicked,
             false => End::Cancelled,
         };
-        self.logs.ended(self.task, end);
+        self.log.ended(self.task, end);
         self.hooks.ended();
     }
 }
@@ -144,7 +144,7 @@ pub(super) async fn run(mut life: Life) -> TaskId {
         life.shared.hooks.pause();
         let site = program.tasks[..task].iter().map(Vec::len).sum::<usize>() + number;
         if let Some(text) = perform(me, op, node, site).await {
-            life.shared.logs.add(task, text);
+            life.shared.log.add(task, text);
         }
         node += op.nodes();
     }

@@ -115,12 +115,21 @@ impl Step<'_> {
         }
     }
 
+    /// Returns `true` if a leaf that is created now would not have its handle. Changes nothing.
+    fn is_refused(&mut self, leaf: &Leaf) -> bool {
+        let before = self.state.clone();
+        let is_refused = creation_is_private(leaf) && self.create(leaf) == LeafState::Refused;
+        *self.state = before;
+        is_refused
+    }
+
     fn poll_then(&mut self, op: &crate::program::Op, leaf: &Leaf, number: Value, state: &mut LeafState) -> Poll {
         if let LeafState::ThenOperation(stage) = state {
             return match self.execute(op, number + 1, stage) {
                 Executed::Done(text, pause) => {
                     *state = LeafState::ThenLeaf(text, None);
-                    Poll::More(pause)
+                    // A leaf whose handle is not there ends at once: it is part of the operation.
+                    Poll::More(if self.is_refused(leaf) { Pause::Fine } else { pause })
                 }
                 Executed::More => Poll::More(Pause::Fine),
                 Executed::Panic => Poll::Panic,
@@ -210,7 +219,7 @@ impl Step<'_> {
             timer.registered = true;
             return Timed::Waiting;
         }
-        if self.context.granularity == Granularity::Coarse || timer.registered {
+        if self.context.granularity != Granularity::Fine || timer.registered {
             return Timed::Due;
         }
         match self.choice {
@@ -398,21 +407,30 @@ pub(super) fn creation_is_private(leaf: &Leaf) -> bool {
 ///
 /// Real futures wake their tasks when this becomes true. In all these primitives it stays true until the task itself
 /// acts, so wakeups need not be part of the state.
-pub(super) fn is_ready(state: &State, task: usize, branch: u8, leaf: &Leaf, leaf_state: &LeafState) -> bool {
+pub(super) fn is_ready(
+    state: &State,
+    task: usize,
+    branch: u8,
+    leaf: &Leaf,
+    leaf_state: &LeafState,
+    yields: bool,
+) -> bool {
     let key = (task as u8, branch);
     let object = |object: ObjectId| &*state.objects[object];
     let due = |timer: &Timer| timer.registered && state.clock >= timer.deadline;
     match (leaf, leaf_state) {
         (_, LeafState::Done) => false,
-        (_, LeafState::Yield { .. } | LeafState::Init { initializing: true, .. }) => true,
+        (_, LeafState::Yield { .. } | LeafState::Init { initializing: true, .. }) => yields,
         (_, LeafState::Sleep(timer)) => due(timer),
         (Leaf::Tick(_), LeafState::Tick(registered)) => {
             let interval = state.tasks[task].hands.interval.expect("created with the leaf");
             due(&Timer { deadline: interval.deadline, registered: *registered })
         }
-        (Leaf::Then(_, leaf), LeafState::ThenLeaf(_, Some(inner))) => is_ready(state, task, branch, leaf, inner),
+        (Leaf::Then(_, leaf), LeafState::ThenLeaf(_, Some(inner))) => {
+            is_ready(state, task, branch, leaf, inner, yields)
+        }
         (Leaf::Within(_, leaf), LeafState::Within { timer, leaf: inner, .. }) => {
-            due(timer) || is_ready(state, task, branch, leaf, inner)
+            due(timer) || is_ready(state, task, branch, leaf, inner, yields)
         }
         (Leaf::SendTimeout(id, _), LeafState::LimitedSend { timer, .. }) => {
             timer.is_some_and(|timer| due(&timer)) || object(*id).releases(key)

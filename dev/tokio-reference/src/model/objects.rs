@@ -6,7 +6,7 @@ use super::state::Content;
 use crate::handles::Side;
 use crate::program::{Object, ObjectId, Program, Value};
 
-/// The number of permits of a `RwLock`, all of which a writer takes.
+/// The number of permits of a `RwLock`. A writer takes all of them.
 pub(super) const READERS: u32 = u32::MAX >> 3;
 
 /// The number of messages that fit into an unbounded channel.

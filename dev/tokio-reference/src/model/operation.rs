@@ -292,7 +292,7 @@ impl Step<'_> {
         }
     }
 
-    /// `broadcast::Sender::send` docs: returns the number of receivers; an error if there are none.
+    /// `broadcast::Sender::send` docs: returns the number of receivers, or an error without receivers.
     fn send_broadcast(&mut self, object: ObjectId, number: Value) -> String {
         let channel = self.broadcast(object);
         if channel.receivers == 0 {

@@ -22,8 +22,10 @@ pub(super) fn initial(context: &Context<'_>) -> State {
     let program = context.program;
     State {
         clock: 0,
+        stalled: 0,
         objects: (0..program.objects.len()).map(|object| Rc::new(Shared::new(program, object))).collect(),
         tasks: (0..program.tasks.len()).map(|task| Rc::new(initial_task(program, task))).collect(),
+        behind: vec![0; program.tasks.len()],
     }
 }
 
@@ -56,8 +58,17 @@ fn initial_task(program: &Program, task: TaskId) -> Task {
 
 /// Tells if a task can take a step.
 ///
-/// A pending task is polled again when a leaf it waits for would be ready, or when it was aborted.
+/// A pending task is polled again when a leaf it waits for would be ready, or when it was aborted. With
+/// [`Granularity::Poll`], a task that has only yielded comes after all tasks that could take a step then.
 pub(super) fn can_step(context: &Context<'_>, state: &State, task: TaskId) -> bool {
+    let behind = state.behind[task];
+    let others = || (0..state.tasks.len()).filter(|&other| behind & (1 << other) != 0);
+    let is_next = || behind == 0 || !others().any(|other| is_runnable(context, state, other, true));
+    is_runnable(context, state, task, false) || is_next() && is_runnable(context, state, task, true)
+}
+
+/// Tells if a task would go on when it is polled; `yields` if a leaf that has yielded is a reason.
+fn is_runnable(context: &Context<'_>, state: &State, task: TaskId, yields: bool) -> bool {
     let task_state = &state.tasks[task];
     match task_state.status {
         Status::NotSpawned | Status::Ended(_) => false,
@@ -66,9 +77,30 @@ pub(super) fn can_step(context: &Context<'_>, state: &State, task: TaskId) -> bo
             let leaves = context.op(task, task_state.next).leaves();
             let mut branches = leaves.iter().zip(&task_state.leaves).enumerate();
             task_state.aborted
-                || branches.any(|(branch, (leaf, leaf_state))| is_ready(state, task, branch as u8, leaf, leaf_state))
+                || branches
+                    .any(|(branch, (leaf, leaf_state))| is_ready(state, task, branch as u8, leaf, leaf_state, yields))
         }
     }
+}
+
+/// Tells if a leaf has yielded and waits for nothing else. A task that waits for more may go on at any time: what is known
+/// of the order of a queue is not enough to say which of several wakes came first.
+fn only_yields(leaf: &LeafState) -> bool {
+    match leaf {
+        LeafState::Yield { .. } | LeafState::Init { initializing: true, .. } => true,
+        LeafState::ThenLeaf(_, Some(leaf)) => only_yields(leaf),
+        _ => false,
+    }
+}
+
+/// Records that the poll of a task is over, for the fairness of yields.
+pub(super) fn end_poll(context: &Context<'_>, state: &mut State, task: TaskId) {
+    let others = (0..state.tasks.len()).filter(|&other| other != task && is_runnable(context, state, other, true));
+    let ready = others.fold(0, |mask, other| mask | 1 << other);
+    let mut leaves = state.tasks[task].leaves.iter().filter(|leaf| **leaf != LeafState::Done);
+    let has_yielded = leaves.next().is_some_and(only_yields) && leaves.next().is_none();
+    state.behind.iter_mut().for_each(|behind| *behind &= !(1 << task));
+    state.behind[task] = if has_yielded { ready } else { 0 };
 }
 
 impl Step<'_> {

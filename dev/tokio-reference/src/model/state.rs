@@ -19,8 +19,12 @@ pub(super) const ARMED: u8 = u8::MAX;
 pub(super) struct State {
     /// The clock, in ticks.
     pub(super) clock: u64,
+    /// The ticks for which the runtime has stalled; 0 without a budget.
+    pub(super) stalled: u64,
     pub(super) objects: Vec<Rc<Shared>>,
     pub(super) tasks: Vec<Rc<Task>>,
+    /// For each task that has yielded, a mask of the tasks that come first. Only with [`super::Granularity::Poll`].
+    pub(super) behind: Vec<u32>,
 }
 
 impl State {

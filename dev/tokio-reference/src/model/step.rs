@@ -6,7 +6,7 @@ use super::semaphore::Semaphore;
 use super::state::{Hands, Key, State};
 use crate::program::{ObjectId, TaskId};
 
-/// Where others may come in.
+/// The points at which other tasks may run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Pause {
     /// Others may come in: the step had, or may have had, an effect that they can notice.

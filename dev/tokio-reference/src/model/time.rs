@@ -1,11 +1,14 @@
 //! The clock.
 
-use super::state::{LeafState, State, Task, Timer};
+use super::Granularity;
+use super::state::{LeafState, Phase, State, Status, Task, Timer};
 
-/// Moves the clock to the earliest deadline, if a timer is registered and none is due.
-pub(super) fn advanced(state: &State) -> Option<State> {
+/// Moves the clock to the earliest deadline, if a timer is registered and none is due. If a task can take a step
+/// (`stalls`), the runtime stalls meanwhile, for at most `budget` ticks in an execution.
+pub(super) fn advanced(granularity: Granularity, state: &State, stalls: bool, budget: u64) -> Option<State> {
     let mut earliest: Option<u64> = None;
-    for task in &state.tasks {
+    let counts = |task: &&Task| granularity == Granularity::Fine || !drops_timers(task);
+    for task in state.tasks.iter().filter(|task| counts(&&***task)) {
         for leaf in &task.leaves {
             earliest_of(task, leaf, &mut earliest);
         }
@@ -13,7 +16,15 @@ pub(super) fn advanced(state: &State) -> Option<State> {
     let deadline = earliest.filter(|&deadline| deadline > state.clock)?;
     let mut later = state.clone();
     later.clock = deadline;
-    Some(later)
+    if stalls && budget < u64::MAX {
+        later.stalled += deadline - state.clock;
+    }
+    (later.stalled <= budget).then_some(later)
+}
+
+/// Returns `true` if a task no longer awaits its timers, and is about to drop them.
+fn drops_timers(task: &Task) -> bool {
+    matches!(task.phase, Phase::Winner { .. }) || matches!(task.status, Status::Ending(_))
 }
 
 fn earliest_of(task: &Task, leaf: &LeafState, earliest: &mut Option<u64>) {

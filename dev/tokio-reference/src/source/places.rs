@@ -30,7 +30,7 @@ impl std::fmt::Display for Name {
     }
 }
 
-/// How a handle is kept.
+/// The place of a handle.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Place {
     /// In a variable of its own type.
@@ -41,7 +41,7 @@ pub(super) enum Place {
     Gone,
 }
 
-/// How a task keeps its handles.
+/// The places of the handles of a task.
 pub(super) struct Places {
     options: BTreeSet<Name>,
     /// Guards that are used inside of branches.

@@ -6,6 +6,7 @@ use std::fmt;
 use std::panic::Location;
 use std::sync::atomic as real;
 use whippet_model::Name;
+use whippet_runtime::Point;
 use whippet_runtime::{Action, Object, Place, execution_id, is_live, read, write};
 
 /// The identity of an atomic or a set-once cell in the current execution. A static has no creator, so its first use in
@@ -23,17 +24,11 @@ impl AtomicIdentity {
 
     /// Records an event. Returns the object that it touches, or `None` outside executions. On the first use in an
     /// execution, calls `reset` if an earlier execution has used the object.
-    pub(super) fn event(
-        &self,
-        verb: &'static str,
-        what: &'static str,
-        place: Place,
-        reset: impl FnOnce(),
-    ) -> Option<Name> {
+    pub(super) fn event(&self, point: Point, what: &'static str, place: Place, reset: impl FnOnce()) -> Option<Name> {
         if !is_live() {
             return None;
         }
-        whippet_runtime::event(Action { verb, what, link: "", object: None, place });
+        whippet_runtime::event(Action { point, what, object: None, place });
         if !is_live() {
             return None;
         }
@@ -67,29 +62,29 @@ macro_rules! atomic {
                 $name { real: real::$name::new(value), initial: value, identity: AtomicIdentity::new(Location::caller()) }
             }
 
-            fn event(&self, verb: &'static str, place: Place) -> Option<Name> {
+            fn event(&self, point: Point, place: Place) -> Option<Name> {
                 let reset = || self.real.store(self.initial, Ordering::SeqCst);
-                self.identity.event(verb, stringify!($name), place, reset)
+                self.identity.event(point, stringify!($name), place, reset)
             }
 
             /// Returns the value.
             #[track_caller]
             pub fn load(&self, order: Ordering) -> $type {
-                self.event("loads an", Location::caller()).map(read);
+                self.event(Point::Loads, Location::caller()).map(read);
                 self.real.load(order)
             }
 
             /// Sets the value.
             #[track_caller]
             pub fn store(&self, value: $type, order: Ordering) {
-                self.event("stores in an", Location::caller()).map(write);
+                self.event(Point::Stores, Location::caller()).map(write);
                 self.real.store(value, order);
             }
 
             /// Sets the value and returns the previous one.
             #[track_caller]
             pub fn swap(&self, value: $type, order: Ordering) -> $type {
-                self.event("swaps an", Location::caller()).map(write);
+                self.event(Point::Swaps, Location::caller()).map(write);
                 self.real.swap(value, order)
             }
 
@@ -102,7 +97,7 @@ macro_rules! atomic {
                 success: Ordering,
                 failure: Ordering,
             ) -> Result<$type, $type> {
-                let name = self.event("compares and exchanges an", Location::caller());
+                let name = self.event(Point::ComparesAndExchanges, Location::caller());
                 let result = self.real.compare_exchange(current, new, success, failure);
                 // A failed exchange only reads.
                 name.map(if result.is_ok() { write } else { read });
@@ -130,7 +125,7 @@ macro_rules! atomic {
                 fetch: Ordering,
                 update: impl FnMut($type) -> Option<$type>,
             ) -> Result<$type, $type> {
-                let name = self.event("updates an", Location::caller());
+                let name = self.event(Point::Updates, Location::caller());
                 let result = self.real.fetch_update(set, fetch, update);
                 name.map(if result.is_ok() { write } else { read });
                 result
@@ -173,7 +168,7 @@ macro_rules! atomic {
                 #[doc = concat!("Applies `", stringify!($operation), "` to the value and returns the previous one.")]
                 #[track_caller]
                 pub fn $operation(&self, value: $type, order: Ordering) -> $type {
-                    self.event("changes an", Location::caller()).map(write);
+                    self.event(Point::ChangesAtomic, Location::caller()).map(write);
                     self.real.$operation(value, order)
                 }
             )*

@@ -11,28 +11,29 @@ use std::sync::{Arc, LockResult, OnceLock};
 use std::task::Poll;
 use std::time::Duration;
 use whippet_model::Name;
+use whippet_runtime::Point;
 use whippet_runtime::{
-    Action, Leaf, Object, On, Part, Place, Ready, Renewed, Source, block_on_here, choose, enables, event, is_live,
-    this_step, wait_here, write,
+    Action, Object, Part, PerExecution, Place, Readiness, Ready, WaitTarget, Waiter, block_on_here, choose, enables,
+    event, is_live, this_step, wait_here, write,
 };
 
-struct Waiter {
+struct QueuedWaiter {
     id: u64,
     notified_at: Option<u32>,
 }
 
 #[derive(Default)]
 struct State {
-    waiters: Vec<Waiter>,
+    waiters: Vec<QueuedWaiter>,
     next: u64,
 }
 
-struct WaiterQueue(Renewed<State>);
+struct WaiterQueue(PerExecution<State>);
 
 impl WaiterQueue {
     /// Records an event that changes the queue of waiters. The first use in an execution names the object.
-    fn event(&self, verb: &'static str, place: Place) -> Object {
-        event(Action { verb, what: "a Condvar", link: "", object: None, place });
+    fn event(&self, point: Point, place: Place) -> Object {
+        event(Action { point, what: "a Condvar", object: None, place });
         let object = self.0.named();
         write(object.part(Part::Tail));
         object
@@ -41,7 +42,7 @@ impl WaiterQueue {
     fn join(&self) -> u64 {
         self.0.with(|s| {
             s.next += 1;
-            s.waiters.push(Waiter { id: s.next, notified_at: None });
+            s.waiters.push(QueuedWaiter { id: s.next, notified_at: None });
             s.next
         })
     }
@@ -55,8 +56,9 @@ impl WaiterQueue {
         })
     }
 
-    fn notify(&self, all: bool, place: Place) {
-        let object = self.event(if all { "notifies all of" } else { "notifies one of" }, place);
+    /// Notifies one waiter or all. Returns the number of waiters that were notified.
+    fn notify(&self, all: bool, place: Place) -> usize {
+        let object = self.event(if all { Point::CondvarNotifiesAll } else { Point::CondvarNotifiesOne }, place);
         enables(object.part(Part::Tail), object.part(Part::Item));
         let step = this_step();
         let waiting = self.0.with(|s| s.waiters.iter().filter(|waiter| waiter.notified_at.is_none()).count());
@@ -68,10 +70,11 @@ impl WaiterQueue {
                 .take(if all { usize::MAX } else { 1 })
                 .for_each(|waiter| waiter.notified_at = Some(step));
         });
+        if all { waiting } else { waiting.min(1) }
     }
 }
 
-impl Source for WaiterQueue {
+impl Readiness for WaiterQueue {
     fn ready(&self, id: u64) -> Option<Ready> {
         let item = self.0.object().part(Part::Item);
         self.0.with(|s| s.waiters.iter().find(|w| w.id == id)?.notified_at.map(|since| Ready { since, item }))
@@ -110,19 +113,34 @@ impl Condvar {
     }
 
     fn queue(&self) -> &Arc<WaiterQueue> {
-        self.queue.get_or_init(|| Arc::new(WaiterQueue(Renewed::new("condvar", Some(self.made)))))
+        self.queue.get_or_init(|| Arc::new(WaiterQueue(PerExecution::new("condvar", Some(self.made)))))
     }
 
     /// Notifies one waiter. During exploration the search chooses which.
     #[track_caller]
     pub fn notify_one(&self) {
-        if is_live() { self.queue().notify(false, Location::caller()) } else { self.real.notify_one() }
+        self.notify(false, Location::caller());
     }
 
     /// Notifies all waiters.
     #[track_caller]
     pub fn notify_all(&self) {
-        if is_live() { self.queue().notify(true, Location::caller()) } else { self.real.notify_all() }
+        self.notify(true, Location::caller());
+    }
+
+    /// Notifies one waiter or all. Returns the number of waiters that were notified, or 0 outside of executions, where it
+    /// is not known. For shims of other libraries.
+    #[doc(hidden)]
+    pub fn notify(&self, all: bool, place: Place) -> usize {
+        if is_live() {
+            return self.queue().notify(all, place);
+        }
+        if all {
+            self.real.notify_all()
+        } else {
+            self.real.notify_one()
+        }
+        0
     }
 
     /// Releases the lock, waits for a notification, and takes the lock again.
@@ -138,11 +156,11 @@ impl Condvar {
             });
         }
         let (queue, lock) = (self.queue(), guard.lock);
-        queue.event("starts waiting on", place);
+        queue.event(Point::StartsWaiting, place);
         let id = queue.join();
         drop(guard);
-        let action = Action { verb: "is notified by", what: "a Condvar", link: "", object: None, place };
-        wait_here(&On::Source(queue.clone(), id), action);
+        let action = Action { point: Point::IsNotified, what: "a Condvar", object: None, place };
+        wait_here(&WaitTarget::Object(queue.clone(), id), action);
         super::leave_if_over();
         queue.leave(id);
         lock.lock()
@@ -216,16 +234,16 @@ impl Condvar {
         place: Place,
     ) -> LockResult<(MutexGuard<'a, T>, WaitTimeoutResult)> {
         let (queue, lock) = (self.queue(), guard.lock);
-        queue.event("starts waiting on", place);
+        queue.event(Point::StartsWaiting, place);
         let id = queue.join();
         drop(guard);
-        let (mut notified, mut timer) = (Leaf::new(), Leaf::new());
+        let (mut notified, mut timer) = (Waiter::new(), Waiter::new());
         let _ = block_on_here(poll_fn(|cx| {
-            let action = Action { verb: "is notified by", what: "a Condvar", link: "", object: None, place };
-            if notified.poll(cx, || (On::Source(queue.clone(), id), action)).is_ready() {
+            let action = Action { point: Point::IsNotified, what: "a Condvar", object: None, place };
+            if notified.poll(cx, || (WaitTarget::Object(queue.clone(), id), action)).is_ready() {
                 return Poll::Ready(());
             }
-            timer.poll(cx, || (On::Timer(due), Action::plain("is woken by a timer", place)))
+            timer.poll(cx, || (WaitTarget::Timer(due), Action::plain(Point::IsWokenByTimer, place)))
         }));
         super::leave_if_over();
         let was_notified = queue.leave(id);

@@ -15,12 +15,13 @@ pub use once::{LazyLock, OnceLock};
 pub use rwlock::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 pub use std::sync::*;
 
-use whippet_runtime::{Acquiring, Gate, Place};
+use whippet_runtime::Point;
+use whippet_runtime::{Acquiring, Place, SemaphoreCore};
 
 /// The gate in front of a real lock. Outside executions it admits every caller, and only the real lock excludes.
 struct LockGate {
     made: Place,
-    gate: std::sync::OnceLock<Arc<Gate>>,
+    gate: std::sync::OnceLock<Arc<SemaphoreCore>>,
 }
 
 impl LockGate {
@@ -28,14 +29,14 @@ impl LockGate {
         LockGate { made, gate: std::sync::OnceLock::new() }
     }
 
-    fn gate(&self, permits: usize) -> &Arc<Gate> {
-        self.gate.get_or_init(|| Arc::new(Gate::made_at("std lock", permits, self.made)))
+    fn gate(&self, permits: usize) -> &Arc<SemaphoreCore> {
+        self.gate.get_or_init(|| Arc::new(SemaphoreCore::made_at("std lock", permits, self.made)))
     }
 
     /// Waits for `need` of the lock's `permits`. Returns `true` if `leave` must release them.
-    fn enter(&self, permits: usize, need: usize, verb: &'static str, place: Place) -> bool {
+    fn enter(&self, permits: usize, need: usize, point: Point, place: Place) -> bool {
         let entered =
-            whippet_runtime::is_live() && Acquiring::new(self.gate(permits).clone(), need, verb, place).here().is_ok();
+            whippet_runtime::is_live() && Acquiring::new(self.gate(permits).clone(), need, point, place).here().is_ok();
         whippet_runtime::holds(i32::from(entered));
         entered
     }
@@ -46,14 +47,14 @@ impl LockGate {
         if !whippet_runtime::is_live() {
             return Some(false);
         }
-        let got = self.gate(permits).try_acquire(need, "tries to lock", place) == Some(true);
+        let got = self.gate(permits).try_acquire(need, Point::TriesToLock, place) == Some(true);
         whippet_runtime::holds(i32::from(got));
         got.then_some(true)
     }
 
     fn leave(&self, permits: usize, count: usize, place: Place) {
         whippet_runtime::holds(-1);
-        self.gate(permits).release(count, "unlocks", place);
+        self.gate(permits).release(count, Point::Unlocks, place);
     }
 }
 

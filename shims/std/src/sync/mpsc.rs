@@ -8,7 +8,8 @@ use std::sync::Arc;
 use std::sync::mpsc as real;
 use std::task::Poll;
 use std::time::Duration;
-use whippet_runtime::{Action, Asking, Leaf, On, Place, Queue, Refused, block_on_here, is_live, misuse};
+use whippet_runtime::Point;
+use whippet_runtime::{Action, Asking, Place, Queue, Refused, WaitTarget, Waiter, block_on_here, is_live, misuse};
 
 pub use real::{RecvError, RecvTimeoutError, SendError, TryRecvError, TrySendError};
 
@@ -89,7 +90,7 @@ impl<T> SyncSender<T> {
     pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
         match &self.0 {
             ChannelEnd::Real(sender) => sender.try_send(value),
-            ChannelEnd::Task(queue) => match queue.try_ask(1, "tries to send", Location::caller()) {
+            ChannelEnd::Task(queue) => match queue.try_ask(1, Point::TriesToSend, Location::caller()) {
                 Ok(()) => {
                     queue.push(value);
                     Ok(())
@@ -150,13 +151,13 @@ impl<T> Receiver<T> {
 fn recv_timeout<T>(queue: &Arc<Queue<T>>, timeout: Duration, place: Place) -> Result<T, RecvTimeoutError> {
     let due =
         whippet_runtime::now(Location::caller()).saturating_add(u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX));
-    let (mut messages, mut timer) = (Leaf::new(), Leaf::new());
+    let (mut messages, mut timer) = (Waiter::new(), Waiter::new());
     let answer = block_on_here(poll_fn(|cx| {
-        let receives = || (queue.to_receive(), queue.action("receives", "from", place));
+        let receives = || (queue.to_receive(), queue.action(Point::Receives, place));
         if messages.poll(cx, receives).is_ready() {
             return Poll::Ready(queue.take(place).ok_or(RecvTimeoutError::Disconnected));
         }
-        let fires = || (On::Timer(due), Action::plain("is woken by a timer", place));
+        let fires = || (WaitTarget::Timer(due), Action::plain(Point::IsWokenByTimer, place));
         timer.poll(cx, fires).map(|()| Err(RecvTimeoutError::Timeout))
     }));
     leave_if_over();

@@ -5,6 +5,7 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::panic::Location;
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
+use whippet_runtime::Point;
 
 /// Like `std::sync::Mutex`; its operations are events.
 pub struct Mutex<T: ?Sized> {
@@ -38,7 +39,7 @@ impl<T: ?Sized> Mutex<T> {
     /// Waits for the lock and takes it.
     #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
-        let entered = self.gate_handle.enter(1, 1, "requests", Location::caller());
+        let entered = self.gate_handle.enter(1, 1, Point::RequestsLock, Location::caller());
         let guard = real(|| self.real.try_lock(), || self.real.lock());
         map(guard, |guard| MutexGuard { lock: self, real: Some(guard), entered })
     }

@@ -10,6 +10,7 @@ use std::fmt;
 use std::ops::Deref;
 use std::panic::Location;
 use std::sync::PoisonError;
+use whippet_runtime::Point;
 use whippet_runtime::{Once, Place, read, write};
 
 /// Like `std::sync::OnceLock`; its operations are events.
@@ -30,7 +31,7 @@ impl<T> OnceLock<T> {
 
     fn get_at(&self, place: Place) -> Option<&T> {
         if !self.value.is_settled()
-            && let Some(name) = self.identity.event("reads a", "OnceLock", place, || ())
+            && let Some(name) = self.identity.event(Point::ReadsOnceLock, "OnceLock", place, || ())
         {
             read(name);
         }
@@ -38,7 +39,7 @@ impl<T> OnceLock<T> {
     }
 
     fn set_at(&self, value: T, place: Place) -> Result<(), T> {
-        let name = self.identity.event("sets a", "OnceLock", place, || ());
+        let name = self.identity.event(Point::SetsOnceLock, "OnceLock", place, || ());
         let done = self.value.set(value);
         if let Some(name) = name {
             if done.is_ok() { write(name) } else { read(name) }

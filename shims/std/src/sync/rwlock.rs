@@ -5,6 +5,7 @@ use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::panic::Location;
 use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
+use whippet_runtime::Point;
 
 const ALL: usize = u32::MAX as usize >> 3;
 
@@ -29,13 +30,13 @@ impl<T> RwLock<T> {
 
 /// Defines the guards of readers and writers, and the functions that return them.
 macro_rules! guards {
-    ($($guard:ident: $need:expr, $verb:literal, $lock:ident, $try:ident, $doc:literal;)*) => {
+    ($($guard:ident: $need:expr, $point:expr, $lock:ident, $try:ident, $doc:literal;)*) => {
         impl<T: ?Sized> RwLock<T> {
             $(
                 #[doc = concat!("Waits until ", $doc, ".")]
                 #[track_caller]
                 pub fn $lock(&self) -> LockResult<$guard<'_, T>> {
-                    let entered = self.gate_handle.enter(ALL, $need, $verb, Location::caller());
+                    let entered = self.gate_handle.enter(ALL, $need, $point, Location::caller());
                     let guard = real(|| self.real.$try(), || self.real.$lock());
                     map(guard, |guard| $guard { lock: self, real: Some(guard), entered })
                 }
@@ -97,13 +98,26 @@ macro_rules! guards {
     };
 }
 guards! {
-    RwLockReadGuard: 1, "requests to read", read, try_read, "no other thread writes";
-    RwLockWriteGuard: ALL, "requests to write", write, try_write, "no other thread reads or writes";
+    RwLockReadGuard: 1, Point::RequestsToRead, read, try_read, "no other thread writes";
+    RwLockWriteGuard: ALL, Point::RequestsToWrite, write, try_write, "no other thread reads or writes";
 }
 
 impl<T: ?Sized> DerefMut for RwLockWriteGuard<'_, T> {
     fn deref_mut(&mut self) -> &mut T {
         self.real.as_mut().expect("the guard is in use")
+    }
+}
+
+impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
+    /// Turns the writer into a reader. No other writer comes between.
+    #[track_caller]
+    pub fn downgrade(mut this: RwLockWriteGuard<'a, T>) -> RwLockReadGuard<'a, T> {
+        let (lock, entered) = (this.lock, std::mem::take(&mut this.entered));
+        let real = std::sync::RwLockWriteGuard::downgrade(this.real.take().expect("the guard is in use"));
+        if entered {
+            lock.gate_handle.gate(ALL).release(ALL - 1, Point::Unlocks, Location::caller());
+        }
+        RwLockReadGuard { lock, real: Some(real), entered }
     }
 }
 

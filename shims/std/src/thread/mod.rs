@@ -18,7 +18,8 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
-use whippet_runtime::{Action, Ends, Exit, On, Part, Place, is_live};
+use whippet_runtime::Point;
+use whippet_runtime::{Action, Ends, Exit, Part, Place, WaitTarget, is_live};
 
 /// A started thread: a real one, or a task of the explored program.
 enum ThreadKind<R, T> {
@@ -61,7 +62,10 @@ impl<T> TaskThread<T> {
 
     fn join(self, place: Place) -> Result<T> {
         let end = self.task.end();
-        whippet_runtime::wait_here(&On::Source(self.task.clone(), 0), Action::new("joins", end.object, place));
+        whippet_runtime::wait_here(
+            &WaitTarget::Object(self.task.clone(), 0),
+            Action::new(Point::Joins, end.object, place),
+        );
         match end.take() {
             Some(Exit::Finished) => {
                 Ok(self.output.lock().expect("no panic while it is locked").take().expect("a thread has a result"))
@@ -76,7 +80,7 @@ impl<T> TaskThread<T> {
 
     fn is_finished(&self, place: Place) -> bool {
         let end = self.task.end();
-        whippet_runtime::event(Action::new("checks", end.object, place));
+        whippet_runtime::event(Action::new(Point::ChecksThread, end.object, place));
         whippet_runtime::read(end.object.part(Part::Tail));
         end.is_over()
     }
@@ -208,7 +212,7 @@ pub fn sleep(time: Duration) {
     }
     let due =
         whippet_runtime::now(Location::caller()).saturating_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX));
-    whippet_runtime::wait_here(&On::Timer(due), Action::plain("is woken by a timer", Location::caller()));
+    whippet_runtime::wait_here(&WaitTarget::Timer(due), Action::plain(Point::IsWokenByTimer, Location::caller()));
     leave_if_over();
 }
 
@@ -218,6 +222,6 @@ pub fn yield_now() {
     if !is_live() {
         return std::thread::yield_now();
     }
-    whippet_runtime::wait_here(&On::Yield, Action::plain("continues after yielding", Location::caller()));
+    whippet_runtime::wait_here(&WaitTarget::Yield, Action::plain(Point::ContinuesAfterYielding, Location::caller()));
     leave_if_over();
 }

@@ -10,9 +10,10 @@ use std::task::Poll;
 use std::thread::ThreadId;
 use std::time::Duration;
 use whippet_model::Name;
+use whippet_runtime::Point;
 use whippet_runtime::{
-    Action, Leaf, Local, Object, On, Part, Place, Ready, Source, block_on_here, enables, event, is_live, pop_local,
-    push_local, this_step, wait_here, write,
+    Action, Local, Object, Part, Place, Readiness, Ready, WaitTarget, Waiter, block_on_here, enables, event, is_live,
+    pop_local, push_local, this_step, wait_here, write,
 };
 
 /// The parking state of a thread: the token is the step that unparked it.
@@ -21,7 +22,7 @@ pub(super) struct Parking {
     token: Local<Option<u32>>,
 }
 
-impl Source for Parking {
+impl Readiness for Parking {
     fn ready(&self, _: u64) -> Option<Ready> {
         self.token.with(|token| token.map(|since| Ready { since, item: self.object.part(Part::Item) }))
     }
@@ -47,12 +48,12 @@ impl Parking {
         parking
     }
 
-    fn on(self: &Arc<Parking>) -> On {
-        On::Source(self.clone(), 0)
+    fn on(self: &Arc<Parking>) -> WaitTarget {
+        WaitTarget::Object(self.clone(), 0)
     }
 
     fn action(&self, place: Place) -> Action {
-        Action::new("is unparked at", self.object, place)
+        Action::new(Point::IsUnparked, self.object, place)
     }
 
     /// Consumes the token in the running step. Several earlier unparks count as one.
@@ -62,7 +63,7 @@ impl Parking {
     }
 
     fn unpark(&self, place: Place) {
-        event(Action::new("unparks", self.object, place));
+        event(Action::new(Point::Unparks, self.object, place));
         let tail = self.object.part(Part::Tail);
         write(tail);
         enables(tail, self.object.part(Part::Item));
@@ -148,14 +149,14 @@ pub fn park_timeout(timeout: Duration) {
     let (parking, place) = (Parking::mine(), Location::caller());
     let due =
         whippet_runtime::now(Location::caller()).saturating_add(u64::try_from(timeout.as_nanos()).unwrap_or(u64::MAX));
-    let (mut told, mut timer) = (Leaf::new(), Leaf::new());
+    let (mut told, mut timer) = (Waiter::new(), Waiter::new());
     let unparked = Cell::new(false);
     let _ = block_on_here(poll_fn(|cx| {
         unparked.set(told.poll(cx, || (parking.on(), parking.action(place))).is_ready());
         if unparked.get() {
             return Poll::Ready(());
         }
-        timer.poll(cx, || (On::Timer(due), Action::plain("is woken by a timer", place)))
+        timer.poll(cx, || (WaitTarget::Timer(due), Action::plain(Point::IsWokenByTimer, place)))
     }));
     leave_if_over();
     if unparked.get() {

@@ -11,7 +11,8 @@ use std::ptr;
 use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::Scope as Real;
-use whippet_runtime::{Action, Ends, Exit, On, Place, is_live, wait_here};
+use whippet_runtime::Point;
+use whippet_runtime::{Action, Ends, Exit, Place, WaitTarget, is_live, wait_here};
 
 /// A scope for threads that borrow; see [`scope`].
 pub struct Scope<'scope, 'env: 'scope> {
@@ -70,7 +71,7 @@ impl<'scope> Scope<'scope, '_> {
         let mut panicked = false;
         let next = || self.started.lock().unwrap_or_else(PoisonError::into_inner).pop();
         while let Some(task) = next() {
-            wait_here(&On::Source(task.clone(), 0), Action::new("joins", task.end().object, place));
+            wait_here(&WaitTarget::Object(task.clone(), 0), Action::new(Point::Joins, task.end().object, place));
             panicked |= matches!(task.end().take(), Some(Exit::Panicked(_)));
         }
         panicked

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::future::Future;
 use std::sync::{Arc, Mutex as Plain};
 use whippet_model::Verdict;
-use whippet_runtime::{Settings, Tasks};
+use whippet_runtime::{Settings, TaskProgram};
 use whippet_search::{Options, Reduction};
 
 /// Explores `body`. Returns the verdict and the set of results of all executions.
@@ -20,14 +20,14 @@ where
 {
     let seen: Arc<Plain<BTreeSet<String>>> = Arc::default();
     let out = seen.clone();
-    let program = Tasks::new("test", Settings::default(), move || {
+    let program = TaskProgram::new("test", Settings::default(), move || {
         let (out, future) = (out.clone(), body());
         async move {
             let text = future.await;
             out.lock().unwrap().insert(text);
         }
     });
-    let mut options = Options { reduction, ..Options::default() };
+    let mut options = Options::new(reduction);
     options.limits.executions = Some(20_000);
     let verdict = program.explore(&options, &()).unwrap();
     let seen = seen.lock().unwrap().clone();

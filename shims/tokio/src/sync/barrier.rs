@@ -5,8 +5,10 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::task::{Poll, ready};
 use whippet_model::Name;
+use whippet_runtime::Point;
 use whippet_runtime::{
-    Action, Leaf, On, Part, Ready, Renewed, Source, enables, event, has_asked, is_over, this_step, write,
+    Action, Part, PerExecution, Readiness, Ready, WaitTarget, Waiter, enables, event, has_asked, is_over, this_step,
+    write,
 };
 
 #[derive(Default)]
@@ -19,10 +21,10 @@ struct State {
 
 struct Core {
     size: usize,
-    state: Renewed<State>,
+    state: PerExecution<State>,
 }
 
-impl Source for Core {
+impl Readiness for Core {
     fn ready(&self, generation: u64) -> Option<Ready> {
         let item = self.state.object().part(Part::Item);
         self.state.with(|s| s.completed.get(generation as usize).map(|&since| Ready { since, item }))
@@ -56,7 +58,7 @@ impl BarrierWaitResult {
 impl Barrier {
     #[track_caller]
     pub fn new(size: usize) -> Barrier {
-        let core = Core { size: size.max(1), state: Renewed::new("barrier", Some(Location::caller())) };
+        let core = Core { size: size.max(1), state: PerExecution::new("barrier", Some(Location::caller())) };
         core.state.object();
         Barrier { core: Arc::new(core) }
     }
@@ -64,14 +66,14 @@ impl Barrier {
     #[track_caller]
     pub fn wait(&self) -> impl Future<Output = BarrierWaitResult> + use<'_> {
         let place = Location::caller();
-        let (mut generation, mut leaf) = (None, Leaf::new());
+        let (mut generation, mut waiter) = (None, Waiter::new());
         poll_fn(move |cx| {
             let core = &self.core;
             let awaited = match generation {
                 Some(awaited) => awaited,
                 None => {
                     let object = core.state.used(&[Part::Tail], place);
-                    event(Action::new("arrives at", object, place));
+                    event(Action::new(Point::Arrives, object, place));
                     if is_over() {
                         return Poll::Pending;
                     }
@@ -84,8 +86,8 @@ impl Barrier {
                     *generation.insert(awaited)
                 }
             };
-            let action = Action::new("passes", core.state.object(), place);
-            ready!(leaf.poll(cx, || (On::Source(core.clone(), awaited), action)));
+            let action = Action::new(Point::Passes, core.state.object(), place);
+            ready!(waiter.poll(cx, || (WaitTarget::Object(core.clone(), awaited), action)));
             Poll::Ready(BarrierWaitResult(false))
         })
     }

@@ -7,8 +7,9 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use whippet_model::Name;
+use whippet_runtime::Point;
 use whippet_runtime::{
-    Action, Leaf, Local, Object, Part, Place, Ready, event, is_learnt, learn, read, this_step, write,
+    Action, Local, Object, Part, Place, Ready, Waiter, event, is_learnt, learn, read, this_step, write,
 };
 
 pub mod error {
@@ -138,14 +139,14 @@ pub struct WeakSender<T> {
 pub struct Receiver<T> {
     chan: Arc<Chan<T>>,
     next: u64,
-    leaf: Leaf,
+    waiter: Waiter,
 }
 
 #[track_caller]
 pub fn channel<T: Clone>(capacity: usize) -> (Sender<T>, Receiver<T>) {
     let sender = Sender::with_receivers(capacity, 1);
     let chan = sender.chan.clone();
-    (sender, Receiver { chan, next: 0, leaf: Leaf::new() })
+    (sender, Receiver { chan, next: 0, waiter: Waiter::new() })
 }
 
 impl<T> Sender<T> {
@@ -166,7 +167,7 @@ impl<T> Sender<T> {
     #[track_caller]
     pub fn send(&self, value: T) -> Result<usize, SendError<T>> {
         let chan = &self.chan;
-        event(Action::of::<T>("sends", "to", chan.object, Location::caller()));
+        event(Action::of::<T>(Point::Publishes, chan.object, Location::caller()));
         read(chan.receivers.part());
         let receivers = chan.receivers.left();
         if receivers == 0 {
@@ -187,6 +188,7 @@ impl<T> Sender<T> {
             write(item(chan.object, number - chan.news.with(|s| s.capacity) as u64).mixed(1));
         }
         whippet_runtime::enables(tail, item(chan.object, number));
+        whippet_runtime::wake_polled();
         drop(gone);
         Ok(receivers)
     }
@@ -206,7 +208,7 @@ impl<T> Sender<T> {
     pub fn len(&self) -> usize {
         let head = self.chan.object.part(Part::Head);
         learn(head);
-        event(Action::new("looks at", self.chan.object, Location::caller()));
+        event(Action::new(Point::LooksAtChannel, self.chan.object, Location::caller()));
         for part in [self.chan.tail(), self.chan.receivers.part(), head] {
             read(part);
         }
@@ -246,7 +248,7 @@ impl<T> Sender<T> {
 
 fn subscribe<T>(chan: &Arc<Chan<T>>, place: Place) -> Receiver<T> {
     chan.subscribe(place);
-    Receiver { chan: chan.clone(), next: chan.news.with(|s| s.next()), leaf: Leaf::new() }
+    Receiver { chan: chan.clone(), next: chan.news.with(|s| s.next()), waiter: Waiter::new() }
 }
 
 impl<T> WeakSender<T> {
@@ -321,8 +323,8 @@ impl<T: Clone> Receiver<T> {
 
     fn poll(&mut self, cx: &mut Context<'_>, place: Place) -> Poll<Result<T, RecvError>> {
         let (chan, next) = (&self.chan, self.next);
-        let receives = || (chan.after(next), Action::of::<T>("receives", "from", chan.object, place));
-        ready!(self.leaf.poll(cx, receives));
+        let receives = || (chan.after(next), Action::of::<T>(Point::Hears, chan.object, place));
+        ready!(self.waiter.poll(cx, receives));
         Poll::Ready(match self.take() {
             Some(Ok(value)) => Ok(value),
             Some(Err(count)) => Err(RecvError::Lagged(count)),
@@ -334,7 +336,7 @@ impl<T: Clone> Receiver<T> {
     pub fn recv(&mut self) -> impl Future<Output = Result<T, RecvError>> + use<'_, T> {
         let place = Location::caller();
         // An earlier, cancelled wait may have been registered for an older message.
-        self.leaf.forget();
+        self.waiter.forget();
         poll_fn(move |cx| self.poll(cx, place))
     }
 
@@ -346,7 +348,7 @@ impl<T: Clone> Receiver<T> {
 
     #[track_caller]
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
-        event(Action::of::<T>("tries to receive", "from", self.chan.object, Location::caller()));
+        event(Action::of::<T>(Point::TriesToHear, self.chan.object, Location::caller()));
         read(self.chan.tail());
         read(self.chan.senders.part());
         match self.take() {
@@ -366,7 +368,7 @@ impl<T> Receiver<T> {
 
     #[track_caller]
     pub fn len(&self) -> usize {
-        event(Action::new("looks at", self.chan.object, Location::caller()));
+        event(Action::new(Point::LooksAtChannel, self.chan.object, Location::caller()));
         read(self.chan.tail());
         self.chan.news.with(|s| s.next().saturating_sub(self.next) as usize)
     }

@@ -2,22 +2,23 @@
 
 use std::panic::Location;
 use std::sync::Arc;
-use whippet_runtime::{Gate, Place};
+use whippet_runtime::Point;
+use whippet_runtime::{Place, SemaphoreCore};
 
 /// Permits of a semaphore, released on drop.
 pub(super) struct Held {
-    gate: Arc<Gate>,
+    gate: Arc<SemaphoreCore>,
     count: usize,
 }
 
 impl Held {
-    pub(super) fn new(gate: &Arc<Gate>, count: usize) -> Held {
+    pub(super) fn new(gate: &Arc<SemaphoreCore>, count: usize) -> Held {
         Held { gate: gate.clone(), count }
     }
 
     /// Releases all permits but one: downgrades a write lock to a read lock.
     pub(super) fn keep_one(&mut self, place: Place) {
-        self.gate.release(self.count - 1, "goes on reading", place);
+        self.gate.release(self.count - 1, Point::GoesOnReading, place);
         self.count = 1;
     }
 }
@@ -25,7 +26,7 @@ impl Held {
 impl Drop for Held {
     #[track_caller]
     fn drop(&mut self) {
-        self.gate.release(self.count, "unlocks", Location::caller());
+        self.gate.release(self.count, Point::Unlocks, Location::caller());
     }
 }
 

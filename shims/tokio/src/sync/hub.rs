@@ -3,7 +3,8 @@
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use whippet_model::Name;
-use whippet_runtime::{Action, Handles, Leaf, Object, On, Part, Place, Ready, Source, event, read, write};
+use whippet_runtime::Point;
+use whippet_runtime::{Action, Handles, Object, Part, Place, Readiness, Ready, WaitTarget, Waiter, event, read, write};
 
 /// The messages or values published on a channel.
 pub(super) trait News: Send + Sync {
@@ -36,13 +37,13 @@ impl<N: News> Hub<N> {
     }
 
     /// Returns the wait for something newer than `heard`, or until no senders are left.
-    pub(super) fn after(self: &Arc<Self>, heard: u64) -> On {
-        On::of(self, heard)
+    pub(super) fn after(self: &Arc<Self>, heard: u64) -> WaitTarget {
+        WaitTarget::of(self, heard)
     }
 
     /// Adds a receiver. Scheduling point.
     pub(super) fn subscribe(&self, place: Place) {
-        event(Action::new("subscribes to", self.object, place));
+        event(Action::new(Point::Subscribes, self.object, place));
         write(self.receivers.part());
         read(self.tail());
         self.receivers.join();
@@ -50,13 +51,13 @@ impl<N: News> Hub<N> {
 
     /// Waits until no receivers are left.
     pub(super) fn closed(self: &Arc<Self>, place: Place) -> impl Future<Output = ()> + use<'_, N> {
-        let mut leaf = Leaf::new();
-        let waits = move || (On::of(self, CLOSED), Action::new("waits for the end of", self.object, place));
-        poll_fn(move |cx| leaf.poll(cx, waits))
+        let mut waiter = Waiter::new();
+        let waits = move || (WaitTarget::of(self, CLOSED), Action::new(Point::WaitsForEnd, self.object, place));
+        poll_fn(move |cx| waiter.poll(cx, waits))
     }
 }
 
-impl<N: News> Source for Hub<N> {
+impl<N: News> Readiness for Hub<N> {
     fn ready(&self, key: u64) -> Option<Ready> {
         match key {
             CLOSED => self.receivers.gone(),

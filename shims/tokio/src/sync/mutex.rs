@@ -7,11 +7,12 @@ use std::future::{Future, poll_fn};
 use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::{Arc, OnceLock};
-use whippet_runtime::{Acquiring, Gate, Place};
+use whippet_runtime::Point;
+use whippet_runtime::{Acquiring, Place, SemaphoreCore};
 
 /// Shim of `tokio::sync::Mutex`.
 pub struct Mutex<T: ?Sized> {
-    core: OnceLock<Arc<Gate>>,
+    core: OnceLock<Arc<SemaphoreCore>>,
     value: UnsafeCell<T>,
 }
 
@@ -64,8 +65,8 @@ impl<T> Mutex<T> {
 }
 
 impl<T: ?Sized> Mutex<T> {
-    fn core(&self) -> &Arc<Gate> {
-        self.core.get_or_init(|| Arc::new(Gate::new("mutex", 1)))
+    fn core(&self) -> &Arc<SemaphoreCore> {
+        self.core.get_or_init(|| Arc::new(SemaphoreCore::new("mutex", 1)))
     }
 
     /// Returns the guard data. The caller must have acquired the lock.
@@ -74,7 +75,7 @@ impl<T: ?Sized> Mutex<T> {
     }
 
     fn asking(&self, place: Place) -> Acquiring {
-        Acquiring::new(self.core().clone(), 1, "asks for", place)
+        Acquiring::new(self.core().clone(), 1, Point::AsksToLock, place)
     }
 
     #[track_caller]
@@ -109,7 +110,7 @@ impl<T: ?Sized> Mutex<T> {
 
     #[track_caller]
     pub fn try_lock(&self) -> Result<MutexGuard<'_, T>, TryLockError> {
-        match self.core().try_acquire(1, "tries to lock", Location::caller()) {
+        match self.core().try_acquire(1, Point::TriesToLock, Location::caller()) {
             Some(true) => Ok(MutexGuard { guarded: self.guarded(), lock: self }),
             _ => Err(TryLockError(())),
         }
@@ -117,7 +118,7 @@ impl<T: ?Sized> Mutex<T> {
 
     #[track_caller]
     pub fn try_lock_owned(self: Arc<Self>) -> Result<OwnedMutexGuard<T>, TryLockError> {
-        match self.core().try_acquire(1, "tries to lock", Location::caller()) {
+        match self.core().try_acquire(1, Point::TriesToLock, Location::caller()) {
             Some(true) => Ok(OwnedMutexGuard { guarded: self.guarded(), lock: self }),
             _ => Err(TryLockError(())),
         }

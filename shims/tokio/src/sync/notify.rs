@@ -10,11 +10,13 @@ use std::pin::Pin;
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll, ready};
 use whippet_model::Name;
+use whippet_runtime::Point;
 use whippet_runtime::{
-    Action, Leaf, Object, On, Part, Place, Ready, Renewed, Source, event, has_asked, is_in_branch, this_step, write,
+    Action, Object, Part, PerExecution, Place, Readiness, Ready, WaitTarget, Waiter, event, has_asked, is_in_branch,
+    this_step, write,
 };
 
-struct Waiter {
+struct QueuedWaiter {
     id: u64,
     told: Option<(u32, bool)>,
 }
@@ -22,19 +24,19 @@ struct Waiter {
 #[derive(Default)]
 struct State {
     permit: Option<u32>,
-    line: VecDeque<Waiter>,
+    line: VecDeque<QueuedWaiter>,
     /// The steps of the calls of `notify_waiters`.
     all: Vec<u32>,
     next: u64,
 }
 
 struct Core {
-    state: Renewed<State>,
+    state: PerExecution<State>,
 }
 
 impl Core {
     fn new() -> Core {
-        Core { state: Renewed::new("notify", None) }
+        Core { state: PerExecution::new("notify", None) }
     }
 
     fn with<R>(&self, work: impl FnOnce(&mut State) -> R) -> R {
@@ -56,7 +58,7 @@ impl Core {
     }
 }
 
-impl Source for Core {
+impl Readiness for Core {
     fn ready(&self, id: u64) -> Option<Ready> {
         let item = self.object().part(Part::Item);
         self.with(|s| s.line.iter().find(|w| w.id == id).and_then(|w| w.told).map(|(since, _)| Ready { since, item }))
@@ -102,9 +104,9 @@ impl Notify {
         self.core.get_or_init(|| Arc::new(Core::new()))
     }
 
-    fn tell(&self, verb: &'static str, place: Place) -> u32 {
+    fn tell(&self, point: Point, place: Place) -> u32 {
         let object = self.core().state.used(&[Part::Tail], place);
-        event(Action::new(verb, object, place));
+        event(Action::new(point, object, place));
         write(object.part(Part::Tail));
         whippet_runtime::enables(object.part(Part::Tail), object.part(Part::Item));
         this_step()
@@ -112,25 +114,28 @@ impl Notify {
 
     #[track_caller]
     pub fn notify_one(&self) {
-        let step = self.tell("notifies one of", Location::caller());
+        let step = self.tell(Point::NotifiesOne, Location::caller());
         self.core().tell_one(false, step);
+        whippet_runtime::wake_polled();
     }
 
     #[track_caller]
     pub fn notify_last(&self) {
-        let step = self.tell("notifies the last of", Location::caller());
+        let step = self.tell(Point::NotifiesLast, Location::caller());
         self.core().tell_one(true, step);
+        whippet_runtime::wake_polled();
     }
 
     #[track_caller]
     pub fn notify_waiters(&self) {
-        let step = self.tell("notifies all of", Location::caller());
+        let step = self.tell(Point::NotifiesAll, Location::caller());
         self.core().with(|s| {
             s.all.push(step);
             for waiter in s.line.iter_mut().filter(|waiter| waiter.told.is_none()) {
                 waiter.told = Some((step, false));
             }
         });
+        whippet_runtime::wake_polled();
     }
 
     #[track_caller]
@@ -152,16 +157,16 @@ struct Waiting {
     made: u32,
     id: Option<u64>,
     done: bool,
-    leaf: Leaf,
+    waiter: Waiter,
 }
 
 impl Waiting {
     fn new(core: &Arc<Core>, place: Place) -> Waiting {
         let object = core.state.used(&[Part::Tail], place);
-        event(Action::new("begins to listen to", object, place));
+        event(Action::new(Point::BeginsToListen, object, place));
         write(object.part(Part::Tail));
         let seen = core.with(|s| s.all.len());
-        Waiting { core: core.clone(), place, seen, made: this_step(), id: None, done: false, leaf: Leaf::new() }
+        Waiting { core: core.clone(), place, seen, made: this_step(), id: None, done: false, waiter: Waiter::new() }
     }
 
     /// Joins the queue. The waiter is notified at once if `notify_waiters` was called since its creation; otherwise, it
@@ -175,7 +180,7 @@ impl Waiting {
             return;
         }
         if this_step() != self.made || is_in_branch() {
-            event(Action::new("waits for", self.core.object(), self.place));
+            event(Action::new(Point::WaitsForNotify, self.core.object(), self.place));
         }
         write(self.core.object().part(Part::Tail));
         let seen = self.seen;
@@ -186,7 +191,7 @@ impl Waiting {
                 Some(&step) => Some((step, false)),
                 None => s.permit.take().map(|step| (step, true)),
             };
-            s.line.push_back(Waiter { id, told });
+            s.line.push_back(QueuedWaiter { id, told });
             id
         }));
     }
@@ -203,8 +208,8 @@ impl Waiting {
             has_asked(self.is_told());
         }
         let id = self.id.expect("it joined");
-        let action = Action::new("is notified by", self.core.object(), self.place);
-        ready!(self.leaf.poll(cx, || (On::Source(self.core.clone(), id), action)));
+        let action = Action::new(Point::IsNotified, self.core.object(), self.place);
+        ready!(self.waiter.poll(cx, || (WaitTarget::Object(self.core.clone(), id), action)));
         self.leave();
         self.done = true;
         Poll::Ready(())
@@ -240,7 +245,7 @@ impl Drop for Waiting {
             return;
         }
         let object = self.core.object();
-        event(Action::new("stops listening to", object, self.place));
+        event(Action::new(Point::StopsListening, object, self.place));
         write(object.part(Part::Tail));
         let step = this_step();
         let told = self.core.with(|s| {
@@ -251,6 +256,7 @@ impl Drop for Waiting {
         if let Some((_, true)) = told {
             whippet_runtime::enables(object.part(Part::Tail), object.part(Part::Item));
             self.core.tell_one(false, step);
+            whippet_runtime::wake_polled();
         }
     }
 }

@@ -7,23 +7,24 @@ use std::fmt;
 use std::future::{Future, poll_fn};
 use std::panic::Location;
 use std::sync::{Arc, OnceLock};
-use whippet_runtime::{Acquiring, Gate, Once, Place};
+use whippet_runtime::Point;
+use whippet_runtime::{Acquiring, Once, Place, SemaphoreCore};
 
 /// Shim of `tokio::sync::OnceCell`.
 pub struct OnceCell<T> {
-    turn: OnceLock<Arc<Gate>>,
+    turn: OnceLock<Arc<SemaphoreCore>>,
     value: Once<T>,
 }
 
 /// The right to initialize a cell, released on drop.
 struct Turn<'a> {
-    gate: &'a Arc<Gate>,
+    gate: &'a Arc<SemaphoreCore>,
     place: Place,
 }
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        self.gate.release(1, "gives up initializing", self.place);
+        self.gate.release(1, Point::GivesUpInitializing, self.place);
     }
 }
 
@@ -79,8 +80,8 @@ impl<T> OnceCell<T> {
         cell
     }
 
-    fn turn(&self) -> &Arc<Gate> {
-        self.turn.get_or_init(|| Arc::new(Gate::closing("once-cell", 1)))
+    fn turn(&self) -> &Arc<SemaphoreCore> {
+        self.turn.get_or_init(|| Arc::new(SemaphoreCore::closing("once-cell", 1)))
     }
 
     #[track_caller]
@@ -105,7 +106,7 @@ impl<T> OnceCell<T> {
         if self.value.is_settled() {
             return Err(SetError::AlreadyInitializedError(value));
         }
-        match self.turn().try_acquire(1, "sets", Location::caller()) {
+        match self.turn().try_acquire(1, Point::SetsCell, Location::caller()) {
             Some(true) => {
                 self.value.set(value).map_err(SetError::AlreadyInitializedError)?;
                 self.turn().close_now();
@@ -144,12 +145,12 @@ impl<T> OnceCell<T> {
     {
         if !self.value.is_settled() {
             let gate = self.turn();
-            let mut asks = Acquiring::new(gate.clone(), 1, "asks to initialize", place);
+            let mut asks = Acquiring::new(gate.clone(), 1, Point::AsksToInitialize, place);
             // A closed semaphore means that the value is set.
             if poll_fn(|cx| asks.poll(cx)).await.is_ok() {
                 let turn = Turn { gate, place };
                 let value = make().await?;
-                gate.close_as("initializes", place, || drop(self.value.set(value)));
+                gate.close_as(Point::Initializes, place, || drop(self.value.set(value)));
                 std::mem::forget(turn);
             }
         }

@@ -6,9 +6,10 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use whippet_model::Name;
+use whippet_runtime::Point;
 use whippet_runtime::{
-    Action, Leaf, Local, Object, On, Part, Place, Ready, Source, Steps, Unseen, before_this, enables, enables_aside,
-    event, is_over, newest, quiet_event, read, stands_out, tell, write,
+    Action, Local, Object, Part, Place, Readiness, Ready, Steps, UnobservedWait, WaitTarget, Waiter, before_this,
+    enables, enables_merged, event, is_over, mergeable_event, needs_own_event, newest, read, tell, write,
 };
 
 struct State<T> {
@@ -29,12 +30,12 @@ const CLOSED: u64 = 1;
 
 impl<T> Chan<T> {
     /// Sends `unsent`, or drops the sender if it is `None`. This is a merged operation unless it
-    /// [needs its own event](stands_out); tasks that read one of `seen_in` can observe it. Returns `unsent` if the
+    /// [needs its own event](needs_own_event); tasks that read one of `seen_in` can observe it. Returns `unsent` if the
     /// receiver is closed or the execution is over.
     fn end(&self, unsent: Option<T>, seen_in: &[Name], action: Action) -> Option<T> {
         let (tail, item) = (self.object.part(Part::Tail), self.object.part(Part::Item));
-        // Case 2 of the lemma in the runtime's `asides.rs`.
-        let apart = stands_out(tail, seen_in);
+        // Case 2 of the lemma in the runtime's `merging.rs`.
+        let apart = needs_own_event(action.point, tail, seen_in);
         if apart {
             event(action);
             seen_in.iter().filter(|&&name| name != tail).for_each(|&name| read(name));
@@ -46,7 +47,7 @@ impl<T> Chan<T> {
             write(tail);
             enables(tail, item);
         } else {
-            enables_aside(tail);
+            enables_merged(tail);
             tell(action);
         }
         if unsent.is_some() {
@@ -54,6 +55,7 @@ impl<T> Chan<T> {
         }
         let before = before_this();
         self.state.with(|s| (s.value, s.sent) = (unsent, Some(before)));
+        whippet_runtime::wake_polled();
         None
     }
 
@@ -69,17 +71,18 @@ impl<T> Chan<T> {
         }
         let closed = self.object.part(Part::Closed);
         // Case 4.
-        quiet_event(Action::new("closes", self.object, place), closed.mixed(2), &[closed]);
+        mergeable_event(Action::new(Point::OneshotCloses, self.object, place), closed.mixed(2), &[closed]);
         write(closed);
         whippet_runtime::enables(closed, closed.mixed(1));
         let before = before_this();
         self.state.with(|s| {
             s.closed.get_or_insert(before);
         });
+        whippet_runtime::wake_polled();
     }
 }
 
-impl<T> Source for Chan<T> {
+impl<T> Readiness for Chan<T> {
     fn ready(&self, key: u64) -> Option<Ready> {
         let after = |before: &Steps, item| Ready { since: newest(before).unwrap_or(Ready::ALWAYS), item };
         let (closed, item) = (self.object.part(Part::Closed), self.object.part(Part::Item));
@@ -94,8 +97,8 @@ impl<T> Source for Chan<T> {
         out.push(self.object.part(if key == CLOSED { Part::Closed } else { Part::Tail }));
     }
 
-    fn unseen(&self, key: u64) -> Option<Unseen> {
-        (key == RECEIVE).then(|| Unseen { watched: self.object.part(Part::Tail), freed: None })
+    fn unobserved(&self, key: u64) -> Option<UnobservedWait> {
+        (key == RECEIVE).then(|| UnobservedWait { watched: self.object.part(Part::Tail), freed: None })
     }
 
     fn causes(&self, key: u64, out: &mut Vec<u32>) {
@@ -134,13 +137,13 @@ use error::{RecvError, TryRecvError};
 
 pub struct Sender<T> {
     chan: Option<Arc<Chan<T>>>,
-    leaf: Leaf,
+    waiter: Waiter,
 }
 
 pub struct Receiver<T> {
     /// `None` after the value was taken.
     chan: Option<Arc<Chan<T>>>,
-    leaf: Leaf,
+    waiter: Waiter,
     place: Place,
 }
 
@@ -148,8 +151,8 @@ pub struct Receiver<T> {
 pub fn channel<T>() -> (Sender<T>, Receiver<T>) {
     let state = State { value: None, sent: None, closed: None };
     let chan = Arc::new(Chan { object: Object::new("oneshot"), state: Local::here(state) });
-    let receiver = Receiver { chan: Some(chan.clone()), leaf: Leaf::new(), place: Location::caller() };
-    (Sender { chan: Some(chan), leaf: Leaf::new() }, receiver)
+    let receiver = Receiver { chan: Some(chan.clone()), waiter: Waiter::new(), place: Location::caller() };
+    (Sender { chan: Some(chan), waiter: Waiter::new() }, receiver)
 }
 
 impl<T> Sender<T> {
@@ -157,14 +160,14 @@ impl<T> Sender<T> {
     pub fn send(mut self, value: T) -> Result<(), T> {
         let chan = self.chan.take().expect("it is used once");
         let seen_in = [Part::Tail, Part::Closed].map(|part| chan.object.part(part));
-        let action = Action::of::<T>("sends", "to", chan.object, Location::caller());
+        let action = Action::of::<T>(Point::OneshotSends, chan.object, Location::caller());
         chan.end(Some(value), &seen_in, action).map_or(Ok(()), Err)
     }
 
     #[track_caller]
     pub fn is_closed(&self) -> bool {
         let chan = self.chan.as_ref().expect("it is used once");
-        event(Action::new("looks at", chan.object, Location::caller()));
+        event(Action::new(Point::LooksAtChannel, chan.object, Location::caller()));
         read(chan.object.part(Part::Closed));
         chan.state.with(|s| s.closed.is_some())
     }
@@ -182,7 +185,7 @@ impl<T> Sender<T> {
 
     fn poll_closed_at(&mut self, cx: &mut Context<'_>, place: Place) -> Poll<()> {
         let chan = self.chan.as_ref().expect("it is used once");
-        self.leaf.poll(cx, || (On::of(chan, CLOSED), Action::new("waits for the end of", chan.object, place)))
+        self.waiter.poll(cx, || (WaitTarget::of(chan, CLOSED), Action::new(Point::WaitsForEnd, chan.object, place)))
     }
 }
 
@@ -194,7 +197,7 @@ impl<T> Drop for Sender<T> {
             return;
         }
         let tail = chan.object.part(Part::Tail);
-        drop(chan.end(None, &[tail], Action::new("drops the sender of", chan.object, Location::caller())));
+        drop(chan.end(None, &[tail], Action::new(Point::OneshotDropsSender, chan.object, Location::caller())));
     }
 }
 
@@ -209,9 +212,9 @@ impl<T> Receiver<T> {
     #[track_caller]
     pub fn try_recv(&mut self) -> Result<T, TryRecvError> {
         let Some(chan) = self.chan.clone() else { return Err(TryRecvError::Closed) };
-        let action = Action::of::<T>("tries to receive", "from", chan.object, Location::caller());
+        let action = Action::of::<T>(Point::OneshotTriesToReceive, chan.object, Location::caller());
         // Case 3.
-        quiet_event(action, chan.object.part(Part::Head), &[]);
+        mergeable_event(action, chan.object.part(Part::Head), &[]);
         read(chan.object.part(Part::Tail));
         let ended = chan.state.with(|s| s.sent.is_some() || s.closed.is_some());
         let value = chan.take();
@@ -237,7 +240,7 @@ impl<T> Receiver<T> {
 
     fn look(&self, place: Place, work: impl FnOnce(&State<T>) -> bool) -> bool {
         let Some(chan) = &self.chan else { return true };
-        event(Action::new("looks at", chan.object, place));
+        event(Action::new(Point::LooksAtChannel, chan.object, place));
         read(chan.object.part(Part::Tail));
         chan.state.with(|s| work(s))
     }
@@ -245,8 +248,8 @@ impl<T> Receiver<T> {
     #[track_caller]
     pub fn blocking_recv(mut self) -> Result<T, RecvError> {
         let Some(chan) = self.chan.clone() else { return Err(RecvError(())) };
-        let action = Action::of::<T>("receives", "from", chan.object, Location::caller());
-        if !whippet_runtime::wait_here(&On::of(&chan, RECEIVE), action) {
+        let action = Action::of::<T>(Point::OneshotReceives, chan.object, Location::caller());
+        if !whippet_runtime::wait_here(&WaitTarget::of(&chan, RECEIVE), action) {
             return Err(RecvError(()));
         }
         self.chan = None;
@@ -258,9 +261,14 @@ impl<T> Future for Receiver<T> {
     type Output = Result<T, RecvError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let Receiver { chan: held, leaf, place } = &mut *self;
+        let Receiver { chan: held, waiter, place } = &mut *self;
         let chan = held.as_ref().expect("called after complete");
-        ready!(leaf.poll(cx, || (On::of(chan, RECEIVE), Action::of::<T>("receives", "from", chan.object, place))));
+        ready!(
+            waiter.poll(cx, || (
+                WaitTarget::of(chan, RECEIVE),
+                Action::of::<T>(Point::OneshotReceives, chan.object, place)
+            ))
+        );
         let value = chan.take();
         *held = None;
         Poll::Ready(value.ok_or(RecvError(())))

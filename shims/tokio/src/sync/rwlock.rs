@@ -8,14 +8,15 @@ use std::future::{Future, poll_fn};
 use std::marker::PhantomData;
 use std::panic::Location;
 use std::sync::{Arc, OnceLock};
-use whippet_runtime::{Acquiring, Gate};
+use whippet_runtime::Point;
+use whippet_runtime::{Acquiring, SemaphoreCore};
 
 /// The maximum, and default, number of concurrent readers.
 const MOST: u32 = u32::MAX >> 3;
 
 /// Shim of `tokio::sync::RwLock`.
 pub struct RwLock<T: ?Sized> {
-    core: OnceLock<Arc<Gate>>,
+    core: OnceLock<Arc<SemaphoreCore>>,
     readers: u32,
     value: UnsafeCell<T>,
 }
@@ -74,7 +75,7 @@ impl<T> RwLock<T> {
 /// holds.
 macro_rules! lock {
     (
-        $asks:literal, |$this:ident| $need:expr, $guard:ident, $owned:ident,
+        $asks:expr, |$this:ident| $need:expr, $guard:ident, $owned:ident,
         $lock:ident, $lock_owned:ident, $try:ident, $try_owned:ident, $blocking:ident
     ) => {
         #[track_caller]
@@ -121,8 +122,8 @@ macro_rules! lock {
 }
 
 impl<T: ?Sized> RwLock<T> {
-    fn core(&self) -> &Arc<Gate> {
-        self.core.get_or_init(|| Arc::new(Gate::new("rwlock", self.readers as usize)))
+    fn core(&self) -> &Arc<SemaphoreCore> {
+        self.core.get_or_init(|| Arc::new(SemaphoreCore::new("rwlock", self.readers as usize)))
     }
 
     /// Returns the guard data. The caller must have acquired `count` permits.
@@ -131,7 +132,7 @@ impl<T: ?Sized> RwLock<T> {
     }
 
     lock!(
-        "asks to read",
+        Point::AsksToRead,
         |this| 1,
         RwLockReadGuard,
         OwnedRwLockReadGuard,
@@ -142,7 +143,7 @@ impl<T: ?Sized> RwLock<T> {
         blocking_read
     );
     lock!(
-        "asks to write",
+        Point::AsksToWrite,
         |this| this.readers as usize,
         RwLockWriteGuard,
         OwnedRwLockWriteGuard,

@@ -4,11 +4,12 @@ use std::fmt;
 use std::future::Future;
 use std::panic::Location;
 use std::sync::Arc;
-use whippet_runtime::{Acquiring, Gate, Place};
+use whippet_runtime::Point;
+use whippet_runtime::{Acquiring, Place, SemaphoreCore};
 
 /// Shim of `tokio::sync::Semaphore`.
 pub struct Semaphore {
-    core: std::sync::OnceLock<Arc<Gate>>,
+    core: std::sync::OnceLock<Arc<SemaphoreCore>>,
     permits: usize,
 }
 
@@ -60,8 +61,8 @@ impl Semaphore {
         Semaphore { core: std::sync::OnceLock::new(), permits }
     }
 
-    fn core(&self) -> &Arc<Gate> {
-        self.core.get_or_init(|| Arc::new(Gate::new("semaphore", self.permits)))
+    fn core(&self) -> &Arc<SemaphoreCore> {
+        self.core.get_or_init(|| Arc::new(SemaphoreCore::new("semaphore", self.permits)))
     }
 
     #[track_caller]
@@ -71,7 +72,7 @@ impl Semaphore {
 
     #[track_caller]
     pub fn add_permits(&self, count: usize) {
-        self.core().release(count, "adds permits to", Location::caller());
+        self.core().release(count, Point::AddsPermits, Location::caller());
     }
 
     #[track_caller]
@@ -90,7 +91,7 @@ impl Semaphore {
     }
 
     fn acquiring(&self, count: u32, place: Place) -> Acquiring {
-        Acquiring::new(self.core().clone(), count as usize, "asks for a permit of", place)
+        Acquiring::new(self.core().clone(), count as usize, Point::AsksForPermit, place)
     }
 
     #[track_caller]
@@ -150,7 +151,7 @@ impl Semaphore {
     }
 
     fn try_now(&self, count: u32, place: Place) -> Result<(), TryAcquireError> {
-        match self.core().try_acquire(count as usize, "tries to get a permit of", place) {
+        match self.core().try_acquire(count as usize, Point::TriesToGetPermit, place) {
             None => Err(TryAcquireError::Closed),
             Some(false) => Err(TryAcquireError::NoPermits),
             Some(true) => Ok(()),
@@ -228,7 +229,7 @@ macro_rules! permit {
             #[track_caller]
             fn drop(&mut self) {
                 let place = Location::caller();
-                self.semaphore.core().release(self.permits as usize, "returns a permit of", place);
+                self.semaphore.core().release(self.permits as usize, Point::ReturnsPermit, place);
             }
         }
     };

@@ -5,14 +5,16 @@ use std::future::{Future, poll_fn};
 use std::panic::Location;
 use std::sync::{Arc, OnceLock};
 use whippet_model::Name;
+use whippet_runtime::Point;
 use whippet_runtime::{
-    Action, Leaf, Object, On, Once, Part, Place, Ready, Renewed, Source, event, read, this_step, write,
+    Action, Object, Once, Part, PerExecution, Place, Readiness, Ready, WaitTarget, Waiter, event, read, this_step,
+    write,
 };
 
 /// The step that set the value.
-struct Setting(Renewed<Option<u32>>);
+struct Setting(PerExecution<Option<u32>>);
 
-impl Source for Setting {
+impl Readiness for Setting {
     fn ready(&self, _: u64) -> Option<Ready> {
         let item = self.0.object().part(Part::Item);
         self.0.with(|set| set.map(|since| Ready { since, item }))
@@ -70,7 +72,7 @@ impl<T> SetOnce<T> {
     }
 
     fn setting(&self) -> &Arc<Setting> {
-        self.setting.get_or_init(|| Arc::new(Setting(Renewed::new("set-once", None))))
+        self.setting.get_or_init(|| Arc::new(Setting(PerExecution::new("set-once", None))))
     }
 
     /// Returns the object of this `SetOnce`, for an operation at `place`.
@@ -81,13 +83,14 @@ impl<T> SetOnce<T> {
     #[track_caller]
     pub fn set(&self, value: T) -> Result<(), SetOnceError<T>> {
         let object = self.object(Location::caller());
-        event(Action::of::<T>("sets", "in", object, Location::caller()));
+        event(Action::of::<T>(Point::SetsOnce, object, Location::caller()));
         let tail = object.part(Part::Tail);
         write(tail);
         whippet_runtime::enables(tail, object.part(Part::Item));
         self.value.set(value).map_err(SetOnceError)?;
         let step = this_step();
         self.setting().0.with(|set| *set = Some(step));
+        whippet_runtime::wake_polled();
         Ok(())
     }
 
@@ -95,7 +98,7 @@ impl<T> SetOnce<T> {
     pub fn get(&self) -> Option<&T> {
         if !self.value.is_settled() {
             let object = self.object(Location::caller());
-            event(Action::new("looks at", object, Location::caller()));
+            event(Action::new(Point::LooksAtCell, object, Location::caller()));
             read(object.part(Part::Tail));
         }
         self.value.get()
@@ -109,11 +112,11 @@ impl<T> SetOnce<T> {
     #[track_caller]
     pub fn wait(&self) -> impl Future<Output = &T> + use<'_, T> {
         let place = Location::caller();
-        let mut leaf = Leaf::new();
+        let mut waiter = Waiter::new();
         poll_fn(move |cx| {
             if !self.value.is_settled() {
-                let action = Action::new("waits for", self.object(place), place);
-                std::task::ready!(leaf.poll(cx, || (On::Source(self.setting().clone(), 0), action)));
+                let action = Action::new(Point::WaitsForValue, self.object(place), place);
+                std::task::ready!(waiter.poll(cx, || (WaitTarget::Object(self.setting().clone(), 0), action)));
             }
             std::task::Poll::Ready(self.value.get().expect("it is set"))
         })

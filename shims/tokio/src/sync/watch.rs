@@ -6,7 +6,8 @@ use std::ops::Deref;
 use std::panic::Location;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::task::ready;
-use whippet_runtime::{Action, Leaf, Local, Object, Part, Place, Ready, event, read, this_step, write};
+use whippet_runtime::Point;
+use whippet_runtime::{Action, Local, Object, Part, Place, Ready, Waiter, event, read, this_step, write};
 
 pub mod error {
     use std::fmt;
@@ -67,8 +68,8 @@ impl<T> News for Newest<T> {
 type Chan<T> = Hub<Newest<T>>;
 
 impl<T> Chan<T> {
-    fn look(&self, verb: &'static str, place: Place) {
-        event(Action::new(verb, self.object, place));
+    fn look(&self, point: Point, place: Place) {
+        event(Action::new(point, self.object, place));
         read(self.tail());
     }
 
@@ -95,6 +96,7 @@ impl<T> Chan<T> {
             s.version += 1;
             s.steps.push(step);
         });
+        whippet_runtime::wake_polled();
     }
 
     fn borrow(&self, seen: u64) -> Ref<'_, T> {
@@ -134,7 +136,7 @@ pub struct Sender<T> {
 pub struct Receiver<T> {
     chan: Arc<Chan<T>>,
     seen: u64,
-    leaf: Leaf,
+    waiter: Waiter,
 }
 
 fn hub<T>(value: T, receivers: usize) -> Arc<Chan<T>> {
@@ -144,7 +146,7 @@ fn hub<T>(value: T, receivers: usize) -> Arc<Chan<T>> {
 
 pub fn channel<T>(value: T) -> (Sender<T>, Receiver<T>) {
     let chan = hub(value, 1);
-    (Sender { chan: chan.clone() }, Receiver { chan, seen: 1, leaf: Leaf::new() })
+    (Sender { chan: chan.clone() }, Receiver { chan, seen: 1, waiter: Waiter::new() })
 }
 
 impl<T> Sender<T> {
@@ -154,7 +156,7 @@ impl<T> Sender<T> {
 
     #[track_caller]
     pub fn send(&self, value: T) -> Result<(), SendError<T>> {
-        event(Action::of::<T>("sends", "to", self.chan.object, Location::caller()));
+        event(Action::of::<T>(Point::Publishes, self.chan.object, Location::caller()));
         read(self.chan.receivers.part());
         if self.chan.receivers.left() == 0 {
             return Err(SendError(value));
@@ -165,7 +167,7 @@ impl<T> Sender<T> {
 
     #[track_caller]
     pub fn send_replace(&self, value: T) -> T {
-        event(Action::of::<T>("sends", "to", self.chan.object, Location::caller()));
+        event(Action::of::<T>(Point::Publishes, self.chan.object, Location::caller()));
         self.chan.replace(value)
     }
 
@@ -183,7 +185,7 @@ impl<T> Sender<T> {
     }
 
     fn send_if_modified_at(&self, place: Place, modify: impl FnOnce(&mut T) -> bool) -> bool {
-        event(Action::of::<T>("changes", "in", self.chan.object, place));
+        event(Action::of::<T>(Point::Changes, self.chan.object, place));
         write(self.chan.tail());
         let changed = modify(&mut self.chan.write());
         if changed {
@@ -194,7 +196,7 @@ impl<T> Sender<T> {
 
     #[track_caller]
     pub fn borrow(&self) -> Ref<'_, T> {
-        self.chan.look("reads", Location::caller());
+        self.chan.look(Point::Reads, Location::caller());
         // A sender has always seen the newest version.
         self.chan.borrow(u64::MAX)
     }
@@ -202,7 +204,7 @@ impl<T> Sender<T> {
     #[track_caller]
     pub fn subscribe(&self) -> Receiver<T> {
         self.chan.subscribe(Location::caller());
-        Receiver { chan: self.chan.clone(), seen: self.chan.version(), leaf: Leaf::new() }
+        Receiver { chan: self.chan.clone(), seen: self.chan.version(), waiter: Waiter::new() }
     }
 
     #[track_caller]
@@ -248,20 +250,20 @@ impl<T> Drop for Sender<T> {
 impl<T> Receiver<T> {
     #[track_caller]
     pub fn borrow(&self) -> Ref<'_, T> {
-        self.chan.look("reads", Location::caller());
+        self.chan.look(Point::Reads, Location::caller());
         self.chan.borrow(self.seen)
     }
 
     #[track_caller]
     pub fn borrow_and_update(&mut self) -> Ref<'_, T> {
-        self.chan.look("reads", Location::caller());
+        self.chan.look(Point::Reads, Location::caller());
         let seen = std::mem::replace(&mut self.seen, self.chan.version());
         self.chan.borrow(seen)
     }
 
     #[track_caller]
     pub fn has_changed(&self) -> Result<bool, RecvError> {
-        self.chan.look("looks at", Location::caller());
+        self.chan.look(Point::LooksAtChannel, Location::caller());
         read(self.chan.senders.part());
         if self.chan.senders.left() == 0 { Err(RecvError(())) } else { Ok(self.chan.version() > self.seen) }
     }
@@ -284,11 +286,11 @@ impl<T> Receiver<T> {
     pub fn changed(&mut self) -> impl Future<Output = Result<(), RecvError>> + use<'_, T> {
         let place = Location::caller();
         // An earlier, cancelled wait may have been registered for an older version.
-        self.leaf.forget();
+        self.waiter.forget();
         poll_fn(move |cx| {
             let (chan, seen) = (&self.chan, self.seen);
-            let sees = || (chan.after(seen), Action::new("sees a change of", chan.object, place));
-            ready!(self.leaf.poll(cx, sees));
+            let sees = || (chan.after(seen), Action::new(Point::SeesChange, chan.object, place));
+            ready!(self.waiter.poll(cx, sees));
             let version = self.chan.version();
             if version == self.seen && self.chan.senders.left() == 0 {
                 return std::task::Poll::Ready(Err(RecvError(())));
@@ -307,7 +309,7 @@ impl<T> Receiver<T> {
         let place = Location::caller();
         async move {
             loop {
-                self.chan.look("reads", place);
+                self.chan.look(Point::Reads, place);
                 let seen = std::mem::replace(&mut self.seen, self.chan.version());
                 if holds(&self.chan.borrow(seen)) {
                     return Ok(self.chan.borrow(seen));
@@ -326,7 +328,7 @@ impl<T> Clone for Receiver<T> {
     #[track_caller]
     fn clone(&self) -> Receiver<T> {
         self.chan.receivers.clone_one(Location::caller());
-        Receiver { chan: self.chan.clone(), seen: self.seen, leaf: Leaf::new() }
+        Receiver { chan: self.chan.clone(), seen: self.seen, waiter: Waiter::new() }
     }
 }
 

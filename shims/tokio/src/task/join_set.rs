@@ -1,6 +1,6 @@
 //! `JoinSet`: returns the results of tasks in the order in which the tasks end.
 
-use super::{AbortHandle, Id, JoinError, JoinHandle, LocalSet, start};
+use super::{AbortHandle, Id, JoinError, JoinHandle, LocalSet, kind_of, start};
 use crate::runtime::Handle;
 use std::future::{Future, poll_fn};
 use std::io;
@@ -8,8 +8,9 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use whippet_model::Name;
+use whippet_runtime::Point;
 use whippet_runtime::{
-    Action, Leaf, Local, Object, On, Part, Place, Ready, Source, enables, event, read, this_step, write,
+    Action, Local, Object, Part, Place, Readiness, Ready, WaitTarget, Waiter, enables, event, read, this_step, write,
 };
 
 /// The tasks that have ended, in order: the step in which each ended, and its number in the set.
@@ -18,7 +19,7 @@ struct Ends {
     queue: Local<std::collections::VecDeque<(u32, usize)>>,
 }
 
-impl Source for Ends {
+impl Readiness for Ends {
     fn ready(&self, _: u64) -> Option<Ready> {
         self.queue.with(|q| {
             q.front().map(|&(since, task)| Ready { since, item: self.object.part(Part::Item).mixed(task as u64) })
@@ -35,7 +36,7 @@ pub struct JoinSet<T> {
     ends: Arc<Ends>,
     tasks: Vec<(usize, JoinHandle<T>)>,
     next: usize,
-    leaf: Leaf,
+    waiter: Waiter,
 }
 
 impl<T> std::fmt::Debug for JoinSet<T> {
@@ -47,7 +48,7 @@ impl<T> std::fmt::Debug for JoinSet<T> {
 impl<T> JoinSet<T> {
     pub fn new() -> JoinSet<T> {
         let ends = Ends { object: Object::new("join set"), queue: Local::here(std::collections::VecDeque::new()) };
-        JoinSet { ends: Arc::new(ends), tasks: Vec::new(), next: 0, leaf: Leaf::new() }
+        JoinSet { ends: Arc::new(ends), tasks: Vec::new(), next: 0, waiter: Waiter::new() }
     }
 
     pub fn len(&self) -> usize {
@@ -68,8 +69,8 @@ impl<T> JoinSet<T> {
             return Poll::Ready(None);
         }
         let ends = &self.ends;
-        let takes = || (On::Source(ends.clone(), 0), Action::new("takes a result of", ends.object, place));
-        ready!(self.leaf.poll(cx, takes));
+        let takes = || (WaitTarget::Object(ends.clone(), 0), Action::new(Point::TakesResult, ends.object, place));
+        ready!(self.waiter.poll(cx, takes));
         Poll::Ready(self.pop())
     }
 
@@ -98,7 +99,7 @@ impl<T> JoinSet<T> {
 
     #[track_caller]
     pub fn try_join_next_with_id(&mut self) -> Option<Result<(Id, T), JoinError>> {
-        event(Action::new("looks at", self.ends.object, Location::caller()));
+        event(Action::new(Point::LooksAtJoinSet, self.ends.object, Location::caller()));
         read(self.ends.object.part(Part::Tail));
         self.pop().map(|(id, result)| result.map(|value| (id, value)))
     }
@@ -169,7 +170,7 @@ impl<T: 'static> JoinSet<T> {
     where
         T: Send,
     {
-        self.add("task", task, Location::caller())
+        self.add(kind_of::<F>(), task, Location::caller())
     }
 
     #[track_caller]
@@ -182,7 +183,7 @@ impl<T: 'static> JoinSet<T> {
 
     #[track_caller]
     pub fn spawn_local<F: Future<Output = T> + 'static>(&mut self, task: F) -> AbortHandle {
-        self.add("task", task, Location::caller())
+        self.add(kind_of::<F>(), task, Location::caller())
     }
 
     #[track_caller]

@@ -1,13 +1,14 @@
 //! `LocalSet`: tasks that need not be `Send`. In the shim, all tasks of an execution run on one thread.
 
-use super::{AbortHandle, JoinHandle, start};
+use super::{AbortHandle, JoinHandle, kind_of, start};
 use crate::runtime;
 use std::future::Future;
 use std::panic::Location;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use whippet_runtime::{Action, Ends, Leaf, Local, Object, On};
+use whippet_runtime::Point;
+use whippet_runtime::{Action, Ends, Local, Object, WaitTarget, Waiter};
 
 #[track_caller]
 pub fn spawn_local<F>(future: F) -> JoinHandle<F::Output>
@@ -15,14 +16,14 @@ where
     F: Future + 'static,
     F::Output: 'static,
 {
-    start("task", future, Location::caller(), None)
+    start(kind_of::<F>(), future, Location::caller(), None)
 }
 
 /// Shim of `tokio::task::LocalSet`. Its tasks run whether or not the set is polled.
 pub struct LocalSet {
     id: runtime::Id,
     tasks: Arc<Local<Vec<Arc<dyn Ends>>>>,
-    leaf: Leaf,
+    waiter: Waiter,
 }
 
 /// The guard that [`LocalSet::enter`] returns.
@@ -44,7 +45,7 @@ impl std::fmt::Debug for LocalSet {
 impl LocalSet {
     pub fn new() -> LocalSet {
         let id = runtime::Id::of_local_set(Object::new("local set").number);
-        LocalSet { id, tasks: Arc::new(Local::new(Vec::new())), leaf: Leaf::new() }
+        LocalSet { id, tasks: Arc::new(Local::new(Vec::new())), waiter: Waiter::new() }
     }
 
     pub fn id(&self) -> runtime::Id {
@@ -67,7 +68,7 @@ impl LocalSet {
         F: Future + 'static,
         F::Output: 'static,
     {
-        let handle = start("task", future, Location::caller(), None);
+        let handle = start(kind_of::<F>(), future, Location::caller(), None);
         self.adopt(&handle.abort_handle());
         handle
     }
@@ -94,8 +95,8 @@ impl Future for LocalSet {
         loop {
             let Some(next) = self.tasks.with(|tasks| tasks.last().cloned()) else { return Poll::Ready(()) };
             if !next.end().is_over() {
-                let action = Action::new("waits for", next.end().object, Location::caller());
-                std::task::ready!(self.leaf.poll(cx, || (On::Source(next, 0), action)));
+                let action = Action::new(Point::WaitsForTask, next.end().object, Location::caller());
+                std::task::ready!(self.waiter.poll(cx, || (WaitTarget::Object(next, 0), action)));
             }
             self.tasks.with(Vec::pop);
         }

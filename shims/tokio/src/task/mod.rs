@@ -18,7 +18,8 @@ use std::panic::{Location, RefUnwindSafe, UnwindSafe};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use whippet_runtime::{Action, End, Ends, Exit, Leaf, Leaves, On, Part, Place};
+use whippet_runtime::Point;
+use whippet_runtime::{Action, End, Ends, Exit, Leaves, Part, Place, WaitTarget, Waiter};
 
 pub mod futures {
     pub use super::task_local::TaskLocalFuture;
@@ -105,7 +106,7 @@ impl From<JoinError> for std::io::Error {
 /// Shim of `tokio::task::JoinHandle`: a future that waits for the result of a task.
 pub struct JoinHandle<T> {
     task: Arc<dyn Leaves<T>>,
-    leaf: Leaf,
+    waiter: Waiter,
     place: Place,
 }
 
@@ -129,7 +130,7 @@ where
         "there is no reactor running, must be called from the context of a Tokio 1.x runtime"
     );
     let task = whippet_runtime::spawn(kind, future, place, on_exit);
-    JoinHandle { task, leaf: Leaf::new(), place }
+    JoinHandle { task, waiter: Waiter::new(), place }
 }
 
 #[inline]
@@ -139,7 +140,19 @@ where
     F: Future + Send + 'static,
     F::Output: Send + 'static,
 {
-    start("task", future, Location::caller(), None)
+    start(kind_of::<F>(), future, Location::caller(), None)
+}
+
+/// Names of tasks that have a meaning of their own.
+const RESERVED: [&str; 2] = ["main", whippet_runtime::THREAD];
+
+/// Returns the kind of the task that runs a future: the name of the async function that made it, or "task".
+pub(crate) fn kind_of<F>() -> &'static str {
+    let path = std::any::type_name::<F>();
+    // The future of an async function is a closure in that function; a block in it is a closure in the closure.
+    let name = path.strip_suffix("::{{closure}}").and_then(|path| path.rsplit("::").next());
+    let is_name = |name: &&str| name.chars().all(|c| c.is_alphanumeric() || c == '_') && !RESERVED.contains(name);
+    name.filter(is_name).unwrap_or("task")
 }
 
 /// Runs a blocking function as a separate task. Its operations on channels and locks are events.
@@ -160,8 +173,10 @@ pub fn block_in_place<R>(work: impl FnOnce() -> R) -> R {
 #[track_caller]
 pub fn yield_now() -> impl Future<Output = ()> {
     let place = Location::caller();
-    let mut leaf = Leaf::new();
-    std::future::poll_fn(move |cx| leaf.poll(cx, || (On::Yield, Action::plain("goes on after yielding", place))))
+    let mut waiter = Waiter::new();
+    std::future::poll_fn(move |cx| {
+        waiter.poll(cx, || (WaitTarget::Yield, Action::plain(Point::GoesOnAfterYielding, place)))
+    })
 }
 
 impl<T> JoinHandle<T> {
@@ -194,7 +209,7 @@ impl<T> JoinHandle<T> {
 }
 
 fn is_finished(end: &End, place: Place) -> bool {
-    whippet_runtime::event(Action::new("looks at", end.object, place));
+    whippet_runtime::event(Action::new(Point::LooksAtTask, end.object, place));
     whippet_runtime::read(end.object.part(Part::Tail));
     end.is_over()
 }
@@ -203,8 +218,13 @@ impl<T> Future for JoinHandle<T> {
     type Output = Result<T, JoinError>;
 
     fn poll(mut self: Pin<&mut Self>, cx: &mut Context<'_>) -> Poll<Self::Output> {
-        let JoinHandle { task, leaf, place } = &mut *self;
-        ready!(leaf.poll(cx, || (On::Source(task.clone(), 0), Action::new("joins", task.end().object, place))));
+        let JoinHandle { task, waiter, place } = &mut *self;
+        ready!(
+            waiter.poll(cx, || (
+                WaitTarget::Object(task.clone(), 0),
+                Action::new(Point::Joins, task.end().object, place)
+            ))
+        );
         Poll::Ready(self.result())
     }
 }

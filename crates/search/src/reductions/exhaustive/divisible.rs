@@ -1,7 +1,7 @@
 //! Exhaustive search with an explicit stack of open choices, so that they can be given to other workers. With a
 //! single worker the plain recursion of `exhaustive` is used instead.
 
-use crate::driver::parallel::{Divisible, Share, Task, Work};
+use crate::driver::parallel::{Divisible, Share, Subtree, Work};
 use crate::driver::run::{Run, Stop};
 use crate::driver::weights::way;
 use whippet_model::{Choice, Machine};
@@ -79,7 +79,7 @@ impl Levels {
         if open > 1 {
             level.end -= 1;
             let path = (0..level.depth).map(|at| (run.machine().step(at).choice, true)).collect();
-            share.give(Task { path, work: Work::Choice(self.choices[level.end], level.weight_of_last()) });
+            share.give(Subtree { path, work: Work::Choice(self.choices[level.end], level.weight_of_last()) });
         }
     }
 }
@@ -90,12 +90,12 @@ impl Divisible for Levels {
         self.go_on(run, share)
     }
 
-    fn part<M: Machine>(&mut self, run: &mut Run<'_, M>, task: Task, share: &impl Share) -> Result<(), Stop> {
+    fn part<M: Machine>(&mut self, run: &mut Run<'_, M>, subtree: Subtree, share: &impl Share) -> Result<(), Stop> {
         run.rewind(0);
-        for &(choice, _) in &task.path {
+        for &(choice, _) in &subtree.path {
             run.redo(choice)?;
         }
-        let Work::Choice(choice, weight) = task.work else { unreachable!("our bug: nothing is revisited here") };
+        let Work::Choice(choice, weight) = subtree.work else { unreachable!("our bug: nothing is revisited here") };
         self.choices.push(choice);
         self.levels.push(Level { depth: run.depth(), from: 0, next: 0, end: 1, weight, left: weight });
         self.go_on(run, share)

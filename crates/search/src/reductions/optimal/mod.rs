@@ -1,6 +1,6 @@
 //! Explores exactly one execution per trace, with the algorithm that fits the program.
 
-pub(crate) mod acts;
+pub(crate) mod events;
 pub(crate) mod reversals;
 pub(crate) mod wakeup;
 

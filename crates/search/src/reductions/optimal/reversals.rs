@@ -10,7 +10,9 @@
 //!   is tried without those events that e itself is in conflict with: the nearest configuration that accepts it
 //!   counts;
 //! * a thread that is disabled at the end of the execution: e may have disabled it;
-//! * e's own thread, if it could have taken another branch, possibly after some of the later events.
+//! * e's own thread, if it could have taken another branch, possibly after some of the later events;
+//! * the thread of a later event, if e may have disabled another branch of that event
+//!   ([`Foresight::early_alternatives`](whippet_model::Foresight::early_alternatives)).
 //!
 //! Only the machine can decide whether the thread can act, and what it does. Sometimes it can predict this
 //! ([`Foresight::without`](whippet_model::Foresight::without)); otherwise the steps are executed. Events of `notdep(e)` may themselves disable a choice
@@ -22,7 +24,7 @@
 //! The same trial is not made twice: a configuration is identified by the labels of the events that lead to it.
 
 use crate::driver::run::{Run, Stop};
-use crate::reductions::optimal::acts::{Act, ActorNames, ExecutionRecord};
+use crate::reductions::optimal::events::{ActorNames, EventLabel, ExecutionRecord};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
 use whippet_model::{Branch, Choice, Dependence, Machine, Name, Pending, Reversal};
@@ -38,19 +40,26 @@ pub(crate) trait Sink {
     /// Returns `true` if branches that are found by executing a step count as reversals, too.
     fn other_branches(&self) -> bool;
 
-    /// Iterates over the acts that are asleep at the configuration before step `at`.
-    fn asleep(&self, at: usize) -> impl Iterator<Item = &Act> + Clone;
+    /// Iterates over the events that are asleep at the configuration before step `at`.
+    fn asleep(&self, at: usize) -> impl Iterator<Item = &EventLabel> + Clone;
 
-    /// Reports that the configuration before step `at` has an execution that begins with these acts.
-    fn found(&mut self, at: usize, beginning: Vec<Act>);
+    /// Reports that the configuration before step `at` has an execution that begins with these events.
+    fn found(&mut self, at: usize, beginning: Vec<EventLabel>);
 }
 
 /// A thread that might have acted earlier.
 #[derive(Debug)]
 struct Target {
     thread: Name,
-    /// The steps that it needs to be pending at all, as a bit set.
-    needs: Bits,
+    /// The steps that it needs to be pending at all are these and their pasts.
+    needs: SmallVec<[usize; 2]>,
+}
+
+impl Target {
+    /// Returns `true` if the target needs a step to be pending at all.
+    fn needs(&self, record: &ExecutionRecord, at: usize) -> bool {
+        self.needs.iter().any(|&step| record.clocks.before(at, step))
+    }
 }
 
 /// A target to be tried without some step.
@@ -60,9 +69,6 @@ struct Wanted {
     /// A step of the target that is known to be possible there, with the same footprint.
     same: Option<usize>,
 }
-
-/// A bit set of steps; usually a single word.
-type Bits = SmallVec<[u64; 1]>;
 
 /// Finder of reversals, which keeps its allocations between executions.
 #[derive(Debug, Default)]
@@ -75,6 +81,7 @@ pub(crate) struct Reversals {
     pending: Vec<Pending>,
     choices: Vec<Choice>,
     late: Vec<(usize, Branch)>,
+    early: Vec<usize>,
 }
 
 /// The steps that do not happen after a given step, in the order in which they are executed without it.
@@ -100,6 +107,7 @@ impl Reversals {
         self.want_races(run.machine(), record);
         self.want_left(run.machine(), record);
         self.want_own(run.machine(), record, sink.other_branches());
+        self.want_early(run.machine(), record);
         for at in (0..record.len()).rev() {
             let mut k = 0;
             while let Some(&wanted) = self.wanted[at].get(k) {
@@ -129,8 +137,8 @@ impl Reversals {
             }
             self.causes.clear();
             machine.causes(at, &mut self.causes);
-            let (target, needs) = (self.targets.len(), union(record, &self.causes));
-            self.targets.push(Target { thread: record.steps[at].act.thread, needs });
+            let (target, needs) = (self.targets.len(), SmallVec::from_slice(&self.causes));
+            self.targets.push(Target { thread: record.steps[at].event.thread, needs });
             for &earlier in races {
                 let earlier = earlier as usize;
                 let reversal = foresight.map_or(Reversal::Unknown, |it| it.without(&record.clocks, earlier, at));
@@ -150,20 +158,21 @@ impl Reversals {
         machine.pending(&mut pending);
         for &what in &pending {
             let thread = machine.thread(what);
-            let last = record.steps.iter().rposition(|step| step.act.thread == thread);
+            let last = record.steps.iter().rposition(|step| step.event.thread == thread);
             let sender = || (0..record.len()).find(|&at| machine.sent(at).contains(&what.0));
-            let needs = union(record, last.or_else(sender).as_slice());
+            let needs = last.or_else(sender).into_iter().collect();
+            let wanted = Target { thread, needs };
             let object = match machine.profile().dependence {
                 Dependence::PerActor => Some(record.names.of(machine.actor(what))),
                 Dependence::Footprints => None,
             };
             let target = self.targets.len();
             for (at, step) in record.steps.iter().enumerate() {
-                if !has(&needs, at) && object.is_none_or(|object| step.act.touches[0].object == object) {
+                if !wanted.needs(record, at) && object.is_none_or(|object| step.event.touches[0].object == object) {
                     self.want(at, target);
                 }
             }
-            self.targets.push(Target { thread, needs });
+            self.targets.push(wanted);
         }
         self.pending = pending;
     }
@@ -176,20 +185,41 @@ impl Reversals {
             if let Some(foresight) = foresight {
                 foresight.late_alternatives(at, &mut self.late);
             }
-            if step.several || other_branches && step.act.next.is_some() || !self.late.is_empty() {
-                self.targets.push(Target { thread: step.act.thread, needs: Bits::new() });
+            if step.several || other_branches && step.event.next.is_some() || !self.late.is_empty() {
+                self.targets.push(Target { thread: step.event.thread, needs: SmallVec::new() });
                 self.want(at, self.targets.len() - 1);
+            }
+        }
+    }
+
+    /// Adds the threads of steps that have another branch which an earlier step may have disabled.
+    fn want_early<M: Machine>(&mut self, machine: &M, record: &ExecutionRecord) {
+        let Some(foresight) = machine.foresight() else { return };
+        for (at, step) in record.steps.iter().enumerate() {
+            self.early.clear();
+            foresight.early_alternatives(at, &mut self.early);
+            if self.early.is_empty() {
+                continue;
+            }
+            self.causes.clear();
+            machine.causes(at, &mut self.causes);
+            let (target, needs) = (self.targets.len(), SmallVec::from_slice(&self.causes));
+            self.targets.push(Target { thread: step.event.thread, needs });
+            for k in 0..self.early.len() {
+                if !self.targets[target].needs(record, self.early[k]) {
+                    self.want(self.early[k], target);
+                }
             }
         }
     }
 
     /// Tries a target, which cannot act without step `at`, without the steps that `at` is in conflict with.
     fn want_below(&mut self, record: &ExecutionRecord, at: usize, target: usize) {
-        if self.targets[target].thread == record.steps[at].act.thread {
+        if self.targets[target].thread == record.steps[at].event.thread {
             return;
         }
         for &below in record.clocks.conflicts(at) {
-            if !has(&self.targets[target].needs, below as usize) {
+            if !self.targets[target].needs(record, below as usize) {
                 self.want(below as usize, target);
             }
         }
@@ -205,11 +235,12 @@ impl Reversals {
         at: usize,
         wanted: Wanted,
     ) -> Result<bool, Stop> {
+        run.check_limits()?;
         let target = &self.targets[wanted.target];
         if run.profile().one_choice_per_thread && sleeps(sink.asleep(at), target, record, at) {
             return Ok(true);
         }
-        self.rest.fill(record, at, &target.needs);
+        self.rest.fill(record, at, target);
         let rest = &self.rest;
         let labels = rest.steps.iter().map(|&k| record.clocks.label(k));
         // The label of the step itself is part of the key, because its other branches are tried one by one.
@@ -217,10 +248,10 @@ impl Reversals {
         if let Some(&could) = sink.tried(at).get(&known) {
             return Ok(could);
         }
-        if let Some(act) = wanted.same.map(|same| &record.steps[same].act)
-            && !rest.steps[rest.needed..].iter().any(|&step| record.steps[step].act.depends_on(act))
+        if let Some(event) = wanted.same.map(|same| &record.steps[same].event)
+            && !rest.steps[rest.needed..].iter().any(|&step| record.steps[step].event.depends_on(event))
         {
-            sink.found(at, beginning(record, rest, rest.steps.len(), act.clone()));
+            sink.found(at, beginning(record, rest, rest.steps.len(), event.clone()));
             sink.tried(at).insert(known, true);
             return Ok(true);
         }
@@ -235,10 +266,10 @@ impl Reversals {
             while let Some(tried) = branch {
                 run.rewind(at + k);
                 names.truncate(at + k);
-                let act = attempt(run, &names, target.thread, tried)?;
-                branch = act.next.filter(|_| several);
-                if act.depends_on(&record.steps[at].act) {
-                    sink.found(at, beginning(record, rest, k, act));
+                let event = attempt(run, &names, target.thread, tried)?;
+                branch = event.next.filter(|_| several);
+                if event.depends_on(&record.steps[at].event) {
+                    sink.found(at, beginning(record, rest, k, event));
                 }
             }
         }
@@ -250,11 +281,11 @@ impl Reversals {
 
 impl Rest {
     /// Collects the steps after step `at` that do not depend on it, beginning with those that the target needs.
-    fn fill(&mut self, record: &ExecutionRecord, at: usize, needs: &[u64]) {
+    fn fill(&mut self, record: &ExecutionRecord, at: usize, target: &Target) {
         self.steps.clear();
         self.others.clear();
         for step in apart(record, at) {
-            if has(needs, step) { &mut self.steps } else { &mut self.others }.push(step);
+            if target.needs(record, step) { &mut self.steps } else { &mut self.others }.push(step);
         }
         self.needed = self.steps.len();
         self.steps.append(&mut self.others);
@@ -269,20 +300,20 @@ fn apart(record: &ExecutionRecord, at: usize) -> impl Iterator<Item = usize> {
 /// Returns `true` if a target with a single choice is known to be enabled without step `at` and to lead to nothing
 /// new, because all branches of that choice are asleep there and none of the independent steps wakes one up.
 fn sleeps<'a>(
-    asleep: impl Iterator<Item = &'a Act> + Clone,
+    asleep: impl Iterator<Item = &'a EventLabel> + Clone,
     target: &Target,
     record: &ExecutionRecord,
     at: usize,
 ) -> bool {
-    let wakes = |act: &Act| apart(record, at).any(|step| record.steps[step].act.depends_on(act));
-    if target.thread == record.steps[at].act.thread {
+    let wakes = |event: &EventLabel| apart(record, at).any(|step| record.steps[step].event.depends_on(event));
+    if target.thread == record.steps[at].event.thread {
         return false;
     }
     let mut branch = Some(Branch::FIRST);
     while let Some(tried) = branch {
-        let is_branch = |act: &&Act| act.thread == target.thread && act.branch == tried && !wakes(act);
-        let Some(act) = asleep.clone().find(is_branch) else { return false };
-        branch = act.next;
+        let is_branch = |event: &&EventLabel| event.thread == target.thread && event.branch == tried && !wakes(event);
+        let Some(event) = asleep.clone().find(is_branch) else { return false };
+        branch = event.next;
     }
     true
 }
@@ -298,7 +329,7 @@ fn walk<M: Machine>(
     names: &mut ActorNames,
     choices: &mut Vec<Choice>,
 ) -> Result<Vec<(usize, Branch)>, Stop> {
-    let own = record.steps[at].act.thread == target.thread;
+    let own = record.steps[at].event.thread == target.thread;
     let mut branches: Vec<(usize, Branch)> = Vec::new();
     run.rewind(at);
     for k in 0..=rest.steps.len() {
@@ -307,7 +338,7 @@ fn walk<M: Machine>(
             run.all_enabled(choices)?;
             let what = run.machine().find(target.thread);
             choices.retain(|choice| Some(choice.what) == what);
-            for choice in choices.iter().filter(|c| !own || c.branch != record.steps[at].act.branch) {
+            for choice in choices.iter().filter(|c| !own || c.branch != record.steps[at].event.branch) {
                 // A branch that stays enabled moves to this position; one that is enabled again after an interruption
                 // counts again.
                 match branches.iter_mut().find(|known| known.1 == choice.branch && known.0 + 1 == k) {
@@ -317,55 +348,49 @@ fn walk<M: Machine>(
             }
         }
         if let Some(&step) = rest.steps.get(k) {
-            let act = &record.steps[step].act;
-            let what = run.machine().find(act.thread).expect("our bug: an independent step has vanished");
-            run.redo(Choice { what, branch: act.branch })?;
+            let event = &record.steps[step].event;
+            let what = run.machine().find(event.thread).expect("our bug: an independent step has vanished");
+            run.redo(Choice { what, branch: event.branch })?;
             names.push(run.machine());
         }
     }
-    if own && let Some(next) = record.steps[at].act.next {
+    if own && let Some(next) = record.steps[at].event.next {
         branches.push((rest.steps.len(), next));
     }
     branches.sort_unstable();
     Ok(branches)
 }
 
-/// Executes `thread` and returns the resulting act.
-fn attempt<M: Machine>(run: &mut Run<'_, M>, names: &ActorNames, thread: Name, branch: Branch) -> Result<Act, Stop> {
+/// Executes `thread` and returns the resulting event.
+fn attempt<M: Machine>(
+    run: &mut Run<'_, M>,
+    names: &ActorNames,
+    thread: Name,
+    branch: Branch,
+) -> Result<EventLabel, Stop> {
     let what = run.machine().find(thread).expect("our bug: a choice has vanished");
     let executed = run.redo(Choice { what, branch })?;
-    Ok(names.act(run.machine(), executed))
+    Ok(names.event(run.machine(), executed))
 }
 
-/// Returns `k` steps of the rest, then `act`, then the remaining steps that do not depend on it.
-fn beginning(record: &ExecutionRecord, rest: &Rest, k: usize, act: Act) -> Vec<Act> {
+/// Returns `k` steps of the rest, then `event`, then the remaining steps that do not depend on it.
+fn beginning(record: &ExecutionRecord, rest: &Rest, k: usize, event: EventLabel) -> Vec<EventLabel> {
     let (before, after) = rest.steps.split_at(k);
+    // The first steps that are left out: they depend on the event, and all others that are left out happen after one of them.
     let mut out: Vec<usize> = Vec::new();
-    let mut acts = Vec::with_capacity(rest.steps.len() + 1);
-    acts.extend(before.iter().map(|&step| record.steps[step].act.clone()));
-    acts.push(act);
+    let mut events = Vec::with_capacity(rest.steps.len() + 1);
+    events.extend(before.iter().map(|&step| record.steps[step].event.clone()));
+    events.push(event);
     for &step in after {
-        let other = &record.steps[step].act;
-        if other.depends_on(&acts[k]) || out.iter().any(|&x| record.clocks.before(x, step)) {
+        let other = &record.steps[step].event;
+        if out.iter().any(|&x| record.clocks.before(x, step)) {
+            continue;
+        }
+        if other.depends_on(&events[k]) {
             out.push(step);
         } else {
-            acts.push(other.clone());
+            events.push(other.clone());
         }
     }
-    acts
-}
-
-/// Returns the union of the pasts of some steps.
-fn union(record: &ExecutionRecord, steps: &[usize]) -> Bits {
-    let Some((&first, others)) = steps.split_first() else { return Bits::new() };
-    let mut words = Bits::from_slice(record.clocks.past(first));
-    for &at in others {
-        words.iter_mut().zip(record.clocks.past(at)).for_each(|(word, more)| *word |= more);
-    }
-    words
-}
-
-#[inline]
-fn has(words: &[u64], at: usize) -> bool {
-    words.get(at / 64).is_some_and(|word| word >> (at % 64) & 1 != 0)
+    events
 }

@@ -9,18 +9,18 @@
 //! started leads to a trace that has not been explored. Where the tree is empty, nothing is asleep, and any enabled
 //! choice may be taken.
 //!
-//! If threads have several branches that are found only by executing them, the search may insert a sequence to which
-//! another branch would have led. Some executions are then blocked.
+//! If threads have several branches that are found only by executing them, the search may insert a sequence to which a
+//! sleeping event would have led ([`Levels::covers`]). Some executions are then blocked.
 //!
-//! If only the first act of each sequence is kept, this is the search with source sets ([`crate::reductions::source`]). It is
+//! If only the first event of each sequence is kept, this is the search with source sets ([`crate::reductions::source`]). It is
 //! simpler and also explores each trace once, but some executions are blocked on the way.
 
 use crate::driver::run::{Run, Stop};
 use crate::orders::Orders;
-use crate::reductions::optimal::acts::{Act, ExecutionRecord};
+use crate::reductions::optimal::events::{EventLabel, ExecutionRecord};
 use crate::reductions::optimal::reversals::{Reversals, Sink, Tried};
 use crate::reductions::source;
-use whippet_model::{Branch, Choice, Dependence, Machine, Name};
+use whippet_model::{Branch, Choice, Dependence, Estimate, Machine, Name};
 
 /// Explores each trace once.
 pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
@@ -32,27 +32,29 @@ pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
 pub(crate) enum Keep {
     /// The whole sequence, in wakeup trees.
     Everything,
-    /// The first act, in source sets.
+    /// The first event, in source sets.
     First,
 }
 
 /// A node of a wakeup tree, which is explored in the order of its branches.
 #[derive(Clone, Debug)]
 struct Node {
-    act: Act,
+    event: EventLabel,
     children: Vec<Node>,
 }
 
 /// One configuration of the current execution.
 #[derive(Debug, Default)]
 struct Level {
-    /// The acts that are asleep here, because they were explored here or above and would lead to nothing new, as
+    /// The events that are asleep here, because they were explored here or above and would lead to nothing new, as
     /// indices into the list of sleepers; and the length of that list when this configuration was reached.
     sleep: Vec<u32>,
     sleepers: usize,
     tree: Vec<Node>,
     /// Set if a choice has been explored here.
     begun: bool,
+    /// The number of choices below which everything has been explored.
+    done: u32,
     tried: Tried,
 }
 
@@ -61,80 +63,54 @@ pub(crate) struct Levels {
     /// The configurations are the first `len` elements. The others are unused and keep their allocations.
     levels: Vec<Level>,
     len: usize,
-    /// All acts that are asleep at some level, in the order in which they fell asleep.
-    sleepers: Vec<Act>,
+    /// All events that are asleep at some level, in the order in which they fell asleep.
+    sleepers: Vec<EventLabel>,
     keep: Keep,
     /// Set if some thread has branches that are found only by executing them and that have different footprints. An
-    /// act that is independent of one branch of a thread may then be followed by another branch with an unknown
+    /// event that is independent of one branch of a thread may then be followed by another branch with an unknown
     /// footprint, and some executions are blocked.
     discovered: bool,
 }
 
 impl Levels {
-    /// Returns `true` if a sleeping act leads to `sequence` or to all its continuations, or if acts of the tree do,
-    /// below which the sequence is then inserted.
-    fn covers(&mut self, at: usize, sequence: &[Act]) -> bool {
-        if !self.discovered {
-            return self.asleep(at).any(|asleep| asleep.may_begin(sequence));
-        }
-        if self.asleep(at).any(|asleep| asleep.begins(sequence)) {
-            return true;
-        }
-        // A thread that is independent of `sequence` can still take any of its branches.
-        let mut free = self.known(at).filter(|act| act.may_begin(sequence)).map(|act| act.thread);
-        let Some(thread) = free.find(|&thread| self.all_branches(at, thread, sequence)) else { return false };
-        drop(free);
-        for node in self.levels[at].tree.iter_mut().filter(|node| node.act.thread == thread) {
-            // A leaf leads to everything.
-            if !node.children.is_empty() {
-                insert(&mut node.children, sequence.to_vec(), true);
-            }
-        }
-        true
-    }
-
-    /// Returns `true` if every branch of a thread is known at this level, that is, explored or in the tree, and none
-    /// depends on `sequence`. A single branch counts only if it has been explored.
-    fn all_branches(&self, at: usize, thread: Name, sequence: &[Act]) -> bool {
-        let known: Vec<&Act> = self.known(at).filter(|act| act.thread == thread).collect();
-        let mut branch = Some(Branch::FIRST);
-        while let Some(tried) = branch {
-            match known.iter().find(|act| act.branch == tried && act.may_begin(sequence)) {
-                Some(act) => branch = act.next,
-                None => return false,
-            }
-        }
-        known.len() > 1 || self.asleep(at).any(|act| act.thread == thread)
+    /// Returns `true` if a sleeping event leads to `sequence`.
+    ///
+    /// An event that does not occur in the sequence and is independent of it leads to it, too: its thread can act first.
+    /// But if threads have branches that are found by executing them, such an event is only one branch of its thread,
+    /// and another one may depend on the sequence. Then only an event of the sequence itself counts. If all branches turn
+    /// out to be independent, the sequence leads to a configuration in which everything is asleep: a blocked execution.
+    fn covers(&self, at: usize, sequence: &[EventLabel]) -> bool {
+        self.asleep(at).any(|asleep| if self.discovered { asleep.begins(sequence) } else { asleep.may_begin(sequence) })
     }
 
     /// Returns the first branch of a thread, from `branch` on, that is not asleep.
     fn awake(&self, at: usize, thread: Name, mut branch: Branch) -> Option<Branch> {
-        let asleep = |branch| self.asleep(at).find(|act| act.thread == thread && act.branch == branch);
-        while let Some(act) = asleep(branch) {
-            branch = act.next?;
+        let asleep = |branch| self.asleep(at).find(|event| event.thread == thread && event.branch == branch);
+        while let Some(event) = asleep(branch) {
+            branch = event.next?;
         }
         Some(branch)
     }
 
-    /// Returns `true` if an act that is known at this level can begin the sequence.
+    /// Returns `true` if an event that is known at this level can begin the sequence.
     #[inline]
-    pub(crate) fn leads_to<'a>(&self, at: usize, sequence: impl IntoIterator<Item = &'a Act> + Clone) -> bool {
-        self.known(at).any(|act| act.begins(sequence.clone()))
+    pub(crate) fn leads_to<'a>(&self, at: usize, sequence: impl IntoIterator<Item = &'a EventLabel> + Clone) -> bool {
+        self.known(at).any(|event| event.begins(sequence.clone()))
     }
 
-    /// Iterates over the acts that are known at this level: those that are asleep and those in the tree.
-    fn known(&self, at: usize) -> impl Iterator<Item = &Act> {
-        self.asleep(at).chain(self.levels[at].tree.iter().map(|node| &node.act))
+    /// Iterates over the events that are known at this level: those that are asleep and those in the tree.
+    fn known(&self, at: usize) -> impl Iterator<Item = &EventLabel> {
+        self.asleep(at).chain(self.levels[at].tree.iter().map(|node| &node.event))
     }
 
-    /// Schedules one more act to be explored before step `at`.
-    pub(crate) fn add(&mut self, at: usize, act: Act) {
-        self.levels[at].tree.push(Node { act, children: Vec::new() });
+    /// Schedules one more event to be explored before step `at`.
+    pub(crate) fn add(&mut self, at: usize, event: EventLabel) {
+        self.levels[at].tree.push(Node { event, children: Vec::new() });
     }
 
-    /// Enters the configuration that this act leads to.
+    /// Enters the configuration that this event leads to.
     #[inline]
-    fn enter(&mut self, act: &Act) {
+    fn enter(&mut self, event: &EventLabel) {
         if self.levels.len() == self.len {
             self.levels.push(Level::default());
         }
@@ -142,10 +118,11 @@ impl Levels {
         level.begun = true;
         next.sleep.clear();
         if !level.sleep.is_empty() {
-            next.sleep.extend(level.sleep.iter().filter(|&&asleep| !self.sleepers[asleep as usize].depends_on(act)));
+            next.sleep.extend(level.sleep.iter().filter(|&&asleep| !self.sleepers[asleep as usize].depends_on(event)));
         }
         next.sleepers = self.sleepers.len();
         next.begun = false;
+        next.done = 0;
         if !next.tried.is_empty() {
             next.tried.clear();
         }
@@ -158,10 +135,24 @@ impl Levels {
         self.len = len;
     }
 
-    /// Puts the act that was taken at the newest level to sleep there.
-    fn fall_asleep(&mut self, act: Act) {
-        self.levels[self.len - 1].sleep.push(self.sleepers.len() as u32);
-        self.sleepers.push(act);
+    /// Puts the event that was taken at the newest level to sleep there.
+    fn fall_asleep(&mut self, event: EventLabel) {
+        let level = &mut self.levels[self.len - 1];
+        level.sleep.push(self.sleepers.len() as u32);
+        level.done += 1;
+        self.sleepers.push(event);
+    }
+
+    /// Returns the explored fraction of the tree, if subtrees of siblings have equal sizes: see `weights.rs`. More
+    /// siblings may be found later, so this is computed anew from the current execution, which has just ended.
+    fn explored(&self) -> f64 {
+        let (mut explored, mut share) = (0.0, 1.0);
+        for level in &self.levels[..self.len] {
+            let siblings = f64::from(level.done) + 1.0 + level.tree.len() as f64;
+            explored += share * f64::from(level.done) / siblings;
+            share /= siblings;
+        }
+        explored + share
     }
 }
 
@@ -175,11 +166,11 @@ impl Sink for Levels {
     }
 
     #[inline]
-    fn asleep(&self, at: usize) -> impl Iterator<Item = &Act> + Clone {
+    fn asleep(&self, at: usize) -> impl Iterator<Item = &EventLabel> + Clone {
         self.levels[at].sleep.iter().map(|&asleep| &self.sleepers[asleep as usize])
     }
 
-    fn found(&mut self, at: usize, mut beginning: Vec<Act>) {
+    fn found(&mut self, at: usize, mut beginning: Vec<EventLabel>) {
         match self.keep {
             Keep::Everything => {
                 if !self.covers(at, &beginning) {
@@ -196,14 +187,14 @@ impl Sink for Levels {
 }
 
 /// Inserts a sequence into a tree, below the first branch that is compatible with it.
-fn insert(mut branches: &mut Vec<Node>, mut sequence: Vec<Act>, discovered: bool) {
-    let leads = |act: &Act, sequence: &[Act]| {
-        let only_branch = !discovered || act.branch == Branch::FIRST && act.next.is_none();
-        if only_branch { act.may_begin(sequence) } else { act.begins(sequence) }
+fn insert(mut branches: &mut Vec<Node>, mut sequence: Vec<EventLabel>, discovered: bool) {
+    let leads = |event: &EventLabel, sequence: &[EventLabel]| {
+        let only_branch = !discovered || event.branch == Branch::FIRST && event.next.is_none();
+        if only_branch { event.may_begin(sequence) } else { event.begins(sequence) }
     };
-    while let Some(k) = branches.iter().position(|node| leads(&node.act, &sequence)) {
+    while let Some(k) = branches.iter().position(|node| leads(&node.event, &sequence)) {
         let node = &mut branches[k];
-        if let Some(k) = sequence.iter().position(|act| act.thread == node.act.thread) {
+        if let Some(k) = sequence.iter().position(|event| event.thread == node.event.thread) {
             sequence.remove(k);
         }
         // A leaf leads to everything, and an empty sequence requires nothing more.
@@ -212,7 +203,7 @@ fn insert(mut branches: &mut Vec<Node>, mut sequence: Vec<Act>, discovered: bool
         }
         branches = &mut branches[k].children;
     }
-    let chain = |below: Vec<Node>, act: Act| vec![Node { act, children: below }];
+    let chain = |below: Vec<Node>, event: EventLabel| vec![Node { event, children: below }];
     branches.extend(sequence.into_iter().rev().fold(Vec::new(), chain));
 }
 
@@ -243,7 +234,7 @@ impl Search {
             if !level.tree.is_empty() {
                 let node = level.tree.remove(0);
                 // A branch found by executing another one may have been explored together with it.
-                if self.levels.awake(at, node.act.thread, node.act.branch) == Some(node.act.branch) {
+                if self.levels.awake(at, node.event.thread, node.event.branch) == Some(node.event.branch) {
                     self.wake(run, node)?;
                 }
             } else if level.begun || !self.choose(run)? {
@@ -253,11 +244,11 @@ impl Search {
         Ok(())
     }
 
-    /// Executes the act at a node of the wakeup tree, and hands its subtree on.
+    /// Executes the event at a node of the wakeup tree, and hands its subtree on.
     fn wake<M: Machine>(&mut self, run: &mut Run<'_, M>, node: Node) -> Result<(), Stop> {
         self.reach(run)?;
-        let what = run.machine().find(node.act.thread).expect("our bug: a wakeup tree leads nowhere");
-        self.forward(run, Choice { what, branch: node.act.branch })?;
+        let what = run.machine().find(node.event.thread).expect("our bug: a wakeup tree leads nowhere");
+        self.forward(run, Choice { what, branch: node.event.branch })?;
         self.levels.levels[self.levels.len - 1].tree = node.children;
         Ok(())
     }
@@ -269,8 +260,15 @@ impl Search {
         self.choices.clear();
         run.enabled(&mut self.choices)?;
         let Some(&oldest) = self.choices.first() else {
-            run.complete()?;
-            self.reverse(run)?;
+            let completed = run.complete();
+            if completed.is_ok() {
+                self.reverse(run)?;
+            }
+            // Often enough for the progress line.
+            if completed.is_err() || run.counters.executions % 16 == 1 {
+                self.guess(run);
+            }
+            completed?;
             return Ok(false);
         };
         if self.orders.as_they_come() && self.levels.levels[self.levels.len - 1].sleep.is_empty() {
@@ -295,6 +293,14 @@ impl Search {
         Ok(true)
     }
 
+    /// Estimates the size of the search. Nothing is known about the parts that are not explored, so the error is their
+    /// size.
+    fn guess<M: Machine>(&self, run: &Run<'_, M>) {
+        let explored = self.levels.explored();
+        let total = run.counters.executions as f64 / explored;
+        run.control.guess(Estimate::new(total, total * (1.0 - explored)));
+    }
+
     /// Finds the reversals of an execution that has ended.
     fn reverse<M: Machine>(&mut self, run: &mut Run<'_, M>) -> Result<(), Stop> {
         if self.levels.keep == Keep::First && run.profile().dependence == Dependence::PerActor {
@@ -314,35 +320,35 @@ impl Search {
         let executed = run.execute(choice)?;
         self.orders.arrived(run.machine());
         self.record.push(run.machine(), executed, several);
-        let act = &self.record.steps[self.record.len() - 1].act;
-        self.levels.discovered |= act.next.is_some() && run.profile().branches_differ();
-        self.levels.enter(act);
+        let event = &self.record.steps[self.record.len() - 1].event;
+        self.levels.discovered |= event.next.is_some() && run.profile().branches_differ();
+        self.levels.enter(event);
         Ok(())
     }
 
     /// Leaves the current configuration, below which everything has been explored: goes back to the newest level with
-    /// open work, and puts the act that was taken there to sleep.
+    /// open work, and puts the event that was taken there to sleep.
     fn leave(&mut self) {
         let one_by_one = self.levels.keep == Keep::First;
         let left = |at: &usize| {
-            !self.levels.levels[*at].tree.is_empty() || one_by_one && self.record.steps[*at].act.next.is_some()
+            !self.levels.levels[*at].tree.is_empty() || one_by_one && self.record.steps[*at].event.next.is_some()
         };
         let Some(at) = (0..self.record.len()).rev().find(left) else {
             self.levels.len = 0;
             return;
         };
-        let act = self.record.steps[at].act.clone();
+        let event = self.record.steps[at].event.clone();
         self.record.truncate(at);
         self.levels.leave(at + 1);
         self.examined = self.examined.min(at);
-        if one_by_one && let Some(branch) = act.next.and_then(|next| self.levels.awake(at, act.thread, next)) {
+        if one_by_one && let Some(branch) = event.next.and_then(|next| self.levels.awake(at, event.thread, next)) {
             // With source sets, the branches of a step are explored one after the other, before any sibling: a choice
             // that is asleep in a sibling's subtree must not have an unexplored branch. The footprint copied from the
             // previous branch is never used, because this node is executed next, which determines its own.
-            let act = Act { branch, next: None, ..act.clone() };
-            self.levels.levels[at].tree.insert(0, Node { act, children: Vec::new() });
+            let event = EventLabel { branch, next: None, ..event.clone() };
+            self.levels.levels[at].tree.insert(0, Node { event, children: Vec::new() });
         }
-        self.levels.fall_asleep(act);
+        self.levels.fall_asleep(event);
     }
 
     /// Moves the machine to the newest level: backward, or forward where a trial has left it behind.
@@ -358,9 +364,9 @@ impl Search {
             run.rewind(depth);
         }
         while run.depth() < depth {
-            let act = &self.record.steps[run.depth()].act;
-            let what = run.machine().find(act.thread).expect("our bug: a step cannot be taken again");
-            run.redo(Choice { what, branch: act.branch })?;
+            let event = &self.record.steps[run.depth()].event;
+            let what = run.machine().find(event.thread).expect("our bug: a step cannot be taken again");
+            run.redo(Choice { what, branch: event.branch })?;
         }
         Ok(())
     }

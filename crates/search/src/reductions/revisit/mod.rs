@@ -29,13 +29,13 @@
 
 pub(crate) mod stack;
 
-use crate::driver::parallel::{Divisible, Share, Task, Work};
+use crate::driver::parallel::{Divisible, Share, Subtree, Work};
 use crate::driver::run::{Run, Stop};
 use crate::driver::weights::way;
 use crate::options::Order;
 use crate::orders::Orders;
-use crate::reductions::revisit::stack::{NONE, SavedSuffix, SavedSuffixes, Stack};
-use whippet_model::{Branch, Choice, Machine, MachineError, Pending, ones};
+use crate::reductions::revisit::stack::{SavedSuffix, SavedSuffixes, Stack};
+use whippet_model::{Branch, Choice, Machine, MachineError, Pending};
 
 /// Explores each trace from the initial configuration on exactly once.
 pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
@@ -101,7 +101,7 @@ impl Revisits {
             order => Some(Orders::new(order, run.machine(), run.control)?),
         };
         Ok(Revisits {
-            stack: Stack::new(),
+            stack: Stack::default(),
             levels: Vec::new(),
             choices: Vec::new(),
             revisits: Vec::new(),
@@ -226,23 +226,23 @@ impl Revisits {
     fn back<M: Machine>(&mut self, run: &mut Run<'_, M>, weight: f64) -> f64 {
         let asked = self.revisits.len();
         let x = self.stack.len() - 1;
-        let (from, to) = self.stack.entry(x).sent;
+        let (from, to) = self.stack.step(x).sent;
         for message in from..to {
             let what = Pending(message);
             let actor = run.machine().actor(what).0;
-            let mut at = self.stack.last_of(actor);
             // The steps of one actor are totally ordered: if one is in the past, all earlier ones are, too.
-            if at == NONE || self.stack.before(at as usize, x) {
+            let mut last = self.stack.last_of(actor).filter(|&at| !self.stack.before(at, x));
+            if last.is_none() {
                 continue;
             }
             let floor = self.stack.floor(x).map_or(0, |floor| floor + 1);
-            while at != NONE && at as usize >= floor && !self.stack.before(at as usize, x) {
-                debug_assert!(self.stack.entry(at as usize).canonical, "our bug: the walk back passed its end");
-                if run.accepted_at(what, at as usize) {
-                    self.revisits.push(Revisit { at, message, by: x as u32, weight: 0.0 });
+            while let Some(at) = last.filter(|&at| at >= floor && !self.stack.before(at, x)) {
+                debug_assert!(self.stack.step(at).canonical, "our bug: the walk back passed its end");
+                if run.accepted_at(what, at) {
+                    self.revisits.push(Revisit { at: at as u32, message, by: x as u32, weight: 0.0 });
                     self.learn(actor);
                 }
-                at = self.stack.entry(at as usize).previous;
+                last = self.stack.previous(at);
             }
         }
         if self.revisits.len() == asked {
@@ -289,20 +289,18 @@ impl Revisits {
     /// Executes again those of the saved steps that are in the past of the newest saved step.
     fn again<M: Machine>(&mut self, run: &mut Run<'_, M>, suffix: SavedSuffix) -> Result<(), Stop> {
         self.round += 1;
-        let (entries, past) = self.saved.newest(suffix);
-        for at in ones(past).skip_while(|&at| at < suffix.from) {
-            let entry = entries[at - suffix.from];
-            let what = now(&self.moved, self.round, entry.choice.what.0);
-            run.redo(Choice { what: Pending(what), ..entry.choice })?;
+        for step in self.saved.past(suffix) {
+            let what = now(&self.moved, self.round, step.choice.what.0);
+            run.redo(Choice { what: Pending(what), ..step.choice })?;
             self.stack.push(run.newest_delivery(), false);
-            let sent = self.stack.entry(self.stack.len() - 1).sent;
-            if sent.1 - sent.0 != entry.sent.1 - entry.sent.0 {
+            let sent = self.stack.step(self.stack.len() - 1).sent;
+            if sent.1 - sent.0 != step.sent.1 - step.sent.0 {
                 return Err(Stop::Machine(unlike()));
             }
-            if self.moved.len() < entry.sent.1 as usize {
-                self.moved.resize(entry.sent.1 as usize, (0, 0));
+            if self.moved.len() < step.sent.1 as usize {
+                self.moved.resize(step.sent.1 as usize, (0, 0));
             }
-            for (old, new) in (entry.sent.0..entry.sent.1).zip(sent.0..) {
+            for (old, new) in (step.sent.0..step.sent.1).zip(sent.0..) {
                 self.moved[old as usize] = (self.round, new);
             }
         }
@@ -338,13 +336,13 @@ impl Revisits {
                 let weight = if level.end == level.next { level.left } else { level.weight };
                 let choice = self.choices[level.end];
                 let path = self.path(k, self.levels[k].depth);
-                return share.give(Task { path, work: Work::Choice(choice, weight) });
+                return share.give(Subtree { path, work: Work::Choice(choice, weight) });
             }
             if asked > level.revisits {
                 let Revisit { at, message, by, weight } = self.revisits.remove(asked - 1);
                 self.levels[k + 1..].iter_mut().for_each(|above| above.revisits -= 1);
                 let path = self.path(k, by as usize + 1);
-                return share.give(Task { path, work: Work::Revisit { at, message, weight } });
+                return share.give(Subtree { path, work: Work::Revisit { at, message, weight } });
             }
         }
     }
@@ -352,23 +350,23 @@ impl Revisits {
     /// Returns the first `depth` steps of the path that leads through this level, as it was before the detours above
     /// the level saved parts of the stack.
     fn path(&self, level: usize, depth: usize) -> Vec<(Choice, bool)> {
-        let mut entries = self.stack.entries().to_vec();
+        let mut steps = self.stack.steps().to_vec();
         let mut next = None;
         let detours = self.levels[level + 1..].iter().filter(|level| level.detour).count();
         for &suffix in self.suffixes.iter().rev().take(detours) {
-            entries.truncate(suffix.from);
-            entries.extend_from_slice(self.saved.entries(suffix, next));
+            steps.truncate(suffix.from);
+            steps.extend_from_slice(self.saved.steps(suffix, next));
             next = Some(suffix);
         }
-        entries.truncate(depth);
-        entries.iter().map(|entry| (entry.choice, entry.canonical)).collect()
+        steps.truncate(depth);
+        steps.iter().map(|step| (step.choice, step.canonical)).collect()
     }
 
-    /// Moves to the beginning of a task.
-    fn begin<M: Machine>(&mut self, run: &mut Run<'_, M>, task: Task) -> Result<(), Stop> {
+    /// Moves to the beginning of a subtree.
+    fn begin<M: Machine>(&mut self, run: &mut Run<'_, M>, subtree: Subtree) -> Result<(), Stop> {
         self.stack.truncate(0);
         run.rewind(0);
-        for &(choice, canonical) in &task.path {
+        for &(choice, canonical) in &subtree.path {
             run.redo(choice)?;
             self.stack.push(run.newest_delivery(), canonical);
         }
@@ -383,7 +381,7 @@ impl Revisits {
             weight: 0.0,
             left: 0.0,
         };
-        match task.work {
+        match subtree.work {
             Work::Choice(choice, weight) => {
                 self.choices.push(choice);
                 level.end = 1;
@@ -408,8 +406,8 @@ impl Divisible for Revisits {
         self.go_on(run, share)
     }
 
-    fn part<M: Machine>(&mut self, run: &mut Run<'_, M>, task: Task, share: &impl Share) -> Result<(), Stop> {
-        self.begin(run, task)?;
+    fn part<M: Machine>(&mut self, run: &mut Run<'_, M>, subtree: Subtree, share: &impl Share) -> Result<(), Stop> {
+        self.begin(run, subtree)?;
         self.go_on(run, share)
     }
 }
@@ -421,7 +419,7 @@ fn reach<M: Machine>(run: &mut Run<'_, M>, stack: &Stack, depth: usize) -> Resul
         run.rewind(depth);
     }
     while run.depth() < depth {
-        run.redo(stack.entry(run.depth()).choice)?;
+        run.redo(stack.step(run.depth()).choice)?;
     }
     Ok(())
 }

@@ -11,7 +11,7 @@ use smallvec::SmallVec;
 use whippet_model::{Branch, Choice, Machine, Name, Pending, Touch};
 
 /// A delivery that is possible.
-pub(crate) struct Delivery {
+pub(crate) struct PossibleDelivery {
     pub(crate) thread: Name,
     pub(crate) branch: Branch,
     /// The steps that it would directly follow: the send, and the previous delivery to its receiver.
@@ -35,7 +35,11 @@ pub(crate) struct DeliveryEvents {
 
 impl DeliveryEvents {
     /// Appends the events whose past contains the newest step or, before the first step, is empty.
-    pub(crate) fn extensions<M: Machine>(&mut self, run: &mut Run<'_, M>, out: &mut Vec<Delivery>) -> Result<(), Stop> {
+    pub(crate) fn extensions<M: Machine>(
+        &mut self,
+        run: &mut Run<'_, M>,
+        out: &mut Vec<PossibleDelivery>,
+    ) -> Result<(), Stop> {
         let newest = run.depth().checked_sub(1);
         self.learn(run.machine(), newest);
         let sent = newest.map_or(0..0, |at| run.machine().sent(at));
@@ -92,8 +96,8 @@ impl DeliveryEvents {
         what: Pending,
         branch: Branch,
         after: SmallVec<[usize; 2]>,
-    ) -> Delivery {
+    ) -> PossibleDelivery {
         let touch = Touch::write(self.actors[machine.actor(what).0 as usize]);
-        Delivery { thread: machine.thread(what), branch, after, touch }
+        PossibleDelivery { thread: machine.thread(what), branch, after, touch }
     }
 }

@@ -9,8 +9,8 @@
 //! algorithm backtracks.
 
 use crate::reductions::udpor::excluded::Excluded;
-use crate::reductions::udpor::rows::{Bits, disjoint};
 use crate::reductions::udpor::unfolding::Unfolding;
+use whippet_model::{BitSet, is_disjoint};
 
 /// An event to avoid, with its possible counterparts.
 struct Spike {
@@ -26,9 +26,9 @@ impl Unfolding {
         &self,
         excluded: &Excluded,
         avoided: &[u32],
-        all: &Bits,
+        all: &BitSet,
         most: Option<usize>,
-        guide: &mut Bits,
+        guide: &mut BitSet,
     ) -> bool {
         let open = avoided.iter().rev().filter(|&&id| excluded.fits(id));
         let mut spikes = Vec::new();
@@ -44,14 +44,14 @@ impl Unfolding {
             return false;
         }
         for id in chosen {
-            guide.extend(self.past(id));
+            guide.union_with(self.past(id));
             guide.insert(id);
         }
         true
     }
 
-    fn spike(&self, avoided: u32, excluded: &Excluded, all: &Bits) -> Vec<u32> {
-        let stands = |&id: &u32| excluded.fits(id) && !all.contains(id) && disjoint(self.past(id), all.words());
+    fn spike(&self, avoided: u32, excluded: &Excluded, all: &BitSet) -> Vec<u32> {
+        let stands = |&id: &u32| excluded.fits(id) && !all.contains(id) && is_disjoint(self.past(id), all.words());
         self.direct(avoided).filter(stands).collect()
     }
 

@@ -6,12 +6,11 @@ use crate::driver::run::{Run, Stop};
 use crate::driver::threads;
 use crate::options::Options;
 use crate::reductions::udpor;
-use crate::reductions::udpor::rows::has;
 use crate::reductions::udpor::unfolding::Unfolding;
 use serde::Serialize;
 use std::fmt::Write;
 use std::sync::Arc;
-use whippet_model::{LimitHit, MachineError, Program, ones};
+use whippet_model::{LimitHit, MachineError, Program, is_set, ones};
 
 /// An event of an unfolding: a step together with everything that happens before it.
 ///
@@ -73,7 +72,7 @@ pub fn unfold<P: Program + Send + 'static>(program: Arc<P>, options: &Options) -
         })
     };
     let limit = options.limits.handler;
-    match wait(&answer, options, &control, &()) {
+    match wait(&answer, options, &control, &(), &|| {}) {
         Ok(Ok(events)) => Ok(Unfolded { program: name, events }),
         Ok(Err(Stop::Machine(error))) => Err(error.into()),
         Ok(Err(Stop::Limit(why))) => Err(SearchError::Unsupported(match why {
@@ -93,7 +92,7 @@ fn events(unfolding: &Unfolding) -> Vec<UnfoldedEvent> {
     let ids = 0..unfolding.len() as u32;
     ids.map(|id| {
         let past = || ones(unfolding.past(id));
-        let direct = |&cause: &usize| past().all(|other| !has(unfolding.past(other as u32), cause as u32));
+        let direct = |&cause: &usize| past().all(|other| !is_set(unfolding.past(other as u32), cause as u32));
         UnfoldedEvent {
             text: unfolding.text(id).unwrap_or_default().to_string(),
             causes: past().filter(direct).collect(),

@@ -25,18 +25,16 @@ pub(crate) mod actors;
 pub(crate) mod alternatives;
 pub(crate) mod excluded;
 pub(crate) mod export;
-pub(crate) mod rows;
 pub(crate) mod trials;
 pub(crate) mod unfolding;
 
 use crate::driver::run::{Run, Stop};
-use crate::reductions::udpor::actors::{Delivery, DeliveryEvents};
+use crate::reductions::udpor::actors::{DeliveryEvents, PossibleDelivery};
 use crate::reductions::udpor::excluded::Excluded;
-use crate::reductions::udpor::rows::{Bits, subset};
 use crate::reductions::udpor::trials::Trials;
 use crate::reductions::udpor::unfolding::{Offer, Unfolding};
 use smallvec::SmallVec;
-use whippet_model::{Choice, Dependence, Events, Extension, Machine};
+use whippet_model::{BitSet, Choice, Dependence, Events, Extension, Machine, is_subset};
 
 /// Explores every trace once.
 pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
@@ -47,11 +45,8 @@ pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
     }
     let mut search = Search::new(true, run.options.alternatives);
     let result = search.explore(run);
-    run.counters.events = Some(Events {
-        created: search.unfolding.created,
-        known: search.unfolding.largest as u64,
-        avoided: search.most_avoided as u64,
-    });
+    let (known, avoided) = (search.unfolding.largest as u64, search.most_avoided as u64);
+    run.counters.events = Some(Events::new(search.unfolding.created, known, avoided));
     result
 }
 
@@ -63,7 +58,7 @@ pub(crate) fn unfold<M: Machine>(run: &mut Run<'_, M>) -> Result<Unfolding, Stop
 }
 
 /// One event of C.
-struct Level {
+struct ConfigurationEvent {
     event: u32,
     /// The number of events in `following` before this one was taken.
     following: usize,
@@ -74,14 +69,14 @@ struct Level {
 struct Search {
     unfolding: Unfolding,
     /// C, in the order of steps.
-    levels: Vec<Level>,
+    levels: Vec<ConfigurationEvent>,
     /// conf(C): the events in conflict with C.
     excluded: Excluded,
     /// D, as a list and as a set.
     avoided: Vec<u32>,
-    avoided_set: Bits,
+    avoided_set: BitSet,
     /// A, and the number of its events that are left.
-    guide: Bits,
+    guide: BitSet,
     guided: usize,
     /// ex(C): the events that can follow C or a part of it, level by level.
     following: Vec<u32>,
@@ -94,7 +89,7 @@ struct Search {
     most_avoided: usize,
     /// Buffers that keep their allocations.
     offers: Vec<Extension>,
-    possible: Vec<Delivery>,
+    possible: Vec<PossibleDelivery>,
 }
 
 impl Search {
@@ -104,8 +99,8 @@ impl Search {
             levels: Vec::new(),
             excluded: Excluded::default(),
             avoided: Vec::new(),
-            avoided_set: Bits::default(),
-            guide: Bits::default(),
+            avoided_set: BitSet::default(),
+            guide: BitSet::default(),
             guided: 0,
             following: Vec::new(),
             deliveries: DeliveryEvents::default(),
@@ -161,9 +156,9 @@ impl Search {
     /// Returns the next event of the guide for a branch that is known, but that is listed only after executing the
     /// step again.
     fn known_branch(&self) -> Option<u32> {
-        let mut configuration = Bits::default();
+        let mut configuration = BitSet::default();
         self.levels.iter().for_each(|level| configuration.insert(level.event));
-        self.guide.iter().find(|&id| subset(self.unfolding.past(id), configuration.words()))
+        self.guide.iter().find(|&id| is_subset(self.unfolding.past(id), configuration.words()))
     }
 
     /// Takes an event.
@@ -183,7 +178,7 @@ impl Search {
                 self.following.push(sibling);
             }
         }
-        let level = Level { event, following: self.following.len(), avoided: self.avoided.len() };
+        let level = ConfigurationEvent { event, following: self.following.len(), avoided: self.avoided.len() };
         self.levels.push(level);
         self.excluded.push(&self.unfolding, event);
         if self.guided > 0 && self.guide.contains(event) {
@@ -214,7 +209,7 @@ impl Search {
             Dependence::PerActor => {
                 let mut possible = std::mem::take(&mut self.possible);
                 self.deliveries.extensions(run, &mut possible)?;
-                for Delivery { thread, branch, after, touch } in possible.drain(..) {
+                for PossibleDelivery { thread, branch, after, touch } in possible.drain(..) {
                     self.follow(
                         from,
                         &after,
@@ -243,7 +238,7 @@ impl Search {
     /// Goes back to the newest configuration that has an alternative. Returns `false` if the search is finished.
     fn back<M: Machine>(&mut self, run: &mut Run<'_, M>) -> bool {
         let mut found = false;
-        while let Some(Level { event, following, avoided }) = self.levels.pop() {
+        while let Some(ConfigurationEvent { event, following, avoided }) = self.levels.pop() {
             self.excluded.pop(event);
             self.following.truncate(following);
             for id in self.avoided.drain(avoided..) {

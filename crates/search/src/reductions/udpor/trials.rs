@@ -13,9 +13,8 @@
 //! The machine moves to each part and back. The steps of a part are executed in the order of C.
 
 use crate::driver::run::{Run, Stop};
-use crate::reductions::udpor::rows::has;
 use rustc_hash::FxHashSet;
-use whippet_model::{Branch, Choice, Extension, Machine, Name, Touch, ones};
+use whippet_model::{BitSet, Branch, Choice, Extension, Machine, Name, Touch};
 
 /// An operation that is pending, or that was pending until a step of C executed it.
 struct Site {
@@ -23,8 +22,8 @@ struct Site {
     done: Option<usize>,
 }
 
-/// A part of C, as a bit set.
-type Part = Vec<u64>;
+/// A part of C.
+type Part = BitSet;
 
 /// A site that was executed after a part of C, with its footprint or the objects that it waited for.
 struct Trial {
@@ -76,7 +75,7 @@ impl Trials {
             let touches = self.run_after(run, site, &part, out)?;
             let trial = Trial { site, part, touches };
             for s in 0..self.taken.len() {
-                if !has(&trial.part, s as u32) && self.may_add(run, &trial, s) {
+                if !trial.part.contains(s as u32) && self.may_add(run, &trial, s) {
                     let next = (site, with(run, &trial.part, s));
                     if seen.insert(next.clone()) {
                         parts.push(next);
@@ -108,14 +107,14 @@ impl Trials {
     /// Adds the newest step, and the operations that it made pending, each with the smallest part after which it is
     /// pending.
     fn learn<M: Machine>(&mut self, run: &Run<'_, M>, newest: Option<usize>) -> Vec<(usize, Part)> {
-        let mut least = Part::new();
+        let mut least = Part::default();
         if let Some(e) = newest {
             let step = run.machine().step(e);
             let touches = run.machine().touches(e).to_vec();
             self.taken.push(ConfigurationStep { thread: step.thread, branch: step.choice.branch, touches });
             let site = self.sites.iter_mut().rfind(|site| site.thread == step.thread && site.done.is_none());
             site.expect("what is carried out was pending: our own error if not").done = Some(e);
-            least = with(run, &[], e);
+            run.clocks.add_past(e, &mut least);
         }
         let mut pending = Vec::new();
         run.machine().pending(&mut pending);
@@ -143,10 +142,10 @@ impl Trials {
         &mut self,
         run: &mut Run<'_, M>,
         site: usize,
-        part: &[u64],
+        part: &Part,
         out: &mut Vec<Extension>,
     ) -> Result<Vec<Touch>, Stop> {
-        let steps: Vec<usize> = ones(part).collect();
+        let steps: Vec<usize> = part.iter().map(|s| s as usize).collect();
         self.go(run, &steps)?;
         let thread = self.sites[site].thread;
         let what = run.machine().find(thread).expect("it is pending after this part: our own error if not");
@@ -154,7 +153,8 @@ impl Trials {
         run.all_enabled(&mut enabled)?;
         enabled.retain(|choice| choice.what == what);
         let mut touched = Vec::new();
-        if enabled.is_empty() {
+        // If only other branches are enabled, the first one may still become enabled.
+        if !enabled.iter().any(|choice| choice.branch == Branch::FIRST) {
             run.blocked_on(what, &mut touched);
         }
         while let Some(choice) = enabled.pop() {
@@ -169,8 +169,9 @@ impl Trials {
             let mut after: Vec<usize> = causes.into_iter().map(|cause| steps[cause]).collect();
             after.extend(steps.iter().copied().filter(conflicts));
             touched.extend(touches.iter().filter(|touch| !touched.contains(touch)).copied().collect::<Vec<_>>());
-            let past = after.iter().fold(Part::new(), |past, &s| join(past, run.clocks.past(s)));
-            if ones(&past).eq(steps.iter().copied()) {
+            let mut past = Part::default();
+            after.iter().for_each(|&s| run.clocks.add_past(s, &mut past));
+            if past == *part {
                 out.push(Extension { thread, branch: choice.branch, event, after, touches });
             }
         }
@@ -195,14 +196,8 @@ impl Trials {
 }
 
 /// Returns a part extended by a step and its past.
-fn with<M: Machine>(run: &Run<'_, M>, part: &[u64], s: usize) -> Part {
-    join(part.to_vec(), run.clocks.past(s))
-}
-
-/// Returns the union, without trailing words that are zero.
-fn join(mut part: Part, past: &[u64]) -> Part {
-    let used = past.iter().rposition(|&word| word != 0).map_or(0, |last| last + 1);
-    part.resize(part.len().max(used), 0);
-    part.iter_mut().zip(past).for_each(|(word, &more)| *word |= more);
+fn with<M: Machine>(run: &Run<'_, M>, part: &Part, s: usize) -> Part {
+    let mut part = part.clone();
+    run.clocks.add_past(s, &mut part);
     part
 }

@@ -6,10 +6,9 @@
 //! inherited from events before them. An event is identified by a hash of its step and of the events directly before
 //! it.
 
-use crate::reductions::udpor::rows::{Bits, Square, disjoint, has};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
-use whippet_model::{Branch, Name, Touch};
+use whippet_model::{BitMatrix, BitSet, Branch, Name, Touch, is_disjoint};
 
 /// A step that could happen.
 pub(crate) struct Offer<'a> {
@@ -51,17 +50,17 @@ pub(crate) struct Unfolding {
     known: FxHashMap<Name, u32>,
     by_turn: FxHashMap<Name, Vec<u32>>,
     by_object: FxHashMap<Name, Vec<u32>>,
-    past: Square,
-    future: Square,
-    conflicts: Square,
-    direct: Square,
+    past: BitMatrix,
+    future: BitMatrix,
+    conflicts: BitMatrix,
+    direct: BitMatrix,
     /// The number of events, and that number after the last collection.
     live: usize,
     kept: usize,
     pub(crate) created: u64,
     pub(crate) largest: usize,
     /// Buffers that keep their allocations.
-    scratch: [Bits; 4],
+    scratch: [BitSet; 4],
 }
 
 impl Unfolding {
@@ -90,7 +89,7 @@ impl Unfolding {
     }
 
     pub(crate) fn in_conflict(&self, id: u32, other: u32) -> bool {
-        self.conflicts.has(id, other)
+        self.conflicts.contains(id, other)
     }
 
     /// Iterates over the events in immediate conflict with an event.
@@ -117,7 +116,7 @@ impl Unfolding {
                 number = number.max(before.number + 1);
             }
             // An event that happens before another one of the list adds nothing, nor does a duplicate.
-            if !after[..i].contains(&id) && !after.iter().any(|&other| self.past.has(other, id)) {
+            if !after[..i].contains(&id) && !after.iter().any(|&other| self.past.contains(other, id)) {
                 sum = sum.wrapping_add(before.key.mixed(5).0);
             }
         }
@@ -153,21 +152,21 @@ impl Unfolding {
             square.reserve(self.events.len());
         }
         let [mut past, mut conflicts, mut dependent, mut direct] = std::mem::take(&mut self.scratch);
-        [&mut past, &mut conflicts, &mut direct].into_iter().for_each(Bits::clear);
+        [&mut past, &mut conflicts, &mut direct].into_iter().for_each(BitSet::clear);
         for &before in after {
-            past.extend(self.past.row(before));
+            past.union_with(self.past.row(before));
             past.insert(before);
-            conflicts.extend(self.conflicts.row(before));
+            conflicts.union_with(self.conflicts.row(before));
         }
         self.dependent(&event, &past, &conflicts, &mut dependent);
-        for other in dependent.iter().filter(|&other| disjoint(self.past.row(other), dependent.words())) {
+        for other in dependent.iter().filter(|&other| is_disjoint(self.past.row(other), dependent.words())) {
             direct.insert(other);
             conflicts.insert(other);
-            conflicts.extend(self.future.row(other));
+            conflicts.union_with(self.future.row(other));
         }
-        self.past.set(id, &past);
-        self.conflicts.set(id, &conflicts);
-        self.direct.set(id, &direct);
+        self.past.set(id, past.words());
+        self.conflicts.set(id, conflicts.words());
+        self.direct.set(id, direct.words());
         self.future.clear(id);
         past.iter().for_each(|before| self.future.insert(before, id));
         conflicts.iter().for_each(|other| self.conflicts.insert(other, id));
@@ -179,7 +178,7 @@ impl Unfolding {
 
     /// Collects the events that depend on a new event and can be in immediate conflict with it: neither happens
     /// before the other, and they are not in conflict with the past of the new event.
-    fn dependent(&self, event: &Event, past: &Bits, conflicts: &Bits, out: &mut Bits) {
+    fn dependent(&self, event: &Event, past: &BitSet, conflicts: &BitSet, out: &mut BitSet) {
         out.clear();
         for &other in self.by_turn.get(&event.turn()).into_iter().flatten() {
             out.insert(other);
@@ -218,29 +217,29 @@ impl Unfolding {
     /// Removes all events except those in `kept` and `following`, those in immediate conflict with an event in
     /// `kept`, and the pasts of these.
     pub(crate) fn collect(&mut self, kept: impl Iterator<Item = u32>, following: &[u32]) {
-        let mut live = Bits::default();
-        let mut rivals = Bits::default();
+        let mut live = BitSet::default();
+        let mut rivals = BitSet::default();
         for id in kept {
             live.insert(id);
-            rivals.extend(self.direct.row(id));
+            rivals.union_with(self.direct.row(id));
         }
         following.iter().for_each(|&id| live.insert(id));
-        live.extend(rivals.words());
+        live.union_with(rivals.words());
         for id in rivals.iter() {
-            live.extend(self.past.row(id));
+            live.union_with(self.past.row(id));
         }
         for id in 0..self.events.len() as u32 {
             if !live.contains(id) {
                 self.forget(id);
             } else {
                 for square in [&mut self.past, &mut self.future, &mut self.conflicts, &mut self.direct] {
-                    square.retain(id, &live);
+                    square.retain(id, live.words());
                 }
             }
         }
         for lists in [&mut self.by_turn, &mut self.by_object] {
             lists.retain(|_, list| {
-                list.retain(|&id| has(live.words(), id));
+                list.retain(|&id| live.contains(id));
                 !list.is_empty()
             });
         }

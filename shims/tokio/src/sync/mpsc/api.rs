@@ -87,17 +87,17 @@ macro_rules! channel_kind {
         impl<T> $sender<T> {
             #[track_caller]
             pub fn is_closed(&self) -> bool {
-                event(Action::new("looks at", self.chan.object, Location::caller()));
+                event(Action::new(whippet_runtime::Point::LooksAtChannel, self.chan.object, Location::caller()));
                 read(self.chan.object.part(Part::Closed));
                 self.chan.is_closed()
             }
             #[track_caller]
             pub fn closed(&self) -> impl Future<Output = ()> + use<'_, T> {
                 let place = Location::caller();
-                let mut leaf = Leaf::new();
+                let mut waiter = Waiter::new();
                 poll_fn(move |cx| {
-                    let action = Action::new("waits for the end of", self.chan.object, place);
-                    leaf.poll(cx, || (self.chan.to_close(), action))
+                    let action = Action::new(whippet_runtime::Point::WaitsForEnd, self.chan.object, place);
+                    waiter.poll(cx, || (self.chan.to_close(), action))
                 })
             }
             pub fn same_channel(&self, other: &Self) -> bool {

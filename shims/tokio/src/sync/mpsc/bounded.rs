@@ -8,7 +8,8 @@ use std::panic::Location;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
-use whippet_runtime::{Action, Asking, Leaf, Part, Place, Queue, Refused, event, read};
+use whippet_runtime::Point;
+use whippet_runtime::{Action, Asking, Part, Place, Queue, Refused, Waiter, event, read};
 
 channel_kind!(Receiver, Sender, WeakSender);
 
@@ -16,7 +17,7 @@ channel_kind!(Receiver, Sender, WeakSender);
 pub fn channel<T>(buffer: usize) -> (Sender<T>, Receiver<T>) {
     assert!(buffer > 0, "mpsc bounded channel requires buffer > 0");
     let chan = Queue::new(Some(buffer));
-    (Sender { chan: chan.clone() }, Receiver(Rx { chan, leaf: Leaf::new() }))
+    (Sender { chan: chan.clone() }, Receiver(Rx { chan, waiter: Waiter::new() }))
 }
 
 impl<T> Receiver<T> {
@@ -63,8 +64,8 @@ impl<T> Sender<T> {
         }
     }
 
-    fn try_place(&self, count: usize, place: Place, verb: &'static str) -> Result<(), TrySendError<()>> {
-        self.chan.try_ask(count, verb, place).map_err(|refused| match refused {
+    fn try_place(&self, count: usize, place: Place, point: Point) -> Result<(), TrySendError<()>> {
+        self.chan.try_ask(count, point, place).map_err(|refused| match refused {
             Refused::Now => TrySendError::Full(()),
             Refused::Forever => TrySendError::Closed(()),
         })
@@ -72,7 +73,7 @@ impl<T> Sender<T> {
 
     #[track_caller]
     pub fn try_send(&self, value: T) -> Result<(), TrySendError<T>> {
-        match self.try_place(1, Location::caller(), "tries to send") {
+        match self.try_place(1, Location::caller(), Point::TriesToSend) {
             Ok(()) => {
                 self.chan.push(value);
                 Ok(())
@@ -117,7 +118,7 @@ impl<T> Sender<T> {
 
     #[track_caller]
     pub fn try_reserve(&self) -> Result<Permit<'_, T>, TrySendError<()>> {
-        self.try_place(1, Location::caller(), "tries to reserve a place for")?;
+        self.try_place(1, Location::caller(), Point::TriesToReservePlace)?;
         Ok(Permit { chan: &self.chan, sent: false })
     }
 
@@ -126,13 +127,13 @@ impl<T> Sender<T> {
         if self.max_capacity() < count {
             return Err(TrySendError::Full(()));
         }
-        self.try_place(count, Location::caller(), "tries to reserve places for")?;
+        self.try_place(count, Location::caller(), Point::TriesToReservePlaces)?;
         Ok(PermitIterator { chan: &self.chan, left: count })
     }
 
     #[track_caller]
     pub fn try_reserve_owned(self) -> Result<OwnedPermit<T>, TrySendError<Sender<T>>> {
-        match self.try_place(1, Location::caller(), "tries to reserve a place for") {
+        match self.try_place(1, Location::caller(), Point::TriesToReservePlace) {
             Ok(()) => Ok(OwnedPermit { sender: Some(self) }),
             Err(TrySendError::Full(())) => Err(TrySendError::Full(self)),
             Err(TrySendError::Closed(())) => Err(TrySendError::Closed(self)),

@@ -4,17 +4,18 @@ use super::TryRecvError;
 use std::panic::Location;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
-use whippet_runtime::{Leaf, Part, Place, Queue, Refused, read};
+use whippet_runtime::Point;
+use whippet_runtime::{Part, Place, Queue, Refused, Waiter, read};
 
 /// The receiving half of a channel of either kind. Dropping it closes the channel.
 pub(super) struct Rx<T> {
     pub(super) chan: Arc<Queue<T>>,
-    pub(super) leaf: Leaf,
+    pub(super) waiter: Waiter,
 }
 
 impl<T> Rx<T> {
     pub(super) fn poll_recv(&mut self, cx: &mut Context<'_>, place: Place) -> Poll<Option<T>> {
-        ready!(self.leaf.poll(cx, || (self.chan.to_receive(), self.chan.action("receives", "from", place))));
+        ready!(self.waiter.poll(cx, || (self.chan.to_receive(), self.chan.action(Point::Receives, place))));
         Poll::Ready(self.chan.take(place))
     }
 

@@ -4,13 +4,14 @@ use super::Sender;
 use std::fmt;
 use std::panic::Location;
 use std::sync::Arc;
+use whippet_runtime::Point;
 use whippet_runtime::{Action, Place, Queue, event};
 
 fn put_back<T>(chan: &Queue<T>, place: Place) {
     if whippet_runtime::is_over() || !chan.is_mine() {
         return;
     }
-    event(Action::new("gives back a place in", chan.object, place));
+    event(Action::new(Point::GivesBackPlace, chan.object, place));
     if !whippet_runtime::is_over() {
         chan.free(1);
     }
@@ -25,7 +26,7 @@ impl<T> Permit<'_, T> {
     #[track_caller]
     pub fn send(mut self, value: T) {
         self.sent = true;
-        event(self.chan.action("sends", "to", Location::caller()));
+        event(self.chan.action(Point::Sends, Location::caller()));
         self.chan.push(value);
     }
 }
@@ -92,7 +93,7 @@ impl<T> OwnedPermit<T> {
     #[track_caller]
     pub fn send(mut self, value: T) -> Sender<T> {
         let sender = self.sender.take().expect("it is used once");
-        event(sender.chan.action("sends", "to", Location::caller()));
+        event(sender.chan.action(Point::Sends, Location::caller()));
         sender.chan.push(value);
         sender
     }

@@ -6,13 +6,13 @@ use std::future::{Future, poll_fn};
 use std::panic::Location;
 use std::sync::Arc;
 use std::task::{Context, Poll};
-use whippet_runtime::{Action, Leaf, Part, Queue, event, read};
+use whippet_runtime::{Action, Part, Queue, Waiter, event, read};
 
 channel_kind!(UnboundedReceiver, UnboundedSender, WeakUnboundedSender);
 
 pub fn unbounded_channel<T>() -> (UnboundedSender<T>, UnboundedReceiver<T>) {
     let chan = Queue::new(None);
-    (UnboundedSender { chan: chan.clone() }, UnboundedReceiver(Rx { chan, leaf: Leaf::new() }))
+    (UnboundedSender { chan: chan.clone() }, UnboundedReceiver(Rx { chan, waiter: Waiter::new() }))
 }
 
 impl<T> UnboundedSender<T> {
