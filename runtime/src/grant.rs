@@ -110,8 +110,12 @@ fn begin_poll(x: &mut Execution, at: usize, exact: bool, abortable: bool) -> Act
         return action;
     }
     // One reason to continue is enough: the check that follows depends on all waits.
-    if let Some((k, found)) = ready.into_iter().min_by_key(|(_, found)| found.since.wrapping_add(1)) {
+    let first = |(k, found): (usize, Ready)| {
         let on = x.tasks[at].waits[k].on.clone();
+        let found = on.first_ready().unwrap_or(found);
+        (on, found)
+    };
+    if let Some((on, found)) = ready.into_iter().map(first).min_by_key(|(_, found)| found.order()) {
         x.touch_item(&on, found);
     }
     let action = Action::plain(Point::IsPolled, place);
@@ -254,7 +258,7 @@ fn ready_waits(x: &Execution, at: usize) -> ReadyWaits {
     // Futures that poll only woken children depend on the order of the wakes.
     let places: SmallVec<[usize; 4]> = (0..ready.len()).filter(|&i| task.waits[ready[i].0].foreign.is_some()).collect();
     let mut by_wake: Vec<_> = places.iter().map(|&i| ready[i]).collect();
-    by_wake.sort_by_key(|(_, r)| r.since.wrapping_add(1));
+    by_wake.sort_by_key(|(_, found)| found.order());
     for (&i, entry) in places.iter().zip(by_wake) {
         ready[i] = entry;
     }

@@ -161,6 +161,13 @@ impl Permits {
         self.waiter(id).filter(|want| want.is_served()).map(|want| want.released_by.clone())
     }
 
+    /// Returns the step that released the last permit of waiter `id`, or [`Ready::ALWAYS`], if it has all that it needs.
+    #[must_use]
+    pub fn served_since(&self, id: u64) -> Option<u32> {
+        let want = self.waiter(id).filter(|want| want.is_served())?;
+        Some(want.released_by.iter().copied().filter(|&step| step != Ready::ALWAYS).max().unwrap_or(Ready::ALWAYS))
+    }
+
     /// Returns the number of permits that are assigned to waiter `id`.
     #[must_use]
     pub fn assigned(&self, id: u64) -> usize {

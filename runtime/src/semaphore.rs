@@ -23,6 +23,14 @@ struct State {
 }
 
 impl State {
+    fn closed_since(&self, object: Object) -> Option<Ready> {
+        self.closed.map(|since| Ready { since, item: object.part(Part::Closed) })
+    }
+
+    fn served_since(&self, id: u64, object: Object) -> Option<Ready> {
+        self.permits.served_since(id).map(|since| Ready { since, item: object.part(Part::Free) })
+    }
+
     /// Records that a task got permits.
     fn hold(&mut self, task: u32, count: usize) {
         self.holders.push((task, count));
@@ -227,13 +235,11 @@ impl SemaphoreCore {
 impl Readiness for SemaphoreCore {
     fn ready(&self, id: u64) -> Option<Ready> {
         // A waiter of a closed semaphore gets no permits, even if some were assigned to it.
-        self.with(|s, object| match s.closed {
-            Some(since) => Some(Ready { since, item: object.part(Part::Closed) }),
-            None => s.permits.ready(id).map(|steps| {
-                let since = steps.into_iter().filter(|&step| step != Ready::ALWAYS).max();
-                Ready { since: since.unwrap_or(Ready::ALWAYS), item: object.part(Part::Free) }
-            }),
-        })
+        self.with(|s, object| s.closed_since(object).or_else(|| s.served_since(id, object)))
+    }
+
+    fn first_ready(&self, id: u64) -> Option<Ready> {
+        self.with(|s, object| Ready::first(s.served_since(id, object), s.closed_since(object)))
     }
 
     fn watched(&self, _: u64, out: &mut SmallVec<[Name; 2]>) {

@@ -31,6 +31,18 @@ pub struct Ready {
 impl Ready {
     /// Sentinel for [`Ready::since`]: ready before the first step.
     pub const ALWAYS: u32 = NONE;
+
+    /// Returns the reason that came first.
+    #[must_use]
+    pub fn first(one: Option<Ready>, other: Option<Ready>) -> Option<Ready> {
+        one.into_iter().chain(other).min_by_key(Ready::order)
+    }
+
+    /// Returns a number that is smaller for a reason that came earlier. [`Ready::ALWAYS`] is the largest number, and
+    /// came before the first step.
+    pub(crate) fn order(&self) -> u32 {
+        self.since.wrapping_add(1)
+    }
 }
 
 /// The objects whose readers could observe that a wait completes.
@@ -47,6 +59,14 @@ pub trait Readiness: Send + Sync {
     /// Returns the reason if the wait can complete now. A wait that is ready stays ready until it completes, or until
     /// a step [`recalls`](crate::recalls) it.
     fn ready(&self, key: u64) -> Option<Ready>;
+
+    /// Returns the reason that came first, if the wait can complete now. It differs from [`ready`](Readiness::ready) for
+    /// a wait whose result a later step has replaced: permits were assigned to it, then the semaphore was closed. A step that
+    /// only begins a poll depends on the first reason; if it read the later one, its footprint would change with a
+    /// step that it is independent of, and searches would miss orders.
+    fn first_ready(&self, key: u64) -> Option<Ready> {
+        self.ready(key)
+    }
 
     /// Appends the objects that other tasks write when they complete the wait, the main one first.
     fn watched(&self, key: u64, out: &mut SmallVec<[Name; 2]>);
@@ -108,6 +128,14 @@ impl WaitTarget {
 }
 
 impl WaitTarget {
+    /// Returns the reason that came first, if this is an object that is ready: see [`Readiness::first_ready`].
+    pub(crate) fn first_ready(&self) -> Option<Ready> {
+        match self {
+            WaitTarget::Object(source, key) => source.first_ready(*key),
+            WaitTarget::Timer(_) | WaitTarget::Yield => None,
+        }
+    }
+
     /// Returns `true` if the wait completes for a reason that need not have come first: see [`Readiness::is_contested`].
     pub(crate) fn is_contested(&self) -> bool {
         matches!(self, WaitTarget::Object(source, key) if source.is_contested(*key))

@@ -52,6 +52,16 @@ fn semaphores() -> Vec<Known> {
             ],
             "0[closed]  1[1]  2[]",
         ),
+        missed(
+            "the poll of a served waiter does not depend on a later close",
+            semaphore(1),
+            vec![
+                vec![Op::SpawnIn(2), Op::Available(0), Op::AddPermits(0, 1)],
+                vec![Op::CloseSemaphore(0)],
+                vec![Op::Await(Leaf::Acquire(0, 2))],
+            ],
+            "0[0]  1[]  2[acquired]",
+        ),
         invented(
             "nothing comes between joining a line and waiting",
             vec![Object::RwLock],

@@ -37,6 +37,18 @@ pub(super) struct State<T> {
     pub(super) closed: Option<Steps>,
 }
 
+impl<T> State<T> {
+    fn closed_since(&self, object: Object) -> Option<Ready> {
+        let since = newest(self.closed.as_ref()?).unwrap_or(Ready::ALWAYS);
+        Some(Ready { since, item: object.part(Part::Closed).mixed(1) })
+    }
+
+    fn served_since(&self, id: u64, object: Object) -> Option<Ready> {
+        let since = self.permits.as_ref()?.served_since(id)?;
+        Some(Ready { since, item: object.part(Part::Free).mixed(1) })
+    }
+}
+
 /// A message in the queue.
 struct Sent<T> {
     /// The step that sent it.
@@ -363,27 +375,25 @@ impl<T> Queue<T> {
 
 impl<T> Readiness for Queue<T> {
     fn ready(&self, key: u64) -> Option<Ready> {
-        let closed = |s: &State<T>| {
-            let since = s.closed.as_ref().map(|before| newest(before).unwrap_or(Ready::ALWAYS));
-            since.map(|since| Ready { since, item: self.object.part(Part::Closed).mixed(1) })
-        };
         self.state.with(|s| match key {
             RECEIVE => match s.queue.front() {
                 Some(first) => Some(Ready { since: first.step, item: first.item }),
                 None if self.senders.left() == 0 => self.senders.gone(),
                 // A sender that holds a slot may still send.
-                None if s.permits.as_ref().is_none_or(|p| p.available() >= s.capacity) => closed(s),
+                None if s.permits.as_ref().is_none_or(|p| p.available() >= s.capacity) => s.closed_since(self.object),
                 None => None,
             },
+            CLOSED => s.closed_since(self.object),
             // A waiter for a slot of a closed channel gets none, even if one was assigned to it.
-            _ if s.closed.is_some() => closed(s),
-            CLOSED => None,
-            id => s.permits.as_ref().and_then(|p| p.ready(id)).map(|steps| {
-                let since = steps.into_iter().filter(|&step| step != Ready::ALWAYS).max();
-                let item = self.object.part(Part::Free).mixed(1);
-                Ready { since: since.unwrap_or(Ready::ALWAYS), item }
-            }),
+            id => s.closed_since(self.object).or_else(|| s.served_since(id, self.object)),
         })
+    }
+
+    fn first_ready(&self, key: u64) -> Option<Ready> {
+        match key {
+            RECEIVE | CLOSED => self.ready(key),
+            id => self.state.with(|s| Ready::first(s.served_since(id, self.object), s.closed_since(self.object))),
+        }
     }
 
     fn watched(&self, key: u64, out: &mut SmallVec<[Name; 2]>) {
