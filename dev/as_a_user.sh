@@ -6,7 +6,19 @@ target=${CARGO_TARGET_DIR:-$here/../target}
 mkdir -p "$target"
 target=$(cd "$target" && pwd -P)
 directory=$(mktemp -d)
-trap 'rm -rf "$directory"' EXIT
+trap 'end' EXIT
+
+# A hang must not stop whoever waits for this script: after half an hour, it says what it does, and fails. What runs in the
+# foreground is killed, because the shell handles the signal only then.
+at="the preparation"
+(sleep 1800; kill -TERM $$; pkill -KILL -P $$ cargo) >/dev/null 2>&1 &
+guard=$!
+trap 'fail "no end in sight, at: $at"' TERM
+end() {
+    pkill -P $guard 2>/dev/null || :
+    kill $guard 2>/dev/null || :
+    rm -rf "$directory"
+}
 
 # The test of cargo-whippet says which command is meant; without it, the one of this repository is built.
 if [ -z "${CARGO_WHIPPET:-}" ]; then
@@ -42,10 +54,35 @@ fail() {
     exit 1
 }
 
+# ready TEXT COMMAND…: waits until this command succeeds, for at most two minutes; TEXT says what is awaited.
+ready() {
+    at=$1
+    shift
+    tries=0
+    until "$@"; do
+        tries=$((tries + 1))
+        [ $tries -lt 1200 ] || fail "after two minutes still waiting for $at"
+        sleep 0.1
+    done
+}
+
+# finish ID: waits for the end of a command that was told to end, and sets `found` to its code.
+finish() {
+    at="the end of process $1"
+    ready "$at" has_ended "$1"
+    wait "$1" && found=0 || found=$?
+}
+
+# has_ended ID: a child of this shell has ended, though the shell may still hold its code.
+has_ended() {
+    case $(ps -o stat= -p "$1" 2>/dev/null) in '' | Z*) return 0 ;; *) return 1 ;; esac
+}
+
 # run CODE ARGUMENTS…: `cargo whippet ARGUMENTS…` ends with this code and changes nothing.
 run() {
     code=$1
     shift
+    at="cargo whippet $*"
     cargo whippet "$@" >"$directory/out" 2>"$directory/err" </dev/null && found=0 || found=$?
     [ "$found" = "$code" ] || fail "$* ended with $found, not with $code"
     [ -z "$(git status --porcelain)" ] || fail "$* changed the user's tree"
@@ -107,9 +144,13 @@ says "no verdict after 999 executions: the limit on executions"
 # Ctrl-C: what is known so far.
 cargo-whippet whippet test -p bank --limit-executions 1000000000 -- --ignored nine_customers \
     >"$directory/out" 2>"$directory/err" &
-until [ -n "$(find "$CARGO_TARGET_DIR/whippet" -name '*.nine_customers.progress' -size +0)" ]; do sleep 0.1; done
-kill -INT $!
-wait $! && found=0 || found=$?
+command=$!
+makes_progress() {
+    [ -n "$(find "$CARGO_TARGET_DIR/whippet" -name '*.nine_customers.progress' -size +0)" ]
+}
+ready "the progress of nine_customers" makes_progress
+kill -INT $command
+finish $command
 [ "$found" = 2 ] || fail "an interrupted run ended with $found, not with 2"
 says ": an interruption"
 
@@ -117,11 +158,11 @@ says ": an interruption"
 export PID_FILE="$directory/child"
 cargo-whippet whippet test -p doors -- --ignored does_not_stop >"$directory/out" 2>"$directory/err" &
 command=$!
-until [ -s "$PID_FILE" ]; do sleep 0.1; done
+ready "the process of does_not_stop" [ -s "$PID_FILE" ]
 kill -INT $command
 sleep 0.3
 kill -INT $command
-wait $command && found=0 || found=$?
+finish $command
 [ "$found" = 130 ] || fail "a run that was interrupted twice ended with $found, not with 130"
 ! kill -0 "$(cat "$PID_FILE")" 2>/dev/null || fail "a test still runs after the second Ctrl-C"
 

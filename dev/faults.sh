@@ -57,6 +57,12 @@ is_gone() {
     fail "process $1 still runs"
 }
 
+tells_finding() {
+    grep -q -F "found in fails_early_and_goes_on, whose search goes on:" "$directory/out" && return 0
+    ! has_ended $command || fail "the search ended early"
+    return 1
+}
+
 # search: begins a search that finds something and goes on for long, and waits until the finding is told.
 search() {
     rm -f "$PID_FILE" "$schedules"/*fails_early_and_goes_on*
@@ -65,17 +71,14 @@ search() {
     cargo-whippet whippet test -p faults --limit-seconds 600 -- fails_early_and_goes_on \
         >"$directory/out" 2>"$directory/err" &
     command=$!
-    until grep -q -F "found in fails_early_and_goes_on, whose search goes on:" "$directory/out"; do
-        kill -0 $command || fail "the search ended early"
-        sleep 0.1
-    done
+    ready "the first finding" tells_finding
     says "panic: the last two came in the wrong order at faults/tests/faults.rs:"
 }
 
 for signal in INT TERM HUP; do
     search
     kill -$signal $command
-    wait $command && found=0 || found=$?
+    finish $command
     [ "$found" = 1 ] || fail "after SIG$signal, the run ended with $found, not with 1"
     says "test fails_early_and_goes_on ... FAILED"
     says "0 passed; 1 failed; 0 without a verdict; 0 ignored"
@@ -85,7 +88,7 @@ done
 # If this process is killed, the test ends, and the finding is on disk.
 search
 kill -KILL $command
-wait $command || true
+finish $command
 is_gone "$(cat "$PID_FILE")"
 left=$CARGO_TARGET_DIR/whippet/run-$command
 [ -d "$left" ] || fail "a killed run leaves its directory"
@@ -97,9 +100,9 @@ says "panic: the last two came in the wrong order"
 rm -f "$PID_FILE"
 cargo-whippet whippet test -p doors -- --ignored does_not_stop >"$directory/out" 2>"$directory/err" &
 command=$!
-until [ -s "$PID_FILE" ]; do sleep 0.1; done
+ready "the process of does_not_stop" [ -s "$PID_FILE" ]
 kill -TERM $command
-wait $command && found=0 || found=$?
+finish $command
 [ "$found" = 2 ] || fail "a run with a test that does not stop ended with $found, not with 2"
 says "test does_not_stop ... NO VERDICT"
 says "its process did not stop on request and was killed"

@@ -20,6 +20,7 @@ TOML
 shop() {
     code=$1
     shift
+    at="cargo whippet $*"
     cargo whippet "$@" >"$directory/out" 2>"$directory/err" </dev/null && found=0 || found=$?
     [ "$found" = "$code" ] || fail "$* ended with $found, not with $code"
 }
@@ -105,6 +106,12 @@ shop 2 test -- enough_for_two
 says "WHIPPET_SEED=x is not understood: expected a number"
 unset WHIPPET_SEED
 
+serves() {
+    grep -q "open http://127.0.0.1:" "$directory/err" && return 0
+    ! has_ended "$server" || fail "the explorer does not start"
+    return 1
+}
+
 # One test: compare, unfold, serve.
 shop 0 compare enough_for_two
 says "enough_for_two has 6 traces: every complete search needs at least as many executions."
@@ -117,12 +124,11 @@ shop 0 unfold enough_for
 shop 2 unfold no_such_test
 says 'no test is named `no_such_test`'
 for name in never_oversold tokio_oversold; do
+    # The shell opens the file for the new process only after it went on here.
+    : >"$directory/err"
     cargo-whippet whippet serve "$name" >"$directory/out" 2>"$directory/err" &
     server=$!
-    until grep -q "open http://127.0.0.1:" "$directory/err"; do
-        kill -0 "$server" || fail "the explorer does not start"
-        sleep 0.2
-    done
+    ready "the explorer of $name" serves
     kill -INT "$server"
-    wait "$server" || :
+    finish "$server"
 done
