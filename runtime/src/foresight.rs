@@ -80,7 +80,8 @@ impl Foresight {
         let clear =
             touches.iter().all(|touch| !awaited.contains(&touch.object) || enables(earlier).contains(&touch.object));
         let recalled = self.steps[earlier..later].iter().any(|step| step.recalls);
-        let mut others = (later + 1..self.steps.len()).filter(|&at| !clocks.before(earlier, at));
+        // More steps may be known than the execution has taken: those of the previous one.
+        let mut others = (later + 1..clocks.len()).filter(|&at| !clocks.before(earlier, at));
         if clear && !recalled && others.all(|at| enables(at).iter().all(|name| !awaited.contains(name))) {
             Reversal::Disabled
         } else {

@@ -109,15 +109,7 @@ fn begin_poll(x: &mut Execution, at: usize, exact: bool, abortable: bool) -> Act
     if let Some(action) = fire_early(x, at, &mut ready, woken) {
         return action;
     }
-    // One reason to continue is enough: the check that follows depends on all waits.
-    let first = |(k, found): (usize, Ready)| {
-        let on = x.tasks[at].waits[k].on.clone();
-        let found = on.first_ready().unwrap_or(found);
-        (on, found)
-    };
-    if let Some((on, found)) = ready.into_iter().map(first).min_by_key(|(_, found)| found.order()) {
-        x.touch_item(&on, found);
-    }
+    look_at_reasons(x, at, &ready);
     let action = Action::plain(Point::IsPolled, place);
     if exact {
         (x.tasks[at].polling.exact_next, x.tasks[at].interrupts.woken) = (true, None);
@@ -128,6 +120,20 @@ fn begin_poll(x: &mut Execution, at: usize, exact: bool, abortable: bool) -> Act
         pause(x, at, State::Looking { first: false });
     }
     action
+}
+
+/// Makes the beginning of a poll depend on what allows it. If the task has several waits, any of them does. So the step
+/// depends on all of them, also on those that are not ready: if it depended on one that is, its footprint would differ
+/// between two orders of the independent steps that make two of them ready, and searches would miss orders.
+fn look_at_reasons(x: &mut Execution, at: usize, ready: &[(usize, Ready)]) {
+    if x.tasks[at].live_waits().nth(1).is_some() {
+        return look_at_all_but(x, at, NONE);
+    }
+    if let [(k, found)] = *ready {
+        let on = x.tasks[at].waits[k].on.clone();
+        let found = on.first_ready().unwrap_or(found);
+        x.touch_item(&on, found);
+    }
 }
 
 /// Checks the waits of a task in the middle of a poll: one that is ready completes, or the task blocks.
@@ -142,6 +148,9 @@ fn look(x: &mut Execution, at: usize, first: bool) -> Action {
             WaitTarget::Object(..) => !(first && x.tasks[at].has_seen(wait)),
         }
     });
+    if first {
+        skip_seen(&mut x.tasks[at]);
+    }
     let seen = x.tasks[at].live_waits().filter(|wait| !(first && x.tasks[at].has_seen(wait)));
     let seen: SmallVec<[WaitTarget; 4]> = seen.map(|wait| wait.on.clone()).collect();
     seen.iter().for_each(|on| x.look_at(on));
@@ -158,6 +167,14 @@ fn look(x: &mut Execution, at: usize, first: bool) -> Action {
         return Action::plain(Point::IsWoken, x.tasks[at].place);
     }
     take_one(x, at, ready, true)
+}
+
+/// Lets the next poll of a task, which goes on after a check, leave out the waits that the check leaves out.
+fn skip_seen(task: &mut Task) {
+    let (moments, next) = (task.polling.moments, task.polling.number + 1);
+    for wait in task.waits.iter_mut().filter(|wait| moments.is_earlier(wait.polled.moment)) {
+        wait.seen_in = next;
+    }
 }
 
 /// Ends the step without running the task, which is left in `state`.

@@ -166,6 +166,9 @@ pub(crate) struct Wait {
     pub(crate) path: SelectPath,
     /// Set for a timer that its task has registered: it may fire before any other step.
     pub(crate) armed: bool,
+    /// The number of the poll that goes on where a check in a step of its own has found another wait ready. It does not
+    /// read this wait again, which the check has left out because the same poll had found it not ready before.
+    pub(crate) seen_in: u32,
 }
 
 /// The last poll of a wait.
@@ -266,7 +269,9 @@ impl Waiter {
             std::mem::swap(&mut wait.foreign, &mut foreign);
             wait.called = false;
             x.registers(at);
-            x.probe(at);
+            if x.task().waits[at].seen_in != poll {
+                x.probe(at);
+            }
             x.answers_pending(at, true);
             Some(Poll::Pending)
         });
@@ -344,7 +349,7 @@ impl Waiter {
             let moment = if asked == Some(false) { moments.before() } else { moments.now() };
             let polled = Polled { order, poll, moment, exact, strict };
             let is_foreign = foreign.is_some();
-            task.waits.push(Wait { id, polled, on, action, foreign, called: false, path, armed: false });
+            task.waits.push(Wait { id, polled, on, action, foreign, called: false, path, armed: false, seen_in: 0 });
             x.wakes.any |= is_foreign;
             if exact || deep {
                 let found = self.take_if_ready(x, at, false);

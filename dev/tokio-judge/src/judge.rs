@@ -316,12 +316,12 @@ pub fn look_real(
 }
 
 /// Makes a program smaller as long as `look` still finds a difference, within some time.
-pub fn shrink(
+pub fn shrink<D>(
     program: &Program,
-    difference: Difference,
+    difference: D,
     time: Duration,
-    look: impl Fn(&Program) -> Option<Difference>,
-) -> (Program, Difference) {
+    look: impl Fn(&Program) -> Option<D>,
+) -> (Program, D) {
     let began = Instant::now();
     let (mut program, mut difference) = (program.clone(), difference);
     loop {

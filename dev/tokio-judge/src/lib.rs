@@ -16,3 +16,4 @@ pub mod on_real;
 pub mod on_shim;
 pub mod real;
 pub mod shim;
+pub mod traces;

@@ -39,6 +39,17 @@ enum Command {
         #[arg(long, default_value_t = 0)]
         evidence: u64,
     },
+    /// Compares the traces that two searches of the shim explore.
+    Traces {
+        #[command(flatten)]
+        many: Many,
+        /// The searches.
+        #[arg(long, value_delimiter = ',', default_value = "optimal,source")]
+        searches: Vec<String>,
+        /// Makes every event a step of its own.
+        #[arg(long)]
+        no_merge: bool,
+    },
     /// Compares the real tokio with the reference model and with the shim.
     Real {
         #[command(flatten)]
@@ -125,6 +136,12 @@ fn main() -> ExitCode {
     let result = match Arguments::parse().command {
         Command::Model { many, searches: names, merge, deep, one_thread, evidence } => {
             searches(&names, merge, deep, one_thread).map(|searches| many::model(&many, &searches, evidence))
+        }
+        Command::Traces { many, searches: names, no_merge } => {
+            searches(&names, if no_merge { Merge::Off } else { Merge::On }, false, false).and_then(|searches| {
+                let two = <[Search; 2]>::try_from(searches);
+                two.map(|two| many::traces(&many, two)).map_err(|_| "--searches needs two names".to_string())
+            })
         }
         Command::Real { many, runs, one_thread } => Ok(many::real(&many, runs, one_thread)),
         Command::Show { seed, sizes, runs } => {

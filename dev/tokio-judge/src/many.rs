@@ -11,7 +11,8 @@ use tokio_judge::judge::{
     shrink, who,
 };
 use tokio_judge::real;
-use tokio_reference::{Program, generate, is_real_time_safe};
+use tokio_judge::traces;
+use tokio_reference::{Program, generate, is_real_time_safe, rust_test};
 use whippet_search::Reduction;
 
 /// The time limit for making one difference smaller.
@@ -145,6 +146,26 @@ fn judge_one(program: &Arc<Program>, searches: &[Search], limits: &Limits, board
     summary.outcomes += reference.coarse().len() as u64;
     results.iter().for_each(|compared| summary.add(compared));
     results
+}
+
+/// Compares the traces of two searches; the answer is `true` if there is no difference.
+pub fn traces(many: &Many, searches: [Search; 2]) -> bool {
+    let limits = many.sizes.limits();
+    on_threads(many, |seed, board| {
+        let program = generate(seed);
+        let difference = traces::compare(&program, searches, &limits);
+        {
+            let mut summary = lock(&board.summary);
+            summary.programs += 1;
+            summary.judged += 1;
+        }
+        if let Some(difference) = difference {
+            let look = |program: &Program| traces::compare(program, searches, &limits);
+            let (smaller, difference) = shrink(&program, difference, SHRINKING, look);
+            lock(&board.told).count += 1;
+            println!("seed {seed}\n{difference}{smaller:?}\n{}", rust_test(&smaller));
+        }
+    })
 }
 
 /// Keeps one difference of each kind: the same fault often shows in all searches.

@@ -101,7 +101,7 @@ fn search(
 
 /// The main task: begins the program and then never does anything. The execution is complete when no task can go on. This
 /// adds no event to those of the program; a main task that waits for the others would depend on their ends.
-async fn main(program: Arc<Program>, logs: Logs) {
+pub(crate) async fn main(program: Arc<Program>, logs: Logs) {
     let shared = begin(&program, &logs, Arc::new(Virtual));
     std::future::pending::<()>().await;
     drop(shared);

@@ -3,3 +3,4 @@
 mod judge;
 mod known;
 mod one_thread;
+mod traces;

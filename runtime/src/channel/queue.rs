@@ -31,8 +31,8 @@ pub(super) struct State<T> {
     taken: u32,
     /// The task that received last, or [`NONE`]. Only reports use it.
     receiver: u32,
-    /// `true` if the receiver has seen that all senders are dropped.
-    over: bool,
+    /// `true` if the receiver has seen the end of the channel: it is empty, and nothing can be sent.
+    ended: bool,
     /// The steps that happen before the close, if there was one.
     pub(super) closed: Option<Steps>,
 }
@@ -41,6 +41,19 @@ impl<T> State<T> {
     fn closed_since(&self, object: Object) -> Option<Ready> {
         let since = newest(self.closed.as_ref()?).unwrap_or(Ready::ALWAYS);
         Some(Ready { since, item: object.part(Part::Closed).mixed(1) })
+    }
+
+    /// Returns the reason for the end of a closed channel: nothing can be sent any more, because all slots are free. If the
+    /// senders are gone, too, this is not the reason: it need not have come first.
+    fn ended_since(&self, object: Object) -> Option<Ready> {
+        let closed = self.closed_since(object)?;
+        let Some(permits) = &self.permits else { return Some(closed) };
+        if permits.available() < self.capacity {
+            // A sender that holds a slot may still send.
+            return None;
+        }
+        let freed = permits.released().map(|since| Ready { since, item: object.part(Part::Free).mixed(1) });
+        freed.filter(|freed| freed.order() > closed.order()).or(Some(closed))
     }
 
     fn served_since(&self, id: u64, object: Object) -> Option<Ready> {
@@ -91,7 +104,7 @@ impl<T> Queue<T> {
             capacity: capacity.unwrap_or(usize::MAX),
             taken: Ready::ALWAYS,
             receiver: NONE,
-            over: false,
+            ended: false,
             closed: None,
         };
         let object = Object::new("channel");
@@ -145,11 +158,7 @@ impl<T> Queue<T> {
     /// Removes the first item in the running step. Returns `None` if the queue is empty.
     pub fn pop(&self) -> Option<T> {
         let (sent, bounded) = self.state.with(|s| (s.queue.pop_front(), s.permits.is_some()));
-        let Some(sent) = sent else {
-            let over = self.senders.left() == 0;
-            self.state.with(|s| s.over |= over);
-            return None;
-        };
+        let sent = sent?;
         events::taken(sent.item);
         self.state.with(|s| s.receiver = events::running_task());
         // Sends to one queue are totally ordered.
@@ -164,6 +173,7 @@ impl<T> Queue<T> {
     pub fn take(&self, place: Place) -> Option<T> {
         let value = self.pop();
         if value.is_none() {
+            self.state.with(|s| s.ended = true);
             events::retell(Action::new(Point::SeesEnd, self.object, place));
         }
         value
@@ -185,8 +195,8 @@ impl<T> Queue<T> {
 
     /// Closes the channel for sends. Scheduling point, the first time.
     pub fn close(&self, place: Place) {
-        // Once the receiver has seen that all senders are dropped, no task can observe the closing.
-        if self.is_closed() || is_over() || !is_every_event() && self.state.with(|s| s.over) {
+        // Once the receiver has seen the end of the channel, no task can observe the closing.
+        if self.is_closed() || is_over() || !is_every_event() && self.state.with(|s| s.ended) {
             return;
         }
         let closed = self.object.part(Part::Closed);
@@ -314,7 +324,10 @@ impl<T> Queue<T> {
         self.sees();
         match self.pop() {
             Some(value) => Ok(value),
-            None if self.ready(RECEIVE).is_some() => Err(Refused::Forever),
+            None if self.ready(RECEIVE).is_some() => {
+                self.state.with(|s| s.ended = true);
+                Err(Refused::Forever)
+            }
             None => Err(Refused::Now),
         }
     }
@@ -356,13 +369,14 @@ impl<T> Queue<T> {
     /// Drops the receiver and all messages that were not received.
     pub fn abandon(&self, place: Place) {
         if self.is_mine() {
-            let is_full = || self.state.with(|s| s.permits.is_some() && !s.queue.is_empty());
-            if self.is_closed() && is_full() && !is_over() {
+            // Messages may be sent through places that were reserved before the close. So this is an event even if there are
+            // none now: otherwise the number of events would depend on an object that the previous event does not read.
+            let may_have_messages = || self.state.with(|s| s.permits.is_some() && !s.ended);
+            if self.is_closed() && may_have_messages() && !is_over() {
                 event(Action::new(Point::DropsRest, self.object, place));
             } else {
                 self.close(place);
             }
-            // Messages that are sent through places reserved before do not look whether it is closed.
             read(self.object.part(Part::Tail));
             let (left, bounded) = self.state.with(|s| (std::mem::take(&mut s.queue), s.permits.is_some()));
             if bounded && !left.is_empty() && !is_over() {
@@ -378,10 +392,7 @@ impl<T> Readiness for Queue<T> {
         self.state.with(|s| match key {
             RECEIVE => match s.queue.front() {
                 Some(first) => Some(Ready { since: first.step, item: first.item }),
-                None if self.senders.left() == 0 => self.senders.gone(),
-                // A sender that holds a slot may still send.
-                None if s.permits.as_ref().is_none_or(|p| p.available() >= s.capacity) => s.closed_since(self.object),
-                None => None,
+                None => s.ended_since(self.object).or_else(|| self.senders.gone()),
             },
             CLOSED => s.closed_since(self.object),
             // A waiter for a slot of a closed channel gets none, even if one was assigned to it.
@@ -433,11 +444,11 @@ impl<T> Readiness for Queue<T> {
         self.state.with(|s| match key {
             RECEIVE => match s.queue.front() {
                 Some(first) => out.extend(of(first.step)),
-                None if self.senders.left() == 0 => self.senders.causes(out),
-                None => {
+                None if s.ended_since(self.object).is_some() => {
                     out.extend(s.closed.iter().flatten());
                     out.extend(s.permits.as_ref().and_then(Permits::released));
                 }
+                None => self.senders.causes(out),
             },
             CLOSED => out.extend(s.closed.iter().flatten()),
             // A slot could have completed the wait before.

@@ -20,6 +20,14 @@ struct State<T> {
     closed: Option<Steps>,
 }
 
+impl<T> State<T> {
+    /// Returns `true` if the receiver has closed the channel and there is no value. Then it receives nothing; if the sender
+    /// is dropped too, this is not the reason, because it need not have come first.
+    fn ends_by_close(&self) -> bool {
+        self.closed.is_some() && self.value.is_none()
+    }
+}
+
 struct Chan<T> {
     object: Object,
     state: Local<State<T>>,
@@ -86,10 +94,10 @@ impl<T> Readiness for Chan<T> {
     fn ready(&self, key: u64) -> Option<Ready> {
         let after = |before: &Steps, item| Ready { since: newest(before).unwrap_or(Ready::ALWAYS), item };
         let (closed, item) = (self.object.part(Part::Closed), self.object.part(Part::Item));
-        self.state.with(|s| match (key, &s.sent, &s.closed) {
-            (CLOSED, _, before) => before.as_ref().map(|before| after(before, closed.mixed(1))),
-            (_, Some(before), _) => Some(after(before, item)),
-            (_, None, before) => before.as_ref().map(|before| after(before, closed)),
+        self.state.with(|s| match key {
+            CLOSED => s.closed.as_ref().map(|before| after(before, closed.mixed(1))),
+            _ if s.ends_by_close() => s.closed.as_ref().map(|before| after(before, closed)),
+            _ => s.sent.as_ref().map(|before| after(before, item)),
         })
     }
 
@@ -102,9 +110,9 @@ impl<T> Readiness for Chan<T> {
     }
 
     fn causes(&self, key: u64, out: &mut Vec<u32>) {
-        self.state.with(|s| match &s.sent {
-            Some(before) if key == RECEIVE => out.extend_from_slice(before),
-            _ => out.extend(s.closed.iter().flatten()),
+        self.state.with(|s| {
+            let by_close = key == CLOSED || s.ends_by_close();
+            out.extend(if by_close { &s.closed } else { &s.sent }.iter().flatten());
         });
     }
 }

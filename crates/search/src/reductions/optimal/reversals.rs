@@ -10,7 +10,9 @@
 //!   is tried without those events that e itself is in conflict with: the nearest configuration that accepts it
 //!   counts;
 //! * a thread that is disabled at the end of the execution: e may have disabled it;
-//! * e's own thread, if it could have taken another branch, possibly after some of the later events;
+//! * e's own thread, if it could have taken another branch, possibly after some of the later events. This includes a
+//!   branch that is asleep before e, if one of the later events depends on it: behind that event, the branch has not been
+//!   explored;
 //! * the thread of a later event, if e may have disabled another branch of that event
 //!   ([`Foresight::early_alternatives`](whippet_model::Foresight::early_alternatives)).
 //!
@@ -106,7 +108,7 @@ impl Reversals {
         self.wanted.resize_with(record.len().max(self.wanted.len()), Vec::new);
         self.want_races(run.machine(), record);
         self.want_left(run.machine(), record);
-        self.want_own(run.machine(), record, sink.other_branches());
+        self.want_own(run.machine(), record, sink);
         self.want_early(run.machine(), record);
         for at in (0..record.len()).rev() {
             let mut k = 0;
@@ -178,14 +180,17 @@ impl Reversals {
     }
 
     /// Adds the threads of steps that could have taken another branch.
-    fn want_own<M: Machine>(&mut self, machine: &M, record: &ExecutionRecord, other_branches: bool) {
+    fn want_own<M: Machine>(&mut self, machine: &M, record: &ExecutionRecord, sink: &impl Sink) {
+        let branches_differ = machine.profile().branches_differ();
         let foresight = machine.foresight();
         for (at, step) in record.steps.iter().enumerate() {
             self.late.clear();
             if let Some(foresight) = foresight {
                 foresight.late_alternatives(at, &mut self.late);
             }
-            if step.several || other_branches && step.event.next.is_some() || !self.late.is_empty() {
+            let has_other = sink.other_branches() && step.event.next.is_some()
+                || branches_differ && sleeping_branches(sink, &step.event, at).next().is_some();
+            if step.several || has_other || !self.late.is_empty() {
                 self.targets.push(Target { thread: step.event.thread, needs: SmallVec::new() });
                 self.want(at, self.targets.len() - 1);
             }
@@ -257,7 +262,12 @@ impl Reversals {
         }
         let mut names = record.names.clone();
         names.truncate(at);
-        let branches = walk(run, record, at, target, rest, &mut names, &mut self.choices)?;
+        let mut branches = walk(run, record, at, target, rest, &mut names, &mut self.choices)?;
+        if target.thread == record.steps[at].event.thread {
+            let others = own_branches(run, record, sink, at, rest);
+            branches.extend(others.into_iter().map(|branch| (rest.steps.len(), branch)));
+        }
+        branches.sort_unstable();
         // All branches are tried: another one may depend on the step even if the first does not, and may be awake even if the
         // next one is asleep.
         let several = run.profile().branches_differ();
@@ -354,11 +364,39 @@ fn walk<M: Machine>(
             names.push(run.machine());
         }
     }
-    if own && let Some(next) = record.steps[at].event.next {
-        branches.push((rest.steps.len(), next));
-    }
-    branches.sort_unstable();
     Ok(branches)
+}
+
+/// Iterates over the other branches of an event before step `at` that are asleep there.
+fn sleeping_branches<'a>(
+    sink: &'a impl Sink,
+    event: &'a EventLabel,
+    at: usize,
+) -> impl Iterator<Item = &'a EventLabel> {
+    sink.asleep(at).filter(|asleep| asleep.thread == event.thread && asleep.branch != event.branch)
+}
+
+/// Returns the other branches of step `at` that are found only by executing it, to be tried behind the rest: the next
+/// one, and those that are asleep until a step of the rest wakes them up.
+fn own_branches<M: Machine>(
+    run: &Run<'_, M>,
+    record: &ExecutionRecord,
+    sink: &impl Sink,
+    at: usize,
+    rest: &Rest,
+) -> SmallVec<[Branch; 2]> {
+    let event = &record.steps[at].event;
+    let mut branches: SmallVec<[Branch; 2]> = event.next.filter(|_| sink.other_branches()).into_iter().collect();
+    if run.profile().branches_differ() {
+        let wakes = |asleep: &EventLabel| rest.steps.iter().any(|&step| record.steps[step].event.depends_on(asleep));
+        let woken = sleeping_branches(sink, event, at).filter(|asleep| wakes(asleep)).map(|asleep| asleep.branch);
+        for branch in woken {
+            if !branches.contains(&branch) {
+                branches.push(branch);
+            }
+        }
+    }
+    branches
 }
 
 /// Executes `thread` and returns the resulting event.
