@@ -148,9 +148,6 @@ fn look(x: &mut Execution, at: usize, first: bool) -> Action {
             WaitTarget::Object(..) => !(first && x.tasks[at].has_seen(wait)),
         }
     });
-    if first {
-        skip_seen(&mut x.tasks[at]);
-    }
     let seen = x.tasks[at].live_waits().filter(|wait| !(first && x.tasks[at].has_seen(wait)));
     let seen: SmallVec<[WaitTarget; 4]> = seen.map(|wait| wait.on.clone()).collect();
     seen.iter().for_each(|on| x.look_at(on));
@@ -165,6 +162,9 @@ fn look(x: &mut Execution, at: usize, first: bool) -> Action {
     }
     if ready.is_empty() {
         return Action::plain(Point::IsWoken, x.tasks[at].place);
+    }
+    if first {
+        skip_seen(&mut x.tasks[at]);
     }
     take_one(x, at, ready, true)
 }
