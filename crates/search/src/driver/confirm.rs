@@ -210,7 +210,7 @@ fn endless<P: Program>(
     let at = before.len();
     let message = match step {
         Some((thread, _)) => {
-            let actor = walk.actor(thread);
+            let actor = walk.actor(thread).unwrap_or_else(|| "an actor that did not act before".into());
             let (doing, step) = match walk.pending_text(thread) {
                 Some((_, doing)) => (format!(", in which it {doing}"), format!("{doing}: this step does not end")),
                 None => (String::new(), "begins a step that does not end".into()),
