@@ -63,6 +63,7 @@ impl<P: Program + Send + 'static> Session<P> {
             ("GET", "layout.js") => Response::new(script, assets::LAYOUT),
             ("GET", "diagram.js") => Response::new(script, assets::DIAGRAM),
             ("GET", "values.js") => Response::new(script, assets::VALUES),
+            ("GET", "graphs.js") => Response::new(script, include_str!("../assets/graphs.js")),
             ("GET", "explorer.js") => Response::new(script, include_str!("../assets/explorer.js")),
             ("POST", path) => match serde_json::from_slice::<Wish>(&request.body) {
                 Ok(wish) => self.act(path, &wish).unwrap_or_else(|error| error),
@@ -211,8 +212,9 @@ fn as_json(configuration: &Configuration) -> Value {
 }
 
 fn problem_json(problem: &Problem) -> Value {
-    let Problem { kind, message, place, steps, warning, .. } = problem;
+    let Problem { kind, message, place, steps, warning, waits, .. } = problem;
+    let waits: Vec<Value> = waits.iter().map(|wait| json!({ "actor": wait.actor, "text": wait.text })).collect();
     // The steps of a deadlock are all steps of the actors in it.
     let shown: &[usize] = if *kind == FindingKind::Deadlock { &[] } else { steps };
-    json!({ "kind": kind, "message": message, "place": place, "events": shown, "warning": warning })
+    json!({ "kind": kind, "message": message, "place": place, "events": shown, "warning": warning, "waits": waits })
 }
