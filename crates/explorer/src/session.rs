@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use whippet_model::{FindingKind, Problem, Program, Schedule};
 use whippet_report::{TraceFile, assets, html, read_source};
-use whippet_search::{Configuration, Destination, Options, WalkError, WalkStep, Walker, unfold};
+use whippet_search::{Configuration, Destination, Options, WalkError, WalkStep, Walker, explain, unfold};
 
 /// Changes a schedule so that it can be replayed outside of the explorer.
 pub(crate) type Record = Box<dyn Fn(&mut Schedule) + Send + Sync>;
@@ -154,11 +154,15 @@ impl<P: Program + Send + 'static> Session<P> {
         let same = verdict.as_ref().and_then(|verdict| {
             verdict.findings.iter().find(|finding| finding.schedule.decisions == schedule.decisions)
         });
+        let decides = match same {
+            None if problems.iter().any(|problem| !problem.warning) => explain(self.program.clone(), &schedule),
+            _ => None,
+        };
         (self.record)(&mut schedule);
         let problem = problems.iter().find(|problem| !problem.warning).or(problems.first());
         let mut file = match same {
             Some(finding) => TraceFile::of_finding(finding),
-            None => TraceFile::of_execution(&schedule, trace, problem),
+            None => TraceFile::of_execution(&schedule, trace, problem).with_decides(decides.as_ref()),
         };
         file.schedule = schedule.to_value();
         html(&format!("Whippet: {}", self.title), "", &[file.with_sources(read_source)])
