@@ -137,13 +137,13 @@ impl Shown {
         if !path.in_step {
             return steps.clone();
         }
-        format!("{steps}  {}. {} begins a step that does not end\n", before + 1, named(actor))
+        format!("{steps}  {}. {} begins a step that does not end\n", before + 1, named(actor.as_ref()))
     }
 }
 
 /// Returns the name of an actor, which is not known if it has not acted before.
-fn named(actor: &str) -> &str {
-    if actor.starts_with("actor ") { "a task that did not run before" } else { actor }
+fn named(actor: Option<&String>) -> &str {
+    actor.map_or("a task that did not run before", |actor| actor)
 }
 
 /// Writes a schedule, if need be to the directory for temporary files.
@@ -162,7 +162,7 @@ fn schedule(attempt: &Attempt, path: &LastPath) -> Schedule {
 /// Returns the place in an execution at which its process ended.
 fn during(path: &LastPath, described: &Described) -> String {
     match (path.in_step, described.before) {
-        (true, before) => format!("in step {}, in which {} acts", before + 1, named(&described.actor)),
+        (true, before) => format!("in step {}, in which {} acts", before + 1, named(described.actor.as_ref())),
         (false, 0) => format!("during {}", path.during),
         (false, steps) => format!("after step {steps}, during {}", path.during),
     }

@@ -38,7 +38,10 @@ pub(crate) fn write(
         whippet_report::write_file(file, &text).map_err(|error| format!("cannot write {}: {error}", file.display()))?;
     }
     if wanted.github || std::env::var_os("GITHUB_ACTIONS").is_some_and(|value| value == "true") {
-        for line in annotations(tally, root) {
+        // GitHub knows files by their path in the repository, which may be above the workspace.
+        let repository = std::env::var_os("GITHUB_WORKSPACE").and_then(|path| std::fs::canonicalize(path).ok());
+        let within = repository.and_then(|above| root.strip_prefix(above).ok().map(Path::to_path_buf));
+        for line in annotations(tally, root, &within.unwrap_or_default()) {
             say!("{line}");
         }
     }
@@ -213,7 +216,11 @@ fn escaped(text: &str) -> String {
 }
 
 /// Returns the commands by which GitHub marks findings in a pull request.
-fn annotations(tally: &Tally, root: &Path) -> Vec<String> {
+fn annotations(tally: &Tally, root: &Path, within: &Path) -> Vec<String> {
+    let annotation = |level: &str, place: Option<&str>, title: &str, text: &str| {
+        let place = place.and_then(|place| located(place, root, within));
+        annotation(level, place, title, text)
+    };
     let mut lines = Vec::new();
     let bad = |test: &&Tested| [Some(Exit::Found), Some(Exit::NoVerdict)].contains(&test.ended.exit);
     for test in tally.tests.iter().filter(bad) {
@@ -222,42 +229,52 @@ fn annotations(tally: &Tally, root: &Path) -> Vec<String> {
             _ => test.name.clone(),
         };
         if test.ended.findings.is_empty() {
-            lines.push(annotation("error", None, &title, &test.ended.text, root));
+            lines.push(annotation("error", None, &title, &test.ended.text));
         }
         for (k, finding) in test.ended.findings.iter().enumerate() {
             // The text has the counterexamples of all findings.
             let text = if k == 0 { format!("{}\n{}", finding.headline(), test.ended.text) } else { finding.headline() };
-            lines.push(annotation("error", finding.place.as_deref(), &title, &text, root));
+            lines.push(annotation("error", finding.place.as_deref(), &title, &text));
         }
     }
     for test in &tally.tests {
         for finding in test.beyond().into_iter().flat_map(|beyond| &beyond.findings) {
             let title = format!("{}: would fail on a multi-thread runtime", test.name);
-            lines.push(annotation("warning", finding.place.as_deref(), &title, &finding.headline(), root));
+            lines.push(annotation("warning", finding.place.as_deref(), &title, &finding.headline()));
         }
     }
     for test in tally.tests.iter().filter(|test| test.ended.reply.kind == TestKind::Native) {
         for warning in &test.ended.reply.warnings {
-            lines.push(annotation("warning", warning.place.as_deref(), &test.name, &warning.headline(), root));
+            lines.push(annotation("warning", warning.place.as_deref(), &test.name, &warning.headline()));
         }
     }
     lines
 }
 
+/// Returns the properties of an annotation that name a place: `file=tests/bank.rs,line=15,`. Only files of the workspace
+/// can be marked, which is `within` the repository.
+fn located(place: &str, root: &Path, within: &Path) -> Option<String> {
+    let mut parts = place.splitn(3, ':');
+    let (file, line) = (parts.next()?, parts.next()?);
+    let line = line.parse::<u32>().ok()?;
+    let file = Path::new(file).strip_prefix(root).unwrap_or(Path::new(file));
+    let known = file.is_relative() && root.join(file).exists();
+    known.then(|| format!("file={},line={line},", property(&within.join(file).display().to_string())))
+}
+
 /// Returns one command: `::error file=tests/bank.rs,line=15,title=…::…`.
-fn annotation(level: &str, place: Option<&str>, title: &str, text: &str, root: &Path) -> String {
-    let data = |text: &str| text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A");
-    let property = |text: &str| data(text).replace(':', "%3A").replace(',', "%2C");
-    let place = place.and_then(|place| {
-        let mut parts = place.splitn(3, ':');
-        let (file, line) = (parts.next()?, parts.next()?);
-        let line = line.parse::<u32>().ok()?;
-        // Only files of the repository can be marked.
-        let file = Path::new(file).strip_prefix(root).unwrap_or(Path::new(file));
-        let known = file.is_relative() && root.join(file).exists();
-        known.then(|| format!("file={},line={line},", property(&file.display().to_string())))
-    });
+fn annotation(level: &str, place: Option<String>, title: &str, text: &str) -> String {
     format!("::{level} {}title={}::{}", place.unwrap_or_default(), property(title), data(text.trim_end()))
+}
+
+/// Escapes the text of an annotation.
+fn data(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// Escapes a property of an annotation.
+fn property(text: &str) -> String {
+    data(text).replace(':', "%3A").replace(',', "%2C")
 }
 
 #[cfg(test)]
@@ -332,12 +349,15 @@ mod tests {
 
     #[test]
     fn annotations_have_a_place_in_the_repository() {
-        let lines = annotations(&tally(), Path::new(env!("CARGO_MANIFEST_DIR")));
+        let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+        let lines = annotations(&tally(), root, Path::new(""));
         let wanted = [
             "::error file=src/main.rs,line=7,title=wrong::assertion: a < b, 100%25 at src/main.rs:7%0Aassertion: a < b, 100%25%0A  1. one & only",
             "::error title=cut%3A no verdict::no verdict after 1 execution",
         ];
         assert_eq!(lines, wanted);
+        let lines = annotations(&tally(), root, Path::new("rust"));
+        assert!(lines[0].starts_with("::error file=rust/src/main.rs,line=7,"), "{}", lines[0]);
     }
 
     #[test]

@@ -219,6 +219,10 @@ impl Tally {
             notes.extend(memory::note(users, &project.hooked, random, (covered, explored)));
         }
         notes.extend(project.notes.iter().map(|note| format!("note: {note}")));
+        if self.tests.is_empty() {
+            notes
+                .push("note: no test was run: the package has none, or none that the filter after `--` selects".into());
+        }
         let one_order = self.tests.iter().filter(|test| test.ended.one_order).count();
         if one_order > 0 {
             notes.push(format!(

@@ -3,6 +3,8 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import assert from "node:assert/strict";
+import axe from "axe-core";
 import { chromium } from "playwright-core";
 
 export const root = new URL("../..", import.meta.url).pathname;
@@ -27,6 +29,13 @@ export function written() {
     execFileSync(join(target, "debug/whippet-pages"), ["write", pages], { cwd: root });
   }
   return pages;
+}
+
+/// Checks the page against the rules of axe: roles, names, contrast, and what the keyboard can reach.
+export async function assertAccessible(page) {
+  await page.evaluate(axe.source);
+  const { violations } = await page.evaluate(() => globalThis.axe.run());
+  assert.deepEqual(violations.map(({ id, nodes }) => [id, nodes[0].html.slice(0, 120)]), []);
 }
 
 /// Opens a page and returns it with the list of errors in its console.

@@ -5,7 +5,7 @@ import { spawn } from "node:child_process";
 import { readFileSync, writeFileSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { launch, openPage, root, shots, target } from "./common.mjs";
+import { assertAccessible, launch, openPage, root, shots, target } from "./common.mjs";
 
 const directory = mkdtempSync(join(tmpdir(), "whippet-explorer-"));
 const servers = [];
@@ -87,12 +87,12 @@ test("a race is reversed by a click", async () => {
   await move(page, () => page.keyboard.press("e"));
   const [start, set, get] = await steps(page);
   assert.ok(/Start/.test(start) && /Set\(5\)/.test(set) && /Get/.test(get), "as the messages were sent");
-  await move(page, () => page.getByRole("button", { name: "What if step 3 came before step 2?" }).click());
+  await move(page, () => page.getByTitle("What if step 3 came before step 2?").click());
   const [, second, third] = await steps(page);
   assert.ok(/Get/.test(second), `${second}, ${third}`);
   // The same by a key, and from the list of the selected step.
   const racing = page.locator("#detail button.race").first();
-  await page.locator("#steps [role=option]", { has: page.locator("button.badge.race") }).first().click();
+  await page.locator("#steps [role=option]", { has: page.locator(".badge.race") }).first().click();
   assert.match(await racing.textContent(), /What if this came before/);
   await move(page, () => page.keyboard.press("r"));
   await page.screenshot({ path: `${shots}explorer-reversed.png`, fullPage: true });
@@ -203,12 +203,16 @@ test("5,000 steps are usable within a second", async () => {
 
 test("the page is usable in the dark and on a phone", async () => {
   const { address } = await serve("examples/net/master-worker-deadlock.net");
-  for (const [name, options] of [["dark", { colorScheme: "dark" }], ["phone", { viewport: { width: 390, height: 844 } }]]) {
+  for (const [name, options] of [["dark", { colorScheme: "dark", bypassCSP: true }], ["phone", { viewport: { width: 390, height: 844 }, bypassCSP: true }]]) {
     const { page, errors } = await open(address, options);
     await move(page, () => page.keyboard.press("e"));
     const width = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
     assert.ok(width <= 0, `the page does not scroll sideways (${name})`);
     await page.screenshot({ path: `${shots}explorer-${name}.png`, fullPage: true });
+    for (const tab of ["Findings", "Executions", "Unfolding"]) {
+      await page.getByRole("tab", { name: tab }).click();
+      await assertAccessible(page);
+    }
     assert.deepEqual(errors, []);
     await page.close();
   }

@@ -85,6 +85,21 @@ test("executions are lined up by the names of their events", () => {
   assert.deepEqual(L.align([], names("a")), [[null, 0]]);
 });
 
+test("steps that read differently are not the same, whatever their names", () => {
+  const one = [{ name: "a", text: "requests" }], other = [{ name: "a", text: "acquires" }];
+  assert.deepEqual(L.align(one, other), [[0, null], [null, 0]]);
+  assert.deepEqual(L.align(one, one), [[0, 0]]);
+});
+
+test("long runs of a comparison are cut short, in the middle or at the end", () => {
+  const both = (from, n) => Array.from({ length: n }, (_, k) => [from + k, from + k]);
+  const onlyRight = (n) => Array.from({ length: n }, (_, k) => [null, k]);
+  const shown = (pairs, from) => L.clipped(pairs, from).map((row) => row.at ?? [row.left, row.right, row.common]);
+  assert.deepEqual(shown([...both(0, 2), ...onlyRight(30)], 1), [1, 2, 3, 4, 5, [0, 26, false]]);
+  assert.deepEqual(shown([...onlyRight(1), ...both(0, 20), ...onlyRight(1)], 0), [0, 1, 2, 3, 4, [12, 12, true], 17, 18, 19, 20, 21]);
+  assert.deepEqual(shown(both(0, 9), 0), [0, 1, 2, 3, 4, 5, 6, 7, 8], "one step takes no more space than its fold");
+});
+
 test("a search looks at actors, messages and effects, and wants every word", () => {
   const t = trace([
     event(0, [], { message: { type: "Take", text: "Take(4)" } }),

@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import Ajv from "ajv/dist/2020.js";
-import { launch, openPage, root, shots, target, written } from "./common.mjs";
+import { assertAccessible, launch, openPage, root, shots, target, written } from "./common.mjs";
 
 const directory = mkdtempSync(join(tmpdir(), "whippet-pages-"));
 let browser;
@@ -71,6 +71,14 @@ test("a failing test writes a page that explains the finding", async () => {
   assert.match(await page.locator("#why").textContent(), /had come before .* all would hold/);
   await page.getByRole("button", { name: "Compare with an execution that passes" }).click();
   assert.ok((await page.locator(".sides .differs").count()) >= 2);
+  assert.deepEqual(await page.locator(".sides .badge").allTextContents(), ["first difference"]);
+  await page.locator("#steps").focus();
+  await page.keyboard.press("s");
+  assert.match(await page.locator("#all-states").textContent(), /till 1.*Till.*warehouse.*apples: 1 → -1/s);
+  await page.keyboard.press("Home");
+  assert.match(await page.locator("#all-states").textContent(), /Warehouse \{ apples: 5 \}/, "it stays open, and shows the past");
+  await page.keyboard.press("End");
+  await page.keyboard.press("s");
   await page.screenshot({ path: `${shots}inventory.png`, fullPage: true });
   const race = await page.locator(".badge.race").count();
   assert.ok(race >= 2, "the race that decides is marked");
@@ -128,6 +136,8 @@ async function report(name) {
     const [ratio, text] = await page.evaluate(contrast);
     assert.ok(ratio >= 4.5, `${name} (${size}): contrast ${ratio.toFixed(2)} of «${text}»`);
     await page.screenshot({ path: `${shots}${name}-${size}.png`, fullPage: true });
+    for (const key of ["w", "s", "?"]) await page.keyboard.press(key);
+    await assertAccessible(page);
     assert.deepEqual(errors, []);
     await page.close();
   }

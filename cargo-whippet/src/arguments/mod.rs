@@ -29,9 +29,13 @@ and as environment variables, such as WHIPPET_LIMIT_SECONDS=60. The command line
 
 Exit code: 0 if the search was complete and found nothing, 1 if it found something, 2 for misuse or no verdict.";
 
+const START: &str = "\
+Start with `cargo whippet test` in your package. A test that fails names the command that replays its schedule,
+and the page that shows it. `cargo whippet test --help` has examples, and the exit codes.";
+
 /// Explores tests of tokio tasks and of actors in all orders.
 #[derive(Parser)]
-#[command(name = "cargo whippet", bin_name = "cargo whippet", version, arg_required_else_help = true)]
+#[command(name = "cargo whippet", bin_name = "cargo whippet", version, arg_required_else_help = true, after_help = START, max_term_width = 110)]
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -86,7 +90,7 @@ pub(crate) struct Search {
     pub(crate) stall: Option<String>,
     /// The runtime on which a failure counts: one with `several` threads, one with `one` thread, or the one that the test has
     /// `declared` [default: declared].
-    #[arg(long, value_name = "N", value_parser = ["several", "one", "declared"])]
+    #[arg(long, value_name = "RUNTIME", value_parser = ["several", "one", "declared"])]
     pub(crate) threads: Option<String>,
     /// Maximum number of timers that may fire early in one execution [default: 4].
     #[arg(long, value_name = "N")]
@@ -200,6 +204,7 @@ pub(crate) struct Replay {
 #[derive(Args)]
 pub(crate) struct OneTest {
     /// Name of the test, or a part of it that no other test has.
+    #[arg(value_name = "TEST")]
     pub(crate) name: String,
     #[command(flatten)]
     pub(crate) search: Search,

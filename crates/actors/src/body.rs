@@ -126,7 +126,7 @@ impl<M: Message, F: AsyncFn(&mut Inbox<M>) + Send + 'static> BodyCell<M, F> {
         {
             let mut engine = self.context.engine.borrow_mut();
             engine.current.begin(self.beginning(), Branch::FIRST);
-            engine.current.muted = true;
+            engine.current.set_muted(true);
             engine.current.forced.extend(&self.first_choices);
             engine.current.feed.extend(&self.received);
             engine.shared.run_again(self.context.me.slot, None);
@@ -134,7 +134,7 @@ impl<M: Message, F: AsyncFn(&mut Inbox<M>) + Send + 'static> BodyCell<M, F> {
         let result = self.poll();
         let mut engine = self.context.engine.borrow_mut();
         engine.current.forced.clear();
-        if std::mem::take(&mut engine.current.muted) || !engine.current.feed.is_empty() {
+        if engine.current.set_muted(false) || !engine.current.feed.is_empty() {
             engine.current.feed.clear();
             return Err(StepError::Error(MachineError::Nondeterministic(format!(
                 "the body of {} ended or waited earlier when it was run again with the same messages",

@@ -164,12 +164,12 @@ fn step_error(current: &mut CurrentStep, panic: Option<CaughtPanic>) -> StepErro
 
 /// Drops the suspended code of an actor. Effects of its destructors are discarded.
 pub(crate) fn drop_muted<T>(engine: &EngineRef, code: T) {
-    let before = std::mem::replace(&mut engine.borrow_mut().current.muted, true);
+    let before = engine.borrow_mut().current.set_muted(true);
     let effects = engine.borrow().current.effects;
     // The code is discarded by the machine, so a panic in a destructor is not a problem of the program.
     let _ = panics::catch(|| drop(code));
     let mut engine = engine.borrow_mut();
-    engine.current.muted = before;
+    engine.current.set_muted(before);
     engine.current.effects = effects;
 }
 

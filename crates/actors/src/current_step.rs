@@ -43,7 +43,7 @@ pub(crate) struct CurrentStep {
     pub(crate) effects: u32,
     /// The value of `effects` for the test itself, saved while actors run.
     test_effects: u32,
-    pub(crate) muted: bool,
+    muted: bool,
     pub(crate) branch: Branch,
     /// The number of values of each `choose` in this step.
     pub(crate) arities: SmallVec<[u32; Branch::DIGITS]>,
@@ -94,7 +94,22 @@ impl CurrentStep {
         self.actor = actor;
         self.history = history;
         self.stop = false;
-        self.muted = false;
+        self.set_muted(false);
+    }
+
+    /// Returns `true` if the code that runs has run before, so that its effects do not count.
+    #[inline]
+    pub(crate) fn is_muted(&self) -> bool {
+        self.muted
+    }
+
+    /// Mutes the step, or ends that. Returns the previous value.
+    #[inline]
+    pub(crate) fn set_muted(&mut self, muted: bool) -> bool {
+        if muted != self.muted {
+            whippet_model::mute_output(muted);
+        }
+        std::mem::replace(&mut self.muted, muted)
     }
 
     /// Begins the handling of a message, from which the names of effects derive from here on.

@@ -128,7 +128,7 @@ impl Engine {
 
     pub(crate) fn send<M: Message>(&mut self, to: RawAddr, message: M, site: &'static Location<'static>) -> Name {
         let name = self.current.next_name();
-        if !self.current.muted {
+        if !self.current.is_muted() {
             if let Some(record) = &mut self.current.record {
                 let message = message.clone();
                 record.push(Rc::new(move |engine| {
@@ -144,7 +144,7 @@ impl Engine {
 
     pub(crate) fn reply<T: Message>(&mut self, call: Name, to: RawAddr, value: T, site: &'static Location<'static>) {
         let name = self.current.next_name();
-        if !self.current.muted {
+        if !self.current.is_muted() {
             if let Some(record) = &mut self.current.record {
                 let value = value.clone();
                 record.push(Rc::new(move |engine| engine.reply(call, to, value.clone(), site)));
@@ -196,7 +196,7 @@ impl Engine {
         cell: impl FnOnce(RawAddr) -> Box<dyn ActorCell>,
     ) -> RawAddr {
         let name = self.current.next_name().mixed(ACTOR);
-        if self.current.muted {
+        if self.current.is_muted() {
             let slot = self.slot_of(name).expect("code that is run again creates the same actors");
             return RawAddr { name, slot };
         }
@@ -227,13 +227,14 @@ impl Engine {
     pub(crate) fn receive(&mut self) -> Option<u32> {
         let (what, branch) = self.current.feed.pop_front()?;
         self.current.begin(self.messages[what].name, branch);
-        self.current.muted = !self.current.feed.is_empty();
+        let again = !self.current.feed.is_empty();
+        self.current.set_muted(again);
         Some(what)
     }
 
     /// Records that the body of a task panicked.
     pub(crate) fn task_failed(&mut self, actor: u32, failure: Failure) {
-        if self.current.muted {
+        if self.current.is_muted() {
             return;
         }
         if let Some(record) = &mut self.current.record {

@@ -186,14 +186,14 @@ impl<A: Actor + Clone> HandlerCell<A> {
             let ended = poll(&self.engine, code.as_mut());
             if matches!(ended, Ok(Polled::Waits)) {
                 // The future is dropped here; the handler will be run again when the reply arrives.
-                self.engine.borrow_mut().current.muted = true;
+                self.engine.borrow_mut().current.set_muted(true);
             }
             ended
         };
         match ended? {
             Polled::Ended((), stop) => self.rest(stop),
             Polled::Waits => {
-                self.engine.borrow_mut().current.muted = false;
+                self.engine.borrow_mut().current.set_muted(false);
                 self.waits = true;
                 if self.received.len() == self.began {
                     self.received.push((what, branch));
@@ -258,7 +258,7 @@ impl<A: Actor + Clone> HandlerCell<A> {
             let mut engine = self.engine.borrow_mut();
             let sent = engine.messages[what];
             engine.current.begin(sent.name, branch);
-            engine.current.muted = true;
+            engine.current.set_muted(true);
             engine.current.feed.extend(&self.received[self.began + 1..]);
             engine.shared.run_again(sent.to, Some(sent.delivered));
             let MessageContent::Message(place) = sent.content else { unreachable!("handlers begin with a message") };
@@ -273,7 +273,7 @@ impl<A: Actor + Clone> HandlerCell<A> {
         self.live = Some(LiveHandler { code, received: self.received.len() });
         let result = self.poll_live();
         let mut engine = self.engine.borrow_mut();
-        if std::mem::take(&mut engine.current.muted) || !engine.current.feed.is_empty() {
+        if engine.current.set_muted(false) || !engine.current.feed.is_empty() {
             engine.current.feed.clear();
             return Err(StepError::Error(MachineError::Nondeterministic(format!(
                 "a handler of {} ended or waited earlier when it was run again with the same messages",

@@ -292,7 +292,7 @@ impl Engine {
     /// Creates a variable in the current step and returns its name and number.
     fn make_variable(&mut self, value: Rc<dyn Any>) -> (Name, u32) {
         let name = self.current.next_name().mixed(VARIABLE);
-        if self.current.muted {
+        if self.current.is_muted() {
             let number = self.shared.by_name.get(&name).expect("code that is run again creates the same variables");
             return (name, *number);
         }
@@ -356,7 +356,7 @@ impl ActorContext {
 
     pub(crate) fn read<T: Message>(&self, variable: Shared<T>, site: &'static Location<'static>) -> T {
         let engine = &mut *self.engine.borrow_mut();
-        let value = if engine.current.muted {
+        let value = if engine.current.is_muted() {
             engine.read_again(self.me.slot)
         } else {
             engine.read_variable(engine.shared.number(variable), site)
@@ -366,7 +366,7 @@ impl ActorContext {
 
     pub(crate) fn write<T: Message>(&self, variable: Shared<T>, value: T, site: &'static Location<'static>) {
         let engine = &mut *self.engine.borrow_mut();
-        if !engine.current.muted {
+        if !engine.current.is_muted() {
             engine.write_variable(engine.shared.number(variable), Rc::new(value), site);
         }
     }

@@ -47,6 +47,10 @@ impl ChosenProgram {
             )));
         }
         match Path::new(&args.program).extension().and_then(|ending| ending.to_str()) {
+            None if args.program.contains(std::path::MAIN_SEPARATOR) => Err(CommandError::usage(format_args!(
+                "{}: there is no such directory; the name of a file ends in .abs or .net",
+                args.program
+            ))),
             None => subject(args),
             Some("net") => net_file(args),
             Some("abs") => abs_file(args),
@@ -124,7 +128,10 @@ fn subject(args: &ProgramArgs) -> Result<ChosenProgram, CommandError> {
         return net_subject(args, net);
     }
     let known = whippet_subjects::all().iter().map(|subject| subject.name).chain(nets.iter().map(|net| net.name));
-    let subject = whippet_subjects::find(&args.program).map_err(|_| unknown("subject", &args.program, known))?;
+    let subject = whippet_subjects::find(&args.program).map_err(|_| {
+        let error = unknown("subject", &args.program, known);
+        CommandError::usage(format_args!("{error}\n  the name of a file ends in .abs or .net"))
+    })?;
     no_relation(args)?;
     let settings = args.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
     let mut test = subject.program(settings).map_err(CommandError::usage)?;
@@ -297,7 +304,9 @@ fn no_conflict_rule(args: &ProgramArgs) -> Result<(), CommandError> {
 
 fn no_parameters(args: &ProgramArgs) -> Result<(), CommandError> {
     match args.settings.first() {
-        Some((name, _)) => Err(unknown(&format!("parameter of {}", args.program), name, [])),
+        Some((name, _)) => {
+            Err(CommandError::usage(format_args!("{} has no parameters: --set {name}=… is of no use", args.program)))
+        }
         None => Ok(()),
     }
 }

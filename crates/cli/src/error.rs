@@ -34,8 +34,7 @@ pub(crate) fn unknown<'a>(what: &str, name: &str, known: impl IntoIterator<Item 
         }
         _ => String::new(),
     };
-    let list = if known.is_empty() { "none are known".into() } else { format!("known: {}", known.join(", ")) };
-    CommandError::Usage(format!("unknown {what} `{name}`.{meant}\n  {list}"))
+    CommandError::Usage(format!("unknown {what} `{name}`.{meant}\n  known: {}", known.join(", ")))
 }
 
 #[cfg(test)]

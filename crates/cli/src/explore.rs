@@ -8,13 +8,14 @@ use crate::progress::ProgressDisplay;
 use std::path::{Path, PathBuf};
 use whippet_model::{Finding, Verdict};
 use whippet_report::{
-    Exit, Links, Meter, RunInfo, TraceFile, TraceFormat, create_directory, html_of_verdict, json_text, read_source,
-    shortfall, text,
+    Advised, Exit, Links, Meter, RunInfo, TraceFile, TraceFormat, advice, create_directory, html_of_verdict, json_text,
+    read_source, shortfall, text, wide_checks,
 };
 use whippet_search::{Options, Reduction, Rule};
 
 pub(crate) fn explore(command: &Explore) -> CommandResult {
     let options = command.options();
+    check_files(command.html.as_deref(), command.trace.as_deref())?;
     warn_unused_flags(command, &options);
     let target = ChosenProgram::find(&with_default_conflicts(&command.program, options.reduction))?;
     if let Some(directory) = &command.save {
@@ -51,12 +52,22 @@ pub(crate) fn explore(command: &Explore) -> CommandResult {
         print(&json_text(&run, &verdict))?;
     } else {
         print(&text(&run, &verdict, &links))?;
+        print(&advice_on(&target, &run, &verdict))?;
     }
     let exit = Exit::of(&verdict);
     if exit == Exit::NoVerdict {
         print_note(format_args!("no verdict. {}", shortfall(&run, &verdict)));
     }
     failed.map_or(Ok(exit), Err)
+}
+
+/// Returns lines of advice on a search that did not end.
+fn advice_on(target: &ChosenProgram, run: &RunInfo, verdict: &Verdict) -> String {
+    let mut lines = advice(run, verdict, Advised::Command);
+    if !lines.is_empty() && run.reduction != Reduction::Stateful {
+        lines.splice(0..0, wide_checks(&target.program.wide_checks(), Advised::Command));
+    }
+    lines.iter().map(|line| format!("help: {line}\n")).collect()
 }
 
 /// Sets the default of `--conflicts` for ABS programs: two reductions require that all tasks of an actor conflict.
@@ -134,16 +145,34 @@ fn write_trace(file: &Path, verdict: &Verdict, links: &[Links]) -> Result<(), Co
     write_trace_file(file, &trace)
 }
 
+/// Checks the names of the files to write, so that no search is done in vain.
+pub(crate) fn check_files(html: Option<&Path>, trace: Option<&Path>) -> Result<(), CommandError> {
+    for file in [html, trace].into_iter().flatten() {
+        let above = file.parent().filter(|above| !above.as_os_str().is_empty());
+        if let Some(missing) = above.filter(|above| !above.is_dir()) {
+            return Err(CommandError::usage(format_args!(
+                "cannot write {}: there is no directory {}",
+                file.display(),
+                missing.display()
+            )));
+        }
+    }
+    trace.map_or(Ok(()), |file| trace_format(file).map(drop))
+}
+
+/// Returns the format that the ending of a file's name stands for.
+fn trace_format(file: &Path) -> Result<TraceFormat, CommandError> {
+    TraceFormat::of_file(&file.to_string_lossy()).ok_or_else(|| {
+        CommandError::usage(format_args!(
+            "{}: the ending decides the format; use one of .json, .html, .shiviz, .dot, .mmd, .trace",
+            file.display()
+        ))
+    })
+}
+
 /// Writes a trace in the format that the ending of the file's name stands for.
 pub(crate) fn write_trace_file(file: &Path, trace: &TraceFile) -> Result<(), CommandError> {
-    let Some(format) = TraceFormat::of_file(&file.to_string_lossy()) else {
-        let endings = ".json, .html, .shiviz, .dot, .mmd, .trace";
-        return Err(CommandError::usage(format_args!(
-            "{}: the ending decides the format; use one of {endings}",
-            file.display()
-        )));
-    };
-    write(file, &format.write(trace))
+    write(file, &trace_format(file)?.write(trace))
 }
 
 pub(crate) fn write(file: &Path, text: &str) -> Result<(), CommandError> {
@@ -187,7 +216,7 @@ fn without_files<'a>(words: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 }
 
 /// Joins words into a shell command, quoting only the words that need it.
-fn quoted<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
+pub(crate) fn quoted<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     let plain =
         |word: &str| !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "-_=./:,+@%".contains(c));
     let quote = |word: &'a str| match shlex::try_quote(word) {

@@ -3,7 +3,7 @@
 use crate::args::Replay;
 use crate::chosen::ChosenProgram;
 use crate::error::{CommandError, CommandResult};
-use crate::explore::{write, write_trace_file};
+use crate::explore::{check_files, quoted, write, write_trace_file};
 use crate::output::{print, print_json};
 use serde_json::json;
 use std::io::Read;
@@ -13,6 +13,7 @@ use whippet_report::{Exit, TraceFile, counterexample, html, schedule_in};
 use whippet_search::Replayed;
 
 pub(crate) fn replay(command: &Replay) -> CommandResult {
+    check_files(command.html.as_deref(), command.trace.as_deref())?;
     let file = command.file.display();
     let text = read(&command.file).map_err(|why| CommandError::usage(format_args!("cannot read {file}: {why}")))?;
     let schedule =
@@ -20,12 +21,21 @@ pub(crate) fn replay(command: &Replay) -> CommandResult {
     let target = ChosenProgram::of_schedule(&schedule)?;
     let replayed =
         target.program.replay(&schedule).map_err(|why| CommandError::usage(format_args!("{file}: {why}")))?;
-    if let Some(page) = &command.html {
+    if command.html.is_some() || command.trace.is_some() {
+        let decides = target.program.explain(&schedule);
         let files = TraceFile::of_replay(&schedule, &replayed.events, &replayed.problems);
-        write(page, &html(&format!("Whippet: {}", target.name), "", &files))?;
-    }
-    if let Some(file) = &command.trace {
-        write_trace_file(file, &TraceFile::of_replay(&schedule, &replayed.events, &replayed.problems)[0])?;
+        let named = |trace: TraceFile| match command.file == Path::new("-") {
+            true => trace,
+            false => trace.with_replay(format!("whippet replay {}", quoted([&*command.file.to_string_lossy()]))),
+        };
+        let files = files.into_iter().map(|trace| named(trace.with_decides(decides.as_ref())));
+        let files: Vec<TraceFile> = files.collect();
+        if let Some(page) = &command.html {
+            write(page, &html(&format!("Whippet: {}", target.name), "", &files))?;
+        }
+        if let Some(file) = &command.trace {
+            write_trace_file(file, &files[0])?;
+        }
     }
     if command.json {
         print_json(&json!({

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use whippet::prebuilt;
 use whippet_actors::ActorProgram;
 use whippet_explorer::{Explorer, ServeError, Server};
-use whippet_model::{Limits, MachineError, Program, Schedule, Verdict};
+use whippet_model::{Decides, Limits, MachineError, Program, Schedule, Verdict};
 use whippet_search::{Observer, Options, ReplayError, Replayed, SearchError, Unfolded};
 
 /// A program that can be searched and replayed.
@@ -16,6 +16,9 @@ pub(crate) trait Runnable {
     /// Replays a schedule, which is assumed to belong to this program: see [`whippet_search::replay`].
     fn replay(&self, schedule: &Schedule) -> Result<Replayed, ReplayError>;
 
+    /// Explains a schedule that fails: see [`whippet_search::explain`].
+    fn explain(&self, schedule: &Schedule) -> Option<Decides>;
+
     /// Starts an explorer of the program: see [`whippet_explorer`].
     fn serve(&self, explorer: Explorer) -> Result<Server, ServeError>;
 
@@ -24,6 +27,11 @@ pub(crate) trait Runnable {
 
     /// Returns the shape of the program's communication.
     fn shape(&self) -> Result<Shape, MachineError>;
+
+    /// Returns the places of the checks of several actors, each with their number.
+    fn wide_checks(&self) -> Vec<(String, usize)> {
+        Vec::new()
+    }
 }
 
 impl<P: Program + Send + 'static> Runnable for Arc<P> {
@@ -33,6 +41,10 @@ impl<P: Program + Send + 'static> Runnable for Arc<P> {
 
     fn replay(&self, schedule: &Schedule) -> Result<Replayed, ReplayError> {
         whippet_search::replay_within(self.clone(), &adopted(&**self, schedule), Limits::default().handler)
+    }
+
+    fn explain(&self, schedule: &Schedule) -> Option<Decides> {
+        whippet_search::explain(self.clone(), &adopted(&**self, schedule))
     }
 
     fn serve(&self, explorer: Explorer) -> Result<Server, ServeError> {
@@ -65,6 +77,10 @@ impl Runnable for Actors {
         prebuilt::replay(self.0.clone(), &adopted(&*self.0, schedule), Limits::default().handler)
     }
 
+    fn explain(&self, schedule: &Schedule) -> Option<Decides> {
+        prebuilt::explain(self.0.clone(), &adopted(&*self.0, schedule))
+    }
+
     fn serve(&self, explorer: Explorer) -> Result<Server, ServeError> {
         prebuilt::serve(self.0.clone(), explorer)
     }
@@ -75,5 +91,9 @@ impl Runnable for Actors {
 
     fn shape(&self) -> Result<Shape, MachineError> {
         Shape::of(self.0.machine(&Default::default())?)
+    }
+
+    fn wide_checks(&self) -> Vec<(String, usize)> {
+        self.0.wide_checks()
     }
 }

@@ -4,8 +4,8 @@
 // choice at each step. The address of the page has them, so it can be shared, and the browser's own back button works.
 "use strict";
 (() => {
-  const L = globalThis.WhippetLayout;
-  const { make, draw } = globalThis.WhippetDiagram;
+  const G = globalThis.WhippetGraphs;
+  const { make } = globalThis.WhippetDiagram;
   const V = globalThis.WhippetValues;
   const $ = (id) => document.getElementById(id);
 
@@ -109,7 +109,8 @@
     racesOf = new Map();
     for (const [earlier, later] of here.races) racesOf.set(later, [...(racesOf.get(later) ?? []), earlier]);
     bad = new Map();
-    for (const problem of here.problems) for (const id of problem.events) bad.set(id, problem.kind);
+    const found = here.problems.filter((problem) => !problem.warning);
+    for (const problem of found.length > 0 ? found : here.problems) for (const id of problem.events) bad.set(id, problem.kind);
     const length = here.trace.events.length;
     $("steps").classList.toggle("empty", length === 0);
     diagram.show(here.trace, { keepOpen: true });
@@ -136,8 +137,17 @@
   }
 
   function problems() {
-    const lines = here.problems.map((problem) => make("p", { className: problem.warning ? "warning" : "" },
-      `${problem.warning ? "warning: " : ""}${problem.kind}: ${problem.message}${problem.place ? ` at ${problem.place}` : ""}`));
+    const line = (problem) => {
+      const [text, className] = [`${problem.warning ? "warning: " : ""}${problem.kind}: `, problem.warning ? "problem warning" : "problem"];
+      if (problem.waits.length === 0) return make("p", { className }, `${text}${problem.message}${problem.place ? ` at ${problem.place}` : ""}`);
+      const waits = problem.waits.map((wait) => make("li", {}, make("strong", {}, wait.actor), ` ${wait.text}`));
+      return make("div", { className }, `${text}${waits.length === 1 ? "an actor waits" : `${waits.length} actors wait`} forever`, make("ul", {}, ...waits));
+    };
+    const warnings = here.problems.filter((problem) => problem.warning);
+    const lines = here.problems.filter((problem) => !problem.warning).map(line);
+    // Beside what is wrong, warnings about the same are of less interest.
+    if (lines.length > 0 && warnings.length > 1) lines.push(make("details", {}, make("summary", {}, count(warnings.length, "warning")), ...warnings.map(line)));
+    else lines.push(...warnings.map(line));
     if (here.choices.length === 0 && !here.problems.some((problem) => !problem.warning)) {
       lines.push(make("p", { className: "good" }, here.trace.events.length === 0 ? "Nothing can happen: the program has no step." : "The execution ends here, and nothing is wrong."));
     }
@@ -273,47 +283,10 @@
 
   const toTop = (arrived) => arrived && scrollTo({ top: 0 });
 
-  const [TREE_ROW, TREE_COLUMN] = [20, 26];
-
-  /// Draws the forks and the ends of the executions. An end that fails is a square, one that passes a circle.
+  /// Draws the forks and the ends of the executions.
   function tree() {
     if ($("tree").hidden) return;
-    const { items, rows, columns } = L.tree(nodes);
-    const [width, height] = [columns * TREE_COLUMN + 420, Math.max(1, rows) * TREE_ROW + 10];
-    const svg = draw("svg", { width, height, viewBox: `0 0 ${width} ${height}`, role: "group", "aria-label": "Tree of executions" });
-    const at = (item) => [12 + item.column * TREE_COLUMN, 12 + item.row * TREE_ROW];
-    const parts = items.filter((item) => item.parent >= 0).map((item) => {
-      const [[x0, y0], [x1, y1]] = [at(items[item.parent]), at(item)];
-      return draw("path", { class: "edge", d: `M${x0},${y0} C${x0 + 14},${y0} ${x0 + 4},${y1} ${x1},${y1}` });
-    });
-    for (const item of items) {
-      const [x, y] = at(item);
-      const text = item.id === null ? "the start" : nodes[item.id].text;
-      const [kind, r] = item.end === null ? ["", 3.5] : item.end === "passes" ? ["passes", 5] : ["fails", 5];
-      const shape = kind === "fails" ? draw("rect", { x: x - r, y: y - r, width: 2 * r, height: 2 * r }) : draw("circle", { cx: x, cy: y, r });
-      shape.setAttribute("class", `node ${kind}`);
-      shape.setAttribute("tabindex", "0");
-      shape.setAttribute("role", "button");
-      shape.setAttribute("aria-label", `${item.end ?? "fork"}: ${text}`);
-      if (item.id !== null) shape.dataset.node = item.id;
-      const title = draw("title", {});
-      title.textContent = text;
-      shape.append(title);
-      const visit = () => go(...(item.id === null ? ["at", { steps: "" }] : ["node", { number: item.id }])).then((arrived) => {
-        if (!arrived) return;
-        for (const other of svg.querySelectorAll(".here")) other.classList.remove("here");
-        shape.classList.add("here");
-      });
-      shape.addEventListener("click", visit);
-      shape.addEventListener("keydown", (key) => (key.key === "Enter" || key.key === " ") && (key.preventDefault(), key.stopPropagation(), visit()));
-      parts.push(shape);
-      if (item.end !== null) {
-        const label = draw("text", { x: x + 10, y: y + 4, class: kind === "fails" ? "bad" : "" });
-        label.textContent = `${item.end === "passes" ? "" : `${item.end}: `}${text}`.slice(0, 64);
-        parts.push(label);
-      }
-    }
-    svg.append(...parts);
+    const svg = G.tree(nodes, (id) => go(...(id === null ? ["at", { steps: "" }] : ["node", { number: id }])));
     const all = progress?.executions ?? 0;
     const note = `${count(progress?.kept ?? 0, "execution")} of ${number(all)}: forks are decisions, ● passes, ■ fails. Click one to go there.`;
     $("tree").replaceChildren(make("p", { className: "soft" }, note), svg);
@@ -332,33 +305,9 @@
     $("unfolding").replaceChildren(make("p", { className: "soft" }, "Unfolding …"));
     try {
       const { events } = await (await post("unfolding")).json();
-      if (events.length > 400) throw new Error(`the unfolding has ${number(events.length)} events: too many for a picture. \`whippet unfold\` prints them`);
-      const { places, layers, widest } = L.layers(events);
-      const [W, H, BOX] = [236, 58, 216];
-      const svg = draw("svg", { width: widest * W + 20, height: layers * H + 20, viewBox: `0 0 ${widest * W + 20} ${layers * H + 20}`, role: "img", "aria-label": `${events.length} events in ${layers} layers` });
-      const at = (id) => [10 + places[id].place * W, 10 + places[id].layer * H];
-      events.forEach((event, id) => {
-        const [x, y] = at(id);
-        for (const cause of event.causes) {
-          const [u, v] = at(cause);
-          svg.append(draw("path", { class: "edge", d: `M${u + BOX / 2},${v + 30} L${x + BOX / 2},${y}` }));
-        }
-        for (const other of event.conflicts.filter((other) => other < id)) {
-          const [u, v] = at(other);
-          svg.append(draw("path", { class: "conflict", d: `M${u + BOX / 2},${v + 30} Q${(u + x) / 2 + BOX / 2},${(v + y) / 2 + 60} ${x + BOX / 2},${y + 30}` }));
-        }
-      });
-      events.forEach((event, id) => {
-        const [x, y] = at(id);
-        const title = draw("title", {});
-        title.textContent = event.text;
-        const box = draw("rect", { x, y, width: BOX, height: 30, rx: 6 });
-        const label = draw("text", { x: x + 8, y: y + 19 });
-        label.textContent = event.text.length > 30 ? `${event.text.slice(0, 29)}…` : event.text;
-        label.append(title);
-        svg.append(box, label);
-      });
-      $("unfolding").replaceChildren(make("p", { className: "soft" }, `${count(events.length, "event")}: a line leads from a cause down to its effect; no execution has both ends of a dashed line.`), svg);
+      if (events.length > 400) throw new Error(`the unfolding has ${number(events.length)} events: too many for a picture. The command \`unfold\` prints them`);
+      const note = `${count(events.length, "event")}: a line leads from a cause down to its effect; no execution has both ends of a dashed line.`;
+      $("unfolding").replaceChildren(make("p", { className: "soft" }, note), G.unfolding(events));
     } catch (error) {
       unfolded = false;
       $("unfolding").replaceChildren(make("p", {}, error.message));

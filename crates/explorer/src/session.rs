@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use whippet_model::{FindingKind, Problem, Program, Schedule};
 use whippet_report::{TraceFile, assets, html, read_source};
-use whippet_search::{Configuration, Destination, Options, WalkError, WalkStep, Walker, unfold};
+use whippet_search::{Configuration, Destination, Options, WalkError, WalkStep, Walker, explain, unfold};
 
 /// Changes a schedule so that it can be replayed outside of the explorer.
 pub(crate) type Record = Box<dyn Fn(&mut Schedule) + Send + Sync>;
@@ -63,6 +63,7 @@ impl<P: Program + Send + 'static> Session<P> {
             ("GET", "layout.js") => Response::new(script, assets::LAYOUT),
             ("GET", "diagram.js") => Response::new(script, assets::DIAGRAM),
             ("GET", "values.js") => Response::new(script, assets::VALUES),
+            ("GET", "graphs.js") => Response::new(script, include_str!("../assets/graphs.js")),
             ("GET", "explorer.js") => Response::new(script, include_str!("../assets/explorer.js")),
             ("POST", path) => match serde_json::from_slice::<Wish>(&request.body) {
                 Ok(wish) => self.act(path, &wish).unwrap_or_else(|error| error),
@@ -153,11 +154,15 @@ impl<P: Program + Send + 'static> Session<P> {
         let same = verdict.as_ref().and_then(|verdict| {
             verdict.findings.iter().find(|finding| finding.schedule.decisions == schedule.decisions)
         });
+        let decides = match same {
+            None if problems.iter().any(|problem| !problem.warning) => explain(self.program.clone(), &schedule),
+            _ => None,
+        };
         (self.record)(&mut schedule);
         let problem = problems.iter().find(|problem| !problem.warning).or(problems.first());
         let mut file = match same {
             Some(finding) => TraceFile::of_finding(finding),
-            None => TraceFile::of_execution(&schedule, trace, problem),
+            None => TraceFile::of_execution(&schedule, trace, problem).with_decides(decides.as_ref()),
         };
         file.schedule = schedule.to_value();
         html(&format!("Whippet: {}", self.title), "", &[file.with_sources(read_source)])
@@ -211,8 +216,9 @@ fn as_json(configuration: &Configuration) -> Value {
 }
 
 fn problem_json(problem: &Problem) -> Value {
-    let Problem { kind, message, place, steps, warning, .. } = problem;
+    let Problem { kind, message, place, steps, warning, waits, .. } = problem;
+    let waits: Vec<Value> = waits.iter().map(|wait| json!({ "actor": wait.actor, "text": wait.text })).collect();
     // The steps of a deadlock are all steps of the actors in it.
     let shown: &[usize] = if *kind == FindingKind::Deadlock { &[] } else { steps };
-    json!({ "kind": kind, "message": message, "place": place, "events": shown, "warning": warning })
+    json!({ "kind": kind, "message": message, "place": place, "events": shown, "warning": warning, "waits": waits })
 }

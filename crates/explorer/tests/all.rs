@@ -141,6 +141,7 @@ fn wrong_requests_are_refused_with_a_reason() {
     for (head, wanted) in [
         (format!("GET {path} HTTP/1.1\r\n{host}"), 200),
         (format!("GET {path}explorer.js HTTP/1.1\r\n{host}"), 200),
+        (format!("GET {path}graphs.js HTTP/1.1\r\n{host}"), 200),
         (format!("GET {path}nothing HTTP/1.1\r\n{host}"), 404),
         (format!("DELETE {path} HTTP/1.1\r\n{host}"), 405),
         (format!("POST {path}at HTTP/1.1\r\n{host}"), 400),

@@ -33,7 +33,7 @@ pub use machine::{
     Pruning, Reversal, StateComparison, States, enabled_of_lowest,
 };
 pub use name::Name;
-pub use output::{add_output, capture_output, captures_output, set_printed};
+pub use output::{add_output, capture_output, captures_output, mute_output, set_printed};
 pub use pasts::Pasts;
 pub use problem::{Decides, Finding, FindingKind, Problem, Stall, StepDescription, Threads, WaitFor};
 pub use schedule::{Decision, SCHEDULE_VERSION, Schedule, ScheduleError};

@@ -7,8 +7,28 @@ use std::cell::RefCell;
 use std::sync::OnceLock;
 
 thread_local! {
-    /// The lines of the current step; `None` if this thread does not capture output.
-    static LINES: RefCell<Option<Vec<String>>> = const { RefCell::new(None) };
+    /// The output of the current step; `None` if this thread does not capture output.
+    static OUTPUT: RefCell<Option<Output>> = const { RefCell::new(None) };
+}
+
+/// The output of a step.
+#[derive(Default)]
+struct Output {
+    lines: Vec<String>,
+    /// `true` while code runs again that has run before.
+    muted: bool,
+}
+
+impl Output {
+    /// Adds what was printed since the last call, unless the output is muted.
+    fn take_printed(&mut self) {
+        if let Some(printed) = PRINTED.get() {
+            let text = printed();
+            if !self.muted {
+                self.lines.extend(text.lines().map(Into::into));
+            }
+        }
+    }
 }
 
 /// A function that returns the text that was printed since its last call.
@@ -30,8 +50,8 @@ pub fn set_printed(printed: impl Fn() -> String + Send + Sync + 'static) {
     let _ = PRINTED.set(Box::new(printed));
 }
 
-/// Adds a line to the output of the step that this thread executes. Returns `false` if no output is captured here: then
-/// the line is of no interest.
+/// Adds a line to the output of the step that this thread executes. Returns `false` if no output is captured here, or
+/// if it is muted: then the line is of no interest.
 ///
 /// ```
 /// use whippet_model::{add_output, capture_output};
@@ -40,7 +60,10 @@ pub fn set_printed(printed: impl Fn() -> String + Send + Sync + 'static) {
 /// assert_eq!(lines, ["1 apple left"]);
 /// ```
 pub fn add_output(line: impl Into<String>) -> bool {
-    LINES.with_borrow_mut(|lines| lines.as_mut().map(|lines| lines.push(line.into())).is_some())
+    OUTPUT.with_borrow_mut(|output| {
+        let output = output.as_mut().filter(|output| !output.muted);
+        output.map(|output| output.lines.push(line.into())).is_some()
+    })
 }
 
 /// Returns `true` if this thread captures output.
@@ -50,7 +73,30 @@ pub fn add_output(line: impl Into<String>) -> bool {
 /// ```
 #[must_use]
 pub fn captures_output() -> bool {
-    LINES.with_borrow(Option::is_some)
+    OUTPUT.with_borrow(|output| output.as_ref().is_some_and(|output| !output.muted))
+}
+
+/// Mutes the output of this thread, or ends that. A machine that runs code again, because it cannot keep suspended code,
+/// mutes what the code has written before.
+///
+/// ```
+/// use whippet_model::{add_output, capture_output, mute_output};
+/// let ((), lines) = capture_output(|| {
+///     mute_output(true);
+///     add_output("once more");
+///     mute_output(false);
+///     add_output("new");
+/// });
+/// assert_eq!(lines, ["new"]);
+/// ```
+#[inline]
+pub fn mute_output(muted: bool) {
+    OUTPUT.with_borrow_mut(|output| {
+        if let Some(output) = output.as_mut().filter(|output| output.muted != muted) {
+            output.take_printed();
+            output.muted = muted;
+        }
+    });
 }
 
 /// Runs a function and returns its output, line by line.
@@ -67,11 +113,9 @@ pub fn capture_output<T>(run: impl FnOnce() -> T) -> (T, Vec<String>) {
     if let Some(printed) = PRINTED.get() {
         printed();
     }
-    let outer = LINES.replace(Some(Vec::new()));
+    let outer = OUTPUT.replace(Some(Output::default()));
     let result = run();
-    let mut lines = LINES.replace(outer).unwrap_or_default();
-    if let Some(printed) = PRINTED.get() {
-        lines.extend(printed().lines().map(Into::into));
-    }
-    (result, lines)
+    let mut output = OUTPUT.replace(outer).unwrap_or_default();
+    output.take_printed();
+    (result, output.lines)
 }

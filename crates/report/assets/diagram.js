@@ -31,7 +31,8 @@ globalThis.WhippetDiagram = (() => {
 
   /// Creates a diagram in these elements: `view` scrolls, `names` has the names of the lanes, `rows` contains `svg` and
   /// `texts`. `hooks.selected(id)` is called when the reader selects a step; `hooks.badges(id)` returns the marks of a
-  /// step as `[kind, text]`, where `kind` is `bad` or `race`; a mark `[kind, text, title, action]` is a button.
+  /// step as `[kind, text]`, where `kind` is `bad` or `race`; a mark `[kind, text, title, action]` can be
+  /// clicked.
   function create({ view, names, rows: area, svg, texts }, hooks) {
     let trace = { actors: [], events: [] };
     let rows = [], lanes = { lane: [], count: 0 }, arrows = [], index = L.index([], 0);
@@ -153,9 +154,10 @@ globalThis.WhippetDiagram = (() => {
 
     function badge([kind, text, title, action]) {
       if (!action) return make("span", { className: `badge ${kind}` }, text);
-      const button = make("button", { className: `badge ${kind}`, title, "aria-label": title, tabIndex: -1 }, text);
-      button.addEventListener("click", (click) => { click.stopPropagation(); action(); });
-      return button;
+      // No button: an option of a list has none. The same action is beside the list.
+      const mark = make("span", { className: `badge ${kind} acts`, title }, text);
+      mark.addEventListener("click", (click) => { click.stopPropagation(); action(); });
+      return mark;
     }
 
     /// Selects a step, and scrolls to it.

@@ -152,16 +152,17 @@ globalThis.WhippetLayout = (() => {
   }
 
   /// Lines up two executions by the identity of their events: a list of `[left, right]`, either of which may be
-  /// `null`, in which both keep their order. Events with equal names are one event in both executions. Uses a longest
-  /// increasing subsequence, so it is fast for thousands of events.
+  /// `null`, in which both keep their order. Events with equal names that read the same are one event in both
+  /// executions. Uses a longest increasing subsequence, so it is fast for thousands of events.
   function align(left, right) {
     const rightAt = new Map();
+    const identity = (event) => `${event.name} ${event.text}`;
     right.forEach((event, k) => {
-      if (event.name !== undefined && !rightAt.has(event.name)) rightAt.set(event.name, k);
+      if (event.name !== undefined && !rightAt.has(identity(event))) rightAt.set(identity(event), k);
     });
     const pairs = [];
     left.forEach((event, k) => {
-      const other = event.name === undefined ? undefined : rightAt.get(event.name);
+      const other = event.name === undefined ? undefined : rightAt.get(identity(event));
       if (other !== undefined) pairs.push([k, other]);
     });
     const tails = [];
@@ -192,6 +193,27 @@ globalThis.WhippetLayout = (() => {
   /// Returns the index of the first pair of `align` whose sides differ, or -1.
   function firstDifference(pairs) {
     return pairs.findIndex(([left, right]) => left === null || right === null);
+  }
+
+  /// Returns the rows that show pairs of `align` from `from` on: `{ at }` for a pair, and `{ left, right, common }` with
+  /// the numbers of steps that are left out of a long run of pairs of the same kind. `common` tells if both have them.
+  function clipped(pairs, from, most = 8) {
+    const kind = ([left, right]) => (left === null ? "right" : right === null ? "left" : "both");
+    const rows = [];
+    for (let at = from; at < pairs.length; ) {
+      let end = at;
+      while (end < pairs.length && kind(pairs[end]) === kind(pairs[at])) end += 1;
+      const shown = end - at <= most + 1 ? end : at + most / 2;
+      for (let k = at; k < shown; k += 1) rows.push({ at: k });
+      if (shown < end) {
+        const rest = end === pairs.length ? end : end - most / 2;
+        const out = rest - shown;
+        rows.push({ left: kind(pairs[at]) === "right" ? 0 : out, right: kind(pairs[at]) === "left" ? 0 : out, common: kind(pairs[at]) === "both" });
+        for (let k = rest; k < end; k += 1) rows.push({ at: k });
+      }
+      at = end;
+    }
+    return rows;
   }
 
   /// Places the nodes of a wait-for graph on a circle: `{ x, y }` in the unit square, the first one on top.
@@ -267,5 +289,5 @@ globalThis.WhippetLayout = (() => {
     return { places, layers: rowsOf.length, widest: Math.max(0, ...rowsOf.map((row) => row.length)) };
   }
 
-  return { BUCKET, tree, layers, rows, asides, type, lanes, arrows, index, visible, past, align, firstDifference, circle, matches };
+  return { BUCKET, tree, layers, rows, asides, type, lanes, arrows, index, visible, past, align, firstDifference, clipped, circle, matches };
 })();

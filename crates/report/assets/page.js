@@ -9,7 +9,9 @@
 
   /// What the reader sees: the trace, the matches of the search, the events that are marked.
   let trace, matches, bad, race;
-  let showPassing = false;
+  /// The events of each actor that changed its state.
+  let changesOf = [];
+  let [showPassing, showAll] = [false, false];
 
   const diagram = globalThis.WhippetDiagram.create(
     { view: $("steps"), names: $("lane-names"), rows: $("rows"), svg: $("diagram"), texts: $("texts") },
@@ -75,6 +77,9 @@
     }));
   }
 
+  /// The properties of a box that may have to be scrolled, with the keyboard too.
+  const code = (label) => ({ tabIndex: 0, role: "group", "aria-label": label });
+
   // ---- the selected step ---------------------------------------------------------------------------------------
 
   const select = (id) => diagram.select(id);
@@ -103,7 +108,11 @@
     if (race.has(selected)) found.push(make("p", {}, make("span", { className: "badge race" }, "race"), " ", trace.race.text || "the order of these two steps decides"));
     if (event.from !== undefined && event.from !== null) found.push(make("p", {}, `from ${actorName(event.from)}`, event.sent_at ? ` (sent ${event.sent_at})` : ""));
     else if (event.sent_at) found.push(make("p", {}, `sent ${event.sent_at}`));
-    if (event.message) found.push(...part("Message", make("pre", {}, [event.message.type, event.message.text].filter((text, k, all) => text && (k === 0 || text !== all[0])).join("\n"))));
+    if (event.message) {
+      const { type, text } = event.message;
+      // The name of a variant is the beginning of its text.
+      found.push(...part("Message", make("pre", code("Message"), !type || text?.startsWith(type) ? text : [type, text].filter(Boolean).join("\n"))));
+    }
     if ((event.effects || []).length > 0) found.push(...part("Then", list(event.effects.map((effect) => effect.text))));
     if (event.state) found.push(...part("State", make("div", { className: "tree" }, V.show(V.diff(event.state.before, event.state.after)))));
     else if ((event.changes || []).length > 0) found.push(...part("State", stateTable(event)));
@@ -111,7 +120,8 @@
       const known = stateOf(event.actor, selected);
       if (known !== undefined) found.push(...part("State (unchanged)", make("div", { className: "tree" }, V.show(V.diff(undefined, known)))));
     }
-    if ((event.output || []).length > 0) found.push(...part("Output", make("pre", {}, event.output.join("\n"))));
+    if ((event.output || []).length > 0) found.push(...part("Output", make("pre", code("Output"), event.output.join("\n"))));
+    found.push(...allStates(selected));
     const excerpt = source(event.place || event.sent_at);
     if (excerpt) found.push(...part(event.place ? event.place : `Sent at ${event.sent_at}`, excerpt));
     if ((event.causes || []).length > 0) found.push(...part("Because of", list(event.causes.map((id) => goTo(id, `${id + 1}. ${actorName(trace.events[id].actor)} ${trace.events[id].text}`)))));
@@ -123,11 +133,33 @@
     $("detail").replaceChildren(...found);
   }
 
-  /// Returns the state of an actor at a step that did not change it: that of its last change.
+  /// Returns the state of an actor after a step: that of its last change.
   function stateOf(actor, at) {
-    for (let id = at; id >= 0; id -= 1) if (trace.events[id].actor === actor && trace.events[id].state) return trace.events[id].state.after;
-    const later = trace.events.slice(at).find((event) => event.actor === actor && event.state);
-    return later ? later.state.before : (trace.end || []).find((state) => state.actor === actorName(actor))?.state;
+    const changes = changesOf[actor];
+    const last = changes.findLast((id) => id <= at);
+    if (last !== undefined) return trace.events[last].state.after;
+    return changes.length > 0 ? trace.events[changes[0]].state.before : trace.ends.get(actorName(actor));
+  }
+
+  /// The states of all actors after a step, if several are known. What the step changed is marked.
+  function allStates(at) {
+    const known = trace.actors.map((actor, id) => [id, stateOf(id, at)]).filter(([, state]) => state !== undefined);
+    if (known.length < 2) return [];
+    const element = make("details", { id: "all-states", open: showAll }, make("summary", { title: "s" }, make("h3", {}, "All actors after this step")));
+    const fill = () => {
+      const event = trace.events[at];
+      const lines = known.slice(0, 300).map(([id, state]) => make("tr", {}, make("th", { scope: "row" }, actorName(id)),
+        make("td", {}, V.show(V.diff(id === event.actor ? event.state?.before : undefined, state)))));
+      const more = known.length > 300 ? make("p", {}, `… ${known.length - 300} more`) : null;
+      element.append(make("table", { className: "states" }, make("tbody", {}, ...lines)), ...(more ? [more] : []));
+    };
+    if (showAll) fill();
+    element.addEventListener("toggle", () => {
+      if (element.open === showAll) return;
+      showAll = element.open;
+      if (showAll && element.children.length === 1) fill();
+    });
+    return [element];
   }
 
   function stateTable(event) {
@@ -141,7 +173,7 @@
     const excerpt = (trace.sources || []).find((source) => source.file === file && source.first <= Number(at) && Number(at) < source.first + source.lines.length);
     if (!excerpt) return null;
     const from = Math.max(0, Number(at) - excerpt.first - 4);
-    return make("pre", {}, ...excerpt.lines.slice(from, from + 9).map((line, k) => {
+    return make("pre", code(`Source at ${place}`), ...excerpt.lines.slice(from, from + 9).map((line, k) => {
       const number = excerpt.first + from + k;
       return make("span", { className: number === Number(at) ? "line here" : "line" }, `${String(number).padStart(4)}  ${line || " "}`);
     }));
@@ -171,22 +203,31 @@
     diagram.render();
   }
 
+  /// The failing and the passing execution side by side. The first decision that differs is marked, and long parts that
+  /// only one of them has are cut short.
   function sides() {
     const [left, right] = [trace.events, trace.passing.events];
     const pairs = L.align(left, right);
     const first = L.firstDifference(pairs);
-    const cell = (events, id, differs, side) => {
-      if (id === null) return make("div", { className: `absent${differs ? ` differs ${side}` : ""}` }, "—");
-      const event = events[id];
-      const name = side === "right" ? trace.passing.actors[event.actor].name : actorName(event.actor);
-      return make("div", { className: differs ? `differs ${side}` : "" }, `${id + 1}. ${name} ${event.text}`);
+    const cell = (id, differs, side, decides) => {
+      if (id === null) return make("div", { className: "absent" }, "—");
+      const event = (side === "right" ? right : left)[id];
+      const name = (side === "right" ? trace.passing : trace).actors[event.actor].name;
+      const text = `${id + 1}. ${name} ${event.text}`;
+      return make("div", { className: differs ? `differs ${side}` : "" }, differs ? make("span", { "aria-hidden": "true" }, side === "right" ? "+ " : "− ") : null,
+        side === "right" ? text : goTo(id, text), decides ? make("span", { className: "badge race" }, "first difference") : null);
     };
-    const from = Math.max(0, first - 3);
-    const shown = pairs.slice(from, from + 200);
-    const cells = shown.flatMap(([l, r]) => {
+    const cells = [];
+    for (const row of L.clipped(pairs, Math.max(0, first - 3))) {
+      if (row.left !== undefined) {
+        const more = (n) => make("div", { className: "absent" }, n === 0 ? "—" : row.common ? `… ${count(n, "step")} that both have` : `… ${count(n, "more step")}`);
+        cells.push(more(row.left), more(row.right));
+        continue;
+      }
+      const [l, r] = pairs[row.at];
       const differs = l === null || r === null;
-      return [cell(left, l, differs, "left"), cell(right, r, differs, "right")];
-    });
+      cells.push(cell(l, differs, "left", row.at === first && l !== null), cell(r, differs, "right", row.at === first && l === null));
+    }
     return make("div", { className: "sides", role: "group", "aria-label": "The failing and a passing execution" },
       make("div", { className: "title" }, `fails: ${trace.finding.kind}`), make("div", { className: "title" }, "passes"), ...cells);
   }
@@ -212,7 +253,7 @@
       make("td", {}, ...(state.pending || []).map((message) => make("code", {}, message)))));
     const columns = make("tr", {}, ...["actor", "state", "not received"].map((name) => make("th", { scope: "col" }, name)));
     const table = make("table", { className: "states" }, make("thead", {}, columns), make("tbody", {}, ...lines));
-    $("end").replaceChildren(make("details", { open: states.length <= 12 }, make("summary", {}, make("h2", {}, trace.finding.kind === "none" ? "After the last step" : "How it ended")), make("div", { className: "scroll" }, table)));
+    $("end").replaceChildren(make("details", { open: states.length <= 12 }, make("summary", {}, make("h2", {}, trace.finding.kind === "none" ? "After the last step" : "How it ended")), make("div", { className: "scroll", ...code("The actors at the end") }, table)));
   }
 
   /// A bent arrow that ends at the border of a box of this half width and height.
@@ -292,6 +333,7 @@
       ArrowDown: () => diagram.move(1), j: () => diagram.move(1), ArrowUp: () => diagram.move(-1), k: () => diagram.move(-1),
       Home: () => select(0), End: () => select(diagram.lastShown), PageDown: () => diagram.move(10), PageUp: () => diagram.move(-10), o: () => diagram.unfold(),
       "/": () => $("search").focus(), r: () => race.size > 0 && select([...race][0]), w: () => trace.passing && (showPassing = !showPassing, why()),
+      s: () => { const all = $("all-states"); if (all) all.open = !all.open; },
       Escape: () => { $("actor").value = $("type").value = ""; choose(); }, "?": help,
     };
     if (actions[event.key]) {
@@ -309,6 +351,9 @@
   function show(k, step) {
     trace = data.traces[k];
     trace.actors.forEach((actor, id) => (actor.id = id));
+    changesOf = trace.actors.map(() => []);
+    trace.events.forEach((event, id) => event.state && changesOf[event.actor].push(id));
+    trace.ends = new Map((trace.end || []).map((state) => [state.actor, state.state]));
     bad = new Set(trace.finding.events || []);
     race = new Set(trace.race ? [trace.race.first, trace.race.second] : []);
     [matches, showPassing] = [[], false];

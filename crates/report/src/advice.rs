@@ -46,15 +46,17 @@ pub fn passing(verdict: &Verdict) -> String {
     text
 }
 
-/// Returns the estimate of a search that was not complete, and the time that the rest would take at the same rate.
+/// Returns the estimate of a search that was not complete, and the time that all of it would take at the same rate:
+/// "about 720 executions in total".
 pub(crate) fn estimate(verdict: &Verdict) -> Option<String> {
     let estimate = verdict.estimate.as_ref().filter(|_| verdict.limits != [LimitHit::FirstBug])?;
     let sampled = estimate.seen.is_some();
     let things = if sampled { "traces" } else { "executions" };
-    let mut text = format!("there are {} {things} in total", guess(estimate));
+    let mut text = format!("{} {things} in total", guess(estimate));
     if let Some(seen) = estimate.seen {
         text += &format!(", {} of them seen", grouped(seen));
-    } else if estimate.total.is_finite() && verdict.counters.executions > 0 {
+    } else if estimate.total.is_finite() && verdict.counters.executions >= 100 {
+        // The first executions are slower than the others.
         let all = verdict.time.as_secs_f64() * estimate.total / verdict.counters.executions as f64;
         if all >= 1.0 {
             text += &format!("; at this rate, a complete search takes {}", duration(all));
@@ -74,64 +76,139 @@ fn duration(time: f64) -> String {
     }
 }
 
+/// The reader of advice, who decides by which means a setting is changed.
+///
+/// ```
+/// use whippet_report::Advised;
+/// assert_ne!(Advised::ActorTest, Advised::Command);
+/// ```
+#[derive(Copy, Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Advised {
+    /// The author of a test of actors: the settings are methods of `Checker`, and environment variables.
+    ActorTest,
+    /// The author of a tokio test: the settings are environment variables and options of `cargo whippet`.
+    TokioTest,
+    /// The user of the command `whippet`: the settings are options.
+    Command,
+}
+
+impl Advised {
+    /// Returns one of three texts.
+    fn pick(self, actor_test: &str, tokio_test: &str, command: &str) -> String {
+        match self {
+            Advised::ActorTest => actor_test.into(),
+            Advised::TokioTest => tokio_test.into(),
+            Advised::Command => command.into(),
+        }
+    }
+
+    /// Returns the name by which this reader knows a reduction.
+    fn reduction(self, reduction: Reduction) -> String {
+        match self {
+            Advised::ActorTest => format!("the reduction `{reduction}`"),
+            Advised::TokioTest | Advised::Command => format!("`--reduction {reduction}`"),
+        }
+    }
+}
+
 /// Returns advice on what to do about a search that a limit has ended: which search, which bound.
 ///
 /// ```
-/// use whippet_report::RunInfo;
+/// use whippet_report::{Advised, RunInfo, advice};
 /// let verdict = whippet::Checker::new("cut").limit_executions(1).explore(|sys| {
 ///     let sink = sys.spawn_fn(async |inbox: &mut whippet::Inbox<u8>| loop { inbox.receive().await; });
 ///     (0..3).for_each(|n| sys.send(sink, n));
 /// }).unwrap();
 /// let run = RunInfo::new("cut", &whippet_search::Options::default());
-/// assert!(whippet_report::advice(&run, &verdict)[0].starts_with("raise the limit"));
+/// assert!(advice(&run, &verdict, Advised::ActorTest)[0].starts_with("raise the limit"));
+/// assert_eq!(advice(&run, &verdict, Advised::Command)[0], "raise `--limit-executions`, or leave it out");
 /// ```
 #[must_use]
-pub fn advice(run: &RunInfo, verdict: &Verdict) -> Vec<String> {
-    let mut advice: Vec<String> = Vec::new();
+pub fn advice(run: &RunInfo, verdict: &Verdict, advised: Advised) -> Vec<String> {
     let hit = |limit| verdict.limits.contains(&limit);
-    if verdict.complete || !verdict.findings.is_empty() {
-        return advice;
+    if verdict.complete || !verdict.findings.is_empty() || hit(LimitHit::Interrupted) {
+        return Vec::new();
     }
+    let optimal = advised.reduction(Reduction::Optimal);
     if run.is_sample() {
-        advice.push(
+        return vec![advised.pick(
             "a sample never covers everything: let the test pass on it with `partial_is_enough`, or use the reduction \
-             `optimal`"
-                .into(),
-        );
-        return advice;
+             `optimal`",
+            "a sample never covers everything: use `--reduction optimal`",
+            "a sample never covers everything: use `--reduction optimal`",
+        )];
     }
-    for (limit, variable) in
-        [(LimitHit::Executions, "WHIPPET_LIMIT_EXECUTIONS"), (LimitHit::Time, "WHIPPET_LIMIT_SECONDS")]
-    {
+    let mut advice: Vec<String> = Vec::new();
+    for (limit, variable, option) in [
+        (LimitHit::Executions, "WHIPPET_LIMIT_EXECUTIONS", "--limit-executions"),
+        (LimitHit::Time, "WHIPPET_LIMIT_SECONDS", "--limit-seconds"),
+    ] {
         if hit(limit) {
-            advice.push(format!("raise the limit for one run: {variable}=… overrides the one of the test"));
+            advice.push(match advised {
+                Advised::ActorTest => {
+                    format!("raise the limit for one run: {variable}=… overrides the one of the test")
+                }
+                Advised::TokioTest => format!("raise the limit: {variable}=… or `{option}`"),
+                Advised::Command => format!("raise `{option}`, or leave it out"),
+            });
         }
     }
     if hit(LimitHit::Memory) && run.reduction == Reduction::Stateful {
-        advice.push("the states do not fit in memory: use the reduction `optimal`, which stores none".into());
+        advice.push(format!("the states do not fit in memory: use {optimal}, which stores none"));
     }
     if verdict.limits.iter().all(|limit| [LimitHit::Executions, LimitHit::Time].contains(limit)) {
-        if ![Reduction::Optimal, Reduction::Stateful, Reduction::Udpor].contains(&run.reduction) {
-            advice.push(format!("`{}` may repeat executions: the reduction `optimal` needs fewest", run.reduction));
-        }
-        if run.reduction != Reduction::Stateful {
-            advice.push(
-                "if different orders often lead to the same states, the reduction `stateful` explores each state once"
-                    .into(),
-            );
-        }
-        if run.delivery.as_deref() == Some("unordered") {
-            advice.push(
-                "if messages between two actors cannot overtake each other, `Delivery::Fifo` has fewer orders".into(),
-            );
-        }
-        advice.push(
-            "use fewer actors or messages; or look for errors only: the reduction `pos` samples, and with \
-             `partial_is_enough` a test passes if nothing was found"
-                .into(),
-        );
+        advice.extend(smaller(run, advised));
     }
     advice
+}
+
+/// Returns advice on how to have fewer executions.
+fn smaller(run: &RunInfo, advised: Advised) -> Vec<String> {
+    let mut advice = Vec::new();
+    if ![Reduction::Optimal, Reduction::Stateful, Reduction::Udpor].contains(&run.reduction) {
+        let optimal = advised.reduction(Reduction::Optimal);
+        advice.push(format!("`{}` may repeat executions: {optimal} needs fewest", run.reduction));
+    }
+    // The states of tasks cannot be compared.
+    if run.reduction != Reduction::Stateful && advised != Advised::TokioTest {
+        let stateful = advised.reduction(Reduction::Stateful);
+        advice.push(format!("if different orders often lead to the same states, {stateful} explores each state once"));
+    }
+    if run.delivery.as_deref() == Some("unordered") {
+        let fifo = if advised == Advised::Command { "--delivery fifo" } else { "Delivery::Fifo" };
+        advice.push(format!("if messages between two actors cannot overtake each other, `{fifo}` has fewer orders"));
+    }
+    advice.push(advised.pick(
+        "use fewer actors or messages; or look for errors only: the reduction `pos` samples, and with \
+         `partial_is_enough` a test passes if nothing was found",
+        "use fewer tasks or messages, or fewer timers that fire early (`--timers`); or look for errors only: \
+         `--reduction pos` samples",
+        if run.parameters.is_empty() {
+            "use a smaller program; or look for errors only: `--reduction pos` samples, until a limit ends it"
+        } else {
+            "use smaller parameters (`--set`); or look for errors only: `--reduction pos` samples, until a limit ends it"
+        },
+    ));
+    advice
+}
+
+/// Returns advice on checks that make steps dependent on each other, given as their places with the number of actors.
+///
+/// ```
+/// let advice = whippet_report::wide_checks(&[("tests/a.rs:7".into(), 3)], whippet_report::Advised::Command);
+/// assert!(advice[0].starts_with("the check `always` at tests/a.rs:7 makes all steps of 3 actors dependent"));
+/// ```
+#[must_use]
+pub fn wide_checks(checks: &[(String, usize)], advised: Advised) -> Vec<String> {
+    let stateful = advised.reduction(Reduction::Stateful);
+    let wide = checks.iter().map(|(place, actors)| {
+        format!(
+            "the check `always` at {place} makes all steps of {actors} actors dependent on each other: check one actor \
+             at a time, or at the end (`at_end`), or use {stateful}"
+        )
+    });
+    wide.collect()
 }
 
 #[cfg(test)]

@@ -38,7 +38,7 @@ pub fn failure(verdict: &Verdict, partial: bool, links: &[Links]) -> Option<Stri
 fn no_verdict(verdict: &Verdict) -> String {
     let limits: Vec<String> = verdict.limits.iter().map(ToString::to_string).collect();
     let why = if limits.is_empty() { "a sample does not cover everything".into() } else { limits.join(" and ") };
-    let estimate = estimate(verdict).map_or_else(String::new, |text| format!("{text}\n"));
+    let estimate = estimate(verdict).map_or_else(String::new, |text| format!("there are {text}\n"));
     format!("no verdict after {}: {why}\n{estimate}", count(verdict.counters.executions, "execution"))
 }
 

@@ -32,7 +32,7 @@ mod trace_file;
 mod traced;
 mod usage;
 
-pub use advice::{advice, doubts, passing};
+pub use advice::{Advised, advice, doubts, passing, wide_checks};
 pub use comparison::{ComparedSearch, Comparison, ComparisonCell};
 pub use counterexample::{Links, counterexample, headline};
 pub use exit::Exit;

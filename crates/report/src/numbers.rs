@@ -35,7 +35,8 @@ pub fn guess(estimate: &Estimate) -> String {
     }
     let unit = unit(estimate.error).min(unit(estimate.total));
     let total = rounded(estimate.total, unit);
-    if estimate.error < 0.5 {
+    // Beside the total, such an error says nothing.
+    if estimate.error < (estimate.total / 10_000.0).max(0.5) {
         format!("about {total}")
     } else {
         format!("about {total} ± {}", rounded(estimate.error, unit))
@@ -93,7 +94,8 @@ mod tests {
     fn a_guess_keeps_the_digits_that_its_error_leaves() {
         let guessed = |total, error| guess(&Estimate::new(total, error));
         assert_eq!(guessed(362_880.0, 21_234.0), "about 363,000 ± 21,000");
-        assert_eq!(guessed(3_628_800.0, 4.2), "about 3,628,800 ± 4");
+        assert_eq!(guessed(3_628_800.0, 4.2), "about 3,628,800");
+        assert_eq!(guessed(36_288.0, 4.2), "about 36,288 ± 4");
         assert_eq!(guessed(1_234.0, 56_789.0), "about 1,200 ± 56,800");
         assert_eq!(guessed(7.0, 0.0), "about 7");
         assert_eq!(guessed(3.2e12, 1e11), "about 3.2e12 ± 1.0e11");

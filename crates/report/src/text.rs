@@ -1,11 +1,12 @@
 //! The report for a terminal: the run, a short table of counters, the counterexamples and the conclusion.
 
+use crate::advice::estimate;
 use crate::counterexample::{Links, counterexample, headline_in};
-use crate::numbers::{bytes, count, grouped, guess, seconds};
+use crate::numbers::{bytes, count, grouped, seconds};
 use crate::style::{BAD, DOUBT, FAINT, GOOD, STRONG, styled};
 use crate::{Exit, RunInfo};
 use anstyle::Style;
-use whippet_model::{Finding, LimitHit, Verdict};
+use whippet_model::{Finding, Verdict};
 use whippet_search::{Order, Reduction, Rule};
 
 /// The number of findings, and of warnings, that are shown in full. The rest is only counted; the JSON contains all.
@@ -124,11 +125,8 @@ fn conclusion(run: &RunInfo, verdict: &Verdict) -> String {
         return text;
     }
     text += &format!("\n{}", shortfall(run, verdict));
-    // A search for the first finding needs no estimate of the rest.
-    if let Some(estimate) = verdict.estimate.as_ref().filter(|_| verdict.limits != [LimitHit::FirstBug]) {
-        let things = if run.is_sample() { "traces" } else { "executions" };
-        let seen = estimate.seen.map_or_else(String::new, |seen| format!(", {} of them seen", grouped(seen)));
-        text += &format!("\nThere are {} {things} in total{seen}.", guess(estimate));
+    if let Some(estimate) = estimate(verdict) {
+        text += &format!("\nThere are {estimate}.");
     }
     text
 }

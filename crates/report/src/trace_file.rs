@@ -4,7 +4,7 @@ use crate::read_source;
 use crate::sources::Excerpt;
 use crate::traced::{DecidingRace, Passing, TracedFinding, TracedProgram, cycle, traced_waits};
 use serde::{Deserialize, Serialize};
-use whippet_model::{Finding, Problem, Schedule, Trace};
+use whippet_model::{Decides, Finding, Problem, Schedule, Trace};
 
 /// The value of the field `format` of a trace file.
 ///
@@ -87,8 +87,7 @@ impl TraceFile {
     pub fn of_finding(finding: &Finding) -> TraceFile {
         let trace = finding.trace.clone();
         let waits = traced_waits(&trace, &finding.waits);
-        let decides = finding.decides.as_ref();
-        TraceFile {
+        let file = TraceFile {
             format: TRACE_FORMAT.into(),
             version: TRACE_VERSION,
             program: TracedProgram {
@@ -104,15 +103,14 @@ impl TraceFile {
                 cycle: cycle(&waits),
                 waits,
             },
-            race: decides.and_then(|decides| {
-                Some(DecidingRace { first: decides.first?, second: decides.second?, text: decides.text.clone() })
-            }),
-            passing: decides.map(|decides| Passing { trace: decides.passing.clone(), text: decides.text.clone() }),
+            race: None,
+            passing: None,
             sources: Vec::new(),
             replay: None,
             schedule: finding.schedule.to_value(),
             trace,
-        }
+        };
+        file.with_decides(finding.decides.as_ref())
     }
 
     /// Creates the trace file of an execution, with the problem that it shows, if any.
@@ -177,6 +175,26 @@ impl TraceFile {
     #[must_use]
     pub fn with_replay(mut self, command: impl Into<String>) -> TraceFile {
         self.replay = Some(command.into());
+        self
+    }
+
+    /// Sets the decision that matters, with an execution that passes; nothing happens if it is not known, or if the
+    /// trace shows no error.
+    ///
+    /// ```
+    /// use whippet_model::{Decides, Schedule, Trace};
+    /// use whippet_report::TraceFile;
+    /// let file = TraceFile::of_execution(&Schedule::default(), Trace::default(), None);
+    /// assert_eq!(file.clone().with_decides(Some(&Decides::default())), file, "it passes itself");
+    /// ```
+    #[must_use]
+    pub fn with_decides(mut self, decides: Option<&Decides>) -> TraceFile {
+        if let Some(decides) = decides.filter(|_| self.finding.kind.is_some() && !self.finding.warning) {
+            let text = &decides.text;
+            let both = decides.first.zip(decides.second);
+            self.race = both.map(|(first, second)| DecidingRace { first, second, text: text.clone() });
+            self.passing = Some(Passing { trace: decides.passing.clone(), text: text.clone() });
+        }
         self
     }
 

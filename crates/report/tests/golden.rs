@@ -153,7 +153,7 @@ fn a_search_cut_short_on_the_terminal() {
 
             Nothing found so far, in 6,000 executions.
             Stopped by the limit on time: not every order was covered.
-            There are about 363,000 ± 20,000 executions in total.
+            There are about 363,000 ± 20,000 executions in total; at this rate, a complete search takes about 7.26 s.
         "#]],
     );
     assert_eq!(Exit::of(&verdict), Exit::NoVerdict);

@@ -14,6 +14,7 @@ mod sampling;
 #[cfg(any(test, feature = "toy"))]
 pub mod toy;
 
+pub use driver::explain::explain;
 pub use driver::explore::{ExecutionObserver, Observer, Preliminary, Progress, SearchError, explore};
 pub use driver::journal::{Journal, LastPath, journal_words};
 pub use driver::replay::{ReplayError, Replayed, lead_up, replay, replay_within};

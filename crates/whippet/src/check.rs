@@ -10,7 +10,7 @@ use std::sync::Arc;
 use whippet_actors::{ActorProgram, System, TestOutcome};
 use whippet_model::{MachineError, Verdict};
 use whippet_protocol::{Failure, Recorder, RegressionState, Reply, Searched, Session, Work};
-use whippet_report::{RunInfo, failure, passing};
+use whippet_report::{Advised, RunInfo, failure, passing, wide_checks};
 use whippet_search::{Observer, Reduction, SearchError, explore as search};
 
 /// Explores every order of the messages of `body`, and panics with a counterexample if a problem is found.
@@ -235,15 +235,9 @@ impl Checker {
 
     /// Returns advice on a search that did not end.
     fn advice(&self, run: &RunInfo, program: &ActorProgram, verdict: &Verdict) -> Vec<String> {
-        let mut advice = whippet_report::advice(run, verdict);
+        let mut advice = whippet_report::advice(run, verdict, Advised::ActorTest);
         if !advice.is_empty() && self.options.reduction != Reduction::Stateful {
-            let wide = program.wide_checks().into_iter().map(|(place, actors)| {
-                format!(
-                    "the check `always` at {place} makes all steps of {actors} actors dependent on each other: check one \
-                     actor at a time, or at the end (`at_end`), or use the reduction `stateful`"
-                )
-            });
-            advice.splice(0..0, wide.collect::<Vec<_>>());
+            advice.splice(0..0, wide_checks(&program.wide_checks(), Advised::ActorTest));
         }
         advice
     }

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use whippet_actors::ActorProgram;
 use whippet_explorer::{Explorer, ServeError, Server};
-use whippet_model::{Schedule, Verdict};
+use whippet_model::{Decides, Schedule, Verdict};
 use whippet_search::{Observer, Options, ReplayError, Replayed, SearchError, Unfolded};
 
 /// Calls [`whippet_search::explore`].
@@ -23,6 +23,13 @@ pub fn explore(program: Arc<ActorProgram>, options: &Options, observer: &dyn Obs
 #[inline(never)]
 pub fn replay(program: Arc<ActorProgram>, schedule: &Schedule, limit: Duration) -> Result<Replayed, ReplayError> {
     whippet_search::replay_within(program, schedule, limit)
+}
+
+/// Calls [`whippet_search::explain`].
+#[doc(hidden)]
+#[inline(never)]
+pub fn explain(program: Arc<ActorProgram>, schedule: &Schedule) -> Option<Decides> {
+    whippet_search::explain(program, schedule)
 }
 
 /// Calls [`whippet_search::unfold`].

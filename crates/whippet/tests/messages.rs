@@ -323,3 +323,45 @@ fn a_livelock_is_folded() {
         "#]],
     );
 }
+
+/// Tests that pass, of which most have a warning.
+mod passing {
+    use whippet::prelude::*;
+
+    #[whippet::test]
+    fn nothing_happens(_sys: &mut System) {}
+
+    #[whippet::test]
+    fn one_order(sys: &mut System) {
+        let sink = sys.spawn_fn(async |inbox: &mut Inbox<u8>| assert_eq!(inbox.receive().await, 1));
+        sys.send(sink, 1);
+    }
+
+    #[whippet::test]
+    fn two_orders(sys: &mut System) {
+        let door =
+            sys.spawn_fn_named("door", async |inbox: &mut Inbox<&str>| while inbox.receive().await != "close" {});
+        sys.send(door, "knock");
+        sys.send(door, "close");
+    }
+}
+
+/// A test that passes says what it has covered, and what is doubtful about it.
+#[test]
+fn what_a_passing_test_says() {
+    let this = std::env::current_exe().unwrap();
+    let words = ["messages::passing", "--nocapture", "--test-threads=1"];
+    let output = std::process::Command::new(this).args(words).output().unwrap();
+    let text = String::from_utf8(output.stdout).unwrap();
+    let lines = text.lines().filter(|line| ["whippet: ", "warning: "].iter().any(|start| line.contains(start)));
+    let lines: Vec<&str> = lines.map(|line| line.split(" ... ").last().unwrap_or(line)).collect();
+    expect![[r#"
+        whippet: messages::passing::nothing_happens: every order was covered, in 1 execution
+        warning: nothing happens in this test: no message is sent
+        whippet: messages::passing::one_order: every order was covered, in 1 execution
+        warning: only one order is possible: nothing in this test is concurrent
+        whippet: messages::passing::two_orders: every order was covered, in 2 executions; 1 warning
+        warning: undeliverable: "knock" from the test is never received: door has stopped at crates/whippet/tests/messages.rs:LINE
+    "#]]
+    .assert_eq(&format!("{}\n", without_lines(&lines.join("\n"))));
+}

@@ -58,6 +58,48 @@ fn a_handler_that_waits_prints_once() {
     assert_eq!(output, ["asks 1", "answer 7"]);
 }
 
+/// The same for a handler that calls, which begins again when the reply arrives.
+#[test]
+fn a_handler_that_calls_prints_once() {
+    struct Farewell;
+    impl Drop for Farewell {
+        fn drop(&mut self) {
+            add_output("left");
+        }
+    }
+    #[derive(Clone, Debug)]
+    struct Server;
+    impl Actor for Server {
+        type Msg = Reply<u8>;
+        async fn handle(&mut self, reply: Reply<u8>, cx: &mut Cx<Self>) {
+            cx.reply(reply, 7);
+        }
+    }
+    #[derive(Clone, Debug)]
+    struct Client(Addr<Server>);
+    impl Actor for Client {
+        type Msg = u8;
+        async fn handle(&mut self, n: u8, cx: &mut Cx<Self>) {
+            let _farewell = Farewell;
+            for k in 0..2 {
+                add_output(format!("asks {k}"));
+                let answer = cx.call(self.0, |reply| reply).await;
+                add_output(format!("answer {answer}"));
+            }
+            assert_eq!(n, 7);
+        }
+    }
+    let verdict = whippet::explore(|sys| {
+        let server = sys.spawn(Server);
+        let client = sys.spawn(Client(server));
+        sys.send(client, 1);
+    });
+    let verdict = verdict.unwrap();
+    let output: Vec<Vec<String>> = verdict.findings[0].trace.events.iter().map(|event| event.output.clone()).collect();
+    let wanted: [&[&str]; 5] = [&["asks 0"], &[], &["answer 7", "asks 1"], &[], &["answer 7", "left"]];
+    assert_eq!(output, wanted);
+}
+
 #[cfg(feature = "log")]
 #[test]
 fn what_is_logged_is_captured() {

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use whippet_model::{Finding, FindingKind, Problem, Program, Schedule, Verdict};
 use whippet_report::{Links, RunInfo, TraceFile, create_directory, html, html_of_verdict, quoted, write_file};
-use whippet_search::{Journal, Observer, Options, Progress, Replayed, lead_up, replay_within, unfold};
+use whippet_search::{Journal, Observer, Options, Progress, Replayed, explain, lead_up, replay_within, unfold};
 
 /// The largest number of workers whose steps are recorded.
 const MOST_WORKERS: usize = 256;
@@ -138,7 +138,8 @@ impl<'a> Recorder<'a> {
         let Some(kept) = Regressions::of_this_process(&self.session.settings, &self.name) else {
             return (Rerun::default(), None);
         };
-        let rerun = kept.rerun(warnings, &|schedule| replay_within(Arc::new(program(schedule)), schedule, limit));
+        let replay = |schedule: &Schedule| replay_within(Arc::new(program(schedule)), schedule, limit);
+        let rerun = kept.rerun(warnings, &replay, &|schedule| explain(Arc::new(program(schedule)), schedule));
         let reply = rerun.failing.as_ref().map(|verdict| {
             let run = RunInfo::new(&self.name, &Options::default());
             let mut reply = self.verdict(&run, verdict, false, &[]);
@@ -217,8 +218,9 @@ impl<'a> Recorder<'a> {
                 Err(error) => no_verdict(&error.to_string()),
             };
         }
-        match replay_within(Arc::new(program), schedule, limit) {
-            Ok(replayed) => Reply { page: self.replayed_page(schedule, &replayed), ..shown(&replayed) },
+        let program = Arc::new(program);
+        match replay_within(program.clone(), schedule, limit) {
+            Ok(replayed) => Reply { page: self.replayed_page(program, schedule, &replayed), ..shown(&replayed) },
             Err(error) => no_verdict(&error.to_string()),
         }
     }
@@ -226,10 +228,17 @@ impl<'a> Recorder<'a> {
 
 impl Recorder<'_> {
     /// Writes the page of a replayed execution, if one was asked for.
-    fn replayed_page(&self, schedule: &Schedule, replayed: &Replayed) -> Option<PathBuf> {
+    fn replayed_page<P: Program + Send + 'static>(
+        &self,
+        program: Arc<P>,
+        schedule: &Schedule,
+        replayed: &Replayed,
+    ) -> Option<PathBuf> {
         self.session.settings.html.as_ref()?;
         let file = self.session.settings.page(Path::new(&format!("{}.html", self.name)))?;
         let traces = TraceFile::of_replay(schedule, &replayed.events, &replayed.problems);
+        let decides = explain(program, schedule);
+        let traces: Vec<TraceFile> = traces.into_iter().map(|file| file.with_decides(decides.as_ref())).collect();
         save_file(&file, &html(&format!("Whippet: {}", self.name), "", &traces)).ok()
     }
 }
@@ -301,7 +310,7 @@ fn shown(replayed: &Replayed) -> Reply {
 }
 
 /// Returns a schedule with the descriptions of its steps, except for the last one.
-fn described(schedule: &Schedule, steps: &[whippet_model::StepDescription], actor: String) -> Described {
+fn described(schedule: &Schedule, steps: &[whippet_model::StepDescription], actor: Option<String>) -> Described {
     let mut schedule = schedule.clone();
     for (decision, step) in schedule.decisions.iter_mut().zip(steps) {
         decision.text = format!("{} {}", step.actor, step.action);

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
 use std::io;
 use std::path::{Path, PathBuf};
-use whippet_model::{Schedule, Verdict};
+use whippet_model::{Decides, Schedule, Verdict};
 use whippet_report::{create_directory, write_file};
 use whippet_search::{ReplayError, Replayed};
 
@@ -191,9 +191,15 @@ pub struct Rerun {
 }
 
 impl Regressions {
-    /// Re-runs the kept schedules, up to the first one that still fails. `warnings` says whether warnings are failures.
+    /// Re-runs the kept schedules, up to the first one that still fails, which is explained. `warnings` says whether
+    /// warnings are failures.
     #[must_use]
-    pub fn rerun(&self, warnings: bool, replay: &dyn Fn(&Schedule) -> Result<Replayed, ReplayError>) -> Rerun {
+    pub fn rerun(
+        &self,
+        warnings: bool,
+        replay: &dyn Fn(&Schedule) -> Result<Replayed, ReplayError>,
+        explain: &dyn Fn(&Schedule) -> Option<Decides>,
+    ) -> Rerun {
         let mut rerun = Rerun::default();
         for KeptSchedule { file, schedule } in self.read() {
             let (state, reason, findings) = match schedule {
@@ -202,7 +208,11 @@ impl Regressions {
                     Err(error) => (RegressionState::Outdated, error.to_string(), Vec::new()),
                     Ok(replayed) => match replayed.findings(&schedule, warnings) {
                         findings if findings.is_empty() => (RegressionState::Fixed, String::new(), findings),
-                        findings => (RegressionState::Fails, String::new(), findings),
+                        mut findings => {
+                            let decides = explain(&schedule);
+                            findings.iter_mut().for_each(|finding| finding.decides.clone_from(&decides));
+                            (RegressionState::Fails, String::new(), findings)
+                        }
                     },
                 },
             };

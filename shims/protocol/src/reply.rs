@@ -110,8 +110,8 @@ pub struct Described {
     pub steps: String,
     /// The number of steps before the last one.
     pub before: usize,
-    /// The name of the actor that takes the last step.
-    pub actor: String,
+    /// The name of the actor that takes the last step, if it is known before the actor acts.
+    pub actor: Option<String>,
 }
 
 /// The result of a search.

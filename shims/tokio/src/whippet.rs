@@ -173,7 +173,7 @@ pub fn test<F: Future<Output = ()> + 'static>(
     verdict.algorithm = None;
     let beyond = split_by_threads(&mut verdict, counted_threads(several));
     let run = RunInfo::new(&name, &options);
-    let advice = whippet_report::advice(&run, &verdict);
+    let advice = whippet_report::advice(&run, &verdict, whippet_report::Advised::TokioTest);
     let found = without_limits(recorder.verdict(&run, &verdict, false, &advice), &verdict);
     let beyond = recorder.beyond(&beyond, verdict.findings.len());
     answer(&recorder, &Reply { regressions: rerun.regressions, beyond, ..found });

@@ -110,11 +110,12 @@ pub(crate) struct Explore {
 
 const EXPLORE_EXAMPLES: &str = "\
 Examples:
-  whippet explore pi --set workers=9                         search with a parameter, on all cores
+  whippet explore pi --set workers=9                         search with a parameter
   whippet explore server --delivery fifo                     search with FIFO delivery
-  whippet explore fib --reduction dcute --order lca          use a reduction and an order of the papers
-  whippet explore diningphil --first-bug --save schedules    stop at the first error and save its schedule
-  whippet explore leader --reduction pos --limit-seconds 60  sample a program that is too large to finish";
+  whippet explore server --set assert=true --html bug.html   write a page that shows the error
+  whippet explore fib --reduction dcute --order lca          use another reduction and order
+  whippet explore diningphil --first-bug --save schedules    save the schedule of the first error
+  whippet explore leader --reduction pos --limit-seconds 60  sample a program that is too large";
 
 /// Walk through a program in a browser.
 #[derive(Debug, Args)]
@@ -135,7 +136,8 @@ pub(crate) struct Serve {
 }
 
 const SERVE_EXAMPLES: &str = "\
-The address contains a secret token: without it nobody else on this machine, and no other page, can run the program.
+The address contains a secret token: without it nobody else on this machine, and no other page,
+can run the program.
 
 Examples:
   whippet serve server --set assert=true                   a subject with a bug
@@ -184,8 +186,8 @@ pub(crate) struct Unfold {
 }
 
 const UNFOLD_EXAMPLES: &str = "\
-An event is a step together with all steps that happen before it. Arrows lead from causes to effects. A dashed line is a
-conflict: no execution contains both events.
+An event is a step together with all steps that happen before it. Arrows lead from causes to effects.
+A dashed line is a conflict: no execution contains both events.
 
 Examples:
   whippet unfold any_src-can-deadlock3 | dot -Tsvg > picture.svg

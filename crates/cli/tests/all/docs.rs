@@ -1,8 +1,8 @@
 //! Checks that the documentation shows the actual output of the command.
 //!
 //! Every code block in `docs/` that begins with `$ whippet …` is run. Each of its lines must equal, or be the
-//! beginning of, the next line of the output. A line `…` stands for any number of lines, and the costs of a run may
-//! differ.
+//! beginning of, the next line of the output. A line `…` stands for any number of lines, `…` at the end of a line for the
+//! rest of it, and the costs of a run may differ.
 
 use std::path::Path;
 use std::process::Command;
@@ -54,7 +54,7 @@ fn agrees<'a>(shown: &[&'a str], printed: &str) -> Result<(), &'a str> {
         let fits = |next: &str| match (line.trim_end(), cost(line)) {
             ("", _) => next.trim_end().is_empty(),
             (_, Some(label)) => cost(next) == Some(label),
-            (line, None) => next.starts_with(line),
+            (line, None) => next.starts_with(line.trim_end_matches('…')),
         };
         let found = if anywhere { printed.any(fits) } else { printed.next().is_some_and(fits) };
         if !found {

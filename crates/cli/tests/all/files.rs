@@ -28,10 +28,17 @@ fn files_that_cannot_be_written() {
     assert_eq!(saved.code, 2, "{}", saved.out);
     assert!(saved.err.contains("the directory above no/such/directory does not exist"), "{}", saved.err);
     for option in ["--html", "--trace"] {
-        let written = run(&[option, "no/page.html"]);
-        assert!(written.code == 2 && written.err.contains("cannot write no/page.html"), "{}", written.err);
+        let missing = run(&[option, "no/page.html"]);
+        assert_eq!((missing.code, missing.out.as_str()), (2, ""));
+        assert_eq!(missing.err, "whippet: cannot write no/page.html: there is no directory no\n");
+        std::fs::create_dir_all(here.join("taken.html")).unwrap();
+        let written = run(&[option, "taken.html"]);
+        assert!(written.code == 2 && written.err.contains("cannot write taken.html"), "{}", written.err);
         assert!(written.out.contains("inconsistent read"), "{}", written.out);
     }
+    let unknown = run(&["--trace", "page.svg"]);
+    assert_eq!((unknown.code, unknown.out.as_str()), (2, ""), "before the search");
+    assert!(unknown.err.contains("the ending decides the format"), "{}", unknown.err);
     assert!(!here.join("no").exists());
     assert_eq!(run(&["--save", "new"]).code, 1);
     assert!(here.join("new/server-1.json").exists());
@@ -47,7 +54,8 @@ fn pages_of_findings_and_replays() {
     let again = run(&["replay", "server-1.json", "--html", "replay.html", "--trace", "replay.json"]);
     assert_eq!(again.code, 1, "{}", again.err);
     for file in ["page.html", "replay.html", "replay.json"] {
-        assert!(std::fs::read_to_string(here.join(file)).unwrap().contains("inconsistent read"), "{file}");
+        let text = std::fs::read_to_string(here.join(file)).unwrap();
+        assert!(text.contains("inconsistent read") && text.contains("all would hold"), "{file}");
     }
     let found = run(&["explore", "server", "--set", "assert=true", "--html=page.html"]);
     assert!(

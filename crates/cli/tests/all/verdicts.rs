@@ -2,6 +2,7 @@
 
 use crate::common::{called, command, json, whippet};
 use serde_json::Value;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 #[test]
@@ -52,6 +53,35 @@ fn exit_2_at_a_limit() {
     assert_eq!(report["limits"][0], "executions");
 }
 
+/// Advice follows the estimate, for programs of all kinds.
+#[test]
+fn advice_at_a_limit() {
+    let advice = |arguments: &[&str]| {
+        let called = whippet(&[arguments, &["--jobs", "1"]].concat());
+        assert_eq!(called.code, 2, "{}", called.err);
+        let at = called.out.find("There are ").unwrap_or_else(|| panic!("there is no estimate: {}", called.out));
+        called.out[at..].split_once('\n').expect("the advice follows").1.to_string()
+    };
+    assert_eq!(
+        advice(&["explore", "pi", "--set", "workers=6", "--limit-executions", "100"]),
+        "help: raise `--limit-executions`, or leave it out\n\
+         help: if different orders often lead to the same states, `--reduction stateful` explores each state once\n\
+         help: if messages between two actors cannot overtake each other, `--delivery fifo` has fewer orders\n\
+         help: use smaller parameters (`--set`); or look for errors only: `--reduction pos` samples, until a limit ends \
+         it\n"
+    );
+    let files = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
+    for file in ["net/philosophers.net", "abs/mail.abs"] {
+        let file = files.join(file);
+        let said = advice(&["explore", file.to_str().unwrap(), "--reduction", "exhaustive", "--limit-executions", "1"]);
+        assert!(
+            said.contains("help: `exhaustive` may repeat executions: `--reduction optimal` needs fewest\n"),
+            "{said}"
+        );
+        assert!(said.contains("help: use a smaller program"), "{said}");
+    }
+}
+
 #[test]
 fn json_has_all_fields() {
     let (report, _) = json(&["explore", "pi", "--set", "workers=3"]);
@@ -94,6 +124,7 @@ fn text_report() {
     assert!(called.out.contains("executions           24\n"), "{}", called.out);
     assert!(called.out.contains("Nothing found: every order was covered, in 24 executions."), "{}", called.out);
     assert!(!called.out.contains('\u{1b}'), "no colours in a pipe");
+    assert!(!called.out.contains("note:"), "the algorithm is no news: {}", called.out);
     assert_eq!(called.err, "", "no progress in a pipe");
 }
 

@@ -141,6 +141,8 @@ mod tests {
     #[test]
     fn shiviz_has_vector_clocks() {
         expect![[r#"
+            (?<host>\S*) (?<clock>{.*})\n(?<event>.*)
+
             the_client {"the_client":1}
             receives Go
             server {"server":1,"the_client":1}

@@ -1,13 +1,17 @@
-//! A log for ShiViz. Its parser expression is `(?<host>\S*) (?<clock>{.*})\n(?<event>.*)`.
+//! A log for ShiViz, which takes the parser expression from the first line of a file, and from the second one the
+//! expression that separates executions, which is empty.
 
 use serde_json::{Map, Value};
 use whippet_model::Trace;
+
+/// The expression by which ShiViz reads the log.
+const EXPRESSION: &str = r"(?<host>\S*) (?<clock>{.*})\n(?<event>.*)";
 
 pub(super) fn write(trace: &Trace) -> String {
     let host = |actor: usize| trace.actors[actor].name.replace(char::is_whitespace, "_");
     let mut clocks: Vec<Vec<u64>> = Vec::with_capacity(trace.events.len());
     let mut last = vec![None; trace.actors.len()];
-    let mut text = String::new();
+    let mut text = format!("{EXPRESSION}\n\n");
     for (at, event) in trace.events.iter().enumerate() {
         let own = event.actor as usize;
         let mut clock = vec![0; trace.actors.len()];

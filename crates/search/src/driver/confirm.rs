@@ -11,7 +11,8 @@ use crate::driver::watchdog::{Doing, Stuck};
 use crate::driver::why;
 use crate::options::Options;
 use whippet_model::{
-    Decision, Finding, FindingKind, LimitHit, MachineError, Name, Problem, Program, Schedule, StepDescription, Verdict,
+    Decision, Finding, FindingKind, LimitHit, Machine, MachineError, Name, Problem, Program, Schedule, StepDescription,
+    Verdict,
 };
 
 /// The note about the effect of a data race on a search that skips executions.
@@ -210,7 +211,9 @@ fn endless<P: Program>(
     let at = before.len();
     let message = match step {
         Some((thread, _)) => {
-            let actor = walk.actor(thread);
+            let number = walk.machine().find(thread).map(|what| walk.machine().actor(what).0);
+            let actor = walk.actor(thread).or(number.map(|number| format!("actor {number}")));
+            let actor = actor.unwrap_or_else(|| "an unknown actor".into());
             let (doing, step) = match walk.pending_text(thread) {
                 Some((_, doing)) => (format!(", in which it {doing}"), format!("{doing}: this step does not end")),
                 None => (String::new(), "begins a step that does not end".into()),

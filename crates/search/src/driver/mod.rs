@@ -9,6 +9,7 @@
 
 pub(crate) mod confirm;
 pub(crate) mod control;
+pub(crate) mod explain;
 pub(crate) mod explore;
 pub(crate) mod findings;
 pub(crate) mod guarded;

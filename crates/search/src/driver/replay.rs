@@ -115,7 +115,7 @@ pub fn replay<P: Program>(program: &P, schedule: &Schedule) -> Result<Replayed, 
 }
 
 /// Executes all decisions of `schedule` except the last one, and returns the steps and the name of the actor that would
-/// act next. This explains a step that ends the process, which cannot be described afterwards.
+/// act next, which may be unknown before it acts. This explains a step that ends the process, which cannot be described afterwards.
 ///
 /// ```
 /// use std::sync::Arc;
@@ -131,11 +131,14 @@ pub fn replay<P: Program>(program: &P, schedule: &Schedule) -> Result<Replayed, 
 /// });
 /// let verdict = explore(Arc::new(test.clone()), &Options::default(), &()).unwrap();
 /// let (steps, next) = lead_up(&test, &verdict.findings[0].schedule).unwrap();
-/// assert_eq!((steps.len(), next.as_str()), (1, "actor"));
+/// assert_eq!((steps.len(), next.as_deref()), (1, Some("actor")));
 /// ```
-pub fn lead_up<P: Program>(program: &P, schedule: &Schedule) -> Result<(Vec<StepDescription>, String), ReplayError> {
+pub fn lead_up<P: Program>(
+    program: &P,
+    schedule: &Schedule,
+) -> Result<(Vec<StepDescription>, Option<String>), ReplayError> {
     fits(program, schedule)?;
-    let Some((last, before)) = schedule.decisions.split_last() else { return Ok((Vec::new(), String::new())) };
+    let Some((last, before)) = schedule.decisions.split_last() else { return Ok((Vec::new(), None)) };
     let mut walk = GuidedMachine::new(program, &MachineConfig::default(), Arc::new(Worker::new(before.len())))?;
     for (k, decision) in before.iter().enumerate() {
         let diverges = |why| ScheduleError::Diverges { step: k + 1, text: decision.text.clone(), why };
@@ -293,7 +296,7 @@ impl<M: Machine> GuidedMachine<M> {
     }
 
     /// Executes a step, or returns the reason why it is not possible.
-    fn step(&mut self, thread: Name, branch: Branch) -> Result<Result<(), String>, MachineError> {
+    pub(crate) fn step(&mut self, thread: Name, branch: Branch) -> Result<Result<(), String>, MachineError> {
         let Some(what) = self.machine().find(thread) else {
             return Ok(Err("nothing of this name is pending".into()));
         };
@@ -322,7 +325,7 @@ impl<M: Machine> GuidedMachine<M> {
         executed.map(|_executed| Ok(()))
     }
 
-    fn machine(&self) -> &M {
+    pub(crate) fn machine(&self) -> &M {
         self.guarded.machine()
     }
 
@@ -428,19 +431,16 @@ impl<M: Machine> GuidedMachine<M> {
         self.guarded.pending_text(what)
     }
 
-    /// Returns a description of the actor that acts if `thread` is chosen.
-    pub(crate) fn actor(&mut self, thread: Name) -> String {
+    /// Returns the name of the actor that acts if `thread` is chosen; `None` if it is not known before it acts.
+    pub(crate) fn actor(&mut self, thread: Name) -> Option<String> {
         if let Some((actor, _)) = self.pending_text(thread) {
-            return actor;
+            return Some(actor);
         }
         let machine = self.machine();
-        let Some(what) = machine.find(thread) else { return "an unknown actor".into() };
-        let actor = machine.actor(what);
+        let actor = machine.actor(machine.find(thread)?);
         // An actor that has acted before has a name that the reader has seen.
-        match (0..machine.depth()).find(|&at| machine.step(at).actor == actor) {
-            Some(at) => self.guarded.describe(at).actor,
-            None => format!("actor {}", actor.0),
-        }
+        let at = (0..machine.depth()).find(|&at| machine.step(at).actor == actor)?;
+        Some(self.guarded.describe(at).actor)
     }
 }
 
