@@ -99,10 +99,14 @@ pub(crate) fn uses(package: &Package) -> Vec<String> {
     found.into_iter().map(|(what, place)| format!("{what} ({place})")).collect()
 }
 
-/// Returns the first place in each of the user's own packages that run in the tests of `roots` where the real clock is
-/// read. It does not follow the virtual time of tokio tests.
+/// `true` if the clocks of the system show virtual time to tasks: where the shim of tokio has its module `system`.
+const CLOCKS_ARE_VIRTUAL: bool =
+    cfg!(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64", not(target_feature = "crt-static")));
+
+/// Returns the first place in each of the user's own packages that run in the tests of `roots` where a clock is read that
+/// does not follow the virtual time of tokio tests.
 pub(crate) fn clocks(graph: &Graph, roots: &BTreeSet<String>, has_tokio: bool) -> Vec<String> {
-    if !has_tokio {
+    if !has_tokio || CLOCKS_ARE_VIRTUAL {
         return Vec::new();
     }
     let own = graph.running(roots).into_iter().map(|(package, _)| package).filter(|package| package.own);

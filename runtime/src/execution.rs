@@ -66,6 +66,8 @@ pub(crate) struct Counters {
     pub(crate) waits: u32,
     /// Unbiased selects.
     pub(crate) selects: u32,
+    /// Random words that were drawn while no task was running.
+    pub(crate) drawn: u64,
 }
 
 thread_local! {

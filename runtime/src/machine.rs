@@ -148,7 +148,8 @@ impl TaskMachine {
             let settings = &self.shared.settings;
             let every_event = settings.deep || settings.every_event;
             let (refinements, shared) = (self.refinements.clone(), self.shared.learnt.clone());
-            Box::new(Live::new(refinements, shared, settings.deep, every_event, settings.untaken))
+            let system = self.shared.system.clone();
+            Box::new(Live::new(refinements, shared, settings.deep, every_event, settings.untaken, system))
         };
         let mut live = self.spare.take().unwrap_or_else(new);
         let x = live.get_mut();

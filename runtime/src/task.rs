@@ -7,6 +7,7 @@ use crate::hand_polls::Unfounded;
 use crate::life::Lives;
 use crate::object::{Action, Place};
 use crate::stack::Stack;
+use crate::system::OwnVariables;
 use crate::waiting::{Wait, WaitTarget};
 use crate::waker::waker;
 use corosensei::{Coroutine, Yielder};
@@ -59,6 +60,8 @@ pub(crate) struct Task {
     pub(crate) steps: u32,
     pub(crate) waker: Waker,
     pub(crate) locals: Vec<(usize, Box<dyn Any>)>,
+    /// What it has for itself of the thread's variables.
+    pub(crate) own: OwnVariables,
 }
 
 /// The code of a task, and the means to run it.
@@ -236,6 +239,7 @@ impl Task {
             steps: 0,
             waker: Waker::noop().clone(),
             locals: Vec::new(),
+            own: OwnVariables::default(),
         }
     }
 
@@ -271,6 +275,7 @@ impl Task {
         self.polling.probes.clear();
         self.polling.asked_looks.clear();
         self.locals.clear();
+        self.own.clear();
     }
 
     /// Returns a panic that no other task has observed, with its location and step.

@@ -4,6 +4,7 @@ use crate::execution::{CLOCK, DUE, Execution, IDLE, NONE};
 use crate::grant::{ReadyWaits, forget_stale, is_able, look_at_all_but, pause};
 use crate::object::Action;
 use crate::points::Point;
+use crate::system::SHOWN;
 use crate::task::{State, Task};
 use crate::waiting::{Wait, WaitTarget};
 use smallvec::SmallVec;
@@ -148,6 +149,7 @@ pub(crate) fn fire(x: &mut Execution, due: u64) {
         return x.touch(Touch::read(CLOCK));
     }
     x.touch(Touch::write(CLOCK));
+    x.touch(Touch::write(SHOWN));
     x.touch(Touch::read(DUE));
     let advance = due - x.clock.now;
     x.clock.advance(due, x.step);

@@ -9,4 +9,5 @@ mod orders;
 mod points;
 mod shapes;
 mod stalls;
+mod system;
 mod threads;
