@@ -58,7 +58,7 @@ pub(crate) fn resume(live: &Live, number: u32) {
         x.facts.set_running(number);
         x.tasks.able[number as usize] = None;
         forget_pending_grants(x, number);
-        x.clock.reads = 0;
+        (x.clock.reads, x.counters.merged) = (0, 0);
         system::enter(&mut x.tasks[number as usize].own);
         x.tasks[number as usize].body.coroutine.take()
     });

@@ -28,6 +28,7 @@
 //!   resumed the task. The objects that are awaited in this way are learnt while the program runs.
 //! * The earliest timer may fire: this depends on every timer that begins or ceases to wait.
 //! * A task that reads a clock of the operating system depends on the steps in which the clock advances: `system/mod.rs`.
+//! * A task that spins goes on only if something has changed, or nothing else is possible: `spinning.rs`.
 //! * A select or join with branches that act, or complete, as soon as they are polled, which is also learnt, begins
 //!   with a step of its own. That step reads the objects that are polled before these branches.
 
@@ -63,6 +64,7 @@ mod record;
 mod refinements;
 mod selects;
 mod semaphore;
+mod spinning;
 mod stack;
 mod stalls;
 mod stepping;

@@ -4,6 +4,7 @@ use crate::execution::{CLOCK, DUE, Execution, IDLE, NONE};
 use crate::grant::{ReadyWaits, forget_stale, is_able, look_at_all_but, pause};
 use crate::object::Action;
 use crate::points::Point;
+use crate::spinning;
 use crate::system::SHOWN;
 use crate::task::{State, Task};
 use crate::waiting::{Wait, WaitTarget};
@@ -26,7 +27,13 @@ fn ask_timers(x: &mut Execution, timers: u64) {
     x.clock.always_idle = x.clock.paused || first.saturating_sub(x.clock.now) > x.clock.stall;
     if x.clock.always_idle || x.clock.fired >= timers {
         x.clock.idle = true;
-        if x.ending.main_done || (0..x.tasks.len()).any(|number| is_able(x, number)) {
+        // Tasks that spin take time.
+        let is_busy = if spinning::is_any(x) {
+            !spinning::are_alone(x) || !spinning::have_had_their_round(x)
+        } else {
+            (0..x.tasks.len()).any(|number| is_able(x, number))
+        };
+        if x.ending.main_done || is_busy {
             return;
         }
     }

@@ -1,5 +1,6 @@
 //! Time and randomness of the operating system, as tasks see them through `std`.
 #![cfg(all(target_os = "linux", target_env = "gnu"))]
+#![expect(clippy::disallowed_types, reason = "the tests are about the order of std's hash maps")]
 
 use crate::common::{explore, outcomes};
 use std::collections::{BTreeSet, HashMap};
