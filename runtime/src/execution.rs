@@ -54,6 +54,8 @@ pub(crate) struct Execution {
     /// `true` if a task has spun: see `spinning.rs`; and the number of steps in a row that only such tasks have taken.
     pub(crate) spinning: bool,
     pub(crate) idle_steps: u32,
+    /// The number of times that such a task has made the clock advance.
+    pub(crate) waited_for_time: u32,
     /// Reused memory for lists of steps.
     pub(crate) scratch: Vec<u32>,
     /// The log of all operations, if it is wanted.
@@ -99,6 +101,7 @@ impl Execution {
             wakes: ForeignWakers::default(),
             spinning: false,
             idle_steps: 0,
+            waited_for_time: 0,
             scratch: Vec::new(),
             log: None,
         }
@@ -117,7 +120,7 @@ impl Execution {
         self.names.renew();
         self.untaken.sent.clear();
         self.wakes = ForeignWakers::default();
-        (self.spinning, self.idle_steps) = (false, 0);
+        (self.spinning, self.idle_steps, self.waited_for_time) = (false, 0, 0);
     }
 
     /// Returns the number of the running task, or [`NONE`].

@@ -9,7 +9,8 @@
 //! different. In the search that then begins again, such a task is *fair*: after [`FREE`] rounds it takes its next step only
 //!
 //! * (a) if another task has written something that its last round has read, for one more round; or
-//! * (b) if no other task can go on. If several tasks spin, they take turns; and a timer fires after each round of all of them.
+//! * (b) if no other task can go on. If several tasks spin, they take turns; and a timer fires after each round of all of them. If
+//!   there is no timer and it looks at the clock, that advances, by more each time.
 //!
 //! # What is cut
 //!
@@ -29,6 +30,7 @@ use crate::execution::{CLOCK, DUE, Execution, IDLE};
 use crate::grant::is_able;
 use crate::system::SHOWN;
 use crate::task::State;
+use crate::timers::has_timers;
 use smallvec::SmallVec;
 use whippet_model::{Access, Branch, Name, Touch};
 
@@ -143,6 +145,13 @@ pub(crate) fn begin_step(x: &mut Execution, at: usize) {
         x.mark(IDLE);
         // Not a read: it would be in conflict with each of the steps so far, and not only with those since the last write.
         x.touch(Touch::write(IDLE));
+        let looks_at_clock = x.tasks[at].rounds.reads().any(|name| name == CLOCK || name == SHOWN);
+        if looks_at_clock && !has_timers(x) {
+            // It waits for a time, which passes because it takes time to do so.
+            let more = 1_000_000 << x.waited_for_time.min(40);
+            x.waited_for_time += 1;
+            x.advances_by(more);
+        }
     } else if x.is_marked(IDLE) {
         x.touch(Touch::add(IDLE));
     }
@@ -158,9 +167,10 @@ pub(crate) fn end_step(x: &mut Execution, number: u32, branch: Branch, touches: 
     let quiet = x.record.has_sent_nothing()
         && x.record.arities.is_empty()
         && x.record.fires.is_none()
+        && x.record.enables.is_empty()
         && std::mem::replace(&mut x.tasks[number as usize].rounds.created, created) == created;
     let is_own = |touch: &&Touch| touch.object != IDLE;
-    let is_read = |touch: &Touch| touch.access == Access::Read && ![CLOCK, DUE, SHOWN].contains(&touch.object);
+    let is_read = |touch: &Touch| touch.access == Access::Read && touch.object != DUE;
     let touches = touches.iter().filter(is_own);
     if quiet && touches.clone().all(is_read) {
         let mut reads: SmallVec<[Name; 2]> = touches.map(|touch| touch.object).collect();

@@ -40,6 +40,11 @@ fn ask_timers(x: &mut Execution, timers: u64) {
     x.clock.limit = first;
 }
 
+/// Returns `true` if a timer is waiting to fire.
+pub(crate) fn has_timers(x: &Execution) -> bool {
+    x.clock.used && x.tasks.iter().any(|task| first_timer(task).is_some_and(|due| due > x.clock.now))
+}
+
 /// Returns the earliest timer of a task that may fire. In the middle of a poll, these are the timers that the poll has
 /// registered.
 fn first_timer(task: &Task) -> Option<u64> {

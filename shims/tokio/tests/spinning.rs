@@ -164,6 +164,27 @@ fn loops_that_end_are_no_spinning() {
     });
 }
 
+/// A helper of many tests: it looks again and again until a deadline.
+#[test]
+fn a_task_that_yields_until_a_deadline_ends() {
+    outcomes(&["late"], || async {
+        let start = tokio::time::Instant::now();
+        while start.elapsed() < Duration::from_secs(60) {
+            yield_now().await;
+        }
+        "late".into()
+    });
+    #[cfg(all(target_os = "linux", target_env = "gnu"))]
+    outcomes(&["late"], || async {
+        let start = std::time::Instant::now();
+        tokio::spawn(async {}).await.unwrap();
+        while start.elapsed() < Duration::from_secs(60) {
+            yield_now().await;
+        }
+        "late".into()
+    });
+}
+
 /// Nobody sends the message, so no fair execution ends.
 #[test]
 fn a_livelock_is_told_with_its_cycle() {
