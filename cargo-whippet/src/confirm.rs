@@ -15,8 +15,9 @@ const MOST: usize = 20;
 const ADVICE: &str = "\
 The executions of a search run in one process, so something that outlives an execution must have changed: a `static`, a
 `OnceLock`, a `thread_local!` or a lazily built value of this crate or of a library, a file, or an environment variable;
-or a value differs from run to run: a real clock, a random number, an address. Create such state anew in the body of the
-test, or pass it in. The schedule of the finding is kept, in case you want to look at it.";
+or a value differs from run to run: an address, the id of a thread, and, elsewhere than on Linux, the time or a random
+number. Create such state anew in the body of the test, or pass it in. The schedule of the finding is kept, in case you
+want to look at it.";
 
 impl Process<'_> {
     /// Replays the findings of a test. Those that do not appear again make the test one without a verdict, unless

@@ -51,14 +51,74 @@ pub(crate) struct User {
     pub(crate) tasks: bool,
 }
 
+impl User {
+    /// Returns the package with the first places where it uses such memory.
+    fn places(&self) -> String {
+        let more = self.uses.len().saturating_sub(TOLD);
+        let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
+        let uses = self.uses.iter().take(TOLD).cloned().collect::<Vec<_>>().join(", ");
+        format!("{} {}: {uses}{rest}", self.name, self.version)
+    }
+}
+
+/// Memory that tasks share and that the search does not see.
+#[derive(Debug, Default)]
+pub(crate) struct Unseen {
+    /// The packages with tasks that use it, and those that these call.
+    tasks: Vec<User>,
+    below: Vec<User>,
+}
+
+impl Unseen {
+    /// Returns the memory of all packages that are not hooked.
+    pub(crate) fn new(users: &[User], hooked: &BTreeSet<String>) -> Unseen {
+        let unseen = users.iter().filter(|user| !hooked.contains(&user.name)).cloned();
+        let (tasks, below) = unseen.partition(|user| user.tasks);
+        Unseen { tasks, below }
+    }
+
+    /// Returns `true` if packages with tasks use such memory.
+    pub(crate) fn is_any(&self) -> bool {
+        !self.tasks.is_empty()
+    }
+
+    /// Returns the addition to the line of a test that passes with one execution: it may be one order of many.
+    pub(crate) fn in_line(&self) -> String {
+        let names: Vec<&str> = self.tasks.iter().map(|user| user.name.as_str()).take(TOLD).collect();
+        let more = if self.tasks.len() > TOLD { " …" } else { "" };
+        format!(", without the orders of what tasks share in {}{more}", names.join(", "))
+    }
+
+    /// Returns the places that a test without a verdict may have stumbled over, if its text says that tasks share memory.
+    pub(crate) fn explain(&self, text: &str) -> Option<String> {
+        if !text.contains(SHARED) || !self.is_any() {
+            return None;
+        }
+        let all: Vec<String> =
+            self.tasks.iter().chain(&self.below).map(|user| format!("\n  {}", user.places())).collect();
+        let hook: Vec<&str> = self.tasks.iter().map(|user| user.name.as_str()).collect();
+        Some(format!(
+            "memory that is not seen, with the first places:{}\nto see it: cargo whippet test --hook {}",
+            all.concat(),
+            hook.join(",")
+        ))
+    }
+}
+
+/// The words of a verdict that fails because of such memory.
+const SHARED: &str = "tasks share memory";
+
 /// Returns the packages that use such memory and run in the tests of `roots`.
 pub(crate) fn users(graph: &Graph, roots: &BTreeSet<String>) -> Vec<User> {
     let running = graph.running(roots);
     // The shim of parking_lot stands for one version of it.
     let locks_are_seen = !running.iter().any(|(package, _)| package.name == "parking_lot");
+    let channels: BTreeSet<&str> =
+        running.iter().filter(|(package, _)| package.own).flat_map(|(package, _)| channels(package)).collect();
     let mut found: Vec<User> = running
         .into_iter()
         .filter_map(|(package, tasks)| {
+            let tasks = tasks || channels.contains(package.name.as_str());
             let mut uses = uses(package);
             uses.retain(|what| !(locks_are_seen && what.starts_with("parking_lot::")));
             let (name, version) = (package.name.clone(), package.version.clone());
@@ -77,6 +137,29 @@ fn texts(package: &Package) -> impl Iterator<Item = (String, String)> {
         let place = file.strip_prefix(&package.directory).unwrap_or(&file).display().to_string();
         Some((place, fs::read_to_string(&file).ok()?))
     })
+}
+
+/// Channels of other crates: the beginning of their paths, and their packages. Tasks of a crate that uses them talk through
+/// these packages, although they do not depend on tokio.
+const CHANNELS: [(&[&str], &str); 7] = [
+    (&["flume"], "flume"),
+    (&["async_channel"], "async-channel"),
+    (&["kanal"], "kanal"),
+    (&["crossbeam_channel"], "crossbeam-channel"),
+    (&["crossbeam", "channel"], "crossbeam-channel"),
+    (&["futures", "channel"], "futures-channel"),
+    (&["futures_channel"], "futures-channel"),
+];
+
+/// Returns the packages with channels that a package uses.
+fn channels(package: &Package) -> BTreeSet<&'static str> {
+    texts(package).filter_map(|(_, text)| paths(&text).ok()).flatten().filter_map(|(path, _)| channel(&path)).collect()
+}
+
+/// Returns the package with channels to which a path refers, if any.
+fn channel(path: &[String]) -> Option<&'static str> {
+    let begins = |with: &[&str]| with.len() <= path.len() && with.iter().zip(path).all(|(word, part)| word == part);
+    CHANNELS.iter().find(|(with, _)| begins(with)).map(|(_, package)| *package)
 }
 
 /// Returns the shared memory that a package uses, each kind with the place of its first use.
@@ -99,10 +182,14 @@ pub(crate) fn uses(package: &Package) -> Vec<String> {
     found.into_iter().map(|(what, place)| format!("{what} ({place})")).collect()
 }
 
-/// Returns the first place in each of the user's own packages that run in the tests of `roots` where the real clock is
-/// read. It does not follow the virtual time of tokio tests.
+/// `true` if the clocks of the system show virtual time to tasks: where the shim of tokio has its module `system`.
+const CLOCKS_ARE_VIRTUAL: bool =
+    cfg!(all(target_os = "linux", target_env = "gnu", target_pointer_width = "64", not(target_feature = "crt-static")));
+
+/// Returns the first place in each of the user's own packages that run in the tests of `roots` where a clock is read that
+/// does not follow the virtual time of tokio tests.
 pub(crate) fn clocks(graph: &Graph, roots: &BTreeSet<String>, has_tokio: bool) -> Vec<String> {
-    if !has_tokio {
+    if !has_tokio || CLOCKS_ARE_VIRTUAL {
         return Vec::new();
     }
     let own = graph.running(roots).into_iter().map(|(package, _)| package).filter(|package| package.own);
@@ -159,13 +246,11 @@ const TOLD: usize = 3;
 /// Returns the note about these packages for the verdict, if one is needed. Hooked packages are left out, because the
 /// shim sees their memory.
 pub(crate) fn note(
-    users: &[User],
+    Unseen { tasks, below }: &Unseen,
     hooked: &BTreeSet<String>,
     random: u64,
     (covered, explored): (usize, usize),
 ) -> Option<String> {
-    let unseen: Vec<&User> = users.iter().filter(|user| !hooked.contains(&user.name)).collect();
-    let (tasks, below): (Vec<&User>, Vec<&User>) = unseen.iter().partition(|user| user.tasks);
     if tasks.is_empty() || explored == 0 {
         return None;
     }
@@ -180,11 +265,8 @@ pub(crate) fn note(
         "{}not covered: memory that tasks share in other ways; orders that differ only there are not distinguished{beside}",
         covered_line(hooked, covered, explored)
     );
-    for user in &tasks {
-        let more = user.uses.len().saturating_sub(TOLD);
-        let rest = if more > 0 { format!(" and {more} more") } else { String::new() };
-        let uses = user.uses.iter().take(TOLD).cloned().collect::<Vec<_>>().join(", ");
-        text += &format!("\n  {} {}: {uses}{rest}", user.name, user.version);
+    for user in tasks {
+        text += &format!("\n  {}", user.places());
     }
     if !below.is_empty() {
         text += &format!("\n  and, called by these: {}", words(below.iter().map(|user| &user.name)));
@@ -207,4 +289,49 @@ fn covered_line(hooked: &BTreeSet<String>, covered: usize, explored: usize) -> S
 
 fn words<'a>(names: impl Iterator<Item = &'a String>) -> String {
     names.cloned().collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(text: &str) -> Vec<String> {
+        text.split("::").map(Into::into).collect()
+    }
+
+    #[test]
+    fn channels_of_other_crates_are_known_by_their_paths() {
+        for (text, package) in [
+            ("flume::bounded", Some("flume")),
+            ("futures::channel::mpsc::unbounded", Some("futures-channel")),
+            ("futures::stream::StreamExt", None),
+            ("crossbeam::channel", Some("crossbeam-channel")),
+            ("tokio::sync::mpsc", None),
+        ] {
+            assert_eq!(channel(&path(text)), package, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_seen_is_named() {
+        let user = |name: &str, tasks| User {
+            name: name.into(),
+            version: "1.0.0".into(),
+            own: false,
+            uses: vec!["std::sync::Mutex (src/lib.rs:7)".into()],
+            tasks,
+        };
+        let users = [user("flume", true), user("spin", false)];
+        let unseen = Unseen::new(&users, &BTreeSet::new());
+        assert_eq!(unseen.in_line(), ", without the orders of what tasks share in flume");
+        assert_eq!(unseen.explain("deadlock"), None);
+        let text = unseen.explain("tasks share memory that whippet does not see").unwrap();
+        let expected = "\
+memory that is not seen, with the first places:
+  flume 1.0.0: std::sync::Mutex (src/lib.rs:7)
+  spin 1.0.0: std::sync::Mutex (src/lib.rs:7)
+to see it: cargo whippet test --hook flume";
+        assert_eq!(text, expected);
+        assert!(!Unseen::new(&users, &BTreeSet::from(["flume".to_string()])).is_any());
+    }
 }

@@ -311,6 +311,7 @@ mod tests {
                 test("cut", Ended::no_verdict("no verdict after 1 execution".into())),
                 test("later", Ended::default()),
             ],
+            ..Tally::default()
         }
     }
 

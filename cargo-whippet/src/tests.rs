@@ -2,7 +2,7 @@
 
 use crate::arguments::Test;
 use crate::build::{Binary, Kept, What};
-use crate::memory::{self, User};
+use crate::memory::{self, Unseen};
 use crate::process::{Ended, Place, Process};
 use crate::project::Project;
 use crate::watch::Watch;
@@ -51,6 +51,8 @@ impl Tested {
 #[derive(Default)]
 pub(crate) struct Tally {
     pub(crate) tests: Vec<Tested>,
+    /// Memory that the tests' tasks share unseen.
+    pub(crate) unseen: Unseen,
 }
 
 pub(crate) fn run(arguments: &Test) -> Result<Exit, String> {
@@ -65,15 +67,15 @@ pub(crate) fn run(arguments: &Test) -> Result<Exit, String> {
     project.notes.extend(clocks.iter().map(|clock| {
         format!("{clock} reads the real clock, but explored tests run in virtual time: use tokio::time::Instant")
     }));
-    let unseen = users.iter().any(|user| user.tasks && !project.hooked.contains(&user.name));
+    let unseen = Unseen::new(&users, &project.hooked);
     for binary in &mut binaries {
-        binary.search.random = binary.search.random.or(unseen.then_some(BESIDE));
+        binary.search.random = binary.search.random.or(unseen.is_any().then_some(BESIDE));
     }
     // From here on, nothing of the overlay is used: another run may build.
     let kept = Kept::link(&mut binaries);
     project.release();
     let place = Place::new(&project.home)?;
-    let (start, mut tally) = (Instant::now(), Tally::default());
+    let (start, mut tally) = (Instant::now(), Tally { unseen, ..Tally::default() });
     let show = arguments.filter.iter().any(|word| ["--nocapture", "--no-capture"].contains(&word.as_str()));
     let ignored = arguments.filter.iter().any(|word| ["--ignored", "--include-ignored"].contains(&word.as_str()));
     let watch = Watch::new(&place);
@@ -90,7 +92,7 @@ pub(crate) fn run(arguments: &Test) -> Result<Exit, String> {
     }
     drop((watch, kept));
     let random = binaries.iter().filter_map(|binary| binary.search.random).max().unwrap_or(0);
-    let notes = tally.notes(&project, &users, random);
+    let notes = tally.notes(&project, random);
     let exit = tally.report(&notes, start);
     reports::write(&arguments.reports, &tally, &notes, exit, start.elapsed(), &project.root)?;
     Ok(exit)
@@ -184,7 +186,10 @@ impl Tally {
             Some(Exit::NoVerdict) => "NO VERDICT",
         };
         let beyond = ended.reply.beyond.as_ref().filter(|_| ended.exit != Some(Exit::NoVerdict));
-        say!("test {name} ... {word}{counted}{}", if beyond.is_some() { SEVERAL_THREADS } else { "" });
+        let is_one =
+            ended.exit == Some(Exit::Holds) && ended.executions == Some(1) && ended.reply.kind != TestKind::Native;
+        let unseen = if is_one && self.unseen.is_any() { self.unseen.in_line() } else { String::new() };
+        say!("test {name} ... {word}{counted}{unseen}{}", if beyond.is_some() { SEVERAL_THREADS } else { "" });
         for kept in ended.reply.regressions.iter().filter(|kept| kept.state != RegressionState::Fails) {
             say!("  regression {kept}");
         }
@@ -198,6 +203,9 @@ impl Tally {
             Tested { package: binary.package_name.clone(), source: binary.source.clone(), name: name.into(), ended };
         if [Some(Exit::Found), Some(Exit::NoVerdict)].contains(&tested.ended.exit) {
             say!("\n---- {}: {name} ----\n{}\n", tested.target(), tested.ended.text.trim_end());
+            if let Some(places) = self.unseen.explain(&tested.ended.text) {
+                say!("{places}\n");
+            }
         }
         if let Some(beyond) = tested.beyond() {
             say!("\n---- {}: {name}{SEVERAL_THREADS} ----\n{}\n", tested.target(), beyond.text.trim_end());
@@ -210,13 +218,13 @@ impl Tally {
     }
 
     /// Returns the notes about the whole run.
-    fn notes(&self, project: &Project, users: &[User], random: u64) -> Vec<String> {
+    fn notes(&self, project: &Project, random: u64) -> Vec<String> {
         let mut notes = Vec::new();
         let tokio = |test: &&Tested| test.ended.reply.kind != TestKind::Native;
         let explored = self.tests.iter().filter(tokio).filter(|test| test.ended.executions.is_some()).count();
         let covered = self.tests.iter().filter(tokio).filter(|test| test.is_covered()).count();
         if project.has_tokio() {
-            notes.extend(memory::note(users, &project.hooked, random, (covered, explored)));
+            notes.extend(memory::note(&self.unseen, &project.hooked, random, (covered, explored)));
         }
         notes.extend(project.notes.iter().map(|note| format!("note: {note}")));
         if self.tests.is_empty() {

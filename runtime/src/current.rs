@@ -13,6 +13,7 @@
 
 use crate::execution::{Execution, NONE};
 use crate::refinements::{Refinements, SharedRefinements};
+use crate::system::System;
 use std::cell::{Cell, RefCell};
 use std::ptr;
 use std::rc::Rc;
@@ -29,6 +30,8 @@ pub(crate) struct Facts {
     pub(crate) deep: bool,
     /// `true` if no operation is merged, even if no other task can observe it.
     pub(crate) every_event: bool,
+    /// What the system answers to tasks.
+    pub(crate) system: Arc<System>,
 }
 
 impl Facts {
@@ -80,6 +83,7 @@ impl Live {
         deep: bool,
         every_event: bool,
         keeps_untaken: bool,
+        system: Arc<System>,
     ) -> Live {
         let facts = Rc::new(Facts {
             id: Cell::new(0),
@@ -88,6 +92,7 @@ impl Live {
             refinements,
             deep,
             every_event,
+            system,
         });
         let execution = Execution::new(facts.clone(), shared, keeps_untaken);
         Live { facts, execution: RefCell::new(execution) }
@@ -152,6 +157,12 @@ pub(crate) fn with_current<R>(work: impl FnOnce(&mut Execution) -> R) -> Option<
     current().map(|live| live.with(work))
 }
 
+/// Like [`with_current`], but does nothing if the execution is lent already.
+#[inline]
+pub(crate) fn try_with_current<R>(work: impl FnOnce(&mut Execution) -> R) -> Option<R> {
+    current().and_then(|live| live.execution.try_borrow_mut().ok().map(|mut x| work(&mut x)))
+}
+
 /// Lends the execution on this thread to `work`, if one of its tasks is running.
 #[inline]
 #[track_caller]
@@ -171,7 +182,7 @@ mod tests {
     use super::*;
 
     fn live() -> Live {
-        Live::new(Arc::default(), SharedRefinements::default(), false, false, false)
+        Live::new(Arc::default(), SharedRefinements::default(), false, false, false, Arc::default())
     }
 
     #[test]

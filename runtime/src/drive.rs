@@ -9,6 +9,7 @@ use crate::object::{Action, Part};
 use crate::panics;
 use crate::passing::{forget_pending_grants, pass};
 use crate::points::Point;
+use crate::system;
 use crate::task::{Removed, State};
 use crate::timers::arm_timers;
 use crate::waiting::WaitTarget;
@@ -57,6 +58,8 @@ pub(crate) fn resume(live: &Live, number: u32) {
         x.facts.set_running(number);
         x.tasks.able[number as usize] = None;
         forget_pending_grants(x, number);
+        (x.clock.reads, x.counters.merged) = (0, 0);
+        system::enter(&mut x.tasks[number as usize].own);
         x.tasks[number as usize].body.coroutine.take()
     });
     let mut coroutine = coroutine.unwrap_or_else(|| {
@@ -73,6 +76,7 @@ pub(crate) fn resume(live: &Live, number: u32) {
     });
     let is_over = matches!(coroutine.resume(()), CoroutineResult::Return(()));
     live.with(|x| {
+        system::leave(&mut x.tasks[number as usize].own);
         if is_over {
             x.stacks.give_back(coroutine.into_stack());
         } else {

@@ -51,6 +51,11 @@ pub(crate) struct Execution {
     pub(crate) names: Names,
     pub(crate) untaken: Untaken,
     pub(crate) wakes: ForeignWakers,
+    /// `true` if a task has spun: see `spinning.rs`; and the number of steps in a row that only such tasks have taken.
+    pub(crate) spinning: bool,
+    pub(crate) idle_steps: u32,
+    /// The number of times that such a task has made the clock advance.
+    pub(crate) waited_for_time: u32,
     /// Reused memory for lists of steps.
     pub(crate) scratch: Vec<u32>,
     /// The log of all operations, if it is wanted.
@@ -66,6 +71,10 @@ pub(crate) struct Counters {
     pub(crate) waits: u32,
     /// Unbiased selects.
     pub(crate) selects: u32,
+    /// Merged events of the running task since it was resumed.
+    pub(crate) merged: u32,
+    /// Random words that were drawn while no task was running.
+    pub(crate) drawn: u64,
 }
 
 thread_local! {
@@ -90,6 +99,9 @@ impl Execution {
             names: Names::default(),
             untaken: Untaken::new(keeps_untaken),
             wakes: ForeignWakers::default(),
+            spinning: false,
+            idle_steps: 0,
+            waited_for_time: 0,
             scratch: Vec::new(),
             log: None,
         }
@@ -108,6 +120,7 @@ impl Execution {
         self.names.renew();
         self.untaken.sent.clear();
         self.wakes = ForeignWakers::default();
+        (self.spinning, self.idle_steps, self.waited_for_time) = (false, 0, 0);
     }
 
     /// Returns the number of the running task, or [`NONE`].
@@ -167,6 +180,7 @@ impl Execution {
     pub(crate) fn merge(&mut self, number: u32, causes: &[u32], apart: impl IntoIterator<Item = Name>) {
         let task = &mut *self.tasks[number as usize];
         task.past.in_merged = true;
+        self.counters.merged += 1;
         task.polling.moments.act();
         if !self.merging.events.are_ordered() || self.facts.is_over() {
             return;
@@ -253,7 +267,7 @@ fn too_many_ways(made: usize, ways: u32) -> String {
 pub(crate) const CLOCK: Name = Name(0x434c_4f43_4b00_0001);
 
 /// The name that every step touches once a timer depends on no other step being possible.
-pub(crate) const IDLE: Name = Name(0x434c_4f43_4b00_0003);
+pub(crate) const IDLE: Name = Name::IDLE;
 
 /// The name of the set of waiting timers: only the earliest of these may fire.
 pub(crate) const DUE: Name = Name(0x434c_4f43_4b00_0002);

@@ -8,6 +8,7 @@ use crate::current::Live;
 use crate::execution::{DUE, Execution, NONE, waking};
 use crate::object::{Action, Part};
 use crate::points::Point;
+use crate::spinning;
 use crate::task::{Removed, State, Task};
 use crate::timers::{arm_all, fire, fire_early, look_at_clock, too_late};
 use crate::waiting::{Ready, Wait, WaitTarget};
@@ -31,6 +32,9 @@ pub(crate) fn ask_again(x: &mut Execution) {
 /// Returns `true` if a task is enabled. A ready wait stays ready, so the result is cached until a step may change it.
 #[inline]
 pub(crate) fn is_enabled(x: &mut Execution, number: usize) -> bool {
+    if spinning::is_any(x) {
+        return is_able(x, number) && (!spinning::waits(x, number) || spinning::has_its_turn(x, number));
+    }
     x.tasks.able[number].unwrap_or_else(|| {
         let able = is_able(x, number);
         x.tasks.able[number] = Some(able);

@@ -27,6 +27,8 @@
 //!   may be ready first, the receive is an event in a race with that step: without it, another object might have
 //!   resumed the task. The objects that are awaited in this way are learnt while the program runs.
 //! * The earliest timer may fire: this depends on every timer that begins or ceases to wait.
+//! * A task that reads a clock of the operating system depends on the steps in which the clock advances: `system/mod.rs`.
+//! * A task that spins goes on only if something has changed, or nothing else is possible: `spinning.rs`.
 //! * A select or join with branches that act, or complete, as soon as they are polled, which is also learnt, begins
 //!   with a step of its own. That step reads the objects that are polled before these branches.
 
@@ -62,9 +64,11 @@ mod record;
 mod refinements;
 mod selects;
 mod semaphore;
+mod spinning;
 mod stack;
 mod stalls;
 mod stepping;
+mod system;
 mod task;
 mod task_local;
 mod tasks;
@@ -93,6 +97,9 @@ pub use points::{Merge, Point, Row, table};
 pub use program::{Settings, TaskProgram};
 pub use selects::{Around, Composite, InBranch, Inside, Round, begins, is_in_branch, is_repeated, new_select};
 pub use semaphore::{Acquiring, Closed, SemaphoreCore};
+pub use system::{
+    Destructor, SystemClock, is_variable, random_bytes, sleeps, starts_thread, system_time, take_destructor,
+};
 pub use task::{THREAD, holds, task_name};
 pub use task_local::{pop_local, push_local, with_local};
 pub use time::{advance, now, pause, resume};

@@ -21,6 +21,7 @@ use crate::panics::quietly;
 use crate::program::Shared;
 use crate::record::Noting;
 use crate::refinements::Refinements;
+use crate::spinning::end_step;
 use crate::stalls::Stalls;
 use crate::stepping::{run_on, take};
 use crate::task::{self, Label, State};
@@ -148,7 +149,8 @@ impl TaskMachine {
             let settings = &self.shared.settings;
             let every_event = settings.deep || settings.every_event;
             let (refinements, shared) = (self.refinements.clone(), self.shared.learnt.clone());
-            Box::new(Live::new(refinements, shared, settings.deep, every_event, settings.untaken))
+            let system = self.shared.system.clone();
+            Box::new(Live::new(refinements, shared, settings.deep, every_event, settings.untaken, system))
         };
         let mut live = self.spare.take().unwrap_or_else(new);
         let x = live.get_mut();
@@ -214,6 +216,7 @@ impl TaskMachine {
             if now.event != before.event || !now.action().is_like(&before.action) {
                 return Err(differs(at, &before.action));
             }
+            self.end_step(at);
         }
         Ok(())
     }
@@ -331,6 +334,19 @@ impl TaskMachine {
         let problem = if record.ended.contains(&0) { self.main_problem(self.depth) } else { None };
         self.steps.push(Taken { choice, event, action, before, ways, problem });
         self.compare_merged(before.merged);
+        self.end_step(self.depth);
+    }
+
+    /// Tells the live execution the footprint of its newest step, which is recorded.
+    fn end_step(&mut self, at: usize) {
+        let from = self.steps[at].before.merged;
+        let touches = self.part(at, self.touches.len(), |kept| kept.touches);
+        let choice = self.steps[at].choice;
+        let x = self.live.as_mut().expect("it runs").get_mut();
+        let to = self.steps.get(at + 1).map_or_else(|| x.merging.events.extent(), |next| next.before.merged);
+        let mut all: SmallVec<[Touch; 16]> = SmallVec::from_slice(&self.touches.list()[touches]);
+        all.extend_from_slice(x.merging.events.touches(from, to));
+        end_step(x, choice.what.0, choice.branch, &all);
     }
 
     /// Adds the stall that a problem of the current execution needs. Returns `None` if that is over the budget.

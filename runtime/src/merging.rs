@@ -152,6 +152,11 @@ impl MergedEvents {
         Extent { merged: self.list.len() as u32, touches: self.touches.len() as u32 }
     }
 
+    /// Returns the touches of the merged events between two extents.
+    pub(crate) fn touches(&self, from: Extent, to: Extent) -> &[Touch] {
+        &self.touches.list[from.touches as usize..to.touches as usize]
+    }
+
     /// Adds a merged event of `task` after `steps` steps. `before` lists the last operations of its task, `causes`
     /// those of other tasks. The names `apart` are learnt if the merged event needs a step of its own. Requires a
     /// recorded order.

@@ -23,6 +23,7 @@ use crate::execution::{CLOCK, DUE, Execution, NONE};
 use crate::merging::{MergedEvents, is_merged, merged_event_of};
 use crate::object::Action;
 use crate::points::Point;
+use crate::system::SHOWN;
 use crate::task::{State, THREAD, Task};
 use crate::waiting::{Wait, WaitTarget};
 use rustc_hash::FxHashSet;
@@ -240,7 +241,7 @@ fn conflicts(one: &[Touch], other: &[Touch]) -> (bool, bool) {
     for a in one {
         for b in other.iter().filter(|b| a.object == b.object) {
             if a.access == Access::Write || a.access != b.access {
-                let is_clock = a.object == CLOCK || a.object == DUE;
+                let is_clock = [CLOCK, DUE, SHOWN].contains(&a.object);
                 clock |= is_clock;
                 others |= !is_clock;
             }

@@ -8,6 +8,10 @@ use crate::waiting::{UnobservedWait, Wait, WaitTarget};
 use smallvec::SmallVec;
 use whippet_model::{Name, Touch};
 
+/// The number of merged events of a task in a row after which it takes a step of its own, so that a task which always
+/// finds something ready (the end of a closed channel) does not run for ever in one step.
+const MOST: u32 = 1_000;
+
 /// A wait that can complete as a merged event: see [`pass`].
 #[derive(Copy, Clone)]
 pub(crate) struct PendingGrant {
@@ -24,7 +28,7 @@ pub(crate) struct PendingGrant {
 /// A task that waits for several objects reads all of these: it would have continued with another one if that had
 /// been ready first.
 pub(crate) fn pass(x: &mut Execution) -> bool {
-    if x.facts.is_over() {
+    if x.facts.is_over() || x.counters.merged > MOST {
         return false;
     }
     let number = x.running() as usize;

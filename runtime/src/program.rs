@@ -4,6 +4,7 @@ use crate::foreign_threads::Watch;
 use crate::life::spawn;
 use crate::machine::TaskMachine;
 use crate::refinements::SharedRefinements;
+use crate::system::System;
 use crate::task::MAIN;
 use std::future::Future;
 use std::sync::Arc;
@@ -54,6 +55,8 @@ pub(crate) struct Shared {
     pub(crate) body: Arc<dyn Fn() + Send + Sync>,
     pub(crate) settings: Settings,
     pub(crate) learnt: SharedRefinements,
+    /// What the system answers to tasks.
+    pub(crate) system: Arc<System>,
     /// The number of its next execution, distinct from those of other programs: see [`program_of`].
     next: AtomicU64,
 }
@@ -64,15 +67,20 @@ pub(crate) fn program_of(execution: u64) -> u64 {
 }
 
 impl Shared {
-    fn new(body: Arc<dyn Fn() + Send + Sync>, settings: Settings, learnt: SharedRefinements) -> Shared {
+    fn new(
+        body: Arc<dyn Fn() + Send + Sync>,
+        settings: Settings,
+        learnt: SharedRefinements,
+        system: Arc<System>,
+    ) -> Shared {
         static PROGRAMS: AtomicU64 = AtomicU64::new(1);
         let next = PROGRAMS.fetch_add(1, Ordering::Relaxed) << 32;
-        Shared { body, settings, learnt, next: AtomicU64::new(next) }
+        Shared { body, settings, learnt, system, next: AtomicU64::new(next) }
     }
 
     /// Returns the same program, with refinements of its own.
     pub(crate) fn apart(&self) -> Shared {
-        Shared::new(self.body.clone(), self.settings.clone(), SharedRefinements::default())
+        Shared::new(self.body.clone(), self.settings.clone(), SharedRefinements::default(), self.system.clone())
     }
 
     fn program(&self) -> u64 {
@@ -87,6 +95,7 @@ impl Shared {
 /// Keys of a schedule's parameters.
 const EVERY_EVENT: &str = "every-event";
 const LEARNT: &str = "learnt";
+const EPOCH: &str = "epoch";
 
 /// A program of async tasks.
 #[derive(Clone)]
@@ -108,13 +117,14 @@ impl TaskProgram {
     {
         let place = std::panic::Location::caller();
         let body = Arc::new(move || drop(spawn(MAIN, body(), place, None)));
-        TaskProgram { name: name.into(), shared: Arc::new(Shared::new(body, settings, SharedRefinements::default())) }
+        let shared = Shared::new(body, settings, SharedRefinements::default(), Arc::new(System::now()));
+        TaskProgram { name: name.into(), shared: Arc::new(shared) }
     }
 
     /// Returns the same program without merging: see [`Settings::every_event`].
     #[must_use]
     pub fn with_every_event(&self) -> TaskProgram {
-        self.with(true, SharedRefinements::default())
+        self.with(true, SharedRefinements::default(), self.shared.system.clone())
     }
 
     /// Returns the same program in the state in which the schedule was made: the refinements learnt by then define
@@ -125,13 +135,21 @@ impl TaskProgram {
         self.with(
             setting(EVERY_EVENT).is_some(),
             setting(LEARNT).map_or_else(SharedRefinements::default, |text| SharedRefinements::of(text)),
+            setting(EPOCH).and_then(|text| System::of(text)).map_or_else(|| Arc::new(System::now()), Arc::new),
         )
     }
 
-    fn with(&self, every_event: bool, learnt: SharedRefinements) -> TaskProgram {
+    fn with(&self, every_event: bool, learnt: SharedRefinements, system: Arc<System>) -> TaskProgram {
         let settings = Settings { every_event, ..self.shared.settings.clone() };
-        let shared = Shared::new(self.shared.body.clone(), settings, learnt);
+        let shared = Shared::new(self.shared.body.clone(), settings, learnt, system);
         TaskProgram { name: self.name.clone(), shared: Arc::new(shared) }
+    }
+
+    /// Makes sleeps of tasks take real time, because there may be other threads for which they wait.
+    #[must_use]
+    pub fn beside_threads(self) -> TaskProgram {
+        self.shared.system.keep_sleeping();
+        self
     }
 
     /// Explores the program.
@@ -185,7 +203,7 @@ impl Program for TaskProgram {
     fn parameters(&self) -> Vec<(String, String)> {
         let every_event = self.shared.settings.every_event.then(|| "yes".to_string());
         let learnt = Some(self.shared.learnt.snapshot().to_string()).filter(|text| !text.is_empty());
-        let all = [(EVERY_EVENT, every_event), (LEARNT, learnt)];
+        let all = [(EVERY_EVENT, every_event), (LEARNT, learnt), (EPOCH, self.shared.system.text())];
         all.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?))).collect()
     }
 

@@ -91,6 +91,11 @@ impl Record {
         self.event.mixed(self.items)
     }
 
+    /// Returns `true` if the step has sent no items.
+    pub(crate) fn has_sent_nothing(&self) -> bool {
+        self.items == 0
+    }
+
     /// Resets the record for a step.
     pub(crate) fn begin(&mut self, event: Name, branch: Branch, noting: Noting) {
         self.action = None;

@@ -2,17 +2,18 @@
 
 use crate::current::Live;
 use crate::drive::resume;
-use crate::execution::{IDLE, NONE};
+use crate::execution::NONE;
 use crate::grant::{ask_again, grant, wake_granted};
 use crate::hand_polls::wake_polled;
 use crate::one_thread::{log_action, log_step};
 use crate::panics::quietly;
 use crate::passing::next_to_pass;
 use crate::record::Noting;
+use crate::spinning;
 use crate::stalls::note_reasons;
 use crate::task::State;
 use crate::timers::{fire_amid, refresh};
-use whippet_model::{Choice, Touch};
+use whippet_model::Choice;
 
 /// Takes step number `step` of an execution. Its footprint is left in the execution's record. `timers` is
 /// [`Settings::timers`](crate::Settings::timers).
@@ -28,9 +29,7 @@ pub(crate) fn take(live: &mut Live, step: u32, choice: Choice, noting: Noting, t
     if noting == Noting::Recorded {
         x.merging.events.step(x.step, number);
     }
-    if x.is_marked(IDLE) {
-        x.touch(Touch::add(IDLE));
-    }
+    spinning::begin_step(x, number as usize);
     x.cause_all(number as usize);
     note_reasons(x, number);
     log_step(x, number);

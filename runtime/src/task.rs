@@ -6,7 +6,9 @@ use crate::execution::{NONE, Steps};
 use crate::hand_polls::Unfounded;
 use crate::life::Lives;
 use crate::object::{Action, Place};
+use crate::spinning::Rounds;
 use crate::stack::Stack;
+use crate::system::OwnVariables;
 use crate::waiting::{Wait, WaitTarget};
 use crate::waker::waker;
 use corosensei::{Coroutine, Yielder};
@@ -59,6 +61,10 @@ pub(crate) struct Task {
     pub(crate) steps: u32,
     pub(crate) waker: Waker,
     pub(crate) locals: Vec<(usize, Box<dyn Any>)>,
+    /// What it has for itself of the thread's variables.
+    pub(crate) own: OwnVariables,
+    /// Its newest steps, if they repeat.
+    pub(crate) rounds: Rounds,
 }
 
 /// The code of a task, and the means to run it.
@@ -236,6 +242,8 @@ impl Task {
             steps: 0,
             waker: Waker::noop().clone(),
             locals: Vec::new(),
+            own: OwnVariables::default(),
+            rounds: Rounds::default(),
         }
     }
 
@@ -256,6 +264,7 @@ impl Task {
         self.state = State::Fresh;
         (self.grant, self.pending_grants, self.held, self.children, self.steps) = (0, 0, 0, 0, 0);
         self.polling.renew();
+        self.rounds.clear();
         (self.selects.composite, self.selects.inside, self.selects.path) = (0, 0, SelectPath::default());
         self.interrupts = Interrupts::default();
         (self.past.last_merged, self.past.in_merged, self.past.taking) = (last_merged, false, false);
@@ -271,6 +280,7 @@ impl Task {
         self.polling.probes.clear();
         self.polling.asked_looks.clear();
         self.locals.clear();
+        self.own.clear();
     }
 
     /// Returns a panic that no other task has observed, with its location and step.

@@ -2,9 +2,10 @@
 
 use crate::current::{with_current, with_running};
 use crate::events::{event, mergeable_event, read};
-use crate::execution::CLOCK;
+use crate::execution::{CLOCK, Execution, NONE};
 use crate::object::{Action, Place, place_name};
 use crate::points::Point;
+use crate::system::SHOWN;
 use whippet_model::Touch;
 
 /// Returns the nanoseconds since the execution began. Scheduling point; merged where no timer fires beside it.
@@ -42,10 +43,19 @@ pub fn resume() {
 
 /// Advances the clock.
 pub fn advance(nanoseconds: u64) {
-    with_current(|x| {
-        x.clock.used = true;
-        let (to, step) = (x.clock.now.saturating_add(nanoseconds), x.step);
-        x.clock.advance(to, step);
-        x.touch(Touch::write(CLOCK));
-    });
+    with_current(|x| x.advances_by(nanoseconds));
+}
+
+impl Execution {
+    /// Advances the clock, because the running task takes time.
+    pub(crate) fn advances_by(&mut self, nanoseconds: u64) {
+        self.clock.used = true;
+        if self.running() != NONE {
+            self.tell_taking_apart();
+        }
+        let (to, step) = (self.clock.now.saturating_add(nanoseconds), self.step);
+        self.clock.advance(to, step);
+        self.touch(Touch::write(CLOCK));
+        self.touch(Touch::write(SHOWN));
+    }
 }

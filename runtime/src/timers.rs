@@ -4,6 +4,8 @@ use crate::execution::{CLOCK, DUE, Execution, IDLE, NONE};
 use crate::grant::{ReadyWaits, forget_stale, is_able, look_at_all_but, pause};
 use crate::object::Action;
 use crate::points::Point;
+use crate::spinning;
+use crate::system::SHOWN;
 use crate::task::{State, Task};
 use crate::waiting::{Wait, WaitTarget};
 use smallvec::SmallVec;
@@ -25,11 +27,22 @@ fn ask_timers(x: &mut Execution, timers: u64) {
     x.clock.always_idle = x.clock.paused || first.saturating_sub(x.clock.now) > x.clock.stall;
     if x.clock.always_idle || x.clock.fired >= timers {
         x.clock.idle = true;
-        if x.ending.main_done || (0..x.tasks.len()).any(|number| is_able(x, number)) {
+        // Tasks that spin take time.
+        let is_busy = if spinning::is_any(x) {
+            !spinning::are_alone(x) || !spinning::have_had_their_round(x)
+        } else {
+            (0..x.tasks.len()).any(|number| is_able(x, number))
+        };
+        if x.ending.main_done || is_busy {
             return;
         }
     }
     x.clock.limit = first;
+}
+
+/// Returns `true` if a timer is waiting to fire.
+pub(crate) fn has_timers(x: &Execution) -> bool {
+    x.clock.used && x.tasks.iter().any(|task| first_timer(task).is_some_and(|due| due > x.clock.now))
 }
 
 /// Returns the earliest timer of a task that may fire. In the middle of a poll, these are the timers that the poll has
@@ -148,6 +161,7 @@ pub(crate) fn fire(x: &mut Execution, due: u64) {
         return x.touch(Touch::read(CLOCK));
     }
     x.touch(Touch::write(CLOCK));
+    x.touch(Touch::write(SHOWN));
     x.touch(Touch::read(DUE));
     let advance = due - x.clock.now;
     x.clock.advance(due, x.step);

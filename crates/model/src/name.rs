@@ -31,6 +31,10 @@ impl Name {
         self.mixed(u64::from(k) + 1)
     }
 
+    /// The object of steps that are possible only if no other step is: they write it, and all others add to it.
+    #[doc(hidden)]
+    pub const IDLE: Name = Name(0x434c_4f43_4b00_0003);
+
     /// Returns the name of this thread's event that took the given branch. It differs from the names of all children.
     ///
     /// ```

@@ -11,7 +11,7 @@
 //!
 //! Everything except [`sync`] and [`thread`] is re-exported from the real `std`. Locks, condition variables, channels,
 //! cells that are set once and atomics have the same names and behaviour as in the real `std`; while a program is
-//! explored, each of their operations is an event. Threads are tasks during exploration, and `std::time` stays real.
+//! explored, each of their operations is an event. Threads are tasks during exploration.
 //! Memory is sequentially consistent, regardless of the requested ordering. Atomics and set-once cells in statics are
 //! reset at the start of each execution; other statics keep the value that an earlier execution left in them.
 //!

@@ -20,6 +20,14 @@ pub mod time;
 #[doc(hidden)]
 pub mod whippet;
 
+#[cfg(all(
+    target_os = "linux",
+    target_env = "gnu",
+    target_pointer_width = "64",
+    not(target_feature = "crt-static"),
+    not(miri)
+))]
+mod system;
 mod unmodelled;
 pub use unmodelled::{fs, net, process, signal};
 pub mod io;

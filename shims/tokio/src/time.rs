@@ -82,14 +82,22 @@ impl Instant {
     pub fn now() -> Instant {
         Instant(START + Duration::from_nanos(whippet_runtime::now(Location::caller())))
     }
-    /// Returns the current virtual time: real instants have no counterpart in virtual time.
+    /// Returns the same time: the clock of `std` shows virtual time to tasks. Where it does not (outside tasks, and on
+    /// systems other than Linux), the difference to the present is the same.
     #[track_caller]
-    pub fn from_std(_: std::time::Instant) -> Instant {
-        Instant::now()
+    pub fn from_std(std: std::time::Instant) -> Instant {
+        let (now, std_now) = (Instant::now(), std::time::Instant::now());
+        Instant(
+            now.0
+                .saturating_add(std.saturating_duration_since(std_now))
+                .saturating_sub(std_now.saturating_duration_since(std)),
+        )
     }
     #[track_caller]
     pub fn into_std(self) -> std::time::Instant {
-        std::time::Instant::now() + self.saturating_duration_since(Instant::now())
+        let (now, std_now) = (Instant::now(), std::time::Instant::now());
+        let earlier = now.saturating_duration_since(self);
+        std_now.checked_sub(earlier).unwrap_or(std_now) + self.saturating_duration_since(now)
     }
     pub fn duration_since(&self, earlier: Instant) -> Duration {
         self.0.saturating_sub(earlier.0)

@@ -314,7 +314,8 @@ pub fn main<F: Future>(future: F) -> F::Output {
     let body: Box<dyn Fn() -> Pin<Box<dyn Future<Output = ()>>> + Send + Sync + '_> = Box::new(body);
     // SAFETY: the borrows of the caller outlive the execution, which ends before this function returns.
     let body: Box<dyn Fn() -> Pin<Box<dyn Future<Output = ()>>> + Send + Sync> = unsafe { std::mem::transmute(body) };
-    let program = TaskProgram::new("main", settings(true), body);
+    // Threads that were started before may have something to do while a task sleeps.
+    let program = TaskProgram::new("main", settings(true), body).beside_threads();
     let problems = program.run_once(usize::MAX).unwrap_or_else(|error| panic!("whippet: {error}"));
     match output {
         Some(output) => output,

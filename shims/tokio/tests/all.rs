@@ -8,5 +8,7 @@ mod names;
 mod orders;
 mod points;
 mod shapes;
+mod spinning;
 mod stalls;
+mod system;
 mod threads;

@@ -11,8 +11,8 @@ use crate::driver::parallel::workers;
 use crate::driver::weights::Weights;
 use crate::options::{Options, Order};
 use whippet_model::{
-    Choice, Clocks, Counters, Delivered, Executed, Extension, FindingKind, LimitHit, Machine, MachineConfig,
-    MachineError, Name, Pending, Problem, Profile, Program, StepDescription, Touch,
+    Access, Choice, Clocks, Counters, Delivered, Dependence, Executed, Extension, FindingKind, LimitHit, Machine,
+    MachineConfig, MachineError, Name, Pending, Problem, Profile, Program, StepDescription, Touch,
 };
 
 /// The reason why a search ends before it has covered everything.
@@ -36,6 +36,10 @@ impl Stop {
         Stop::Machine(MachineError::Unsupported(why.into()))
     }
 }
+
+/// The longest cycle of steps in which an execution that is too long is said to end, and how often it must be repeated.
+const LONGEST_CYCLE: usize = 32;
+const REPETITIONS: usize = 100;
 
 /// The machine of one worker, with its counters and clocks. The counters are published when the run is dropped.
 pub(crate) struct Run<'a, M: Machine> {
@@ -310,7 +314,7 @@ impl<'a, M: Machine> Run<'a, M> {
         }
         if cut {
             self.control.passed(LimitHit::Steps);
-            wrong.push(too_long(self.options.limits.steps));
+            wrong.push(self.too_long());
         }
         if !self.follows {
             self.clocks.truncate(0);
@@ -359,6 +363,53 @@ impl<'a, M: Machine> Run<'a, M> {
         Ok(!enabled.is_empty())
     }
 
+    /// Returns the problem that the current execution is too long, with the steps that it repeats in the end, if it does.
+    fn too_long(&mut self) -> Problem {
+        let steps = self.options.limits.steps;
+        let message = match self.cycle() {
+            Some((from, period)) => {
+                let told: Vec<String> = (from..from + period).map(|at| self.told(at)).collect();
+                format!(
+                    "livelock: from step {} on, an execution repeats {period} step{}, and goes on after {steps} steps: {}",
+                    from + 1,
+                    if period == 1 { "" } else { "s" },
+                    told.join(", then ")
+                )
+            }
+            None => {
+                format!("an execution goes on after {steps} steps: it may be endless, or the limit on steps too low")
+            }
+        };
+        Problem::new(FindingKind::Limit, message, Name::ROOT.mixed(0x57E9))
+    }
+
+    /// Returns the first step of the repetitions with which the current execution ends, and their period. Steps that write
+    /// something may repeat for other reasons: they make progress.
+    fn cycle(&self) -> Option<(usize, usize)> {
+        let machine = self.machine();
+        let only_reads =
+            |touches: &[Touch]| touches.iter().all(|touch| touch.access == Access::Read || touch.object == Name::IDLE);
+        let is_same = |one: usize, other: usize| {
+            let touches = machine.touches(one);
+            machine.step(one).thread == machine.step(other).thread
+                && touches == machine.touches(other)
+                && only_reads(touches)
+        };
+        if self.profile().dependence == Dependence::PerActor {
+            return None;
+        }
+        (1..=LONGEST_CYCLE).find_map(|period| {
+            let repeat = (period..machine.depth()).rev().take_while(|&at| is_same(at, at - period)).count();
+            (repeat >= REPETITIONS * period).then(|| (machine.depth() - repeat - period, period))
+        })
+    }
+
+    fn told(&mut self, at: usize) -> String {
+        let step = self.guarded.describe(at);
+        let origin = step.origin.map_or_else(String::new, |origin| format!(" {origin}"));
+        format!("{} {}{origin}", step.actor, step.action)
+    }
+
     fn publish(&mut self) {
         self.counters.handler_runs = self.machine().handler_runs();
         self.guarded.worker().publish(&self.counters, self.machine().depth(), &self.weights);
@@ -369,12 +420,4 @@ impl<M: Machine> Drop for Run<'_, M> {
     fn drop(&mut self) {
         self.publish();
     }
-}
-
-fn too_long(steps: usize) -> Problem {
-    Problem::new(
-        FindingKind::Limit,
-        format!("an execution goes on after {steps} steps: it may be endless, or the limit on steps too low"),
-        Name::ROOT.mixed(0x57E9),
-    )
 }
