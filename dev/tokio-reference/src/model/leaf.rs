@@ -58,6 +58,32 @@ impl Step<'_> {
         }
     }
 
+    /// Creates a leaf up to the next reading of the clock, from what was created of it before. Also returns whether the clock was
+    /// read.
+    pub(super) fn create_part(&mut self, leaf: &Leaf, begun: Option<LeafState>) -> (LeafState, bool) {
+        // The timers around a leaf, the innermost first: a future is created before the `timeout` that gets it.
+        let mut limits = Vec::new();
+        let mut inner = leaf;
+        while let Leaf::Within(ticks, leaf) = inner {
+            limits.insert(0, *ticks);
+            inner = leaf;
+        }
+        let (state, wrapped) = match begun {
+            Some(LeafState::Creating { leaf, limits }) => (*leaf, limits as usize),
+            _ => {
+                let state = self.create(inner);
+                if matches!(inner, Leaf::Sleep(_) | Leaf::Tick(_)) {
+                    return (within(state, 0, limits.len()), true);
+                }
+                (state, 0)
+            }
+        };
+        let Some(ticks) = limits.get(wrapped) else { return (state, false) };
+        let timer = Timer { deadline: self.state.clock + ticks, registered: false };
+        let state = LeafState::Within { timer, at_timer: false, leaf: Box::new(state) };
+        (within(state, wrapped + 1, limits.len()), true)
+    }
+
     /// Creates a leaf.
     pub(super) fn create(&mut self, leaf: &Leaf) -> LeafState {
         if !self.borrow(leaf) {
@@ -452,4 +478,9 @@ pub(super) fn is_ready(
         }
         _ => super::channels::is_ready(state, task, leaf),
     }
+}
+
+/// Returns the state of a leaf of whose `all` limits `limits` were created.
+fn within(state: LeafState, limits: usize, all: usize) -> LeafState {
+    if limits == all { state } else { LeafState::Creating { leaf: Box::new(state), limits: limits as u8 } }
 }

@@ -7,7 +7,7 @@ use super::state::{Hands, JoinSet, LeafState, OpStage, Phase, State, Status, Tas
 use super::step::{Executed, Pause, Poll, Step};
 use crate::handles::Side;
 use crate::outcome::End;
-use crate::program::{Op, Program, TaskId};
+use crate::program::{Leaf, Op, Program, TaskId};
 use std::rc::Rc;
 
 /// The result of a step.
@@ -154,15 +154,34 @@ impl Step<'_> {
         if !op.waits() {
             return self.go_on_operation(OpStage::Start);
         }
-        for (branch, leaf) in op.leaves().iter().enumerate() {
-            self.branch = branch as u8;
-            let leaf_state = self.create(leaf);
-            let task = self.state.task(self.task);
-            task.leaves.push(leaf_state);
-            task.texts.push(None);
+        if self.create_some(op.leaves()) {
+            // Time may pass between two readings of the clock.
+            return Pause::Fine;
         }
         self.state.task(self.task).phase = Phase::Start;
         if op.leaves().iter().all(creation_is_private) { Pause::Never } else { Pause::Fine }
+    }
+
+    /// Creates the leaves of an operation that are not created yet, up to one that reads the clock. Returns `true` if something
+    /// is left to be created.
+    fn create_some(&mut self, leaves: &[Leaf]) -> bool {
+        loop {
+            let created = self.state.tasks[self.task].leaves.len();
+            let begun = self.state.task(self.task).leaves.pop_if(|last| matches!(last, LeafState::Creating { .. }));
+            let branch = created - usize::from(begun.is_some());
+            let Some(leaf) = leaves.get(branch) else { return false };
+            self.branch = branch as u8;
+            let (leaf_state, reads_clock) = self.create_part(leaf, begun);
+            let is_whole = !matches!(leaf_state, LeafState::Creating { .. });
+            let task = self.state.task(self.task);
+            task.leaves.push(leaf_state);
+            if is_whole {
+                task.texts.push(None);
+            }
+            if reads_clock && (!is_whole || branch + 1 < leaves.len()) {
+                return true;
+            }
+        }
     }
 
     fn go_on_operation(&mut self, mut stage: OpStage) -> Pause {

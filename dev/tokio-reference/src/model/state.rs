@@ -177,6 +177,11 @@ pub(super) enum LeafState {
     Done,
     /// Lacks a handle.
     Refused,
+    /// A leaf that is not yet created as a whole: of the limits around it, the innermost `limits` are.
+    Creating {
+        leaf: Box<LeafState>,
+        limits: u8,
+    },
     /// A leaf without a state of its own.
     Plain,
     /// A request for permits; `granted` if it has them and has not pushed its message yet.
