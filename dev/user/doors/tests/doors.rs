@@ -82,6 +82,7 @@ async fn time_of_the_system() {
 
 /// The order in which tasks send is that of a hash map. It must be the same in each execution.
 #[tokio::test]
+#[expect(clippy::disallowed_types, reason = "the test is about the order of std's hash maps")]
 async fn hash_map() {
     let (tx, mut rx) = tokio::sync::mpsc::unbounded_channel();
     for _ in 0..2 {
