@@ -62,8 +62,10 @@ done
 if [ "$(uname)" = Linux ]; then
     page=$CARGO_TARGET_DIR/whippet/schedules/shop.test-shop.never_oversold.html
     grep -q '"output":\["a till sells 4"\]' "$page" || fail "the page does not show what was printed"
+    grep -q '"output":\["5 apples are left"\]' "$page" || fail "the page does not show what was printed to standard error"
 fi
 silent "a till sells"
+silent "apples are left"
 
 # The replay of a test that names its program otherwise.
 schedule=$(sed -n "s/^ *replay: cargo whippet replay \([^ ]*with_a_name_of_its_own-1.json\).*/\1/p" "$directory/err")

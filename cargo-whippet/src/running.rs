@@ -115,24 +115,38 @@ pub(crate) fn output(
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);
     die_with_this_thread(command);
-    let memory = file_in_memory();
-    let stdout = memory.as_ref().and_then(|file| file.try_clone().ok()).map_or_else(Stdio::piped, Stdio::from);
-    command.stdin(Stdio::null()).stdout(stdout).stderr(Stdio::piped());
+    let memories = [whippet_protocol::STDOUT, whippet_protocol::STDERR].map(file_in_memory);
+    let [stdout, stderr] = memories
+        .each_ref()
+        .map(|memory| memory.as_ref().and_then(|file| file.try_clone().ok()).map_or_else(Stdio::piped, Stdio::from));
+    command.stdin(Stdio::null()).stdout(stdout).stderr(stderr);
     let (id, mut stdout, mut stderr) = start(command)?;
+    let [out_memory, err_memory] = memories;
     let (mut out, mut err) = (Vec::new(), Vec::new());
     let (read, ended) = std::thread::scope(|scope| {
         let output = scope.spawn(|| stdout.as_mut().map_or(Ok(0), |stdout| stdout.read_to_end(&mut out)));
-        let errors = scope.spawn(|| stderr.read_to_end(&mut err));
+        let errors = scope.spawn(|| stderr.as_mut().map_or(Ok(0), |stderr| stderr.read_to_end(&mut err)));
         let ended = wait(id, limit, tick);
         let output = output.join().expect("reading does not panic");
         (output.and(errors.join().expect("reading does not panic")), ended)
     });
     let (status, killed) = ended?;
-    if let (Some(mut memory), None) = (memory, &stdout) {
-        memory.rewind()?;
-        memory.read_to_end(&mut out)?;
+    if stdout.is_none() {
+        read_memory(out_memory, &mut out)?;
+    }
+    if stderr.is_none() {
+        read_memory(err_memory, &mut err)?;
     }
     read.map(|_| (Output { status, stdout: out, stderr: err }, killed))
+}
+
+/// Appends what a process has written to a file in memory.
+fn read_memory(memory: Option<fs::File>, to: &mut Vec<u8>) -> io::Result<()> {
+    if let Some(mut memory) = memory {
+        memory.rewind()?;
+        memory.read_to_end(to)?;
+    }
+    Ok(())
 }
 
 /// Runs a command to its end with the terminal of this process. Ctrl-C ends both.
@@ -143,27 +157,30 @@ pub(crate) fn foreground(command: &mut Command) -> io::Result<ExitStatus> {
 
 /// Creates a file in memory, in which a process can read what it has printed itself. Returns `None` where this is not
 /// possible: then the report of a finding does not show what each step has printed.
-fn file_in_memory() -> Option<fs::File> {
+fn file_in_memory(name: &str) -> Option<fs::File> {
     #[cfg(target_os = "linux")]
     {
         use std::os::fd::FromRawFd;
-        let name = std::ffi::CString::new(whippet_protocol::STDOUT).ok()?;
+        let name = std::ffi::CString::new(name).ok()?;
         // SAFETY: the name is a valid string that ends with a zero.
         let file = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC) };
         // SAFETY: the call has just created this file, and nothing else owns it.
         (file >= 0).then(|| unsafe { fs::File::from_raw_fd(file) })
     }
     #[cfg(not(target_os = "linux"))]
-    None
+    {
+        let _ = name;
+        None
+    }
 }
 
-type Pipes = (u32, Option<std::process::ChildStdout>, std::process::ChildStderr);
+type Pipes = (u32, Option<std::process::ChildStdout>, Option<std::process::ChildStderr>);
 
 fn start(command: &mut Command) -> io::Result<Pipes> {
     let mut running = running();
     let mut child = command.spawn()?;
     let id = child.id();
-    let (stdout, stderr) = (child.stdout.take(), child.stderr.take().expect("it is piped"));
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
     running.insert(id, child);
     Ok((id, stdout, stderr))
 }

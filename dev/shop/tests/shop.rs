@@ -41,6 +41,7 @@ impl Actor for Till {
     async fn handle(&mut self, Sell(n): Sell, cx: &mut Cx<Self>) {
         println!("a till sells {n}");
         let left = cx.call(self.warehouse, Stock::HowMany).await;
+        eprintln!("{left} apples are left");
         if left >= n {
             cx.send(self.warehouse, Stock::Take(n));
         }

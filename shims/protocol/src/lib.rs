@@ -50,5 +50,8 @@ pub const SERVE: &str = "WHIPPET_SERVE";
 /// The name of the file in memory that `cargo whippet` redirects the standard output of a test process to.
 pub const STDOUT: &str = "whippet-stdout";
 
+/// The same for standard error.
+pub const STDERR: &str = "whippet-stderr";
+
 /// The value of a setting that names a directory by which it is switched off.
 pub const OFF: &str = "off";

@@ -1,8 +1,8 @@
 //! The side of a test process: answers `cargo whippet`, and records on the way what must not be lost.
 
 use crate::{
-    Beyond, Described, Failure, Files, JournalFile, Preliminary, Regressions, Reply, Reported, Rerun, STDOUT, Searched,
-    Session, TestKind, Unfolding,
+    Beyond, Described, Failure, Files, JournalFile, Preliminary, Regressions, Reply, Reported, Rerun, STDERR, STDOUT,
+    Searched, Session, TestKind, Unfolding,
 };
 use std::cell::RefCell;
 use std::fs::File;
@@ -244,27 +244,34 @@ impl Recorder<'_> {
 }
 
 /// Returns a function that returns what this process has printed since its last call, if `cargo whippet` has redirected
-/// standard output to a file in memory.
+/// standard output or standard error to a file in memory.
 fn printed() -> Option<impl Fn() -> String + Send + Sync> {
-    let this = Path::new("/proc/self/fd/1");
-    let target = std::fs::read_link(this).ok()?;
-    if !target.to_string_lossy().starts_with(&format!("/memfd:{STDOUT}")) {
-        return None;
-    }
-    let read = Mutex::new(0);
+    let streams = [(1, STDOUT), (2, STDERR)].map(|(number, name)| redirected(number, name));
+    streams.iter().any(Option::is_some).then_some(())?;
+    let read = Mutex::new([0; 2]);
     Some(move || {
         // What is not flushed appears in a later step.
         let _ = std::io::stdout().flush();
         let mut read = read.lock().unwrap_or_else(PoisonError::into_inner);
         let mut bytes = Vec::new();
-        // Opened anew, because the position of the standard output must not change.
-        let opened = File::open(this).and_then(|mut file| {
-            file.seek(SeekFrom::Start(*read))?;
-            file.read_to_end(&mut bytes)
-        });
-        *read += opened.unwrap_or(0) as u64;
+        for (stream, read) in streams.iter().zip(&mut *read) {
+            let Some(stream) = stream else { continue };
+            // Opened anew, because the position of the stream must not change.
+            let opened = File::open(stream).and_then(|mut file| {
+                file.seek(SeekFrom::Start(*read))?;
+                file.read_to_end(&mut bytes)
+            });
+            *read += opened.unwrap_or(0) as u64;
+        }
         String::from_utf8_lossy(&bytes).into_owned()
     })
+}
+
+/// Returns the path of a stream of this process, if it is redirected to a file in memory of this name.
+fn redirected(number: u8, name: &str) -> Option<PathBuf> {
+    let stream = PathBuf::from(format!("/proc/self/fd/{number}"));
+    let target = std::fs::read_link(&stream).ok()?;
+    target.to_string_lossy().starts_with(&format!("/memfd:{name}")).then_some(stream)
 }
 
 /// Returns the answer that there is no verdict, for this reason.
