@@ -5,12 +5,18 @@ use super::state::{LeafState, Phase, State, Status, Task, Timer};
 
 /// Moves the clock to the earliest deadline, if a timer is registered and none is due. If a task can take a step
 /// (`stalls`), the runtime stalls meanwhile, for at most `budget` ticks in an execution.
+///
+/// With fine granularity, timers that are due do not stop the clock: their tasks may be delayed for any time.
 pub(super) fn advanced(granularity: Granularity, state: &State, stalls: bool, budget: u64) -> Option<State> {
     let mut earliest: Option<u64> = None;
     let counts = |task: &&Task| granularity == Granularity::Fine || !drops_timers(task);
     for task in state.tasks.iter().filter(|task| counts(&&***task)) {
         for leaf in &task.leaves {
-            earliest_of(task, leaf, &mut earliest);
+            deadlines(task, leaf, &mut |deadline| {
+                if granularity != Granularity::Fine || deadline > state.clock {
+                    earliest = Some(earliest.map_or(deadline, |earliest| earliest.min(deadline)));
+                }
+            });
         }
     }
     let deadline = earliest.filter(|&deadline| deadline > state.clock)?;
@@ -27,10 +33,11 @@ fn drops_timers(task: &Task) -> bool {
     matches!(task.phase, Phase::Winner { .. }) || matches!(task.status, Status::Ending(_))
 }
 
-fn earliest_of(task: &Task, leaf: &LeafState, earliest: &mut Option<u64>) {
+/// Calls `add` with the deadlines of a leaf's registered timers.
+fn deadlines(task: &Task, leaf: &LeafState, add: &mut dyn FnMut(u64)) {
     let mut take = |timer: &Timer| {
         if timer.registered {
-            *earliest = Some(earliest.map_or(timer.deadline, |deadline| deadline.min(timer.deadline)));
+            add(timer.deadline);
         }
     };
     match leaf {
@@ -42,9 +49,9 @@ fn earliest_of(task: &Task, leaf: &LeafState, earliest: &mut Option<u64>) {
         LeafState::LimitedSend { timer: Some(timer), .. } => take(timer),
         LeafState::Within { timer, leaf, .. } => {
             take(timer);
-            earliest_of(task, leaf, earliest);
+            deadlines(task, leaf, add);
         }
-        LeafState::ThenLeaf(_, Some(leaf)) => earliest_of(task, leaf, earliest),
+        LeafState::ThenLeaf(_, Some(leaf)) => deadlines(task, leaf, add),
         _ => {}
     }
 }
