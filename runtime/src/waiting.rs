@@ -260,8 +260,10 @@ impl Waiter {
             let exact = x.is_exact();
             let task = x.task();
             let Polling { number: poll, repeated, moments, .. } = task.polling;
-            let strict = task.selects.composite > 0;
+            let (path, strict) = (task.selects.path, task.selects.composite > 0);
             let wait = &mut task.waits[at];
+            // Another select may poll it now, as the timer of an interval that is awaited again and again.
+            wait.path = path;
             let last = wait.polled;
             // This is a new check, unless the poll only repeats the previous one.
             let exact = exact || last.exact && repeated;

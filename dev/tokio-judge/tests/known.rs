@@ -112,6 +112,15 @@ fn channels() -> Vec<Known> {
             "0[0:0,closed]  1[3]",
         ),
         missed(
+            "a timer that another select has polled competes with other branches",
+            vec![Object::Mpsc { capacity: None }],
+            vec![vec![
+                biased(vec![Leaf::Recv(0), Leaf::Tick(1)]),
+                Op::Select { biased: false, branches: vec![Leaf::Tick(1), Leaf::Recv(0)] },
+            ]],
+            "0[0:none 1:none]",
+        ),
+        missed(
             "the last branch of a select acts first",
             vec![Object::Watch, Object::Mpsc { capacity: None }],
             vec![vec![Op::Select { biased: false, branches: acts }], vec![Op::SendNow(1)]],
