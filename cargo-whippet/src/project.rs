@@ -84,7 +84,7 @@ impl Project {
         }
         let metadata = json_of(&mut command)?;
         let path = |key: &str| PathBuf::from(metadata[key].as_str().unwrap_or_default());
-        let (root, target) = (path("workspace_root"), path("target_directory"));
+        let (root, target) = (path("workspace_root"), without_dots(path("target_directory")));
         let (home, notes) = home(&target, &root);
         let here = match given {
             Some(path) => fs::canonicalize(path).map_err(|e| e.to_string())?.parent().expect("a file").to_path_buf(),
@@ -234,6 +234,17 @@ impl Project {
     pub(crate) fn in_overlay(&self, path: &Path) -> PathBuf {
         path.strip_prefix(&self.base).map_or_else(|_| path.to_path_buf(), |inside| self.overlay.join(inside))
     }
+}
+
+/// Returns a path without `..`, which `CARGO_TARGET_DIR` may contain: cargo names the packages in the overlay by paths without
+/// them.
+fn without_dots(path: PathBuf) -> PathBuf {
+    if !path.components().any(|part| part == std::path::Component::ParentDir) {
+        return path;
+    }
+    // A path that cannot be created is reported where it is used.
+    let _ = fs::create_dir_all(&path);
+    fs::canonicalize(&path).unwrap_or(path)
 }
 
 /// Returns Whippet's own directory: in the target directory or, if that cannot be written, among temporary files. Then a

@@ -5,7 +5,7 @@
 # Then, programs whose end is decided by memory of these libraries that tokio does not see.
 # Usage: full.sh COMMAND, where COMMAND is a built `cargo-whippet`.
 set -eu
-command=$1
+command=$(realpath "$1")
 here=$(cd "$(dirname "$0")" && pwd)
 # Kept between runs, so that dependencies are built once.
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$here/../../target}/full"
@@ -13,6 +13,12 @@ export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$here/../../target}/full"
 export CARGO_PROFILE_DEV_DEBUG=0
 directory=$(mktemp -d)
 trap 'rm -rf "$directory"' EXIT
+
+fail() {
+    cat "$directory/out" "$directory/err"
+    echo "$*"
+    exit 1
+}
 
 # package NAME DROPPED…: a copy of a package of the registry without some of its dev-dependencies.
 package() {
@@ -99,12 +105,6 @@ hooks() {
 # says TEXT: the last run said so.
 says() {
     grep -q -F -e "$1" "$directory/out" || fail "this is not said: $1"
-}
-
-fail() {
-    cat "$directory/out" "$directory/err"
-    echo "$*"
-    exit 1
 }
 
 cp -r "$here/hooks" "$directory"

@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use whippet_explorer::Explorer;
-use whippet_model::{Finding, FindingKind, Program, Schedule, Threads, Verdict};
+use whippet_model::{Finding, FindingKind, MachineError, Program, Schedule, Threads, Verdict};
 use whippet_protocol::{Failure, Recorder, Reply, Session, Work, duration};
 use whippet_report::RunInfo;
 use whippet_runtime::{Around, Composite, InBranch, Inside, Place, Round, Settings, TaskProgram};
@@ -215,7 +215,18 @@ const ONCE_STEPS: usize = 1_000_000;
 
 /// Runs a single execution of a test, with the tasks in turn.
 fn once(recorder: &Recorder<'_>, program: &TaskProgram) {
-    match program.run_once(session().settings.limit_steps.unwrap_or(ONCE_STEPS)) {
+    let steps = session().settings.limit_steps.unwrap_or(ONCE_STEPS);
+    let mut known = program.refinements();
+    let result = loop {
+        let result = program.run_once(steps);
+        let learnt = program.refinements();
+        // An execution that turns out to be impossible is run again, with what it has taught.
+        if !matches!(result, Err(MachineError::Refined)) || learnt == known {
+            break result;
+        }
+        known = learnt;
+    };
+    match result {
         Ok(problems) if problems.is_empty() => reply(recorder, &one_order()),
         Ok(problems) => {
             let texts: Vec<String> = problems.iter().map(|p| format!("{}: {}", p.kind, p.message)).collect();
