@@ -333,7 +333,13 @@
       ArrowDown: () => diagram.move(1), j: () => diagram.move(1), ArrowUp: () => diagram.move(-1), k: () => diagram.move(-1),
       Home: () => select(0), End: () => select(diagram.lastShown), PageDown: () => diagram.move(10), PageUp: () => diagram.move(-10), o: () => diagram.unfold(),
       "/": () => $("search").focus(), r: () => race.size > 0 && select([...race][0]), w: () => trace.passing && (showPassing = !showPassing, why()),
-      s: () => { const all = $("all-states"); if (all) all.open = !all.open; },
+      s: () => {
+        const all = $("all-states");
+        if (!all) return;
+        all.open = !all.open;
+        // The browser's own event comes later; until then a move to another step would forget the choice.
+        all.dispatchEvent(new Event("toggle"));
+      },
       Escape: () => { $("actor").value = $("type").value = ""; choose(); }, "?": help,
     };
     if (actions[event.key]) {
