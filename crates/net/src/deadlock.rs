@@ -15,13 +15,18 @@ impl NetMachine {
                 out.push(Problem::new(FindingKind::Panic, message, key).with_place(place));
             }
         }
+        self.late_receives(out);
         if self.mismatch(out) || self.problems() > 0 || !out.is_empty() {
             return; // Processes that wait for a failed process are not reported.
         }
         let waits = |&p: &u32| !self.op(p).is_end() && !matches!(&**self.op(p), Op::Match);
         let stuck: Vec<u32> = (0..self.processes.len() as u32).filter(waits).collect();
         if stuck.is_empty() {
-            return self.missing_call(out);
+            self.missing_call(out);
+            if out.is_empty() {
+                self.unreceived(out);
+            }
+            return;
         }
         let mut message = String::from("no process can continue");
         let mut key = Name::ROOT.mixed(0xdead);
@@ -237,7 +242,7 @@ impl NetMachine {
     }
 
     /// Describes a communication with its process, e.g. "the send of worker 1".
-    fn communication_of(&self, step: usize) -> String {
+    pub(crate) fn communication_of(&self, step: usize) -> String {
         let record = &self.steps[step];
         let what = if matches!(record.effect, Effect::SendStarted { .. } | Effect::PortSendStarted { .. }) {
             "send"
@@ -249,7 +254,7 @@ impl NetMachine {
 
     /// Describes the receives at a port, for a message that none of them accepts.
     fn receives_at(&self, port: u32) -> String {
-        let receives = self.ports[port as usize].receives.iter().map(|receive| {
+        let receives = self.ports[port as usize].receives.iter().filter(|receive| !receive.is_probe).map(|receive| {
             let (filter, action) = (self.filter_text(receive.filter), self.steps[receive.step as usize].index);
             match self.partner(receive.step as usize) {
                 Some(send) => {

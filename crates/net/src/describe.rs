@@ -34,10 +34,9 @@ impl NetMachine {
                 format!("its send to {} with tag {tag} (action {index})", self.label(port))
             }
             Effect::PortReceiveStarted { port, index: k } => {
-                format!(
-                    "its receive {} (action {index})",
-                    self.filter_text(self.ports[port as usize].receives[k as usize].filter)
-                )
+                let receive = &self.ports[port as usize].receives[k as usize];
+                let what = if receive.is_probe { "probe for a message" } else { "receive" };
+                format!("its {what} {} (action {index})", self.filter_text(receive.filter))
             }
             other => unreachable!("internal error: not a communication: {other:?}"),
         }
@@ -87,8 +86,9 @@ impl NetMachine {
             (Effect::PortSendStarted { port, .. }, Op::PortSend { value, envelope, .. }) => {
                 format!("sends {} to {} with tag {}", value.text, self.label(port), envelope.tag)
             }
-            (Effect::PortReceiveStarted { .. }, Op::PortReceive { filter, .. }) => {
-                format!("starts a receive {}", self.filter_text(*filter))
+            (Effect::PortReceiveStarted { .. }, Op::PortReceive { filter, is_probe, .. }) => {
+                let what = if *is_probe { "probes for a message" } else { "starts a receive" };
+                format!("{what} {}", self.filter_text(*filter))
             }
             (Effect::Matched { port, index, message }, _) => self.match_text(port, index, message),
             (Effect::Completed { k }, Op::Wait { of, mode }) => {
@@ -204,7 +204,7 @@ impl NetMachine {
     }
 
     /// Describes a message that was sent and not received.
-    fn message_text(&self, send: usize) -> String {
+    pub(crate) fn message_text(&self, send: usize) -> String {
         let value = self.histories.op(self.steps[send].node).value();
         let value = value.map_or_else(|| "a message".to_owned(), |value| value.text.to_string());
         format!("{value} from {}", self.label_of(send))
@@ -254,11 +254,8 @@ impl NetMachine {
         let (send, receive) = (state.sent(message).step as usize, &state.receives[index as usize]);
         let value = &self.histories.op(self.steps[send].node).value().expect("messages have values").text;
         let (filter, action) = (self.filter_text(receive.filter), self.steps[receive.step as usize].index);
-        format!(
-            "delivers {value} of {} to {}'s receive {filter} (action {action})",
-            self.label_of(send),
-            self.label(port)
-        )
+        let (verb, what) = if receive.is_probe { ("shows", "probe") } else { ("delivers", "receive") };
+        format!("{verb} {value} of {} to {}'s {what} {filter} (action {action})", self.label_of(send), self.label(port))
     }
 
     /// Describes the result of a communication, given its partner's step.

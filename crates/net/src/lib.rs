@@ -48,6 +48,7 @@ mod panics;
 mod port;
 mod port_handle;
 mod process;
+mod ready;
 mod relation;
 mod reproduce;
 mod script;
@@ -55,6 +56,7 @@ mod state;
 mod subjects;
 mod text;
 mod unfold;
+mod unreceived;
 
 pub use choose::choose;
 pub use communication::{Communication, Receiving, Sending, test_any, wait_all, wait_any};

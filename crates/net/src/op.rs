@@ -69,11 +69,14 @@ pub(crate) enum Op {
         envelope: Envelope,
         value: Payload,
         buffered: bool,
+        /// It is an error if the receive has not been started before.
+        ready: bool,
     },
-    /// Receives a message that satisfies `filter` at a port.
+    /// Receives a message that satisfies `filter` at a port, or probes for one.
     PortReceive {
         port: u32,
         filter: ReceiveFilter,
+        is_probe: bool,
     },
     /// Matches a message with the receive that created this auxiliary process.
     Match,
@@ -127,7 +130,10 @@ impl Op {
             (Op::Arrive { call: a, value: x }, Op::Arrive { call: b, value: y }) => {
                 a == b && x.as_ref().map(|v| &v.text) == y.as_ref().map(|v| &v.text)
             }
-            (Op::PortReceive { port: a, filter: x }, Op::PortReceive { port: b, filter: y }) => a == b && x == y,
+            (
+                Op::PortReceive { port: a, filter: x, is_probe: p },
+                Op::PortReceive { port: b, filter: y, is_probe: q },
+            ) => a == b && x == y && p == q,
             (Op::Wait { of: a, mode: s }, Op::Wait { of: b, mode: t }) => a == b && s == t,
             (Op::MutexWait { of: a, test: s }, Op::MutexWait { of: b, test: t }) => a == b && s == t,
             (Op::Lock { mutex: a }, Op::Lock { mutex: b }) => a == b,

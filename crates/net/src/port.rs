@@ -20,10 +20,12 @@ pub(crate) struct PortSend {
     pub(crate) matched_by: Option<u32>,
 }
 
-/// A receive at a port.
+/// A receive at a port, or a probe.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct PortReceive {
     pub(crate) step: u32,
+    /// A probe is matched with a message as a receive is, but leaves it to be received.
+    pub(crate) is_probe: bool,
     pub(crate) filter: ReceiveFilter,
     /// The step that matched the receive with a message.
     pub(crate) matched_by: Option<u32>,
@@ -87,20 +89,20 @@ impl Port {
     /// message, and all earlier messages of the same source that this receive accepts must be matched with earlier
     /// receives.
     pub(crate) fn required_steps(&self, index: u32, message: Message) -> Option<SmallVec<[u32; 4]>> {
-        let (earlier, receive) = (&self.receives[..index as usize], &self.receives[index as usize]);
+        let receive = &self.receives[index as usize];
+        let earlier = || self.receives[..index as usize].iter().filter(|earlier| !earlier.is_probe);
         let posted = self.sent(message);
         if !receive.filter.accepts(message.from, posted.envelope) {
             return None;
         }
         let mut required: SmallVec<[u32; 4]> = smallvec![posted.step];
-        for other in earlier.iter().filter(|other| other.filter.accepts(message.from, posted.envelope)) {
+        for other in earlier().filter(|other| other.filter.accepts(message.from, posted.envelope)) {
             required.push(other.matched_by.filter(|_| other.matched_by != posted.matched_by)?);
         }
         let before = &self.sends[message.from as usize][..message.number as usize];
         for other in before.iter().filter(|other| receive.filter.accepts(message.from, other.envelope)) {
-            required.push(
-                other.matched_by.filter(|_| earlier.iter().any(|receive| receive.matched_by == other.matched_by))?,
-            );
+            required
+                .push(other.matched_by.filter(|_| earlier().any(|receive| receive.matched_by == other.matched_by))?);
         }
         required.sort_unstable();
         required.dedup();
@@ -119,7 +121,7 @@ mod tests {
     }
 
     fn receive(step: u32, filter: ReceiveFilter, matched_by: Option<u32>) -> PortReceive {
-        PortReceive { step, filter, matched_by }
+        PortReceive { step, is_probe: false, filter, matched_by }
     }
 
     fn takeable(port: &Port, index: u32) -> Vec<(u32, u32)> {
@@ -137,6 +139,16 @@ mod tests {
         assert_eq!(takeable(&port, 0), [(0, 1), (1, 0)]);
         port.receives[0].filter.source = Some(0);
         assert_eq!(takeable(&port, 0), [(0, 1)]);
+    }
+
+    #[test]
+    fn probe_takes_no_message() {
+        let sends = vec![vec![PortSend { step: 0, envelope: tagged(0), matched_by: None }]];
+        let probe = PortReceive { is_probe: true, ..receive(1, ANY, None) };
+        let port = Port { receives: vec![probe, receive(2, ANY, None), probe], sends };
+        assert_eq!(takeable(&port, 0), [(0, 0)]);
+        assert_eq!(takeable(&port, 1), [(0, 0)]);
+        assert_eq!(takeable(&port, 2), [], "the message is for the receive before the probe");
     }
 
     #[test]

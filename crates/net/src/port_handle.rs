@@ -8,6 +8,15 @@ use crate::process::{ProcessCall, call};
 use std::rc::Rc;
 use whippet_model::Name;
 
+/// The mode of a send.
+#[derive(Copy, Clone, Debug, Default)]
+pub(crate) struct SendMode {
+    /// The send is complete from the beginning.
+    pub(crate) buffered: bool,
+    /// It is an error if the receive has not been started before.
+    pub(crate) ready: bool,
+}
+
 /// A rank's handle, which sends to the ports of other ranks and receives at its own.
 #[derive(Copy, Clone, Debug)]
 pub(crate) struct PortHandle {
@@ -28,8 +37,9 @@ impl PortHandle {
     }
 
     /// Starts a send to another rank's port.
-    pub(crate) async fn send(self, port: u32, envelope: Envelope, value: Payload, buffered: bool) -> Sending {
-        Sending::new(self.start_as_rank(Op::PortSend { port, from: self.no, envelope, value, buffered }).await)
+    pub(crate) async fn send(self, port: u32, envelope: Envelope, value: Payload, mode: SendMode) -> Sending {
+        let SendMode { buffered, ready } = mode;
+        Sending::new(self.start_as_rank(Op::PortSend { port, from: self.no, envelope, value, buffered, ready }).await)
     }
 
     /// Joins a collective operation. Returns the process and the index of the operation, which identify it.
@@ -39,7 +49,12 @@ impl PortHandle {
 
     /// Starts a receive at the rank's own port.
     pub(crate) async fn receive<T>(self, filter: ReceiveFilter) -> Receiving<T> {
-        Receiving::new(self.start_as_rank(Op::PortReceive { port: self.no, filter }).await)
+        Receiving::new(self.start_as_rank(Op::PortReceive { port: self.no, filter, is_probe: false }).await)
+    }
+
+    /// Starts to look for a message at the rank's own port, without receiving it.
+    pub(crate) async fn probe<T>(self, filter: ReceiveFilter) -> Receiving<T> {
+        Receiving::new(self.start_as_rank(Op::PortReceive { port: self.no, filter, is_probe: true }).await)
     }
 
     /// Executes an operation and checks that the rank's own process requested it: the order of messages is only defined

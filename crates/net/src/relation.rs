@@ -105,7 +105,7 @@ fn inspected(of: &[u32], effect: Effect) -> &[u32] {
 }
 
 /// Appends the footprint of a match: it reads the message, the receive and the earlier matches that had to come first;
-/// it writes the objects that waits and tests of both sides read.
+/// it writes the objects that waits and tests of both sides read. The sender does not notice a probe.
 fn match_touches(machine: &NetMachine, port: u32, index: u32, message: Message, out: &mut Vec<Touch>) {
     let required = machine.ports[port as usize].required_steps(index, message).expect("it can be taken");
     for &step in &required {
@@ -115,7 +115,9 @@ fn match_touches(machine: &NetMachine, port: u32, index: u32, message: Message, 
     }
     out.push(Touch::read(message_object(ObjectKind::PortSend, port, message)));
     out.push(Touch::read(object(ObjectKind::PortReceive, port, index)));
-    out.push(Touch::write(message_object(ObjectKind::MessageMatch, port, message)));
+    if !machine.ports[port as usize].receives[index as usize].is_probe {
+        out.push(Touch::write(message_object(ObjectKind::MessageMatch, port, message)));
+    }
     out.push(Touch::write(object(ObjectKind::ReceiveMatch, port, index)));
 }
 

@@ -83,7 +83,7 @@ impl NetMachine {
 
     /// Returns the step that matched the communication started by a step. At a mailbox this is the partner; at a port
     /// it is the match.
-    fn matched_by(&self, communication: usize) -> Option<usize> {
+    pub(crate) fn matched_by(&self, communication: usize) -> Option<usize> {
         let (list, rank) = match self.steps[communication].effect {
             Effect::SendStarted { mailbox, rank } => (&self.mailboxes[mailbox as usize].receives, rank),
             Effect::ReceiveStarted { mailbox, rank } => (&self.mailboxes[mailbox as usize].sends, rank),
@@ -338,8 +338,9 @@ impl NetMachine {
                 rows.resize_with(rows.len().max(*from as usize + 1), Vec::new);
                 rows[*from as usize].push(PortSend { step: at, envelope: *envelope, matched_by: None });
             }
-            Op::PortReceive { port, filter } => {
-                self.ports[*port as usize].receives.push(PortReceive { step: at, filter: *filter, matched_by: None });
+            Op::PortReceive { port, filter, is_probe } => {
+                let receive = PortReceive { step: at, is_probe: *is_probe, filter: *filter, matched_by: None };
+                self.ports[*port as usize].receives.push(receive);
                 let name = self.event(process, self.processes[process as usize].steps.len() as u32, Branch::FIRST);
                 self.start_process_as(name.mixed(0x3ee7), self.matcher_body, Some(at));
             }
@@ -380,7 +381,11 @@ impl NetMachine {
 
     fn set_match(&mut self, port: u32, index: u32, message: Message, matched_by: Option<u32>) {
         let port = &mut self.ports[port as usize];
-        port.receives[index as usize].matched_by = matched_by;
+        let receive = &mut port.receives[index as usize];
+        receive.matched_by = matched_by;
+        if receive.is_probe {
+            return;
+        }
         port.sends[message.from as usize][message.number as usize].matched_by = matched_by;
     }
 }

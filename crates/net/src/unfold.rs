@@ -19,7 +19,7 @@
 //! * Joining a collective operation may come after any of the tests that found it incomplete.
 //! * An unlock may come after any of the tests that found its request still in the queue.
 //! * A receive at a port is matched with each message it could take, after any of the tests that found either of them
-//!   unmatched.
+//!   unmatched; a probe after any of the tests that found the probe unmatched.
 //!
 //! "Any of the tests" stands for one event for each set of tests that is closed under happens-before.
 //!
@@ -249,12 +249,14 @@ impl Extender<'_> {
     fn match_events(&mut self, site: &OpSite<'_>) {
         let (port, index) = self.machine.receive_of_matcher(site.process);
         let state = &self.machine.ports[port as usize];
-        let receive = state.receives[index as usize].step as usize;
+        let receive = &state.receives[index as usize];
         for message in state.messages() {
             let Some(required) = state.required_steps(index, message) else { continue };
-            let mut tests = self.failed_tests_of(receive);
-            tests.extend(self.failed_tests_of(state.sent(message).step as usize));
-            tests.sort_unstable();
+            let mut tests = self.failed_tests_of(receive.step as usize);
+            if !receive.is_probe {
+                tests.extend(self.failed_tests_of(state.sent(message).step as usize));
+                tests.sort_unstable();
+            }
             self.subsets(site, &tests, &mut |this, chosen| {
                 let after: Vec<usize> =
                     required.iter().map(|&step| step as usize).chain(chosen.iter().copied()).collect();

@@ -19,11 +19,14 @@ mod message;
 pub mod operators;
 mod persistent;
 mod polling;
+mod probe;
 mod rank;
+mod ready;
 mod request;
 
 pub use message::{PROC_NULL, Received, Source, Tag};
 pub use persistent::Persistent;
+pub use probe::Probed;
 pub use rank::Rank;
 pub use request::{Request, UNDEFINED};
 

@@ -5,12 +5,13 @@
 use super::communicator::Communicator;
 use super::message::Letter;
 use super::polling::{Polling, Unfinished};
+use super::probe::Probes;
 use super::{Buffering, PROC_NULL, Received, Request, Source, Tag, World, fail};
 use crate::choose::choose;
 use crate::communication::Sending;
 use crate::op::{Envelope, Op, Payload};
 use crate::port::ReceiveFilter;
-use crate::port_handle::PortHandle;
+use crate::port_handle::{PortHandle, SendMode};
 use crate::process::{located, start_operation};
 use std::any::type_name;
 use std::cell::Cell;
@@ -42,6 +43,7 @@ pub struct Rank<T> {
     pub(super) communicator: Communicator,
     pub(super) polling: Rc<Polling>,
     pub(super) unfinished: Unfinished,
+    pub(super) probes: Probes,
     /// The choice of the network for this execution, once it is known.
     pub(super) synchronises: Rc<Cell<Option<bool>>>,
     of: PhantomData<fn(T) -> T>,
@@ -54,6 +56,7 @@ impl<T: Clone + Debug + 'static> Rank<T> {
             world,
             communicator: Communicator::world(world.ranks as u32, port.no()),
             polling: Rc::new(Polling::new(world.polls, polled)),
+            probes: Probes::default(),
             unfinished: Unfinished::new(port.no(), world.report_unfinished),
             synchronises: Rc::default(),
             of: PhantomData,
@@ -93,6 +96,7 @@ impl<T: Clone + Debug + 'static> Rank<T> {
             world: self.world,
             communicator,
             polling: self.polling.clone(),
+            probes: self.probes.clone(),
             unfinished: self.unfinished.clone(),
             synchronises: self.synchronises.clone(),
             of: PhantomData,
@@ -146,7 +150,7 @@ impl<T: Clone + Debug + 'static> Rank<T> {
     }
 
     /// Decides if a send is buffered.
-    async fn buffers(&self) -> bool {
+    pub(super) async fn buffers(&self) -> bool {
         match self.world.buffering {
             Buffering::Zero => false,
             Buffering::Eager => true,
@@ -159,7 +163,7 @@ impl<T: Clone + Debug + 'static> Rank<T> {
         Request::send(Sending::new(start_operation(Op::Local(Some(text.into()))).await))
     }
 
-    async fn start_send(&self, to: usize, tag: u32, value: T, buffered: bool) -> Request<T> {
+    pub(super) async fn start_send(&self, to: usize, tag: u32, value: T, mode: SendMode) -> Request<T> {
         self.polling.reset();
         if to == PROC_NULL {
             return self.complete_request("its send to no rank").await;
@@ -167,7 +171,7 @@ impl<T: Clone + Debug + 'static> Rank<T> {
         let text = format!("{value:?}");
         let envelope = Envelope { communicator: self.communicator.id, tag };
         let letter = Letter { source: self.rank(), tag, value: Rc::new(value), value_type: type_name::<T>() };
-        let sending = self.port.send(self.port_of(to), envelope, Payload::new(letter, text), buffered).await;
+        let sending = self.port.send(self.port_of(to), envelope, Payload::new(letter, text), mode).await;
         let request = Request::send(sending);
         self.unfinished.add(|| format!("its send to rank {to} with tag {tag}"), request.flag());
         request
@@ -197,7 +201,7 @@ impl<T: Clone + Debug + 'static> Rank<T> {
     pub fn isend(&self, to: usize, tag: u32, value: T) -> impl Future<Output = Request<T>> {
         located(async move {
             let buffered = to == PROC_NULL || self.buffers().await;
-            self.start_send(to, tag, value, buffered).await
+            self.start_send(to, tag, value, SendMode { buffered, ready: false }).await
         })
     }
 
@@ -220,7 +224,7 @@ impl<T: Clone + Debug + 'static> Rank<T> {
     /// ```
     #[track_caller]
     pub fn issend(&self, to: usize, tag: u32, value: T) -> impl Future<Output = Request<T>> {
-        located(async move { self.start_send(to, tag, value, false).await })
+        located(async move { self.start_send(to, tag, value, SendMode::default()).await })
     }
 
     /// Starts a buffered send, which is complete from the beginning. The size of the buffer is not modelled.
@@ -241,7 +245,7 @@ impl<T: Clone + Debug + 'static> Rank<T> {
     /// ```
     #[track_caller]
     pub fn ibsend(&self, to: usize, tag: u32, value: T) -> impl Future<Output = Request<T>> {
-        located(async move { self.start_send(to, tag, value, true).await })
+        located(async move { self.start_send(to, tag, value, SendMode { buffered: true, ready: false }).await })
     }
 
     /// Sends a value and waits until it has been matched with a receive.
@@ -343,6 +347,7 @@ impl<T: Clone + Debug + 'static> Rank<T> {
             let Some(filter) = self.filter(from, tag) else {
                 return self.complete_request("its receive from no rank").await;
             };
+            self.probes.receive(filter);
             let request = Request::receive(self.port.receive(filter).await);
             self.unfinished.add(|| format!("its receive from {from:?} with tag {tag:?}"), request.flag());
             request

@@ -125,7 +125,7 @@ pub(crate) fn end<M: Machine>(machine: &mut M) -> (u128, Option<Name>) {
     machine.final_problems(&mut problems).unwrap();
     (
         machine.fingerprint().unwrap().of_configuration(StateComparison::Canonical).unwrap(),
-        problems.first().map(|p| p.key),
+        problems.iter().find(|p| !p.warning).map(|p| p.key),
     )
 }
 

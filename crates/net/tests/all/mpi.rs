@@ -183,6 +183,10 @@ enum Act {
     SendOnCopy(usize, u32),
     /// Receives on a copy of the communicator.
     ReceiveOnCopy(Source, Tag),
+    /// Looks for a message, and receives it if the flag is set.
+    Probe(Source, Tag, bool),
+    /// Looks for a message without waiting, and receives it if the flag is set.
+    Iprobe(Source, Tag, bool),
 }
 
 /// A collective operation in a random program.
@@ -206,7 +210,7 @@ fn draw(dice: &mut Dice, ranks: usize) -> Act {
         6 => Collective::Scan,
         _ => Collective::Allgather,
     };
-    match dice.below(18) {
+    match dice.below(20) {
         0 | 1 => Act::Send(to, with),
         2 => Act::Receive(source, tag),
         3 | 4 => Act::Isend(to, with),
@@ -217,6 +221,8 @@ fn draw(dice: &mut Dice, ranks: usize) -> Act {
         11 => Act::Testall,
         12 => Act::SendOnCopy(to, with),
         13 => Act::ReceiveOnCopy(source, tag),
+        18 => Act::Probe(source, tag, dice.below(3) > 0),
+        19 => Act::Iprobe(source, tag, dice.below(2) > 0),
         k => Act::Collective(collective, dice.below(4) / 3, k < 16),
     }
 }
@@ -258,6 +264,18 @@ async fn run(mpi: &Rank<usize>, copy: &Rank<usize>, acts: &[Act]) {
                     mpi.wait(&request).await;
                 } else {
                     requests.push(request);
+                }
+            }
+            Act::Probe(source, tag, receives) => {
+                let found = mpi.probe(source, tag).await;
+                if receives {
+                    assert_eq!(mpi.recv(found.source, found.tag).await.source, found.source);
+                }
+            }
+            Act::Iprobe(source, tag, receives) => {
+                let found = mpi.iprobe(source, tag).await;
+                if let Some(found) = found.filter(|_| receives) {
+                    requests.push(mpi.irecv(found.source, found.tag).await);
                 }
             }
             Act::SendOnCopy(to, tag) => copy.send(to, tag, value).await,

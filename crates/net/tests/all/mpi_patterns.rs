@@ -368,6 +368,178 @@ fn unfinished_requests_are_reported_on_request() {
     assert_eq!(message, "rank 0 ended with an unfinished request: its send to rank 1 with tag 3 and 1 more");
 }
 
+#[test]
+fn messages_that_are_never_received_are_warnings() {
+    let net = World::new(2).buffering(Eager).program("unreceived", async |mpi: Rank<usize>| match mpi.rank() {
+        0 => {
+            mpi.send(1, 3, 7).await;
+            mpi.send(1, 4, 8).await;
+        }
+        _ => assert_eq!(mpi.recv(0, 4).await.value, 8),
+    });
+    let verdict = verdict(&net);
+    assert!(verdict.findings.is_empty());
+    let warnings: Vec<&str> = verdict.warnings.iter().map(|warning| warning.message.as_str()).collect();
+    assert_eq!(warnings, ["7 from rank 0 with tag 3 is never received by rank 1"]);
+    let options = Options::default().with_undeliverable_is_error(true);
+    let strict = explore(net.into(), &options, &()).unwrap();
+    assert_eq!(strict.findings[0].kind, FindingKind::Undeliverable);
+}
+
+// ---- probes ---------------------------------------------------------------------------------------------------------
+
+/// Ranks 1 and 2 send; rank 0 probes for any, and receives twice.
+fn probing<F>(body: impl FnOnce(Seen) -> F) -> Vec<String>
+where
+    F: AsyncFn(Rank<usize>) + Send + Sync + 'static,
+{
+    seen(World::new(3), body)
+}
+
+#[test]
+fn a_probed_message_is_received_by_its_source() {
+    let pairs = probing(|seen| {
+        async move |mpi: Rank<usize>| match mpi.rank() {
+            0 => {
+                let found = mpi.probe(Source::Any, Tag::Any).await.source;
+                seen.add((found, mpi.recv(found, Tag::Any).await.source));
+                mpi.recv(Source::Any, Tag::Any).await;
+            }
+            rank => mpi.send(0, 0, rank).await,
+        }
+    });
+    assert_eq!(pairs, ["(1, 1)", "(2, 2)"]);
+}
+
+/// The standard's example of a wrong use: the receive from any source may get the other message.
+#[test]
+fn a_receive_from_any_may_get_another_message_than_was_probed() {
+    let pairs = probing(|seen| {
+        async move |mpi: Rank<usize>| match mpi.rank() {
+            0 => {
+                let found = mpi.probe(Source::Any, Tag::Any).await.source;
+                seen.add((found, mpi.recv(Source::Any, Tag::Any).await.source));
+                mpi.recv(Source::Any, Tag::Any).await;
+            }
+            rank => mpi.send(0, 0, rank).await,
+        }
+    });
+    assert_eq!(pairs, ["(1, 1)", "(1, 2)", "(2, 1)", "(2, 2)"]);
+    // A message that was taken is out of reach.
+    let pairs = probing(|seen| {
+        async move |mpi: Rank<usize>| match mpi.rank() {
+            0 => {
+                let (found, taken) = mpi.mprobe(Source::Any, Tag::Any).await;
+                seen.add((found.source, mpi.recv(Source::Any, Tag::Any).await.source));
+                assert_eq!(mpi.wait(&taken).await.unwrap().source, found.source);
+            }
+            rank => mpi.send(0, 0, rank).await,
+        }
+    });
+    assert_eq!(pairs, ["(1, 2)", "(2, 1)"]);
+}
+
+#[test]
+fn messages_of_one_source_are_probed_in_order() {
+    let tags = seen(World::new(2).buffering(Eager), |seen| {
+        async move |mpi: Rank<usize>| match mpi.rank() {
+            0 => {
+                let (any, second) = (mpi.probe(1, Tag::Any).await.tag, mpi.probe(1, 8).await.tag);
+                seen.add((any, second, mpi.recv(1, Tag::Any).await.tag, mpi.probe(1, Tag::Any).await.tag));
+            }
+            _ => {
+                mpi.send(0, 7, 0).await;
+                mpi.send(0, 8, 0).await;
+            }
+        }
+    });
+    assert_eq!(tags, ["(7, 8, 7, 8)"]);
+}
+
+#[test]
+fn a_message_for_an_earlier_receive_is_not_probed() {
+    let net = World::new(2).program("taken", async |mpi: Rank<usize>| match mpi.rank() {
+        0 => {
+            let receive = mpi.irecv(1, 0).await;
+            mpi.probe(1, 0).await;
+            mpi.wait(&receive).await;
+        }
+        _ => mpi.send(0, 0, 1).await,
+    });
+    let message = finds(&net, FindingKind::Deadlock);
+    assert!(
+        message.contains("rank 0 waits for its probe for a message from rank 1 with tag 0 (action 1)"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_failed_probe_finds_the_message_later() {
+    let found = seen(World::new(2).buffering(Eager), |seen| {
+        async move |mpi: Rank<usize>| match mpi.rank() {
+            0 => {
+                let early = mpi.iprobe(Source::Any, Tag::Any).await.is_some();
+                let again = mpi.iprobe(Source::Any, Tag::Any).await.is_some();
+                assert!(!early || again);
+                let got = mpi.recv(Source::Any, Tag::Any).await.source;
+                seen.add((early, again, got, mpi.iprobe(Source::Any, Tag::Any).await));
+            }
+            _ => mpi.send(0, 0, 1).await,
+        }
+    });
+    assert_eq!(found, ["(false, false, 1, None)", "(false, true, 1, None)", "(true, true, 1, None)"]);
+}
+
+#[test]
+fn a_probe_does_not_complete_a_synchronous_send() {
+    let net = World::new(2).program("synchronous", async |mpi: Rank<usize>| match mpi.rank() {
+        0 => drop(mpi.probe(1, 0).await),
+        _ => mpi.ssend(0, 0, 1).await,
+    });
+    finds(&net, FindingKind::Deadlock);
+    is_fine(&World::new(1).program("no rank", async |mpi: Rank<usize>| {
+        assert_eq!(mpi.probe(PROC_NULL, 0).await.source, PROC_NULL);
+        assert!(mpi.iprobe(PROC_NULL, 0).await.is_some());
+    }));
+}
+
+// ---- ready sends ----------------------------------------------------------------------------------------------------
+
+#[test]
+fn a_ready_send_needs_a_receive_that_was_started() {
+    let net = |waits: bool| {
+        World::new(2).buffering(Eager).program("ready", async move |mpi: Rank<usize>| match mpi.rank() {
+            0 => {
+                let receive = mpi.irecv(1, 0).await;
+                mpi.send(1, 1, 0).await;
+                mpi.wait(&receive).await;
+            }
+            _ => {
+                let told = mpi.irecv(0, 1).await;
+                if waits {
+                    while mpi.test(&told).await.is_none() {}
+                }
+                mpi.rsend(0, 0, 1).await;
+                mpi.wait(&told).await;
+            }
+        })
+    };
+    let verdict = verdict(&net(true));
+    assert!(verdict.findings.is_empty(), "{:?}", verdict.findings);
+    let message = finds(&net(false), FindingKind::Assertion);
+    assert_eq!(
+        message,
+        "ready send without a receive: the send of rank 1 (action 1): \
+         the receive of rank 0 (action 0) may not have been started before"
+    );
+    let net = World::new(2).buffering(Eager).program("nobody", async |mpi: Rank<usize>| {
+        if mpi.rank() == 1 {
+            mpi.rsend(0, 0, 1).await;
+        }
+    });
+    assert!(finds(&net, FindingKind::Assertion).ends_with("there is no receive for it"));
+}
+
 // ---- buffering -----------------------------------------------------------------------------------------------------
 
 /// Rank 1 can receive from rank 2 first only if the first send of rank 0 is buffered; then ranks 0 and 1 send to each
