@@ -5,6 +5,7 @@
 //! * [`AbsProgram::parse`] turns the text of a file into a program, or returns an [`AbsError`] that shows every error
 //!   at its place in the source. [`AbsProgram::conflict_rule`] chooses the conflict rule ([`ConflictRule::Fields`], the default, or
 //!   [`ConflictRule::Actors`]), [`AbsProgram::statement_limit`] the limit on the length of a step.
+//! * [`AbsProgram::parse_method`] explores one method with inputs that the search chooses, within [`InputBounds`].
 //! * An [`AbsProgram`] is a `whippet_model::Program`: all searches explore it.
 //! * [`selection`] implements the search of the paper on actor and task selection, including stable actors and marks
 //!   (`--conflicts marks`); [`selection::reproduce`] returns its table with our numbers beside the published ones.
@@ -27,6 +28,7 @@ mod check;
 mod code;
 mod error;
 mod eval;
+mod inputs;
 mod machine;
 pub mod selection;
 mod source;
@@ -35,6 +37,7 @@ mod syntax;
 mod value;
 
 pub use error::{AbsError, ErrorPlace};
+pub use inputs::InputBounds;
 pub use machine::{AbsMachine, AbsProgram, DEFAULT_STATEMENTS};
 
 pub use whippet_model::{ConflictRule, Marks};

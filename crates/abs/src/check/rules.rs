@@ -109,6 +109,17 @@ impl TypeChecker {
             own.is_some_and(|method| annotation(&method.annotations, "Atomic").is_some())
         };
         self.statements(&class.init, &[], kinds);
+        each(&class.init, &mut |statement| {
+            if let Some(ExprKind::Invoke { object, method, .. }) = effect(&statement.kind).map(|value| &value.kind)
+                && matches!(object.kind, ExprKind::This)
+                && !atomic(&method.text)
+            {
+                let message =
+                    "an object cannot call its own method during its initialization, unless the method is atomic";
+                let help = "annotate the method with `[Atomic]`, or call it from `run`";
+                self.diagnostics.push(Diagnostic::new(statement.span, message).help(help));
+            }
+        });
         for method in &class.methods {
             self.params(&method.signature.params);
             self.statements(&method.body, &class.finals, kinds);

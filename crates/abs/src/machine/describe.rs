@@ -170,12 +170,16 @@ impl AbsMachine {
 
     /// Returns the state of every object, with the calls that it has not begun.
     pub(super) fn object_states(&self) -> Vec<ActorState> {
+        let mut tasks: Vec<Vec<u32>> = vec![Vec::new(); self.objects.len()];
+        for &task in &self.live {
+            tasks[self.tasks[task as usize].object as usize].push(task);
+        }
         let objects = (0..self.objects.len() as u32).map(|object| {
             let mut state = ActorState { actor: self.object_text(object), ..ActorState::default() };
             let values = &self.objects[object as usize].fields;
             state.state = (!values.is_empty()).then(|| self.object_tree(object, values));
             let mut waits = Vec::new();
-            for &task in self.live.iter().filter(|&&task| self.tasks[task as usize].object == object) {
+            for &task in &tasks[object as usize] {
                 let entry = &self.tasks[task as usize];
                 match &entry.state.status {
                     Status::Ready if entry.state.frames.is_empty() && entry.caller != super::NONE => {

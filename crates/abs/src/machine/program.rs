@@ -99,31 +99,43 @@ impl AbsProgram {
     ) -> Result<AbsProgram, crate::AbsError> {
         let mut files = files.to_vec();
         main_first(&mut files)?;
-        let (mut declared, mut imported) = (Vec::new(), Vec::new());
-        for (_, text) in &files {
-            let (modules, imports) = crate::syntax::modules(text);
-            declared.extend(modules);
-            imported.extend(imports);
-        }
-        let mut others = Some(others);
-        let mut remaining: Vec<(String, String)> = Vec::new();
-        while let Some(module) = imported.pop() {
-            if declared.contains(&module) || crate::check::is_library(&module) {
-                continue;
-            }
-            if let Some(others) = others.take() {
-                remaining = others();
-            }
-            let declares = |(_, text): &(String, String)| crate::syntax::modules(text).0.contains(&module);
-            if let Some(k) = remaining.iter().position(declares) {
-                let file = remaining.remove(k);
-                let (modules, imports) = crate::syntax::modules(&file.1);
-                declared.extend(modules);
-                imported.extend(imports);
-                files.push(file);
-            }
-        }
-        AbsProgram::of_files(&files)
+        AbsProgram::of_files(&with_imports(files, others))
+    }
+
+    /// Returns a program that creates an object of a class and calls one of its methods, given as `Class.method`, with
+    /// all arguments within the bounds: each is a choice of the search. The main blocks of the files are ignored. Files are
+    /// found as by [`AbsProgram::parse_files`].
+    ///
+    /// ```
+    /// use whippet_abs::{AbsProgram, InputBounds};
+    /// let text = "module M; interface Till { Int change(Int paid, Int price); }
+    ///     class Till implements Till { Int change(Int paid, Int price) { assert paid >= price; return paid - price; } }";
+    /// let bounds = InputBounds::default().with_ints(0..=2);
+    /// let program =
+    ///     AbsProgram::parse_method(&[("till.abs".into(), text.into())], Vec::new, "Till.change", &bounds).unwrap();
+    /// let verdict = whippet_search::explore(program.into(), &Default::default(), &()).unwrap();
+    /// assert_eq!(verdict.counters.executions, 9);
+    /// assert_eq!(verdict.findings[0].executions, 3, "the price is higher in three of them");
+    /// ```
+    pub fn parse_method(
+        files: &[(String, String)],
+        others: impl FnOnce() -> Vec<(String, String)>,
+        method: &str,
+        bounds: &crate::InputBounds,
+    ) -> Result<AbsProgram, crate::AbsError> {
+        let source = crate::source::Source::new(&with_imports(files.to_vec(), others));
+        let error = |diagnostics| crate::AbsError::new(&source, diagnostics);
+        let parse = |text: &str, first, ranges: &[_]| {
+            crate::syntax::parse(text, first, ranges).map_err(|diagnostic| error(vec![diagnostic]))
+        };
+        let mut file = parse(&source.text, source.end_of_first() + 1, &source.ranges())?;
+        let library = parse(crate::syntax::PRELUDE, u32::MAX, &[])?;
+        let main =
+            crate::inputs::main_block(&file, &library, method, bounds).map_err(|diagnostic| error(vec![diagnostic]))?;
+        file.main = Some((main, crate::source::Span::default()));
+        let mut code = crate::check::check(&source, &file).map_err(error)?;
+        code.caveats.push(format!("inputs of {method}: {bounds}; errors that need others are not found"));
+        Ok(AbsProgram::of_code(code))
     }
 
     /// Returns `true` if a text has a main block.
@@ -173,8 +185,12 @@ impl AbsProgram {
         let file = file.map_err(|diagnostic| crate::AbsError::new(&source, vec![diagnostic]))?;
         let code =
             crate::check::check(&source, &file).map_err(|diagnostics| crate::AbsError::new(&source, diagnostics))?;
+        Ok(AbsProgram::of_code(code))
+    }
+
+    fn of_code(code: Code) -> AbsProgram {
         let (conflict_rule, statements) = (ConflictRule::default(), DEFAULT_STATEMENTS);
-        Ok(AbsProgram { code: Arc::new(code), stability: Arc::default(), conflict_rule, statements })
+        AbsProgram { code: Arc::new(code), stability: Arc::default(), conflict_rule, statements }
     }
 
     /// Returns notes on how the program was understood, for example that it is written in an older dialect.
@@ -221,6 +237,38 @@ impl AbsProgram {
         self.statements = limit;
         self
     }
+}
+
+/// Adds the files with modules that are imported, directly or indirectly. `others` returns the files that may have them.
+fn with_imports(
+    mut files: Vec<(String, String)>,
+    others: impl FnOnce() -> Vec<(String, String)>,
+) -> Vec<(String, String)> {
+    let (mut declared, mut imported) = (Vec::new(), Vec::new());
+    for (_, text) in &files {
+        let (modules, imports) = crate::syntax::modules(text);
+        declared.extend(modules);
+        imported.extend(imports);
+    }
+    let mut others = Some(others);
+    let mut remaining: Vec<(String, String)> = Vec::new();
+    while let Some(module) = imported.pop() {
+        if declared.contains(&module) || crate::check::is_library(&module) {
+            continue;
+        }
+        if let Some(others) = others.take() {
+            remaining = others();
+        }
+        let declares = |(_, text): &(String, String)| crate::syntax::modules(text).0.contains(&module);
+        if let Some(k) = remaining.iter().position(declares) {
+            let file = remaining.remove(k);
+            let (modules, imports) = crate::syntax::modules(&file.1);
+            declared.extend(modules);
+            imported.extend(imports);
+            files.push(file);
+        }
+    }
+    files
 }
 
 /// Moves the file with the main block to the front.

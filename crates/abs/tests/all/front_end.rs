@@ -152,6 +152,18 @@ fn errors_have_line_and_column() {
     rejects("{ Int x = case 1 { -y => 1; _ => 2; }; }", 1, 21, "expected a number");
 }
 
+#[test]
+fn initialization_calls_atomic_methods_only() {
+    rejects(
+        "class C { { this.m(); } Unit m() { } } { }",
+        1,
+        13,
+        "during its initialization, unless the method is atomic",
+    );
+    let fine = "class C { { this.m(); } [Atomic] Unit m() { } } class D { { this!m(); } Unit m() { } } { }";
+    assert!(AbsProgram::parse("fine.abs", fine).is_ok());
+}
+
 /// Rejects a program at the first occurrence of `place` in it.
 #[track_caller]
 fn rejects_at(text: &str, place: &str, part: &str) {

@@ -287,7 +287,7 @@ fn stability_considers_all_chains_of_calls() {
 fn stability_considers_calls_of_new_objects() {
     let text = "
         interface A { Unit set(Int n); } class A implements A { Int v = 0; Unit set(Int n) { v = n; } }
-        interface N { } class N(A a) implements N { { this.tell(); } Unit tell() { a!set(2); } }
+        interface N { } class N(A a) implements N { { this.tell(); } [Atomic] Unit tell() { a!set(2); } }
         interface C { Unit go(A a); } class C implements C { Unit go(A a) { N n = new N(a); } }
         { A a = new A(); C c = new C(); a!set(1); c!go(a); }";
     let trusting = Selection { skip_races: true, ..Selection::default() };

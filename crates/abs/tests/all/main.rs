@@ -4,6 +4,7 @@ mod docs;
 mod examples;
 mod front_end;
 mod generated;
+mod inputs;
 mod modules;
 mod random;
 mod searches;

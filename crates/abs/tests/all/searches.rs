@@ -106,3 +106,16 @@ fn unsupported_combinations_are_refused() {
         }
     }
 }
+
+/// A chain of tasks that wait for each other, each with a thread that the search tries everywhere else.
+#[test]
+fn a_long_chain_of_blocked_tasks_keeps_to_the_limits() {
+    let text = "interface A { Unit m(); } class A implements A { Unit m() { A next = new A(); Fut<Unit> f = next!m(); f.get; } }
+        { A a = new A(); a!m(); }";
+    let mut options = Options::default();
+    options.limits.steps = 4_000;
+    options.limits.time = Some(std::time::Duration::from_secs(1));
+    let program = AbsProgram::parse("chain.abs", text).unwrap();
+    let verdict = explore(program.into(), &options, &()).unwrap();
+    assert!(!verdict.complete && verdict.findings.iter().any(|finding| finding.kind == FindingKind::Limit));
+}
