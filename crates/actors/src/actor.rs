@@ -134,6 +134,38 @@ pub trait Actor: Debug + Send + Sized + 'static {
     /// Handles one message.
     fn handle(&mut self, msg: Self::Msg, cx: &mut Cx<Self>) -> impl Future<Output = ()>;
 
+    /// Returns the state in which the actor restarts after a crash, or `None` if it does not restart: then it receives nothing any
+    /// more. Called only for actors that [may crash](crate::System::crashes). Everything that the actor does not copy from its
+    /// old state is lost, as are its timers and a handler that waits; see [`Durable`](crate::Durable) for parts that are written to a
+    /// disk. It may send messages, set timers, and [choose](crate::Cx::choose).
+    ///
+    /// ```
+    /// # use whippet::prelude::*;
+    /// #[derive(Clone, Debug)]
+    /// struct Node { disk: u32, cache: u32 }
+    /// impl Actor for Node {
+    ///     type Msg = u32;
+    ///     async fn handle(&mut self, n: u32, _cx: &mut Cx<Self>) {
+    ///         self.cache += n;
+    ///         self.disk = self.cache;
+    ///     }
+    ///     fn after_crash(&self, _cx: &mut Cx<Self>) -> Option<Node> {
+    ///         Some(Node { disk: self.disk, cache: 0 }) // forgets to read the disk
+    ///     }
+    /// }
+    /// let failure = Checker::new("node").try_check(|sys| {
+    ///     let node = sys.spawn(Node { disk: 0, cache: 0 });
+    ///     (1..=2).for_each(|n| sys.send(node, n));
+    ///     sys.crashes(node, 1);
+    ///     sys.at_end(node, |node| assert_eq!(node.disk, 3));
+    /// }).unwrap_err().to_string();
+    /// assert!(failure.contains("2. node crashes"), "{failure}");
+    /// ```
+    fn after_crash(&self, cx: &mut Cx<Self>) -> Option<Self> {
+        let _ = cx;
+        None
+    }
+
     /// Returns `true` if the actor can receive the message in its current state. A refused message stays pending.
     fn accepts(&self, msg: &Self::Msg) -> bool {
         let _ = msg;

@@ -48,6 +48,11 @@ pub(crate) trait ActorCell {
     /// Delivers a message or reply and runs the resulting step along `branch`.
     fn deliver(&mut self, what: u32, branch: Branch) -> Result<(), StepError>;
 
+    /// Runs a crash as a step. Only actors with a handler crash.
+    fn crash(&mut self) -> Result<(), StepError> {
+        unreachable!("only actors with a handler crash")
+    }
+
     /// Undoes the newest step.
     fn undo(&mut self);
 

@@ -19,6 +19,7 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 /// The context of the actor `A` while it handles a message.
 ///
@@ -172,6 +173,75 @@ impl<A: Actor> Cx<A> {
     }
 
     actor_ops!();
+
+    /// Sets a timer: this actor will receive the message from itself, unless [`cancel_timers`](Cx::cancel_timers) cancels it.
+    ///
+    /// A timer may fire at any time after it was set, before or after any other message, because nobody knows how long
+    /// messages take. Of two timers of one actor, the one that was set first also fires first, unless it was set for longer.
+    /// An execution ends only when all timers have fired or were cancelled, so an actor that always sets a timer again runs
+    /// forever: let it count. The network cannot lose timers. They are not available to actors with
+    /// [tracked fields](Actor::FIELDS).
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use whippet::prelude::*;
+    /// #[derive(Clone, Debug)]
+    /// struct Follower { candidate: bool }
+    /// #[derive(Clone, Debug)]
+    /// enum Msg { Start, Heartbeat, Election }
+    /// impl Actor for Follower {
+    ///     type Msg = Msg;
+    ///     async fn handle(&mut self, msg: Msg, cx: &mut Cx<Self>) {
+    ///         match msg {
+    ///             Msg::Start => cx.set_timer(Duration::from_millis(150), Msg::Election),
+    ///             Msg::Heartbeat => cx.cancel_timers(|msg| matches!(msg, Msg::Election)),
+    ///             Msg::Election => self.candidate = true,
+    ///         }
+    ///     }
+    /// }
+    /// let verdict = Checker::new("follower").explore(|sys| {
+    ///     let follower = sys.spawn(Follower { candidate: false });
+    ///     sys.send(follower, Msg::Start);
+    ///     sys.finish_setup();
+    ///     sys.send(follower, Msg::Heartbeat);
+    ///     sys.outcome(follower, |follower| follower.candidate);
+    /// }).unwrap();
+    /// let candidate: Vec<_> = verdict.outcomes.iter().map(|outcome| outcome.message.as_str()).collect();
+    /// assert_eq!(candidate, ["false", "true"], "the heartbeat comes before the timer fires, or after");
+    /// ```
+    #[track_caller]
+    pub fn set_timer(&mut self, after: Duration, message: A::Msg) {
+        let mut engine = self.context.engine.borrow_mut();
+        if A::FIELDS {
+            engine.current.misuse(|| "an actor with tracked fields cannot set timers: remove `FIELDS`".to_owned());
+            return;
+        }
+        engine.set_timer(after, message, Location::caller());
+    }
+
+    /// Cancels the timers of this actor that have not fired and whose message passes the filter.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use whippet::prelude::*;
+    /// #[derive(Clone, Debug)]
+    /// struct Hasty;
+    /// impl Actor for Hasty {
+    ///     type Msg = u32;
+    ///     async fn handle(&mut self, n: u32, cx: &mut Cx<Self>) {
+    ///         assert_eq!(n, 0, "all timers were cancelled");
+    ///         (1..=3).for_each(|n| cx.set_timer(Duration::from_secs(1), n));
+    ///         cx.cancel_timers(|_n| true);
+    ///     }
+    /// }
+    /// whippet::check(|sys| {
+    ///     let hasty = sys.spawn(Hasty);
+    ///     sys.send(hasty, 0);
+    /// });
+    /// ```
+    pub fn cancel_timers(&mut self, filter: impl Fn(&A::Msg) -> bool) {
+        self.context.engine.borrow_mut().cancel_timers(filter);
+    }
 
     /// Stops the actor at the end of this handler. Messages still pending for it are never delivered.
     ///

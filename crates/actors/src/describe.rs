@@ -48,6 +48,7 @@ pub(crate) fn content<M: Debug + 'static>(engine: &Engine, what: u32) -> String 
     match sent.content {
         MessageContent::Message(place) => format!("{:?}", engine.messages.message::<M>(sent.to, place)),
         MessageContent::Reply(place, _) => format!("{:?}", engine.messages.reply(place)),
+        MessageContent::Crash => "a crash".to_owned(),
     }
 }
 
@@ -71,6 +72,7 @@ pub(crate) fn send(engine: &Engine, cells: &[Box<dyn ActorCell>], labels: &[Stri
     match sent.content {
         MessageContent::Message(_) => format!("sends {text} to {to}"),
         MessageContent::Reply(..) => format!("replies {text} to {to}"),
+        MessageContent::Crash => format!("{to} may crash"),
     }
 }
 

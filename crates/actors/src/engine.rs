@@ -10,11 +10,13 @@ use crate::address::RawAddr;
 use crate::cell::ActorCell;
 use crate::current_step::{CurrentStep, SETUP};
 use crate::describe::type_label;
+use crate::history::Histories;
 use crate::lock::HeldLocks;
 use crate::messages::{MessageContent, MessageStore, PENDING, SendKind, SentMessage};
 use crate::promise::Failure;
 use crate::shared::Variables;
 use crate::speed::HandlerSpeed;
+use crate::timers::Timers;
 use rustc_hash::FxHashMap;
 use std::any::{TypeId, type_name};
 use std::cell::RefCell;
@@ -62,6 +64,10 @@ pub(crate) struct Engine {
     pub(crate) memo_budget: usize,
     pub(crate) shared: Variables,
     pub(crate) held: HeldLocks,
+    pub(crate) histories: Histories,
+    pub(crate) timers: Timers,
+    /// `true` if there ever was a history or a timer.
+    pub(crate) records_more: bool,
     /// Tasks whose body panicked: the actor, the step and the failure.
     pub(crate) failed: Vec<(u32, u32, Failure)>,
     pub(crate) current: CurrentStep,
@@ -83,6 +89,9 @@ impl Engine {
             memo_budget: 0,
             shared: Variables::default(),
             held: HeldLocks::default(),
+            histories: Histories::default(),
+            timers: Timers::default(),
+            records_more: false,
             failed: Vec::new(),
             current: CurrentStep::new(),
         }
@@ -137,7 +146,7 @@ impl Engine {
             }
             let Some(to) = self.slot(to, site) else { return name };
             let content = self.messages.keep_message(to, message);
-            self.post(name, to, content, site);
+            self.post(name, to, content, SendKind::Sent, site);
         }
         name
     }
@@ -151,12 +160,19 @@ impl Engine {
             }
             let Some(to) = self.slot(to, site) else { return };
             let content = self.messages.keep_reply(call, Rc::new(value));
-            self.post(name, to, content, site);
+            self.post(name, to, content, SendKind::Sent, site);
         }
     }
 
     #[inline(always)]
-    fn post(&mut self, name: Name, to: u32, content: MessageContent, site: &'static Location<'static>) {
+    pub(crate) fn post(
+        &mut self,
+        name: Name,
+        to: u32,
+        content: MessageContent,
+        kind: SendKind,
+        site: &'static Location<'static>,
+    ) {
         let (from, by) = (self.current.actor, self.current.step);
         if self.shared.tracks_clocks() {
             self.shared.clocks.sent(from, self.messages.len() as usize, by);
@@ -171,7 +187,7 @@ impl Engine {
             content,
             origin,
             enabled: false,
-            kind: SendKind::Sent,
+            kind,
             site,
         });
     }
@@ -265,6 +281,8 @@ impl Engine {
             info.steps = 0;
         }
         self.shared.commit();
+        self.histories.commit();
+        self.timers.commit();
     }
 
     /// Removes all actors from number `mark` on.
@@ -276,11 +294,15 @@ impl Engine {
         }
     }
 
-    /// Undoes the effects that steps from `depth` on had on tasks and shared variables.
+    /// Undoes the effects that steps from `depth` on had on tasks, shared variables, histories and timers.
     #[inline]
     pub(crate) fn rewind_sync(&mut self, depth: u32) {
         if self.shared.tracks_clocks() {
             self.shared.rewind(depth);
+        }
+        if self.records_more {
+            self.histories.rewind(depth);
+            self.timers.rewind(depth);
         }
         while self.failed.last().is_some_and(|&(_, step, _)| step != SETUP && step >= depth) {
             self.failed.pop();

@@ -318,6 +318,38 @@ impl<A: Actor + Clone> ActorCell for HandlerCell<A> {
         self.deliver_slow_path(what, branch)
     }
 
+    fn crash(&mut self) -> Result<(), StepError> {
+        self.touched = None;
+        let before = self.status.clone();
+        self.save(Some(self.state.clone()));
+        if before.is_end() {
+            // Nothing is left to crash. It is enabled all the same, so that only the budget can rule a crash out: a search looks
+            // for one step that did so, not for several that did so together.
+            self.status = before;
+            return Ok(());
+        }
+        drop_muted(&self.engine, self.live.take());
+        (self.began, self.stopping) = (self.received.len(), false);
+        self.runs += 1;
+        let restarted = {
+            let code = pin!(async { self.state.after_crash(&mut self.cx) });
+            poll(&self.engine, code)
+        };
+        match restarted {
+            Ok(Polled::Ended(Some(state), stop)) => {
+                self.state = state;
+                self.rest(stop);
+                Ok(())
+            }
+            Ok(Polled::Ended(None, _)) => {
+                self.status = ActorStatus::Stopped;
+                Ok(())
+            }
+            Ok(Polled::Waits) => unreachable!("`after_crash` cannot wait"),
+            Err(error) => self.fail(Err(error)),
+        }
+    }
+
     fn undo(&mut self) {
         let saved = self.saved.pop().expect("there is a step to undo");
         if let Some(state) = saved.state {
@@ -350,6 +382,7 @@ impl<A: Actor + Clone> ActorCell for HandlerCell<A> {
             (ActorStatus::Rest, MessageContent::Message(place)) => {
                 self.state_at(position).accepts(engine.messages.message::<A::Msg>(self.cx.context.me.slot, place))
             }
+            (_, MessageContent::Crash) => true,
             (ActorStatus::Waiting(wait), content) => ends_wait(wait, content),
             _ => false,
         }
@@ -369,6 +402,7 @@ impl<A: Actor + Clone> ActorCell for HandlerCell<A> {
             (ActorStatus::Rest, MessageContent::Message(place)) => {
                 self.state.accepts(engine.messages.message::<A::Msg>(self.cx.context.me.slot, place))
             }
+            (_, MessageContent::Crash) => true,
             (ActorStatus::Waiting(wait), content) => ends_wait(wait, content),
             _ => false,
         }
@@ -380,6 +414,7 @@ impl<A: Actor + Clone> ActorCell for HandlerCell<A> {
         }
         engine.messages.update_enabled_by_content::<A::Msg>(slot, |content, messages| match (&self.status, content) {
             (ActorStatus::Rest, MessageContent::Message(place)) => self.state.accepts(&messages[place as usize]),
+            (_, MessageContent::Crash) => true,
             (ActorStatus::Waiting(wait), content) => ends_wait(wait, content),
             _ => false,
         });
@@ -413,6 +448,7 @@ impl<A: Actor + Clone> ActorCell for HandlerCell<A> {
                 (functions.message)(engine.messages.message::<A::Msg>(self.cx.context.me.slot, place), &mut hasher);
             }
             MessageContent::Reply(place, call) => describe::hash_reply(engine, place, call, &mut hasher),
+            MessageContent::Crash => hasher.write_u8(3),
         }
         Some(hasher.finish())
     }

@@ -14,6 +14,7 @@ use std::panic::Location;
 use std::pin::Pin;
 use std::rc::Rc;
 use std::task::{Context, Poll};
+use std::time::Duration;
 
 /// A filter of messages, stored while its actor waits.
 pub(crate) type Filter<M> = Rc<dyn Fn(&M) -> bool>;
@@ -85,6 +86,44 @@ impl<M: Message> Inbox<M> {
     #[track_caller]
     pub fn receive_if(&mut self, filter: impl Fn(&M) -> bool + 'static) -> Receive<'_, M> {
         Receive { context: &self.context, filter: Some(Rc::new(filter)), site: Location::caller() }
+    }
+
+    /// Sets a timer: this actor will receive the message from itself, unless [`cancel_timers`](Inbox::cancel_timers) cancels it.
+    /// See [`Cx::set_timer`](crate::Cx::set_timer) for when it fires.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use whippet::prelude::*;
+    /// let failure = Checker::new("time-out").try_check(|sys| {
+    ///     let client = sys.spawn_fn(async |inbox: &mut Inbox<Option<u32>>| {
+    ///         inbox.set_timer(Duration::from_secs(1), None);
+    ///         assert!(inbox.receive().await.is_some(), "no answer in time");
+    ///         inbox.cancel_timers(|message| message.is_none());
+    ///     });
+    ///     sys.send(client, Some(42));
+    /// }).unwrap_err().to_string();
+    /// assert!(failure.contains("1. actor receives None from its timer"), "{failure}");
+    /// ```
+    #[track_caller]
+    pub fn set_timer(&mut self, after: Duration, message: M) {
+        self.context.engine.borrow_mut().set_timer(after, message, Location::caller());
+    }
+
+    /// Cancels the timers of this actor that have not fired and whose message passes the filter.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use whippet::prelude::*;
+    /// whippet::check(|sys| {
+    ///     sys.spawn_fn(async |inbox: &mut Inbox<u32>| {
+    ///         (1..=3).for_each(|n| inbox.set_timer(Duration::from_secs(n.into()), n));
+    ///         inbox.cancel_timers(|&n| n == 2);
+    ///         assert_eq!([inbox.receive().await, inbox.receive().await], [1, 3]);
+    ///     });
+    /// });
+    /// ```
+    pub fn cancel_timers(&mut self, filter: impl Fn(&M) -> bool) {
+        self.context.engine.borrow_mut().cancel_timers(filter);
     }
 
     /// Returns the actor's own address.

@@ -18,13 +18,16 @@ mod checks;
 mod condvar;
 mod current_step;
 mod cx;
+mod declarations;
 mod delivery;
 mod describe;
+mod durable;
 mod engine;
 mod environment;
 mod fields;
 mod handler;
 mod hashes;
+mod history;
 mod inbox;
 mod linked_queue;
 mod lock;
@@ -43,17 +46,23 @@ mod shared;
 mod speed;
 mod system;
 mod test_cell;
+mod timers;
 mod vector_clocks;
 
 pub use actor::{Actor, Message};
 pub use address::{Addr, Recipient, Reply};
-pub use checks::{CheckTarget, States};
+pub use checks::{CheckTarget, Only, States};
 pub use condvar::Condvar;
 pub use cx::{Call, Cx};
 pub use delivery::{Delivery, ParseDeliveryError};
+pub use durable::Durable;
 pub use environment::Environment;
 pub use fields::Tracked;
 pub use hashes::Hashes;
+pub use history::{
+    Answer, Counter, CounterOp, Dictionary, DictionaryOp, History, Log, LogOp, Queue, QueueOp, Register, RegisterOp,
+    Sequential, Set, SetOp, Stack, StackOp,
+};
 pub use inbox::{Inbox, Receive};
 pub use lock::{Guard, Lock, Lockable, Mutex};
 pub use machine::ActorMachine;

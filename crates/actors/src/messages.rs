@@ -33,6 +33,8 @@ pub(crate) enum MessageContent {
     Message(u32),
     /// The reply to a call: its index in the list of replies, and the name of the call.
     Reply(u32, Name),
+    /// A crash of the receiver.
+    Crash,
 }
 
 /// The origin of a message.
@@ -42,6 +44,10 @@ pub(crate) enum SendKind {
     Sent,
     /// The network made a copy of a message, with which it shares the content.
     Copy,
+    /// An actor set a timer: see [`crate::timers`].
+    Timer,
+    /// A crash of the receiver, which may also not happen.
+    Crash,
 }
 
 /// One message, from the moment it is sent.
@@ -239,6 +245,7 @@ impl MessageStore {
                 MessageContent::Reply(..) => {
                     self.replies.pop();
                 }
+                MessageContent::Crash => {}
             }
             mailbox.pending -= 1;
             if !mailbox.all_enabled {

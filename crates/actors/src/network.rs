@@ -33,7 +33,7 @@ use std::fmt;
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, Default)]
 pub struct Network {
     /// The budgets, indexed by [`NetworkFault`].
-    pub(crate) budgets: [u32; 3],
+    pub(crate) budgets: [u32; KINDS],
 }
 
 /// A kind of fault, as an index into the budgets of a network.
@@ -42,7 +42,12 @@ pub(crate) enum NetworkFault {
     Loss = 0,
     Duplicate = 1,
     Overtake = 2,
+    /// An actor crashes, which is no fault of a network, but has a budget as well.
+    Crash = 3,
 }
+
+/// The number of kinds of faults.
+pub(crate) const KINDS: usize = 4;
 
 impl Network {
     /// A budget without a limit: any number of messages may be lost, or delivered twice.
@@ -142,7 +147,7 @@ impl Network {
         Network { budgets }
     }
 
-    fn of(fault: NetworkFault, most: u32) -> Network {
+    pub(crate) fn of(fault: NetworkFault, most: u32) -> Network {
         let mut network = Network::default();
         network.budgets[fault as usize] = most;
         network

@@ -97,14 +97,14 @@ impl<S: Service> ActorCell for ServiceCell<S> {
             MessageContent::Message(place) => {
                 self.state_at(position).accepts(engine.messages.message::<S::Msg>(self.slot, place))
             }
-            MessageContent::Reply(..) => false,
+            MessageContent::Reply(..) | MessageContent::Crash => false,
         }
     }
 
     fn update_enabled(&self, slot: u32, engine: &mut Engine) {
         engine.messages.update_enabled_by_content::<S::Msg>(slot, |content, messages| match content {
             MessageContent::Message(place) => self.state.accepts(&messages[place as usize]),
-            MessageContent::Reply(..) => false,
+            MessageContent::Reply(..) | MessageContent::Crash => false,
         });
     }
 

@@ -1,7 +1,6 @@
 //! The system that the body of a test sets up.
 
 use crate::address::{Addr, Recipient};
-use crate::checks::{Check, CheckTarget};
 use crate::condvar::Condvar;
 use crate::current_step::TEST;
 use crate::cx::ActorContext;
@@ -17,8 +16,9 @@ use crate::rwlock::RwLock;
 use crate::semaphore::Semaphore;
 use crate::shared::Shared;
 use crate::test_cell::TestCell;
-use crate::{Actor, Message};
+use crate::{Actor, CheckTarget, Message};
 use std::cell::RefCell;
+use std::panic::Location;
 use std::rc::Rc;
 use whippet_model::MachineError;
 
@@ -47,8 +47,8 @@ use whippet_model::MachineError;
 /// # counts(&mut System::scratch());
 /// ```
 pub struct System {
-    machine: ActorMachine,
-    context: ActorContext,
+    pub(crate) machine: ActorMachine,
+    pub(crate) context: ActorContext,
     error: Option<MachineError>,
 }
 
@@ -353,51 +353,6 @@ impl System {
         self.context.engine.borrow_mut().current.back_to_test();
     }
 
-    /// Adds a check that runs on the states of the named actors after every step of one of them.
-    ///
-    /// ```
-    /// # use whippet::prelude::*;
-    /// # #[derive(Clone, Debug)]
-    /// # struct Account(i64);
-    /// # impl Actor for Account {
-    /// #     type Msg = i64;
-    /// #     async fn handle(&mut self, sum: i64, _cx: &mut Cx<Self>) { self.0 += sum; }
-    /// # }
-    /// let failure = Checker::new("never negative").try_check(|sys| {
-    ///     let account = sys.spawn(Account(0));
-    ///     sys.send(account, 10);
-    ///     sys.send(account, -5);
-    ///     sys.always(account, |account| assert!(account.0 >= 0, "overdrawn"));
-    /// }).unwrap_err().to_string();
-    /// assert!(failure.starts_with("assertion: always: overdrawn"));
-    /// ```
-    #[track_caller]
-    pub fn always<W: CheckTarget>(&mut self, who: W, check: impl Fn(W::View<'_>) + 'static) {
-        self.machine.always(Check::new(who, check));
-    }
-
-    /// Adds a check that runs on the states of the named actors when no step is enabled.
-    ///
-    /// ```
-    /// # use whippet::prelude::*;
-    /// # #[derive(Clone, Debug)]
-    /// # struct Account(i64);
-    /// # impl Actor for Account {
-    /// #     type Msg = i64;
-    /// #     async fn handle(&mut self, sum: i64, _cx: &mut Cx<Self>) { self.0 += sum; }
-    /// # }
-    /// whippet::check(|sys| {
-    ///     let account = sys.spawn(Account(0));
-    ///     sys.send(account, 10);
-    ///     sys.send(account, -5);
-    ///     sys.at_end(account, |account| assert_eq!(account.0, 5));
-    /// });
-    /// ```
-    #[track_caller]
-    pub fn at_end<W: CheckTarget>(&mut self, who: W, check: impl Fn(W::View<'_>) + 'static) {
-        self.machine.at_end(Check::new(who, check));
-    }
-
     /// Sets the network between actors: see [`Network`]. Pairs with a network of their own keep it.
     ///
     /// ```
@@ -436,6 +391,32 @@ impl System {
         network: Network,
     ) {
         self.machine.set_network_between(one.into().raw.slot, other.into().raw.slot, network);
+    }
+
+    /// Lets the named actors crash: together at most `most` times in an execution, between any two of their steps and while a
+    /// handler waits. [`Actor::after_crash`] says what survives, and whether the actor restarts. Messages to it are kept; to
+    /// lose them as well, add a [`Network::lossy`]. Each call has a budget of its own.
+    ///
+    /// A crash is a step of its actor, and depends on nothing else but other crashes of the same budget.
+    ///
+    /// ```
+    /// # use whippet::prelude::*;
+    /// #[derive(Clone, Debug)]
+    /// struct Backup;
+    /// impl Actor for Backup {
+    ///     type Msg = Reply<()>;
+    ///     async fn handle(&mut self, reply: Reply<()>, cx: &mut Cx<Self>) { cx.reply(reply, ()); }
+    /// }
+    /// let failure = Checker::new("backup").try_check(|sys| {
+    ///     let backup = sys.spawn(Backup);
+    ///     sys.spawn_fn(async move |client: &mut Inbox<()>| client.call(backup, |reply| reply).await);
+    ///     sys.crashes(backup, 1);
+    /// }).unwrap_err().to_string();
+    /// assert!(failure.starts_with("deadlock"), "it does not restart: {failure}");
+    /// ```
+    #[track_caller]
+    pub fn crashes<W: CheckTarget>(&mut self, who: W, most: u32) {
+        self.machine.set_crashes(&who.slots(), most, Location::caller());
     }
 
     /// Sets the state that the program must have reached when no step is enabled.

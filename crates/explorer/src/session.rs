@@ -159,7 +159,8 @@ impl<P: Program + Send + 'static> Session<P> {
             _ => None,
         };
         (self.record)(&mut schedule);
-        let problem = problems.iter().find(|problem| !problem.warning).or(problems.first());
+        let told = problems.iter().find(|problem| problem.is_error());
+        let problem = told.or_else(|| problems.iter().find(|problem| problem.declaration.is_none()));
         let mut file = match same {
             Some(finding) => TraceFile::of_finding(finding),
             None => TraceFile::of_execution(&schedule, trace, problem).with_decides(decides.as_ref()),

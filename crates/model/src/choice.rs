@@ -54,6 +54,20 @@ pub struct Pending(pub u32);
 pub struct Branch(pub u64);
 
 impl Branch {
+    /// Returns `true` if this branch is one of those that begin with `listed`, for a machine that lists several branches of a
+    /// step and discovers others by executing these: the topmost digit distinguishes the listed ones.
+    ///
+    /// ```
+    /// use whippet_model::Branch;
+    /// let lost = Branch::FIRST.with(Branch::DIGITS - 1, 1).unwrap();
+    /// assert!(lost.with(0, 3).unwrap().belongs_to(lost) && !Branch::FIRST.belongs_to(lost));
+    /// ```
+    #[inline]
+    #[must_use]
+    pub fn belongs_to(self, listed: Branch) -> bool {
+        self.digit(Branch::DIGITS - 1) == listed.digit(Branch::DIGITS - 1)
+    }
+
     /// The first branch: every digit is 0.
     pub const FIRST: Branch = Branch(0);
     /// The number of digits.

@@ -30,6 +30,11 @@ pub enum FindingKind {
     Environment,
     /// A limit was hit: a handler that does not return, an execution with too many steps.
     Limit,
+    /// No execution reached a state that the program requires to be reachable.
+    Unreached,
+    /// A result of an execution. As a finding: the results of executions differ, although the program declares that it
+    /// is deterministic.
+    Outcome,
 }
 
 impl fmt::Display for FindingKind {
@@ -42,6 +47,8 @@ impl fmt::Display for FindingKind {
             FindingKind::Race => "race",
             FindingKind::Environment => "environment",
             FindingKind::Limit => "limit",
+            FindingKind::Unreached => "unreached",
+            FindingKind::Outcome => "outcome",
         })
     }
 }
@@ -87,6 +94,8 @@ pub struct Problem {
     /// The weakest runtime on which this execution is possible, if the machine knows. Executions on one thread are
     /// better counterexamples.
     pub threads: Option<Threads>,
+    /// For an outcome: the declaration whose result it is. Outcomes of one declaration exclude each other.
+    pub declaration: Option<Name>,
 }
 
 /// The number of threads of a runtime for tasks.
@@ -156,7 +165,34 @@ impl Problem {
             waits: Vec::new(),
             stall: None,
             threads: None,
+            declaration: None,
         }
+    }
+
+    /// Creates an outcome: a result of an execution, which is not an error.
+    ///
+    /// ```
+    /// use whippet_model::{FindingKind, Name, Problem};
+    /// let declaration = Name::ROOT.mixed(1);
+    /// let outcome = Problem::outcome("[1, 2]", declaration, declaration.mixed(12));
+    /// assert_eq!((outcome.kind, outcome.warning), (FindingKind::Outcome, true));
+    /// assert!(!outcome.is_error());
+    /// ```
+    #[must_use]
+    pub fn outcome(value: impl Into<String>, declaration: Name, key: Name) -> Problem {
+        let outcome = Problem::new(FindingKind::Outcome, value, key).with_warning(true);
+        Problem { declaration: Some(declaration), ..outcome }
+    }
+
+    /// Returns `true` if this is neither a warning nor an outcome.
+    ///
+    /// ```
+    /// use whippet_model::{FindingKind, Name, Problem};
+    /// assert!(Problem::new(FindingKind::Panic, "no disk", Name::ROOT).is_error());
+    /// ```
+    #[must_use]
+    pub fn is_error(&self) -> bool {
+        !self.warning && self.declaration.is_none()
     }
 }
 
@@ -334,6 +370,8 @@ pub struct Finding {
     /// The weakest runtime on which an execution that was seen shows the error, if that is known. If the search is
     /// complete, no weaker one shows it.
     pub threads: Option<Threads>,
+    /// For an outcome: see [`Problem::declaration`].
+    pub declaration: Option<Name>,
 }
 
 /// The race that decides if an error happens.
@@ -382,7 +420,7 @@ impl Finding {
     /// ```
     #[must_use]
     pub fn new(problem: Problem, schedule: Schedule, counterexample: Vec<StepDescription>, executions: u64) -> Finding {
-        let Problem { kind, message, place, key, waits, threads, .. } = problem;
+        let Problem { kind, message, place, key, waits, threads, declaration, .. } = problem;
         let (trace, events) = (Trace::default(), Vec::new());
         Finding {
             kind,
@@ -397,6 +435,7 @@ impl Finding {
             waits,
             decides: None,
             threads,
+            declaration,
         }
     }
 

@@ -255,6 +255,9 @@ pub struct Verdict {
     pub findings: Vec<Finding>,
     /// Possible errors.
     pub warnings: Vec<Finding>,
+    /// The results that the program declares, each with the schedule of one execution that has it, ordered by
+    /// declaration. Reached states that have to be reachable are among them.
+    pub outcomes: Vec<Finding>,
     /// `true` if everything was explored.
     pub complete: bool,
     /// The limits that were hit.

@@ -43,7 +43,22 @@ pub fn passing(verdict: &Verdict) -> String {
     if !verdict.warnings.is_empty() {
         text += &format!("; {}", count(verdict.warnings.len() as u64, "warning"));
     }
-    text
+    text + &results(verdict)
+}
+
+/// The number of results that the line of a passing test lists.
+const FEW_RESULTS: usize = 8;
+
+/// Lists the results of executions in one line, if the program declares any.
+fn results(verdict: &Verdict) -> String {
+    if verdict.outcomes.is_empty() {
+        return String::new();
+    }
+    let mut values: Vec<&str> = verdict.outcomes.iter().map(|outcome| outcome.message.as_str()).collect();
+    let all = values.len();
+    values.truncate(FEW_RESULTS);
+    let more = if all > FEW_RESULTS { ", …" } else { "" };
+    format!("; {}: {}{more}", count(all as u64, "result"), values.join(", "))
 }
 
 /// Returns the estimate of a search that was not complete, and the time that all of it would take at the same rate:
@@ -204,8 +219,9 @@ pub fn wide_checks(checks: &[(String, usize)], advised: Advised) -> Vec<String> 
     let stateful = advised.reduction(Reduction::Stateful);
     let wide = checks.iter().map(|(place, actors)| {
         format!(
-            "the check `always` at {place} makes all steps of {actors} actors dependent on each other: check one actor \
-             at a time, or at the end (`at_end`), or use {stateful}"
+            "the check `always` at {place} makes all steps of {actors} actors dependent on each other: let it \
+             see only the part of each state that it needs (`Addr::only`), check one actor at a time, or at the end \
+             (`at_end`), or use {stateful}"
         )
     });
     wide.collect()

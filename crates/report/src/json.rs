@@ -57,6 +57,9 @@ struct ReportJson<'a> {
     depth: usize,
     findings: Vec<FindingJson<'a>>,
     warnings: Vec<FindingJson<'a>>,
+    /// The results that the program declares.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    outcomes: Vec<FindingJson<'a>>,
     complete: bool,
     limits: &'a [LimitHit],
     notes: &'a [String],
@@ -109,6 +112,7 @@ impl<'a> ReportJson<'a> {
             depth: counters.depth,
             findings: verdict.findings.iter().map(FindingJson::new).collect(),
             warnings: verdict.warnings.iter().map(FindingJson::new).collect(),
+            outcomes: verdict.outcomes.iter().map(FindingJson::new).collect(),
             complete: verdict.complete,
             limits: &verdict.limits,
             notes: &verdict.notes,

@@ -35,8 +35,32 @@ pub fn text(run: &RunInfo, verdict: &Verdict, links: &[Links]) -> String {
     }
     text += &counterexamples(&verdict.findings, BAD, verdict, links);
     text += &counterexamples(&verdict.warnings, DOUBT, verdict, &[]);
+    text += &results(verdict);
     text += &format!("\n{}\n", conclusion(run, verdict));
     text
+}
+
+/// The number of results that are shown. The rest is only counted; the JSON contains all.
+const MAX_RESULTS: usize = 20;
+
+/// Lists the results of executions, below the place that declares them.
+fn results(verdict: &Verdict) -> String {
+    let mut text = String::new();
+    let executions = count(verdict.counters.executions, "execution");
+    let mut shown = verdict.outcomes.iter();
+    let mut place = &None;
+    for outcome in shown.by_ref().take(MAX_RESULTS) {
+        if outcome.place != *place {
+            place = &outcome.place;
+            text += &format!("\n{} at {}\n", styled(STRONG, "results"), place.as_deref().unwrap_or("an unknown place"));
+        }
+        let seen = styled(FAINT, format!("(in {} of {executions})", grouped(outcome.executions)));
+        text += &format!("  {}  {seen}\n", outcome.message);
+    }
+    match shown.count() {
+        0 => text,
+        more => text + &format!("  {}\n", styled(FAINT, format!("… and {more} more; --json lists them all"))),
+    }
 }
 
 /// Describes the search: `transdpor, order eca, with sleep sets, rule table1, delivery fifo`.

@@ -15,7 +15,9 @@ mod sampling;
 pub mod toy;
 
 pub use driver::explain::explain;
-pub use driver::explore::{ExecutionObserver, Observer, Preliminary, Progress, SearchError, explore};
+pub use driver::explore::{
+    ExecutionObserver, Observer, Preliminary, Progress, SearchError, explore, explore_specialized,
+};
 pub use driver::journal::{Journal, LastPath, journal_words};
 pub use driver::replay::{ReplayError, Replayed, lead_up, replay, replay_within};
 pub use driver::walker::{Configuration, Destination, WalkChoice, WalkError, WalkStep, Walker};

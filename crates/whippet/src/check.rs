@@ -2,6 +2,7 @@
 
 use crate::checker::Checker;
 use crate::errors::{CheckError, CheckFailure};
+use crate::prebuilt::explore as search;
 use crate::replay::Names;
 use crate::session::{session, test_name};
 use crate::{determinism, regressions, replay, serve};
@@ -11,7 +12,7 @@ use whippet_actors::{ActorProgram, System, TestOutcome};
 use whippet_model::{MachineError, Verdict};
 use whippet_protocol::{Failure, Recorder, RegressionState, Reply, Searched, Session, Work};
 use whippet_report::{Advised, RunInfo, failure, passing, wide_checks};
-use whippet_search::{Observer, Reduction, SearchError, explore as search};
+use whippet_search::{Observer, Reduction, SearchError};
 
 /// Explores every order of the messages of `body`, and panics with a counterexample if a problem is found.
 ///

@@ -74,6 +74,14 @@
 //! });
 //! ```
 //!
+//! # Protocols
+//!
+//! For replicated systems, networks may lose messages ([`Network`]), actors may crash ([`System::crashes`]) and set timers
+//! ([`Cx::set_timer`]). Clients record what they experience in a [`History`], which must be
+//! [linearizable](System::linearizable). [`System::sometimes`] requires that a state can be reached, and
+//! [`System::outcome`] lists the results of all executions. `docs/protocols.md` of the repository builds a replicated
+//! register with these, step by step.
+//!
 //! # Reading a counterexample
 //!
 //! A failing test shows, for the program above:
@@ -135,10 +143,11 @@ pub use check::{check, explore};
 pub use checker::Checker;
 pub use errors::{CheckError, CheckFailure};
 pub use whippet_actors::{
-    Actor, ActorMachine, ActorOps, ActorProgram, Addr, Call, CheckTarget, Condvar, Cx, Delivery, Environment, Failure,
-    Guard, Hashes, Inbox, Lock, Lockable, Message, Mutex, Network, ParseDeliveryError, Permit, Promise, ReadGuard,
-    Receive, Recipient, Reply, RwLock, Semaphore, Shared, States, System, Task, TestOutcome, Tracked, WriteGuard,
-    receive,
+    Actor, ActorMachine, ActorOps, ActorProgram, Addr, Answer, Call, CheckTarget, Condvar, Counter, CounterOp, Cx,
+    Delivery, Dictionary, DictionaryOp, Durable, Environment, Failure, Guard, Hashes, History, Inbox, Lock, Lockable,
+    Log, LogOp, Message, Mutex, Network, Only, ParseDeliveryError, Permit, Promise, Queue, QueueOp, ReadGuard, Receive,
+    Recipient, Register, RegisterOp, Reply, RwLock, Semaphore, Sequential, Set, SetOp, Shared, Stack, StackOp, States,
+    System, Task, TestOutcome, Tracked, WriteGuard, receive,
 };
 pub use whippet_macros::test;
 pub use whippet_model as model;

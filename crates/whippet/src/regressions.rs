@@ -10,7 +10,7 @@ const MOST_KEPT: usize = 3;
 /// Keeps the schedules of findings in the package of the test. Returns a line on it.
 pub(crate) fn keep(session: &Session, names: Names<'_>, verdict: &Verdict) -> String {
     let Some(kept) = Regressions::of_this_process(&session.settings, names.program) else { return String::new() };
-    let worth = verdict.findings.iter().filter(|finding| finding.kind != FindingKind::Limit).take(MOST_KEPT);
+    let worth = verdict.findings.iter().filter(|finding| is_worth_keeping(finding.kind)).take(MOST_KEPT);
     let test = Some(names.test.to_string()).filter(|test| test != names.program);
     let files = worth.map(|finding| kept.keep(&finding.schedule.clone().with_test(test.clone())));
     match files.collect::<Result<Vec<_>, _>>().map(|files| files.into_iter().flatten().next()) {
@@ -22,4 +22,9 @@ pub(crate) fn keep(session: &Session, names: Names<'_>, verdict: &Verdict) -> St
         Ok(None) => String::new(),
         Err(error) => format!("note: the schedule could not be kept in whippet-regressions: {error}\n"),
     }
+}
+
+/// Returns `true` if one schedule shows a finding of this kind, and soon.
+fn is_worth_keeping(kind: FindingKind) -> bool {
+    !matches!(kind, FindingKind::Limit | FindingKind::Unreached | FindingKind::Outcome)
 }

@@ -2,7 +2,7 @@
 
 use crate::CheckError;
 use std::path::{Path, PathBuf};
-use whippet_model::{Schedule, ScheduleError, Verdict};
+use whippet_model::{FindingKind, Schedule, ScheduleError, Verdict};
 use whippet_protocol::{REPLAY, Settings};
 use whippet_report::{Links, create_directory, html_of_verdict, quoted};
 
@@ -25,7 +25,13 @@ pub(crate) struct Names<'a> {
 /// the page.
 pub(crate) fn save(names: Names<'_>, settings: &Settings, verdict: &Verdict) -> (Vec<Links>, Option<String>) {
     let findings = verdict.findings.iter().enumerate();
-    let mut links: Vec<Links> = findings.map(|(k, finding)| save_schedule(names, k, &finding.schedule)).collect();
+    let mut links: Vec<Links> = findings
+        .map(|(k, finding)| match finding.kind {
+            // There is no execution to replay.
+            FindingKind::Unreached => Links::default(),
+            _ => save_schedule(names, k, &finding.schedule),
+        })
+        .collect();
     let page = settings.page(&file(names.program, ".html")).and_then(|file| {
         let page = html_of_verdict(&format!("Whippet: {}", names.program), verdict, &links)?;
         Some(match write(&file, &page) {

@@ -43,6 +43,7 @@ fn allowed() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("tokio-reference", &[]),
         ("tokio-judge", &["tokio", "tokio-reference", MODEL, SEARCH, "whippet-runtime"]),
         ("abs-wild", &["whippet-abs", MODEL, SEARCH]),
+        ("mbi", &["whippet-net", MODEL, SEARCH]),
         ("whippet-pages", &["tokio", "whippet", EXPLORER, MODEL, "whippet-net", REPORT, "whippet-runtime", SEARCH]),
         ("cargo-whippet", &[MODEL, REPORT, SEARCH, "whippet-protocol"]),
     ])

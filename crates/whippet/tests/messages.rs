@@ -288,7 +288,7 @@ fn no_verdict_gives_an_estimate_and_advice() {
         expect![[r#"
             no verdict after 200 executions: the limit on executions
             there are about 710 ± 520 executions in total
-            help: the check `always` at crates/whippet/tests/messages.rs:LINE makes all steps of 2 actors dependent on each other: check one actor at a time, or at the end (`at_end`), or use the reduction `stateful`
+            help: the check `always` at crates/whippet/tests/messages.rs:LINE makes all steps of 2 actors dependent on each other: let it see only the part of each state that it needs (`Addr::only`), check one actor at a time, or at the end (`at_end`), or use the reduction `stateful`
             help: raise the limit for one run: WHIPPET_LIMIT_EXECUTIONS=… overrides the one of the test
             help: if different orders often lead to the same states, the reduction `stateful` explores each state once
             help: if messages between two actors cannot overtake each other, `Delivery::Fifo` has fewer orders

@@ -21,6 +21,7 @@
 //!
 //! About one program in six has too many executions for the comparison. Such programs are skipped and counted.
 
+mod declared;
 mod draw;
 mod faulty;
 mod judge;
@@ -36,6 +37,7 @@ mod steady;
 mod trace;
 mod watch;
 
+pub use declared::{DeclaredKind, declared, judge_declared};
 pub use draw::{Family, draw, draw_from};
 pub use faulty::{FaultKind, fault_settings, faulty, judge_faulty};
 pub use judge::{Answer, Failure, Judged, Size, answer, compare, compare_stories, judge};

@@ -5,7 +5,11 @@
 use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, OnceLock};
-use whippet_actors::{Actor, ActorProgram, Cx, Delivery, Hashes, Inbox, Recipient, Reply, System};
+use std::time::Duration;
+use whippet_actors::{
+    Actor, ActorProgram, Addr, Answer, Cx, Delivery, Hashes, History, Inbox, Recipient, Register, RegisterOp, Reply,
+    System,
+};
 use whippet_search::toy::{self, Action, Program, STORES, Target};
 
 /// The programming style of the actors.
@@ -57,6 +61,25 @@ pub(crate) fn native_with(
     style: Style,
     more: impl Fn(&mut System, &[Recipient<Msg>]) + Send + Sync + 'static,
 ) -> ActorProgram {
+    native_doing_more(program, style, |_| Extras::default(), move |system, actors, _| more(system, actors))
+}
+
+/// What the actors of a program do beyond its rules.
+#[derive(Copy, Clone, Debug, Default)]
+pub(crate) struct Extras {
+    /// The history in which they record operations.
+    pub(crate) history: Option<History<Register<i32>>>,
+    /// The number of timers that each actor sets.
+    pub(crate) timers: u32,
+}
+
+/// Like [`native_with`], with actors that do more, and with the addresses of those that have handlers.
+pub(crate) fn native_doing_more(
+    program: &Program,
+    style: Style,
+    extras: impl Fn(&mut System) -> Extras + Send + Sync + 'static,
+    more: impl Fn(&mut System, &[Recipient<Msg>], &[Addr<Mind>]) + Send + Sync + 'static,
+) -> ActorProgram {
     let delivery = match program.delivery {
         toy::Delivery::Unordered => Delivery::Unordered,
         toy::Delivery::Fifo => Delivery::Fifo,
@@ -64,16 +87,22 @@ pub(crate) fn native_with(
     };
     let program = Arc::new(program.clone());
     let body = move |system: &mut System| {
-        let stage = Arc::new(Stage { program: program.clone(), style, first: OnceLock::new() });
+        let extras = extras(system);
+        let stage = Arc::new(Stage { program: program.clone(), style, first: OnceLock::new(), extras });
+        let mut handlers = Vec::new();
         let first = (0..program.actors).map(|like| {
             let mind = Mind::new(stage.clone(), like, None);
-            if style.has_body(like) { system.spawn_fn(mind.body()) } else { system.spawn(mind).into() }
+            if style.has_body(like) {
+                return system.spawn_fn(mind.body());
+            }
+            handlers.push(system.spawn(mind));
+            handlers[handlers.len() - 1].into()
         });
         let first: Vec<_> = first.collect();
         for &(to, tag) in &program.main {
             system.send(first[to as usize], Msg { tag, from: None, reply: None });
         }
-        more(system, &first);
+        more(system, &first, &handlers);
         stage.first.set(first).expect("it is set once");
     };
     ActorProgram::new("toy", body).delivery(delivery)
@@ -92,16 +121,21 @@ struct Stage {
     program: Arc<Program>,
     style: Style,
     first: OnceLock<Vec<Recipient<Msg>>>,
+    extras: Extras,
 }
 
 /// The state of an actor.
 #[derive(Clone)]
-struct Mind {
+pub(crate) struct Mind {
     stage: Arc<Stage>,
     like: u32,
     state: i32,
     stores: [i32; STORES],
     stopped: bool,
+    /// For an operation that has not returned: `true` if it is a write.
+    open: Option<bool>,
+    /// The number of timers that it still sets.
+    timers: u32,
     creator: Option<Recipient<Msg>>,
     newest: Option<Recipient<Msg>>,
 }
@@ -115,7 +149,8 @@ impl fmt::Debug for Mind {
 
 impl Hash for Mind {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        (self.like, self.state, self.stores, self.stopped, self.creator, self.newest).hash(hasher);
+        (self.like, self.state, self.stores, self.stopped, self.open, self.timers, self.creator, self.newest)
+            .hash(hasher);
     }
 }
 
@@ -127,6 +162,14 @@ impl Actor for Mind {
         self.work(msg, cx).await;
         if self.stopped {
             cx.stop();
+        }
+    }
+
+    fn after_crash(&self, cx: &mut Cx<Self>) -> Option<Mind> {
+        match self.state % 3 {
+            0 => Some(Mind { state: cx.choose(2) as i32, ..self.clone() }),
+            1 => Some(Mind { stores: [0; STORES], ..self.clone() }),
+            _ => None,
         }
     }
 
@@ -147,6 +190,10 @@ trait Hands {
     fn reply(&mut self, to: Reply<i32>, value: i32);
     fn create(&mut self, mind: Mind) -> Recipient<Msg>;
     fn choose(&mut self, n: u32) -> u32;
+    fn set_timer(&mut self, millis: u64, msg: Msg);
+    fn cancel_timers(&mut self, tag: u32);
+    fn invoked(&mut self, history: History<Register<i32>>, op: RegisterOp<i32>);
+    fn returned(&mut self, history: History<Register<i32>>, ret: Answer<i32>);
 }
 
 macro_rules! hands {
@@ -171,6 +218,18 @@ macro_rules! hands {
             fn choose(&mut self, n: u32) -> u32 {
                 <$type>::choose(self, n)
             }
+            fn set_timer(&mut self, millis: u64, msg: Msg) {
+                <$type>::set_timer(self, Duration::from_millis(millis), msg);
+            }
+            fn cancel_timers(&mut self, tag: u32) {
+                <$type>::cancel_timers(self, |msg| msg.tag == tag);
+            }
+            fn invoked(&mut self, history: History<Register<i32>>, op: RegisterOp<i32>) {
+                <$type>::invoked(self, history, op);
+            }
+            fn returned(&mut self, history: History<Register<i32>>, ret: Answer<i32>) {
+                <$type>::returned(self, history, ret);
+            }
         }
     };
 }
@@ -179,8 +238,14 @@ hands!(Cx<Mind>);
 hands!(Inbox<Msg>);
 
 impl Mind {
+    /// Returns the numeric part of the state.
+    pub(crate) fn state(&self) -> i32 {
+        self.state
+    }
+
     fn new(stage: Arc<Stage>, like: u32, creator: Option<Recipient<Msg>>) -> Mind {
-        Mind { stage, like, state: 0, stores: [0; STORES], stopped: false, creator, newest: None }
+        let timers = stage.extras.timers;
+        Mind { stage, like, timers, state: 0, stores: [0; STORES], stopped: false, open: None, creator, newest: None }
     }
 
     /// Returns the actor as a body that receives explicitly.
@@ -205,8 +270,36 @@ impl Mind {
         }
     }
 
+    /// Cancels timers and sets new ones, depending on the state and the message.
+    fn use_timers(&mut self, msg: &Msg, hands: &mut impl Hands) {
+        let (tag, state) = (msg.tag, self.state.unsigned_abs());
+        if self.stage.extras.timers > 0 && state % 2 == 1 {
+            hands.cancel_timers(tag);
+        }
+        if self.timers > 0 {
+            self.timers -= 1;
+            hands.set_timer(u64::from((tag * 7 + state) % 3), Msg { tag: (tag + 1) % 3, from: None, reply: None });
+        }
+    }
+
+    /// Records an operation: one message begins it and the next one ends it, with an answer that may be wrong.
+    fn record(&mut self, msg: &Msg, hands: &mut impl Hands) {
+        let Some(history) = self.stage.extras.history else { return };
+        match self.open.take() {
+            None => {
+                let writes = msg.tag % 2 == 1;
+                hands.invoked(history, if writes { RegisterOp::Write(msg.tag as i32) } else { RegisterOp::Read });
+                self.open = Some(writes);
+            }
+            Some(true) => hands.returned(history, Answer::Done),
+            Some(false) => hands.returned(history, Answer::Value(self.state)),
+        }
+    }
+
     async fn work(&mut self, msg: Msg, hands: &mut impl Hands) {
         let stage = self.stage.clone();
+        self.record(&msg, hands);
+        self.use_timers(&msg, hands);
         let fits = |r: &&toy::Rule| r.actor == self.like && r.tag == msg.tag && r.state.is_none_or(|s| s == self.state);
         let rule = stage.program.rules.iter().find(fits);
         for &action in rule.map_or(&[][..], |rule| &rule.actions) {

@@ -27,16 +27,22 @@ fn step(machine: &ActorMachine, engine: &Engine, labels: &[String], at: usize) -
     let sent = engine.messages[what];
     let text = cell.show_message(engine, what);
     let from = if sent.from == TEST { "the test" } else { &labels[sent.from as usize] };
-    if record.fault == StepFault::Lost {
-        return lost(labels, &sent, from, text);
+    match record.fault {
+        StepFault::Lost => return lost(labels, &sent, from, text),
+        StepFault::Spared => {
+            return StepDescription::new(labels[record.actor as usize].clone(), "does not crash any more");
+        }
+        _ => {}
     }
     let action = match sent.content {
         MessageContent::Message(_) if sent.kind == SendKind::Copy => format!("receives {text} a second time"),
         MessageContent::Message(_) if record.fault == StepFault::Overtakes => {
             format!("receives {text}, which has overtaken others,")
         }
+        MessageContent::Message(_) if sent.kind == SendKind::Timer => format!("receives {text} from its timer"),
         MessageContent::Message(_) => format!("receives {text}"),
         MessageContent::Reply(..) => format!("gets the reply {text}"),
+        MessageContent::Crash => "crashes".to_owned(),
     };
     let sent_at = place(&sent);
     let place = sent_at.as_ref().map(|place| format!(" (sent {place})")).unwrap_or_default();
@@ -45,9 +51,12 @@ fn step(machine: &ActorMachine, engine: &Engine, labels: &[String], at: usize) -
         (Some(before), Some(after)) => StateChange::of_texts(&before, &after),
         _ => None,
     };
+    let fires = sent.kind == SendKind::Timer;
+    let is_crash = sent.kind == SendKind::Crash;
+    let set = || sent_at.as_ref().map_or_else(String::new, |place| format!("(set {place})"));
     StepDescription::new(labels[record.actor as usize].clone(), action)
-        .with_origin(Some(format!("from {from}{place}")))
-        .with_kind(EventKind::Receive)
+        .with_origin((!is_crash).then(|| if fires { set() } else { format!("from {from}{place}") }))
+        .with_kind(if fires { EventKind::Timer } else { EventKind::Receive })
         .with_from((sent.from != TEST).then(|| from.to_owned()))
         .with_sent_at(sent_at)
         .with_message(Some(MessageText { kind: Some(describe::variant(&text).to_owned()), text }))
@@ -104,14 +113,27 @@ fn effects(machine: &ActorMachine, engine: &Engine, labels: &[String], at: usize
         }
     }
     for what in whippet_model::Machine::sent(machine, at) {
+        if engine.messages[what].kind == SendKind::Crash {
+            continue;
+        }
         if engine.messages[what].kind == SendKind::Copy {
             effects.push("the network will deliver it a second time".to_owned());
+            continue;
+        }
+        if engine.messages[what].kind == SendKind::Timer {
+            let text = machine.cells[record.actor as usize].show_message(engine, what);
+            let after = engine.timers.duration(what).unwrap_or_default();
+            effects.push(format!("sets a timer: {text} after {after:?}"));
             continue;
         }
         let sending = describe::send(engine, &machine.cells, labels, what);
         // A body created in this step runs at once, so it may be the sender.
         let by = engine.messages[what].from;
         effects.push(if by == record.actor { sending } else { format!("{} {sending}", labels[by as usize]) });
+    }
+    for what in engine.timers.cancelled_by(at as u32) {
+        effects
+            .push(format!("cancels the timer of {}", machine.cells[record.actor as usize].show_message(engine, what)));
     }
     match machine.cells[record.actor as usize].status(record.position as usize + 1) {
         ActorStatus::Waiting(wait) => {
@@ -125,7 +147,9 @@ fn effects(machine: &ActorMachine, engine: &Engine, labels: &[String], at: usize
             let message = record.problem().map(|problem| problem.message.as_str()).unwrap_or_default();
             effects.push(format!("panics: {message}"));
         }
+        ActorStatus::Stopped if record.fault == StepFault::Crash => effects.push("does not restart".to_owned()),
         ActorStatus::Stopped => effects.push("stops".to_owned()),
+        ActorStatus::Rest if record.fault == StepFault::Crash => effects.push("restarts".to_owned()),
         _ => {}
     }
     effects

@@ -1,12 +1,13 @@
 //! The messages that can be delivered: those that their receiver accepts, unless the delivery order holds them back.
 //!
-//! A message is held back by an older one that its receiver also accepts and that must be delivered first. A refused
+//! A message is held back by an older one that its receiver also accepts and that must be delivered first; likewise a timer
+//! by one that fires before it. A refused
 //! message holds nothing back: a selective receive skips it.
 
 use super::ActorMachine;
 use crate::delivery::Delivery;
 use crate::engine::Engine;
-use crate::messages::{DELIVERED_IN_SETUP, MessageContent};
+use crate::messages::{DELIVERED_IN_SETUP, MessageContent, SendKind};
 use crate::panics::{self, CaughtPanic};
 use smallvec::SmallVec;
 use std::cell::Ref;
@@ -32,7 +33,7 @@ impl ActorMachine {
         let result = panics::catch(|| {
             while let Some(actor) = engine.messages.next_dirty() {
                 self.cells[actor as usize].update_enabled(actor, engine);
-                if self.delivery != Delivery::Unordered {
+                if self.delivery != Delivery::Unordered || !engine.timers.is_empty() {
                     self.hold_back(engine, actor);
                 }
                 engine.messages.clean(actor);
@@ -44,10 +45,10 @@ impl ActorMachine {
         }
     }
 
-    /// Closes the messages to an actor that must be delivered after another accepted one.
+    /// Closes the messages to an actor that must be delivered after another accepted one, and timers that were cancelled.
     fn hold_back(&self, engine: &mut Engine, actor: u32) {
         let pending = engine.messages.pending_of(actor);
-        let accepted = |what: u32| engine.messages[what].enabled;
+        let accepted = |what: u32| engine.messages[what].enabled && !engine.timers.is_cancelled(what);
         // A message that is held back still holds back newer ones.
         let held = |k: usize, p: u32| pending[..k].iter().any(|&q| accepted(q) && self.precedes(engine, q, p));
         let can_be = |(k, &p): (usize, &u32)| accepted(p) && !held(k, p);
@@ -61,11 +62,14 @@ impl ActorMachine {
         let record = &self.records[at];
         let (cell, position) = (&self.cells[record.actor as usize], record.position as usize);
         debug_assert_eq!(engine.messages[what].to, record.actor, "asked of a step of the same actor");
-        let accepts = |p: u32| panics::catch(|| cell.accepts(position, &engine, p)).unwrap_or(false);
+        let accepts = |p: u32| {
+            let cancelled = !engine.timers.is_empty() && engine.timers.is_cancelled_before(p, at as u32);
+            !cancelled && panics::catch(|| cell.accepts(position, &engine, p)).unwrap_or(false)
+        };
         if !accepts(what) {
             return false;
         }
-        self.delivery == Delivery::Unordered
+        self.delivery == Delivery::Unordered && engine.timers.is_empty()
             || !(0..what).any(|q| {
                 let older = &engine.messages[q];
                 let waiting =
@@ -81,6 +85,12 @@ impl ActorMachine {
             matches!((older.content, newer.content), (MessageContent::Message(_), MessageContent::Message(_)));
         if q >= p || !messages {
             return false;
+        }
+        match (older.kind, newer.kind) {
+            (SendKind::Timer, SendKind::Timer) => return engine.timers.precedes(q, p),
+            // A message need not wait for a timer, nor a timer for a message.
+            (SendKind::Timer, _) | (_, SendKind::Timer) => return false,
+            _ => {}
         }
         match self.delivery {
             Delivery::Unordered => false,

@@ -9,6 +9,7 @@
 //! * A *duplicate* is a delivery after which a copy of the message is pending. Since the copy is equal to the message,
 //!   nothing is lost by delivering the original first. A copy is neither lost nor duplicated: that would be the same as
 //!   not making it, or as making two.
+//! * A *crash* is the delivery of a message that a machine sends for this purpose: see `crashes.rs`.
 //! * A message *overtakes* if it is delivered although the delivery order holds it back.
 //!
 //! A finite budget is an object that each fault writes, so faults that share one are dependent. An unlimited budget is
@@ -19,9 +20,10 @@ use crate::current_step::TEST;
 use crate::delivery::Delivery;
 use crate::engine::Engine;
 use crate::messages::{MessageContent, SendKind};
-use crate::network::{Network, NetworkFault};
+use crate::network::{KINDS, Network, NetworkFault};
 use crate::panics;
 use rustc_hash::FxHashMap;
+use std::panic::Location;
 use whippet_model::{Branch, Choice, Dependence, Executed, MachineError, Name, Pending, Touch};
 
 /// The digit of a branch that says which fault happens.
@@ -43,6 +45,10 @@ pub(super) enum StepFault {
     Duplicated = 2,
     /// The message is delivered although the delivery order holds it back.
     Overtakes = 3,
+    /// The actor crashes.
+    Crash = 4,
+    /// The actor does not crash any more.
+    Spared = 5,
 }
 
 impl StepFault {
@@ -51,6 +57,8 @@ impl StepFault {
             1 => StepFault::Lost,
             2 => StepFault::Duplicated,
             3 => StepFault::Overtakes,
+            4 => StepFault::Crash,
+            5 => StepFault::Spared,
             _ => StepFault::None,
         }
     }
@@ -62,11 +70,17 @@ impl StepFault {
 
     fn budget(self) -> Option<NetworkFault> {
         match self {
-            StepFault::None => None,
+            StepFault::None | StepFault::Spared => None,
             StepFault::Lost => Some(NetworkFault::Loss),
             StepFault::Duplicated => Some(NetworkFault::Duplicate),
             StepFault::Overtakes => Some(NetworkFault::Overtake),
+            StepFault::Crash => Some(NetworkFault::Crash),
         }
+    }
+
+    /// Returns `true` if the message of the step is removed without being delivered.
+    pub(super) fn is_removal(self) -> bool {
+        matches!(self, StepFault::Lost | StepFault::Spared)
     }
 }
 
@@ -75,17 +89,19 @@ impl StepFault {
 pub(super) struct Circumstances {
     /// `true` if the message of the step could not be delivered.
     undeliverable: bool,
-    /// For each kind of fault, `true` if its budget was used up.
-    used_up: [bool; 3],
+    /// The set of the kinds of faults whose budget was used up. One byte, because every step has it.
+    used_up: u8,
 }
 
 /// The faults that can still happen in the current configuration.
 #[derive(Default)]
 pub(super) struct Faults {
     /// The network of all pairs without one of their own, and then those of pairs. The budgets are what is left.
-    networks: Vec<Network>,
+    pub(super) networks: Vec<Network>,
     /// The network of each pair of actors that has one of its own, in both directions.
     pairs: FxHashMap<(u32, u32), usize>,
+    /// The actors that may crash: the network with the budget, and the source location of the declaration.
+    pub(super) crashes: FxHashMap<u32, (usize, &'static Location<'static>)>,
     /// The budgets of the networks at the beginning.
     whole: Vec<Network>,
     /// `true` once exploration has begun.
@@ -94,8 +110,11 @@ pub(super) struct Faults {
 
 impl Faults {
     /// Returns the network that carries a message, as an index, or `None` if it is carried by none.
-    fn network_of(&self, engine: &Engine, what: u32) -> Option<usize> {
+    pub(super) fn network_of(&self, engine: &Engine, what: u32) -> Option<usize> {
         let sent = &engine.messages[what];
+        if sent.kind == SendKind::Crash {
+            return self.crashes.get(&sent.to).map(|&(network, _)| network);
+        }
         let local = sent.from == TEST
             || sent.from == sent.to
             || engine.actors[sent.from as usize].service
@@ -103,7 +122,7 @@ impl Faults {
         (!local && sent.kind == SendKind::Sent).then(|| *self.pairs.get(&(sent.from, sent.to)).unwrap_or(&0))
     }
 
-    fn left(&self, network: usize, fault: NetworkFault) -> u32 {
+    pub(super) fn left(&self, network: usize, fault: NetworkFault) -> u32 {
         self.networks[network].budgets[fault as usize]
     }
 
@@ -112,7 +131,7 @@ impl Faults {
         let left = &mut self.networks[network].budgets[fault as usize];
         (*left != Network::UNLIMITED).then(|| {
             *left -= 1;
-            Name::ROOT.mixed(BUDGET).child((network * 3 + fault as usize) as u32)
+            Name::ROOT.mixed(BUDGET).child((network * KINDS + fault as usize) as u32)
         })
     }
 
@@ -184,12 +203,20 @@ impl ActorMachine {
         for what in engine.messages.pending() {
             let enabled = engine.messages.is_enabled(what);
             let first = Choice::first(Pending(what));
-            if enabled {
+            let crashes = engine.messages[what].kind == SendKind::Crash;
+            if enabled && !crashes {
                 out.push(first);
             }
             let Some(network) = faults.network_of(engine, what).filter(|_| faults.active) else { continue };
             let left = |fault| faults.left(network, fault) > 0;
             let mut add = |fault: StepFault| out.push(Choice { branch: fault.on(Branch::FIRST), ..first });
+            if crashes {
+                if enabled && left(NetworkFault::Crash) {
+                    add(StepFault::Crash);
+                }
+                add(StepFault::Spared);
+                continue;
+            }
             let sent = &engine.messages[what];
             if enabled && left(NetworkFault::Duplicate) && matches!(sent.content, MessageContent::Message(_)) {
                 add(StepFault::Duplicated);
@@ -210,8 +237,8 @@ impl ActorMachine {
     pub(super) fn execute_with_faults(&mut self, choice: Choice) -> Result<Executed, MachineError> {
         let fault = StepFault::of(choice.branch);
         let circumstances = self.circumstances(choice.what.0, fault);
-        if fault == StepFault::Lost {
-            self.lose(choice, circumstances);
+        if fault.is_removal() {
+            self.remove(choice, fault, circumstances);
             return Ok(Executed::ONLY_BRANCH);
         }
         let budget = fault.budget().and_then(|kind| self.spend(choice.what.0, kind));
@@ -221,7 +248,13 @@ impl ActorMachine {
         if fault == StepFault::Duplicated {
             self.engine.borrow_mut().post_copy(choice.what.0);
         }
-        let result = self.cells[actor as usize].deliver(choice.what.0, choice.branch);
+        let result = if fault == StepFault::Crash {
+            self.post_next_crash(choice.what.0);
+            self.engine.borrow_mut().cancel_all_timers();
+            self.cells[actor as usize].crash()
+        } else {
+            self.cells[actor as usize].deliver(choice.what.0, choice.branch)
+        };
         let mut executed = self.finish(actor, choice.branch, result)?;
         self.touches.extend(budget.map(Touch::write));
         executed.next_branch = executed.next_branch.map(|next| fault.on(next));
@@ -229,9 +262,9 @@ impl ActorMachine {
     }
 
     /// Removes a message without delivering it.
-    fn lose(&mut self, choice: Choice, circumstances: Circumstances) {
+    fn remove(&mut self, choice: Choice, fault: StepFault, circumstances: Circumstances) {
         let what = choice.what.0;
-        let budget = self.spend(what, NetworkFault::Loss);
+        let budget = fault.budget().and_then(|kind| self.spend(what, kind));
         let engine = &mut *self.engine.borrow_mut();
         let all_enabled = engine.messages.deliver(what, self.records.len() as u32);
         let to = engine.messages[what].to;
@@ -245,12 +278,12 @@ impl ActorMachine {
             touches: self.touches.len() as u32,
             history: info.history,
             all_enabled,
-            fault: StepFault::Lost,
+            fault,
             circumstances,
             extras: None,
         });
         self.touches.extend(budget.map(Touch::write));
-        if self.delivery != Delivery::Unordered {
+        if fault == StepFault::Lost && self.delivery != Delivery::Unordered {
             self.touches.push(Touch::write(info.name));
         }
     }
@@ -270,7 +303,7 @@ impl ActorMachine {
                 self.refund();
             }
             // A lost message was no step of its receiver.
-            self.undo(fault != StepFault::Lost);
+            self.undo(!fault.is_removal());
         }
     }
 
@@ -314,8 +347,8 @@ impl ActorMachine {
         let Some(network) = faults.network_of(&engine, what) else { return circumstances };
         let used_up =
             |kind: usize| faults.networks[network].budgets[kind] == 0 && faults.whole[network].budgets[kind] > 0;
-        circumstances.used_up = [0, 1, 2].map(used_up);
-        if fault == StepFault::Lost {
+        circumstances.used_up = (0..KINDS).filter(|&kind| used_up(kind)).fold(0, |set, kind| set | 1 << kind);
+        if fault.is_removal() {
             // The mailbox may be dirty, so the receiver is asked.
             let accepts = || self.cells[engine.messages[what].to as usize].accepts_now(&engine, what);
             circumstances.undeliverable = !panics::catch(accepts).unwrap_or(false);
@@ -334,8 +367,8 @@ impl ActorMachine {
         }
         let engine = self.engine.borrow();
         let network = |k: usize| faults.network_of(&engine, self.records[k].choice.what.0);
-        for (kind, used_up) in record.circumstances.used_up.into_iter().enumerate() {
-            if used_up {
+        for kind in 0..KINDS {
+            if record.circumstances.used_up >> kind & 1 == 1 {
                 let used = |k: usize| self.records[k].fault.budget().is_some_and(|fault| fault as usize == kind);
                 out.extend((0..at).filter(|&k| used(k) && network(k) == network(at)));
             }
@@ -346,9 +379,8 @@ impl ActorMachine {
     /// the message deliverable.
     pub(super) fn after_a_loss(&self, at: usize, out: &mut Vec<(usize, Branch)>) {
         let record = &self.records[at];
-        if record.fault == StepFault::Lost {
-            let receives =
-                |&k: &usize| self.records[k].actor == record.actor && self.records[k].fault != StepFault::Lost;
+        if record.fault.is_removal() {
+            let receives = |&k: &usize| self.records[k].actor == record.actor && !self.records[k].fault.is_removal();
             out.extend((at + 1..self.records.len()).filter(receives).map(|k| (k, Branch::FIRST)));
         }
     }

@@ -47,6 +47,8 @@ impl ActorMachine {
             && engine.messages.nothing_pending()
             && engine.failed.is_empty()
             && self.at_end.is_empty()
+            && self.outcomes.is_empty()
+            && engine.histories.is_empty()
             && self.at_start.is_none()
         {
             return;
@@ -62,6 +64,8 @@ impl ActorMachine {
             if closed && blocked.is_empty() {
                 self.not_stopped(&engine, &labels, out);
             }
+            self.check_ended_histories(&engine, out);
+            self.find_outcomes(&engine, &labels, out);
             for (k, check) in self.at_end.iter().enumerate() {
                 if let Err(panic) = check.run(&self.cells) {
                     let key = key_of_panic(&panic).mixed(k as u64);
@@ -235,6 +239,12 @@ impl ActorMachine {
         // Problems with the same key are all reported; the collector keeps the one with the shortest counterexample.
         for p in engine.messages.pending() {
             let sent = engine.messages[p];
+            // A timer was cancelled, or its actor has stopped; a crash came too late.
+            let crashed = || self.records.iter().any(|record| record.actor == sent.to && record.is_crash());
+            let is_reply = matches!(sent.content, MessageContent::Reply(..));
+            if matches!(sent.kind, SendKind::Timer | SendKind::Crash) || is_reply && crashed() {
+                continue;
+            }
             let why = match (self.cells[sent.to as usize].current_status(), sent.content) {
                 (_, MessageContent::Reply(_, call)) if self.is_answered_twice(engine, call) => {
                     "already got a reply to this call: it is answered twice"
@@ -249,7 +259,7 @@ impl ActorMachine {
                 }
                 (_, MessageContent::Reply(..)) => "no longer waits for it",
                 // An actor that waits for a reply is reported as a deadlock.
-                (ActorStatus::Waiting(_), MessageContent::Message(_)) => continue,
+                _ => continue,
             };
             let text = self.cells[sent.to as usize].show_message(engine, p);
             let mut key = Name::ROOT.mixed(FindingKind::Undeliverable as u64);
@@ -351,7 +361,7 @@ impl ActorMachine {
 
     /// Returns the steps that determine the state of an actor: its newest step, which depends on all earlier ones, or
     /// all of its steps if they may commute.
-    fn steps_of(&self, actor: u32) -> Vec<usize> {
+    pub(super) fn steps_of(&self, actor: u32) -> Vec<usize> {
         let mut steps: Vec<usize> = (0..self.records.len())
             .filter(|&at| self.records[at].actor == actor && !self.records[at].is_loss())
             .collect();

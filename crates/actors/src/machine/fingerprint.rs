@@ -88,13 +88,20 @@ impl Fingerprints {
         let (mut sums, order) = match how {
             StateComparison::Canonical => {
                 self.update(view)?;
-                (self.sums, view.order(|slot| view.engine.actors[slot as usize].name.0)?)
+                let mut sums = self.sums;
+                for what in view.cancelled_timers() {
+                    take(&mut sums, self.messages[what as usize]);
+                }
+                (sums, view.order(|slot| view.engine.actors[slot as usize].name.0)?)
             }
             StateComparison::Ordered => (ordered(view)?, view.order(u64::from)?),
         };
         add(&mut sums, order);
         for (k, left) in view.faults.into_iter().flat_map(Faults::budgets).enumerate() {
             add(&mut sums, part(Name(k as u64).mixed(7).mixed(u64::from(left))));
+        }
+        if !view.engine.histories.is_empty() {
+            add(&mut sums, view.engine.histories.hash(|slot| view.engine.actors[slot as usize].name));
         }
         let [high, low] = sums;
         Ok(u128::from(high) << 64 | u128::from(low))
@@ -159,17 +166,38 @@ impl ConfigurationView<'_> {
         Ok(self.faults.map_or(hash, |faults| Name(hash).mixed(faults.hash_message(self.engine, what)).0))
     }
 
+    /// Returns the timers that are pending although they were cancelled.
+    fn cancelled_timers(self) -> impl Iterator<Item = u32> {
+        let timers = &self.engine.timers;
+        timers.pending(&self.engine.messages).filter(|&what| timers.is_cancelled(what))
+    }
+
+    /// Hashes what determines the order in which timers fire: the position of each among those of its actor, and its time.
+    fn timers(self, who: impl Fn(u32) -> u64) -> Result<Sums, MachineError> {
+        let (mut sums, mut seen) = ([0; 2], SmallVec::<[u32; 8]>::new());
+        let (timers, messages) = (&self.engine.timers, &self.engine.messages);
+        for what in timers.pending(messages).filter(|&what| !timers.is_cancelled(what)) {
+            let actor = messages[what].to;
+            let position = seen.iter().filter(|&&other| other == actor).count() as u64;
+            let after = timers.duration(what).unwrap_or_default().as_nanos() as u64;
+            let name = Name(who(actor)).mixed(position).mixed(after);
+            add(&mut sums, part(name.mixed(8).mixed(self.content(what)?)));
+            seen.push(actor);
+        }
+        Ok(sums)
+    }
+
     /// Hashes what determines the delivery order of pending messages and of those sent later. `who` identifies an actor.
     ///
     /// Messages between the same two actors are ordered, so their receiver, sender and position identify them.
     fn order(self, who: impl Fn(u32) -> u64) -> Result<Sums, MachineError> {
-        let mut sums = [0; 2];
+        let mut sums = self.timers(&who)?;
         if self.delivery == Delivery::Unordered {
             return Ok(sums);
         }
         let (messages, clocks) = (&self.engine.messages, &self.engine.shared.clocks);
         let mut pending: SmallVec<[(u32, Name); 16]> = SmallVec::new();
-        for what in messages.pending() {
+        for what in messages.pending().filter(|&what| !self.engine.timers.is_cancelled(what)) {
             let (from, to) = (messages[what].from, messages[what].to);
             let position = pending.iter().filter(|&&(p, _)| (messages[p].from, messages[p].to) == (from, to)).count();
             let name = Name(who(to)).mixed(who(from)).mixed(position as u64);
@@ -199,7 +227,8 @@ fn ordered(view: ConfigurationView<'_>) -> Result<Sums, MachineError> {
         let hash = view.cells[slot].hash(engine).ok_or_else(|| no_hash(&engine.actors[slot].kind))?;
         add(&mut sums, part(Name(slot as u64).mixed(hash)));
     }
-    for (k, p) in engine.messages.pending().enumerate() {
+    let live = engine.messages.pending().filter(|&p| !engine.timers.is_cancelled(p));
+    for (k, p) in live.enumerate() {
         let to = engine.messages[p].to;
         add(&mut sums, part(Name(k as u64).mixed(u64::from(to)).mixed(view.content(p)?)));
     }

@@ -14,6 +14,8 @@ use whippet_model::{Branch, Dependence, Executed, FindingKind, MachineError, Nam
 const FIELD: u64 = 0xF1E1;
 /// Salt that distinguishes the object of a check from actors.
 const CHECK: u64 = 0xC4EC;
+/// Salt that distinguishes the object of a state that has to be reachable.
+const REACHED: u64 = 0x4EAC;
 
 impl ActorMachine {
     /// Finishes the newest step, which `actor` took with this result.
@@ -49,7 +51,10 @@ impl ActorMachine {
         let arities = self.engine.borrow().current.arities.clone();
         let at = self.records.len() - 1;
         let problem = match result {
-            Ok(()) => self.check(actor, at),
+            Ok(()) => {
+                let problem = self.check(actor, at).or_else(|| self.check_histories(at));
+                problem.or_else(|| self.reached(actor, at))
+            }
             Err(StepError::Panic(panic)) => Some(panicked(panic, at)),
             Err(StepError::Error(error)) => {
                 self.error = Some(self.in_this_step(error, actor, at));
@@ -122,9 +127,19 @@ impl ActorMachine {
             }
             _ => self.touches.push(Touch::write(name)),
         }
+        self.engine.borrow().histories.touch(self.records.len() as u32 - 1, &mut self.touches);
+        let cells = &self.cells;
+        let is_seen = |slots: &[u32], is_changed: &dyn Fn() -> bool| slots.len() > 1 && is_changed();
         for &k in self.checks_of.get(actor as usize).into_iter().flatten() {
-            if self.always[k as usize].slots.len() > 1 {
+            let check = &self.always[k as usize];
+            if is_seen(&check.slots, &|| check.is_changed(cells, actor)) {
                 self.touches.push(Touch::write(Name::ROOT.mixed(CHECK).child(k)));
+            }
+        }
+        for &k in self.sometimes_of.get(actor as usize).into_iter().flatten() {
+            let check = &self.sometimes[k as usize].check;
+            if is_seen(&check.slots, &|| check.is_changed(cells, actor)) {
+                self.touches.push(Touch::write(Name::ROOT.mixed(REACHED).child(k)));
             }
         }
     }
@@ -133,7 +148,8 @@ impl ActorMachine {
     #[inline]
     fn check(&self, actor: u32, at: usize) -> Option<Problem> {
         let checks = self.checks_of.get(actor as usize)?;
-        checks.iter().find_map(|&k| self.run_check(k as usize, vec![at]))
+        let seen = checks.iter().filter(|&&k| self.always[k as usize].is_changed(&self.cells, actor));
+        seen.into_iter().find_map(|&k| self.run_check(k as usize, vec![at]))
     }
 
     /// Runs one of the `always` checks and returns its problem if it fails.

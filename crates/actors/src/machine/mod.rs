@@ -8,10 +8,11 @@
 //! * the end of the step is in `finish.rs`;
 //! * the record kept of the step is in `record.rs`.
 //!
-//! The setup before the first step is in `setup.rs`. Problems of an execution are found in `final_problems.rs` and `races.rs`,
+//! Results and reachable states are in `observations.rs`, tests of histories in `histories.rs`. The setup before the first step is in `setup.rs`. Problems of an execution are found in `final_problems.rs` and `races.rs`,
 //! and steps are described in `describe.rs`. Further queries of searches are answered in `fingerprint.rs` and
 //! `knowledge.rs`.
 
+mod crashes;
 mod describe;
 mod determinism;
 mod enabled;
@@ -19,7 +20,9 @@ mod faults;
 mod final_problems;
 mod fingerprint;
 mod finish;
+mod histories;
 mod knowledge;
+mod observations;
 mod races;
 mod record;
 mod setup;
@@ -36,6 +39,7 @@ use crate::panics;
 use faults::{Circumstances, Faults, StepFault};
 use fingerprint::{ConfigurationView, Fingerprints};
 use knowledge::SampleKnowledge;
+use observations::Sometimes;
 use record::{ActorStep, StepExtras};
 use std::fmt;
 use std::ops::Range;
@@ -72,10 +76,14 @@ pub struct ActorMachine {
     /// The checks after steps, and the checks when no step is enabled.
     always: Vec<Check>,
     at_end: Vec<Check>,
+    /// The results of executions, and the states that have to be reachable.
+    outcomes: Vec<Check<String>>,
+    sometimes: Vec<Sometimes>,
     /// The problem of an `always` check that fails in the initial configuration.
     at_start: Option<Problem>,
     /// For each actor, the checks to run after its steps.
     checks_of: Vec<Vec<u32>>,
+    sometimes_of: Vec<Vec<u32>>,
     profile: Profile,
     /// `true` if steps need neither checks nor footprints.
     plain: bool,
@@ -117,8 +125,11 @@ impl ActorMachine {
             environment,
             always: Vec::new(),
             at_end: Vec::new(),
+            outcomes: Vec::new(),
+            sometimes: Vec::new(),
             at_start: None,
             checks_of: Vec::new(),
+            sometimes_of: Vec::new(),
             profile: Profile::new(Dependence::PerActor, Branches::Discovered { same_footprint: true })
                 .with_one_choice_per_thread(true),
             plain: false,

@@ -63,6 +63,7 @@ impl ActorMachine {
         match sent.content {
             MessageContent::Message(_) => format!(", handling {text} from {from},"),
             MessageContent::Reply(..) => format!(", after the reply {text} of {from},"),
+            MessageContent::Crash => ", after a crash,".to_owned(),
         }
     }
 }

@@ -38,9 +38,14 @@ impl ActorStep {
         self.extras.as_ref().map_or(&[], |extras| &extras.arities)
     }
 
-    /// Returns `true` if the step is the loss of a message, which is no step of an actor.
+    /// Returns `true` if the step only removes a message, which is no step of an actor.
     pub(super) fn is_loss(&self) -> bool {
-        self.fault == StepFault::Lost
+        self.fault.is_removal()
+    }
+
+    /// Returns `true` if the actor crashed in this step.
+    pub(super) fn is_crash(&self) -> bool {
+        self.fault == StepFault::Crash
     }
 
     pub(super) fn problem(&self) -> Option<&Problem> {

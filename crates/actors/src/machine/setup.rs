@@ -5,9 +5,10 @@ use super::{ActorMachine, ActorStep};
 use crate::cell::StepError;
 use crate::checks::Check;
 use crate::environment::Environment;
+use crate::messages::SendKind;
 use crate::shared::TOO_LATE;
 use whippet_model::{
-    ActorNo, ConflictRule, Dependence, FindingKind, Machine, MachineConfig, MachineError, Name, Problem,
+    ActorNo, Branches, ConflictRule, Dependence, FindingKind, Machine, MachineConfig, MachineError, Name, Problem,
 };
 
 impl ActorMachine {
@@ -19,7 +20,7 @@ impl ActorMachine {
     /// Returns the `always` checks of several actors: where each is declared, and the number of its actors.
     pub(crate) fn wide_checks(&self) -> Vec<(String, usize)> {
         let wide = self.always.iter().filter(|check| check.slots.len() > 1);
-        wide.map(|check| (format!("{}:{}", check.site.file(), check.site.line()), check.slots.len())).collect()
+        wide.map(|check| (check.place(), check.slots.len())).collect()
     }
 
     /// Adds a check that runs when no step is enabled.
@@ -49,7 +50,9 @@ impl ActorMachine {
         loop {
             choices.clear();
             self.enabled(&mut choices)?;
-            let Some(&choice) = choices.first() else { break };
+            // Timers fire later.
+            let fires = |what: u32| self.engine.borrow().messages[what].kind == SendKind::Timer;
+            let Some(&choice) = choices.iter().find(|choice| !fires(choice.what.0)) else { break };
             if self.records.len() == most {
                 return Err(MachineError::Misuse(format!(
                     "setup still running after {most} messages; `System::finish_setup` needs actors that stop sending"
@@ -88,11 +91,29 @@ impl ActorMachine {
         self.fields = rule == ConflictRule::Fields;
         if self.fields && self.cells.iter().any(|cell| cell.has_fields()) {
             self.profile.dependence = Dependence::Footprints;
+            // Another branch of a step may touch other fields.
+            self.profile.branches = Branches::Discovered { same_footprint: false };
             let shared = &mut self.engine.borrow_mut().shared;
             shared.closed = shared.is_empty().then_some(TOO_LATE);
         }
         self.start_faults()?;
-        self.plain = self.always.is_empty() && self.profile.dependence == Dependence::PerActor;
+        self.post_first_crashes();
+        let (histories, footprints) = {
+            let histories = &self.engine.borrow().histories;
+            (!histories.is_empty(), histories.need_footprints())
+        };
+        if footprints {
+            self.profile.dependence = Dependence::Footprints;
+            // Another branch of a step may record nothing.
+            self.profile.branches = Branches::Discovered { same_footprint: false };
+        }
+        let checks = !self.always.is_empty() || !self.sometimes.is_empty() || histories;
+        self.plain = !checks && self.profile.dependence == Dependence::PerActor;
+        if self.profile.deterministic && self.outcomes.is_empty() {
+            let what = "`deterministic` compares the results of executions: declare one with `System::outcome`";
+            return Err(MachineError::Misuse(what.to_owned()));
+        }
+        self.expect_reachable();
         self.at_start = (0..self.always.len()).find_map(|k| self.run_check(k, Vec::new()));
         self.engine.borrow_mut().memo_budget = memo_bytes;
         if let ConflictRule::Marks(marks) = rule {
@@ -122,16 +143,27 @@ impl ActorMachine {
 
     /// Assigns each check to the actors it inspects. A check of several actors makes their steps dependent.
     fn assign_checks(&mut self) {
-        for (k, check) in self.always.iter().enumerate() {
-            for &slot in &check.slots {
-                if self.checks_of.len() <= slot as usize {
-                    self.checks_of.resize(slot as usize + 1, Vec::new());
-                }
-                self.checks_of[slot as usize].push(k as u32);
+        let always: Vec<&[u32]> = self.always.iter().map(|check| &check.slots[..]).collect();
+        let sometimes: Vec<&[u32]> = self.sometimes.iter().map(|one| &one.check.slots[..]).collect();
+        if always.iter().chain(&sometimes).any(|slots| slots.len() > 1) {
+            self.profile.dependence = Dependence::Footprints;
+            // Another branch of a step may leave a check as it is.
+            self.profile.branches = Branches::Discovered { same_footprint: false };
+        }
+        (self.checks_of, self.sometimes_of) = (by_actor(&always), by_actor(&sometimes));
+    }
+}
+
+/// Returns, for each actor, the numbers of the checks that inspect it.
+fn by_actor(checks: &[&[u32]]) -> Vec<Vec<u32>> {
+    let mut of: Vec<Vec<u32>> = Vec::new();
+    for (k, slots) in checks.iter().enumerate() {
+        for &slot in *slots {
+            if of.len() <= slot as usize {
+                of.resize(slot as usize + 1, Vec::new());
             }
-            if check.slots.len() > 1 {
-                self.profile.dependence = Dependence::Footprints;
-            }
+            of[slot as usize].push(k as u32);
         }
     }
+    of
 }

@@ -6,6 +6,7 @@ use crate::cell::ActorStatus;
 use crate::current_step::{TEST, WaitKind};
 use crate::describe;
 use crate::engine::Engine;
+use crate::messages::SendKind;
 use whippet_model::{ActorState, DebugValue, Pending, States};
 
 impl States for ActorMachine {
@@ -24,7 +25,11 @@ impl States for ActorMachine {
         let sent = engine.messages.all().get(what.0 as usize)?;
         let labels = describe::labels(&engine);
         let text = with_labels(labels.clone(), || self.cells[sent.to as usize].show_message(&engine, what.0));
-        let from = if sent.from == TEST { "the test" } else { &labels[sent.from as usize] };
+        let from = match sent.from {
+            TEST => "the test",
+            _ if sent.kind == SendKind::Timer => "its timer",
+            from => &labels[from as usize],
+        };
         Some((labels[sent.to as usize].clone(), format!("receives {text} from {from}")))
     }
 }
@@ -38,7 +43,8 @@ impl ActorMachine {
             return None;
         }
         let text = cell.show(cell.position()).filter(|_| !info.service);
-        let pending = engine.messages.pending_of(slot).into_iter().map(|what| {
+        let live = engine.messages.pending_of(slot).into_iter().filter(|&what| !engine.timers.is_cancelled(what));
+        let pending = live.map(|what| {
             let from = engine.messages[what].from;
             let from = if from == TEST { "the test" } else { &labels[from as usize] };
             format!("{} from {from}", cell.show_message(engine, what))

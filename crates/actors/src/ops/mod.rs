@@ -1,9 +1,11 @@
 //! The operations that every actor has, whether it is a handler, a body or a task: those on messages and actors are
 //! here, those on promises and on shared objects are in files of their own.
 
+mod history;
 mod promises;
 mod sync;
 
+pub(crate) use history::history_ops;
 pub(crate) use promises::promise_ops;
 pub(crate) use sync::sync_ops;
 
@@ -184,6 +186,7 @@ macro_rules! actor_ops {
             self.context.engine.borrow_mut().current.choose(n)
         }
 
+        $crate::ops::history_ops!();
         $crate::ops::promise_ops!();
         $crate::ops::sync_ops!();
     };

@@ -7,6 +7,7 @@
 //! [`Machine`] is the core that every machine has to implement, and [`Explain`] its part for the reader. The facts
 //! that never change are its [`Profile`]. Everything else is an optional capability, which a search asks for.
 
+mod boxed;
 mod capabilities;
 mod explain;
 mod observed;

@@ -1,6 +1,6 @@
 //! The facts about a machine that never change.
 
-use crate::ActorNo;
+use crate::{ActorNo, Problem};
 
 /// Dependence relation of a machine's events, in addition to causality (an event always depends on the events that
 /// caused it).
@@ -65,18 +65,31 @@ pub struct Profile {
     pub one_choice_per_thread: bool,
     /// The sender and the receiver of each message sent before the explored part of the program began.
     pub setup_sends: Vec<(ActorNo, ActorNo)>,
+    /// The problems of a program in which no execution has an outcome with the same key: states that have to be reachable.
+    pub expected: Vec<Problem>,
+    /// `true` if it is a finding that a declaration of the program has several outcomes.
+    pub deterministic: bool,
 }
 
 crate::setters!(Profile {
     with_one_choice_per_thread => one_choice_per_thread: bool,
     with_setup_sends => setup_sends: Vec<(ActorNo, ActorNo)>,
+    with_expected => expected: Vec<Problem>,
+    with_deterministic => deterministic: bool,
 });
 
 impl Profile {
     /// Creates a profile without any setup messages, whose threads may have several choices.
     #[must_use]
     pub fn new(dependence: Dependence, branches: Branches) -> Profile {
-        Profile { dependence, branches, one_choice_per_thread: false, setup_sends: Vec::new() }
+        Profile {
+            dependence,
+            branches,
+            one_choice_per_thread: false,
+            setup_sends: Vec::new(),
+            expected: Vec::new(),
+            deterministic: false,
+        }
     }
 
     /// Returns `true` if the branches of one step may have different footprints.

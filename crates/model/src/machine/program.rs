@@ -83,7 +83,7 @@ impl Default for MachineConfig {
 /// ```
 pub trait Program: Sync {
     /// The machine that executes this program.
-    type Machine: Machine;
+    type Machine: Machine + 'static;
 
     /// Creates a machine. The program's setup has already been run in it.
     fn machine(&self, config: &MachineConfig) -> Result<Self::Machine, MachineError>;

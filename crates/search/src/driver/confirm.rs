@@ -5,14 +5,14 @@
 //! reproduced and is left out. The race itself is reproduced, and a note in the verdict explains its consequences.
 
 use crate::driver::control::{Control, PathStep, lock};
+use crate::driver::erased::AnyProgram;
 use crate::driver::findings::Found;
 use crate::driver::replay::{GuidedMachine, again};
 use crate::driver::watchdog::{Doing, Stuck};
 use crate::driver::why;
 use crate::options::Options;
 use whippet_model::{
-    Decision, Finding, FindingKind, LimitHit, Machine, MachineError, Name, Problem, Program, Schedule, StepDescription,
-    Verdict,
+    Decision, Finding, FindingKind, LimitHit, Machine, MachineError, Name, Problem, Schedule, StepDescription, Verdict,
 };
 
 /// The note about the effect of a data race on a search that skips executions.
@@ -31,8 +31,8 @@ pub(crate) struct AttemptOutcome {
 }
 
 /// Produces the verdict of an attempt.
-pub(crate) fn confirm<P: Program>(
-    program: &P,
+pub(crate) fn confirm(
+    program: &dyn AnyProgram,
     options: &Options,
     control: &Control,
     attempt: AttemptOutcome,
@@ -45,9 +45,9 @@ pub(crate) fn confirm<P: Program>(
     }
     let (found, dropped) = {
         let collector = lock(&control.collector);
-        (collector.found(), collector.dropped())
+        (collector.found(), collector.dropped().clone())
     };
-    let (mut findings, mut warnings) = (Vec::new(), Vec::new());
+    let (mut findings, mut warnings, mut outcomes) = (Vec::new(), Vec::new(), Vec::new());
     // If a limit has ended the last attempt, problems of earlier attempts count as well, provided that they appear again.
     let earlier = if covered { Vec::new() } else { control.found_earlier() };
     let found = found.iter().map(|found| (found, settled)).chain(earlier.iter().map(|found| (found, false)));
@@ -61,7 +61,11 @@ pub(crate) fn confirm<P: Program>(
             Err(_) if !must_appear => None,
             shown => shown?,
         };
-        let told = if found.problem.warning { &mut warnings } else { &mut findings };
+        let told = match &found.problem {
+            problem if problem.declaration.is_some() => &mut outcomes,
+            problem if problem.warning => &mut warnings,
+            _ => &mut findings,
+        };
         let known = |finding: &Finding| {
             told.iter().any(|other: &Finding| (other.kind, other.key) == (finding.kind, finding.key))
         };
@@ -75,12 +79,18 @@ pub(crate) fn confirm<P: Program>(
     if let Some(stuck) = stuck {
         findings.push(endless(program, options, control, &stuck)?);
     }
-    if dropped > 0 {
-        control.note(format!(
-            "{dropped} more problems are not shown: the limit on findings is {}",
-            options.limits.findings
-        ));
+    let dropped_outcomes = dropped.iter().filter(|(kind, _)| *kind == FindingKind::Outcome).count();
+    for (count, things) in [(dropped.len() - dropped_outcomes, "problems"), (dropped_outcomes, "outcomes")] {
+        if count > 0 {
+            let limit = options.limits.findings;
+            control.note(format!("{count} more {things} are not shown: the limit on findings is {limit}"));
+        }
     }
+    let declared = control.declared();
+    if findings.is_empty() && covered {
+        findings.extend(declared.unreached(program, &outcomes));
+    }
+    findings.extend(declared.differences(&mut outcomes));
     program.caveats().into_iter().for_each(|caveat| control.note_missing(caveat));
     let order = |f: &Finding| (f.kind, f.schedule.decisions.len(), f.message.clone(), f.key);
     findings.sort_by_cached_key(order);
@@ -90,6 +100,7 @@ pub(crate) fn confirm<P: Program>(
     verdict.counters = counters;
     verdict.findings = findings;
     verdict.warnings = warnings;
+    verdict.outcomes = outcomes;
     verdict.complete = covered;
     verdict.limits = control.limits_hit();
     verdict.algorithm = control.algorithm();
@@ -102,7 +113,7 @@ pub(crate) fn confirm<P: Program>(
 
 /// Turns a problem into a finding: with its counterexample if a replay of that shows the problem, otherwise with the
 /// whole execution.
-fn show<P: Program>(program: &P, control: &Control, found: &Found) -> Result<Finding, MachineError> {
+fn show(program: &dyn AnyProgram, control: &Control, found: &Found) -> Result<Finding, MachineError> {
     let Found { problem, counterexample, whole, .. } = found;
     for path in [counterexample, whole] {
         if let Some(mut walk) =
@@ -123,8 +134,8 @@ fn show<P: Program>(program: &P, control: &Control, found: &Found) -> Result<Fin
 }
 
 /// Like [`show`], for a problem that may be an artefact of a data race. Returns `None` if it is one.
-fn show_race_tainted<P: Program>(
-    program: &P,
+fn show_race_tainted(
+    program: &dyn AnyProgram,
     control: &Control,
     found: &Found,
 ) -> Result<Option<Finding>, MachineError> {
@@ -150,12 +161,12 @@ fn show_race_tainted<P: Program>(
 }
 
 /// Creates the finding that the replay of a path has shown.
-fn finding<P: Program>(
-    program: &P,
+fn finding(
+    program: &dyn AnyProgram,
     control: &Control,
     problem: Problem,
     path: &[PathStep],
-    mut walk: GuidedMachine<P::Machine>,
+    mut walk: GuidedMachine,
     found: &Found,
 ) -> Result<Finding, MachineError> {
     let mut steps = walk.describe_steps();
@@ -166,8 +177,11 @@ fn finding<P: Program>(
     trace.end = walk.states();
     // The steps of the problem are those of the execution in which it was found; the replay has fewer.
     let shown = walk.problems()?.into_iter().find(|other| (other.kind, other.key) == (problem.kind, problem.key));
+    // Executions beside each other would wait for each other's locks in statics.
+    drop(walk);
     // Another order need not be possible, for example if a step has other branches there. It only explains.
-    let decides = if control.explains() { why::decides(program, control, path, &steps).unwrap_or(None) } else { None };
+    let explains = control.explains() && problem.declaration.is_none();
+    let decides = if explains { why::decides(program, control, path, &steps).unwrap_or(None) } else { None };
     let schedule = schedule(program, path, &steps);
     let mut finding = Finding::new(problem, schedule, steps, found.executions);
     finding.trace = trace;
@@ -177,7 +191,7 @@ fn finding<P: Program>(
 }
 
 /// Creates the schedule of a path. Its decisions are described like the steps of the counterexample.
-pub(crate) fn schedule<P: Program>(program: &P, path: &[PathStep], steps: &[StepDescription]) -> Schedule {
+pub(crate) fn schedule(program: &dyn AnyProgram, path: &[PathStep], steps: &[StepDescription]) -> Schedule {
     let decision = |(taken, text): (&PathStep, _)| Decision::new(taken.thread, taken.branch, words(text));
     let decisions = path.iter().zip(steps).map(decision).collect();
     Schedule::new(program.name(), program.parameters().into_iter().collect(), decisions)
@@ -190,8 +204,8 @@ pub(crate) fn words(step: &StepDescription) -> String {
 
 /// Creates the finding for user code that does not return: a step, whose path is known up to the step before it, or
 /// code that runs between steps.
-fn endless<P: Program>(
-    program: &P,
+fn endless(
+    program: &dyn AnyProgram,
     options: &Options,
     control: &Control,
     stuck: &Stuck,

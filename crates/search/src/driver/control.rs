@@ -5,16 +5,18 @@
 //! learns whether it has to stop. Each worker's [`Watchdog`] stores what the worker is currently doing, so that a
 //! handler that never returns can be identified although its thread will never answer.
 
+use crate::driver::erased::AnyProgram;
 use crate::driver::explore::ExecutionObserver;
 use crate::driver::findings::{Collector, Found, Key};
 use crate::driver::journal::Journal;
+use crate::driver::outcomes::DeclaredOutcomes;
 use crate::driver::watchdog::{Stuck, Watchdog};
 use crate::driver::weights::Weights;
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::time::{Duration, Instant};
-use whippet_model::{Algorithm, Branch, Counters, Estimate, LimitHit, Limits, Name, Program};
+use whippet_model::{Algorithm, Branch, Counters, Estimate, LimitHit, Limits, Name, Profile};
 
 /// One step of a path: the name of its event, the thread that acted, and the branch that it took.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -49,6 +51,8 @@ pub(crate) struct Control {
     estimate: Mutex<Option<Estimate>>,
     /// See [`Counters::unstable`].
     unstable: OnceLock<Arc<AtomicU64>>,
+    /// What the program declares about its outcomes.
+    declared: OnceLock<DeclaredOutcomes>,
     /// Records the paths of the workers.
     journal: Option<Arc<dyn Journal>>,
     on_execution: Option<Arc<dyn ExecutionObserver>>,
@@ -85,6 +89,7 @@ impl Control {
             no_explanations: AtomicBool::new(false),
             estimate: Mutex::default(),
             unstable: OnceLock::new(),
+            declared: OnceLock::new(),
             journal,
             on_execution,
             told: Mutex::default(),
@@ -234,7 +239,7 @@ impl Control {
     }
 
     /// Begins an attempt to search a program.
-    pub(crate) fn begin_attempt<P: Program>(&self, program: &P) {
+    pub(crate) fn begin_attempt(&self, program: &dyn AnyProgram) {
         self.refinements.store(program.refinements(), Ordering::Relaxed);
         if let Some(journal) = &self.journal {
             journal.begin_attempt(&program.name(), &program.parameters());
@@ -328,6 +333,16 @@ impl Control {
     /// Returns the counter of configurations that have no stable actor.
     pub(crate) fn unstable(&self) -> Arc<AtomicU64> {
         self.unstable.get_or_init(Arc::default).clone()
+    }
+
+    /// Keeps what the program declares about its outcomes.
+    pub(crate) fn declare(&self, profile: &Profile) {
+        self.declared.get_or_init(|| DeclaredOutcomes::of(profile));
+    }
+
+    /// Returns what the program declares about its outcomes, if a machine of it was created.
+    pub(crate) fn declared(&self) -> DeclaredOutcomes {
+        self.declared.get().cloned().unwrap_or_default()
     }
 
     pub(crate) fn notes(&self) -> Vec<String> {

@@ -1,6 +1,7 @@
 //! Explains a schedule that fails by the nearest execution that passes, outside of a search.
 
 use crate::driver::control::{Control, PathStep};
+use crate::driver::erased::AnyProgram;
 use crate::driver::replay::GuidedMachine;
 use crate::driver::{threads, why};
 use crate::options::Options;
@@ -30,12 +31,16 @@ const PATIENCE: Duration = Duration::from_secs(3);
 /// ```
 #[must_use]
 pub fn explain<P: Program + Send + 'static>(program: Arc<P>, schedule: &Schedule) -> Option<Decides> {
+    explain_any(program, schedule)
+}
+
+fn explain_any(program: Arc<dyn AnyProgram + Send>, schedule: &Schedule) -> Option<Decides> {
     let schedule = schedule.clone();
     let work = move || explanation(&*program, &schedule);
     threads::start(&Options::default(), work).recv_timeout(PATIENCE).ok()?.ok()?
 }
 
-fn explanation<P: Program>(program: &P, schedule: &Schedule) -> Option<Decides> {
+fn explanation(program: &dyn AnyProgram, schedule: &Schedule) -> Option<Decides> {
     let control = Control::new(&Limits::default());
     let mut walk = GuidedMachine::new(program, &MachineConfig::default(), control.explaining_worker()).ok()?;
     let mut path = Vec::with_capacity(schedule.decisions.len());

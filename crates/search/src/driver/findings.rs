@@ -113,9 +113,9 @@ impl Collector {
         self.found.values().cloned().collect()
     }
 
-    /// Returns the number of problems that were dropped.
-    pub(crate) fn dropped(&self) -> usize {
-        self.dropped.len()
+    /// Returns the identities of the problems that were dropped.
+    pub(crate) fn dropped(&self) -> &FxHashSet<Key> {
+        &self.dropped
     }
 }
 

@@ -41,7 +41,7 @@ impl Drop for EndsDrop {
 
 impl<M: Machine> Guarded<M> {
     /// Creates a machine of `program`, on behalf of `worker`.
-    pub(crate) fn new<P: Program<Machine = M>>(
+    pub(crate) fn new<P: Program<Machine = M> + ?Sized>(
         program: &P,
         config: &MachineConfig,
         worker: Arc<Worker>,

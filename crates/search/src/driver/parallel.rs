@@ -169,7 +169,7 @@ pub(crate) fn applies<M: Machine>(run: &Run<'_, M>) -> bool {
 }
 
 /// Runs a search in parallel. Requires that [`applies`] returned `true`.
-pub(crate) fn search<P: Program>(program: &P, options: &Options, control: &Control) -> Result<(), Stop> {
+pub(crate) fn search<P: Program + ?Sized>(program: &P, options: &Options, control: &Control) -> Result<(), Stop> {
     if options.reduction == Reduction::Optimal {
         control.set_algorithm(Algorithm::RevisitSearch);
     }

@@ -2,6 +2,7 @@
 
 use crate::driver::confirm::words;
 use crate::driver::control::{Control, PathStep, Worker};
+use crate::driver::erased::{AnyMachine, AnyProgram};
 use crate::driver::guarded::Guarded;
 use crate::driver::threads;
 use crate::options::Options;
@@ -111,7 +112,7 @@ pub enum ReplayError {
 /// assert_eq!(replayed.trace, verdict.findings[0].counterexample);
 /// ```
 pub fn replay<P: Program>(program: &P, schedule: &Schedule) -> Result<Replayed, ReplayError> {
-    carry_out(program, schedule, |_| {})
+    carry_out(program, schedule, &mut |_| {})
 }
 
 /// Executes all decisions of `schedule` except the last one, and returns the steps and the name of the actor that would
@@ -135,6 +136,13 @@ pub fn replay<P: Program>(program: &P, schedule: &Schedule) -> Result<Replayed, 
 /// ```
 pub fn lead_up<P: Program>(
     program: &P,
+    schedule: &Schedule,
+) -> Result<(Vec<StepDescription>, Option<String>), ReplayError> {
+    lead_up_any(program, schedule)
+}
+
+fn lead_up_any(
+    program: &dyn AnyProgram,
     schedule: &Schedule,
 ) -> Result<(Vec<StepDescription>, Option<String>), ReplayError> {
     fits(program, schedule)?;
@@ -173,12 +181,20 @@ pub fn replay_within<P: Program + Send + 'static>(
     schedule: &Schedule,
     limit: Duration,
 ) -> Result<Replayed, ReplayError> {
+    replay_any_within(program, schedule, limit)
+}
+
+fn replay_any_within(
+    program: Arc<dyn AnyProgram + Send>,
+    schedule: &Schedule,
+    limit: Duration,
+) -> Result<Replayed, ReplayError> {
     let (tell, told) = channel();
     let decided = schedule.clone();
     let work = move || {
         let step = tell.clone();
         let replayed =
-            carry_out(&*program, &decided, |text| drop(step.send(ReplayReport::Step(Box::new(text.clone())))));
+            carry_out(&*program, &decided, &mut |text| drop(step.send(ReplayReport::Step(Box::new(text.clone())))));
         // The receiver is gone if the caller gave up waiting.
         let _ = tell.send(ReplayReport::Done(replayed));
     };
@@ -219,10 +235,10 @@ enum ReplayReport {
 }
 
 /// Executes the decisions of `schedule` and reports each step.
-fn carry_out<P: Program>(
-    program: &P,
+fn carry_out(
+    program: &dyn AnyProgram,
     schedule: &Schedule,
-    mut tell: impl FnMut(&StepDescription),
+    tell: &mut dyn FnMut(&StepDescription),
 ) -> Result<Replayed, ReplayError> {
     fits(program, schedule)?;
     let mut walk =
@@ -246,7 +262,7 @@ fn carry_out<P: Program>(
     Ok(Replayed { problems, events, trace })
 }
 
-fn fits<P: Program>(program: &P, schedule: &Schedule) -> Result<(), ScheduleError> {
+fn fits(program: &dyn AnyProgram, schedule: &Schedule) -> Result<(), ScheduleError> {
     let with = |name: String, settings: Vec<(String, String)>| {
         let settings: Vec<String> = settings.into_iter().map(|(k, v)| format!("{k}={v}")).collect();
         if settings.is_empty() { name } else { format!("{name} with {}", settings.join(" ")) }
@@ -264,28 +280,28 @@ fn fits<P: Program>(program: &P, schedule: &Schedule) -> Result<(), ScheduleErro
 }
 
 /// A machine that is moved along a given path.
-pub(crate) struct GuidedMachine<M> {
-    pub(crate) guarded: Guarded<M>,
+pub(crate) struct GuidedMachine {
+    pub(crate) guarded: Guarded<AnyMachine>,
     enabled: Vec<Choice>,
     /// The output of user code in each step.
     output: Vec<Vec<String>>,
 }
 
-impl<M: Machine> GuidedMachine<M> {
-    pub(crate) fn new<P: Program<Machine = M>>(
-        program: &P,
+impl GuidedMachine {
+    pub(crate) fn new(
+        program: &dyn AnyProgram,
         config: &MachineConfig,
         worker: Arc<Worker>,
-    ) -> Result<GuidedMachine<M>, MachineError> {
+    ) -> Result<GuidedMachine, MachineError> {
         Ok(GuidedMachine { guarded: Guarded::new(program, config, worker)?, enabled: Vec::new(), output: Vec::new() })
     }
 
     /// Creates a machine and executes a path on it. Returns `None` if the path cannot be executed.
-    pub(crate) fn of<P: Program<Machine = M>>(
-        program: &P,
+    pub(crate) fn of(
+        program: &dyn AnyProgram,
         worker: Arc<Worker>,
         path: impl IntoIterator<Item = (Name, Branch)>,
-    ) -> Result<Option<GuidedMachine<M>>, MachineError> {
+    ) -> Result<Option<GuidedMachine>, MachineError> {
         let mut walk = GuidedMachine::new(program, &MachineConfig::default(), worker)?;
         for (thread, branch) in path {
             if walk.step(thread, branch)?.is_err() {
@@ -325,7 +341,7 @@ impl<M: Machine> GuidedMachine<M> {
         executed.map(|_executed| Ok(()))
     }
 
-    pub(crate) fn machine(&self) -> &M {
+    pub(crate) fn machine(&self) -> &AnyMachine {
         self.guarded.machine()
     }
 
@@ -333,11 +349,13 @@ impl<M: Machine> GuidedMachine<M> {
     /// configuration as the final one.
     pub(crate) fn problems(&mut self) -> Result<Vec<Problem>, MachineError> {
         let mut problems = self.races();
-        if self.machine().problems() > 0 {
-            problems.extend((0..self.machine().depth()).filter_map(|at| self.machine().problem(at)));
-        } else {
+        let of_steps = (0..self.machine().depth()).filter_map(|at| self.machine().problem(at));
+        let of_steps: Vec<Problem> = if self.machine().problems() > 0 { of_steps.collect() } else { Vec::new() };
+        // A state that was reached says nothing about the end.
+        if of_steps.iter().all(|problem| problem.declaration.is_some()) {
             self.guarded.final_problems(&mut problems)?;
         }
+        problems.extend(of_steps);
         Ok(problems)
     }
 
@@ -446,8 +464,8 @@ impl<M: Machine> GuidedMachine<M> {
 
 /// Executes a path again and returns an error unless its events are the same. `reduces` is `true` if the path comes
 /// from a search that relies on independence.
-pub(crate) fn again<P: Program>(
-    program: &P,
+pub(crate) fn again(
+    program: &dyn AnyProgram,
     control: &Control,
     path: &[PathStep],
     reduces: bool,

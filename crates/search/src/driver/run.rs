@@ -61,7 +61,7 @@ pub(crate) struct Run<'a, M: Machine> {
 
 impl<'a, M: Machine> Run<'a, M> {
     /// Creates the machine of one worker.
-    pub(crate) fn new<P: Program<Machine = M>>(
+    pub(crate) fn new<P: Program<Machine = M> + ?Sized>(
         program: &P,
         options: &'a Options,
         control: &'a Control,
@@ -78,6 +78,7 @@ impl<'a, M: Machine> Run<'a, M> {
         {
             control.note(note);
         }
+        control.declare(machine.profile());
         if let Some(caveat) = &caveat {
             control.note_missing(caveat.as_str());
         }
@@ -292,15 +293,22 @@ impl<'a, M: Machine> Run<'a, M> {
         }
         let cut = self.depth() >= self.options.limits.steps && self.is_cut()?;
         self.guarded.machine().data_races(&mut self.wrong);
-        if self.machine().problems() == 0 && !cut {
+        if !cut && !self.failed() {
             let mut wrong = std::mem::take(&mut self.wrong);
             self.guarded.final_problems(&mut wrong)?;
             self.wrong = wrong;
-            if self.wrong.is_empty() {
+            if self.wrong.is_empty() && self.machine().problems() == 0 {
                 return Ok(());
             }
         }
         self.collect(cut)
+    }
+
+    /// Returns `true` if a step of the current execution has a problem that is not an outcome.
+    fn failed(&self) -> bool {
+        let machine = self.machine();
+        let failed = |at| machine.problem(at).is_some_and(|problem| problem.declaration.is_none());
+        machine.problems() > 0 && (0..machine.depth()).any(failed)
     }
 
     /// Collects the problems of the current execution: those in `wrong`, those of its steps, and, if it was `cut`,
@@ -309,8 +317,9 @@ impl<'a, M: Machine> Run<'a, M> {
     fn collect(&mut self, cut: bool) -> Result<(), Stop> {
         let mut wrong = std::mem::take(&mut self.wrong);
         if self.machine().problems() > 0 {
-            self.counters.problems += self.machine().problems() as u64;
+            let of_steps = wrong.len();
             wrong.extend((0..self.machine().depth()).filter_map(|at| self.machine().problem(at)));
+            self.counters.problems += wrong[of_steps..].iter().filter(|p| p.declaration.is_none()).count() as u64;
         }
         if cut {
             self.control.passed(LimitHit::Steps);
@@ -327,7 +336,7 @@ impl<'a, M: Machine> Run<'a, M> {
         let mut collector = lock(&self.control.collector);
         for mut problem in wrong.drain(..) {
             problem.warning &= !(problem.kind == FindingKind::Undeliverable && self.options.undeliverable_is_error);
-            found |= !problem.warning;
+            found |= problem.is_error();
             // An execution counts once per problem, even if several of its steps show the same problem.
             let key = (problem.kind, problem.key);
             let first = !told.contains(&key);

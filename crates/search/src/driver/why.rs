@@ -8,9 +8,10 @@
 //! warnings shows which decision matters.
 
 use crate::driver::control::{Control, PathStep};
+use crate::driver::erased::AnyProgram;
 use crate::driver::replay::GuidedMachine;
 use std::time::{Duration, Instant};
-use whippet_model::{Branch, Clocks, Decides, Machine, MachineError, Name, Program, StepDescription, Trace};
+use whippet_model::{Branch, Clocks, Decides, MachineError, Name, StepDescription, Trace};
 
 /// The number of reversals that are tried.
 const TRIES: usize = 200;
@@ -20,8 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Finds the nearest execution without a problem, for the counterexample `path`. `described` has a description of each
 /// step.
-pub(crate) fn decides<P: Program>(
-    program: &P,
+pub(crate) fn decides(
+    program: &dyn AnyProgram,
     control: &Control,
     path: &[PathStep],
     described: &[StepDescription],
@@ -81,8 +82,8 @@ fn independent(clocks: &Clocks, at: usize, end: usize) -> impl Iterator<Item = u
 }
 
 /// Returns the steps that are possible after the steps `before` of the counterexample, other than step `at`.
-fn alternatives<P: Program>(
-    program: &P,
+fn alternatives(
+    program: &dyn AnyProgram,
     control: &Control,
     path: &[PathStep],
     before: &[usize],
@@ -99,8 +100,8 @@ fn alternatives<P: Program>(
 
 /// Executes the steps `before` of the counterexample, then another step, then on to the end. Returns the steps and the
 /// trace if that shows no problem.
-fn other_step<P: Program>(
-    program: &P,
+fn other_step(
+    program: &dyn AnyProgram,
     control: &Control,
     path: &[PathStep],
     before: &[usize],
@@ -114,10 +115,7 @@ fn other_step<P: Program>(
 }
 
 /// Continues to the end. Returns the steps and the trace if the execution has no problem but warnings.
-fn passes<M: Machine>(
-    mut walk: GuidedMachine<M>,
-    path: &[PathStep],
-) -> Result<Option<(Vec<StepDescription>, Trace)>, MachineError> {
+fn passes(mut walk: GuidedMachine, path: &[PathStep]) -> Result<Option<(Vec<StepDescription>, Trace)>, MachineError> {
     walk.finish(path, 2 * path.len() + 1_000)?;
     if !walk.ends()? || walk.problems()?.iter().any(|problem| !problem.warning) {
         return Ok(None);
@@ -161,8 +159,8 @@ fn candidates(clocks: &Clocks, later: usize) -> impl Iterator<Item = usize> {
 
 /// Executes the counterexample with two steps in the other order, to its end. Returns the trace if that is possible and
 /// shows no problem.
-fn other_order<P: Program>(
-    program: &P,
+fn other_order(
+    program: &dyn AnyProgram,
     control: &Control,
     path: &[PathStep],
     clocks: &Clocks,

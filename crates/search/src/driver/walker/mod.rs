@@ -14,6 +14,7 @@ mod session;
 pub use destination::{Configuration, Destination, WalkChoice, WalkError, WalkStep};
 
 use crate::driver::control::Worker;
+use crate::driver::erased::AnyProgram;
 use crate::driver::threads;
 use crate::driver::watchdog::{Doing, Stuck};
 use crate::options::Options;
@@ -91,6 +92,7 @@ impl Walker {
     pub fn new<P: Program + Send + 'static>(program: Arc<P>, options: &Options) -> Walker {
         let limit = options.limits.handler;
         let options = options.clone();
+        let program: Arc<dyn AnyProgram + Send> = program;
         Walker { start: Box::new(move || Running::start(program.clone(), options.clone())), running: None, limit }
     }
 
@@ -132,7 +134,7 @@ enum Lost {
 }
 
 impl Running {
-    fn start<P: Program + Send + 'static>(program: Arc<P>, options: Options) -> Running {
+    fn start(program: Arc<dyn AnyProgram + Send>, options: Options) -> Running {
         let (requests, asked) = channel::<Request>();
         let worker = Arc::new(Worker::new(options.limits.steps));
         let trying = Arc::new(AtomicU32::new(NONE));

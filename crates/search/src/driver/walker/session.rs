@@ -4,6 +4,7 @@ use super::destination::{Configuration, Destination, WalkChoice, WalkError, Walk
 use super::{NONE, Request, TRIAL};
 use crate::driver::confirm::{schedule, words};
 use crate::driver::control::{PathStep, Worker};
+use crate::driver::erased::{AnyMachine, AnyProgram};
 use crate::driver::findings;
 use crate::driver::replay::GuidedMachine;
 use crate::options::Options;
@@ -12,7 +13,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 use std::time::Instant;
 use whippet_model::{
-    Branch, Choice, Clocks, Executed, Machine, MachineConfig, MachineError, Name, Problem, Program, StepDescription,
+    Branch, Choice, Clocks, Executed, Machine, MachineConfig, MachineError, Name, Problem, StepDescription,
 };
 
 /// The time after which no further choice is tried, because trying them takes too long.
@@ -25,12 +26,12 @@ const MOST_CHOICES: usize = 500;
 const RESTARTS: usize = 100;
 
 /// Answers a request, with a new machine where the dependence relation was refined.
-pub(super) fn answer<P: Program>(
-    program: &P,
+pub(super) fn answer(
+    program: &dyn AnyProgram,
     options: &Options,
     worker: &Arc<Worker>,
     trying: &AtomicU32,
-    walk: &mut Option<WalkedMachine<P::Machine>>,
+    walk: &mut Option<WalkedMachine>,
     request: &Request,
 ) -> Result<Configuration, WalkError> {
     for _ in 0..RESTARTS {
@@ -56,8 +57,8 @@ pub(super) fn answer<P: Program>(
 }
 
 /// A machine on its way.
-pub(super) struct WalkedMachine<M> {
-    walk: GuidedMachine<M>,
+pub(super) struct WalkedMachine {
+    walk: GuidedMachine,
     steps: Vec<WalkStep>,
     clocks: Clocks,
     enabled: Vec<Choice>,
@@ -67,12 +68,8 @@ pub(super) struct WalkedMachine<M> {
     most: usize,
 }
 
-impl<M: Machine> WalkedMachine<M> {
-    fn new<P: Program<Machine = M>>(
-        program: &P,
-        options: &Options,
-        worker: Arc<Worker>,
-    ) -> Result<WalkedMachine<M>, MachineError> {
+impl WalkedMachine {
+    fn new(program: &dyn AnyProgram, options: &Options, worker: Arc<Worker>) -> Result<WalkedMachine, MachineError> {
         Ok(WalkedMachine {
             walk: GuidedMachine::new(program, &MachineConfig::default(), worker)?,
             steps: Vec::new(),
@@ -83,7 +80,7 @@ impl<M: Machine> WalkedMachine<M> {
         })
     }
 
-    fn machine(&self) -> &M {
+    fn machine(&self) -> &AnyMachine {
         self.walk.guarded.machine()
     }
 
@@ -230,9 +227,9 @@ impl<M: Machine> WalkedMachine<M> {
     }
 
     /// Describes the current configuration.
-    fn configuration<P: Program<Machine = M>>(
+    fn configuration(
         &mut self,
-        program: &P,
+        program: &dyn AnyProgram,
         trying: &AtomicU32,
         avoid: &[u32],
     ) -> Result<Configuration, WalkError> {

@@ -26,9 +26,10 @@
 //! The same trial is not made twice: a configuration is identified by the labels of the events that lead to it.
 
 use crate::driver::run::{Run, Stop};
-use crate::reductions::optimal::events::{ActorNames, EventLabel, ExecutionRecord};
+use crate::reductions::optimal::events::{ActorNames, EventLabel, ExecutionRecord, RecordedEvent};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
+use std::ops::Range;
 use whippet_model::{Branch, Choice, Dependence, Machine, Name, Pending, Reversal};
 
 /// The trials made at one configuration, each with a flag that is `true` if the thread could act.
@@ -64,6 +65,15 @@ impl Target {
     }
 }
 
+/// A thread that is disabled at the end of the execution. It is tried without each step that it does not need, so
+/// these pairs are not stored: there can be as many as the square of the length.
+#[derive(Copy, Clone, Debug)]
+struct LeftOver {
+    target: usize,
+    /// The only object whose steps may have disabled the thread, if it is known.
+    object: Option<Name>,
+}
+
 /// A target to be tried without some step.
 #[derive(Copy, Clone, Debug)]
 struct Wanted {
@@ -78,6 +88,9 @@ pub(crate) struct Reversals {
     targets: Vec<Target>,
     /// The targets to be tried without each step.
     wanted: Vec<Vec<Wanted>>,
+    left: Vec<LeftOver>,
+    /// For each step, the number of `wanted` that are tried before those in `left`.
+    races: Vec<usize>,
     rest: Rest,
     causes: Vec<usize>,
     pending: Vec<Pending>,
@@ -105,20 +118,54 @@ impl Reversals {
         sink: &mut impl Sink,
     ) -> Result<(), Stop> {
         self.targets.clear();
+        self.left.clear();
         self.wanted.resize_with(record.len().max(self.wanted.len()), Vec::new);
         self.want_races(run.machine(), record);
-        self.want_left(run.machine(), record);
+        self.races.clear();
+        self.races.extend(self.wanted[..record.len()].iter().map(Vec::len));
+        self.find_left(run.machine(), record);
         self.want_own(run.machine(), record, sink);
         self.want_early(run.machine(), record);
         for at in (0..record.len()).rev() {
-            let mut k = 0;
-            while let Some(&wanted) = self.wanted[at].get(k) {
-                k += 1;
-                if !self.look(run, record, sink, at, wanted)? {
-                    self.want_below(record, at, wanted.target);
+            self.try_wanted(run, record, sink, at, 0..self.races[at])?;
+            for k in 0..self.left.len() {
+                let target = self.left[k].target;
+                if self.is_left_over(record, at, self.left[k]) {
+                    self.try_without(run, record, sink, at, Wanted { target, same: None })?;
                 }
             }
+            self.try_wanted(run, record, sink, at, self.races[at]..self.wanted[at].len())?;
             self.wanted[at].clear();
+        }
+        Ok(())
+    }
+
+    /// Tries some of the targets that are wanted without step `at`.
+    fn try_wanted<M: Machine>(
+        &mut self,
+        run: &mut Run<'_, M>,
+        record: &ExecutionRecord,
+        sink: &mut impl Sink,
+        at: usize,
+        which: Range<usize>,
+    ) -> Result<(), Stop> {
+        for k in which {
+            self.try_without(run, record, sink, at, self.wanted[at][k])?;
+        }
+        Ok(())
+    }
+
+    /// Tries a target without step `at`, or later without the steps that `at` is in conflict with.
+    fn try_without<M: Machine>(
+        &mut self,
+        run: &mut Run<'_, M>,
+        record: &ExecutionRecord,
+        sink: &mut impl Sink,
+        at: usize,
+        wanted: Wanted,
+    ) -> Result<(), Stop> {
+        if !self.look(run, record, sink, at, wanted)? {
+            self.want_below(record, at, wanted.target);
         }
         Ok(())
     }
@@ -153,30 +200,32 @@ impl Reversals {
         }
     }
 
-    /// Adds the threads that are disabled in the end.
-    fn want_left<M: Machine>(&mut self, machine: &M, record: &ExecutionRecord) {
+    /// Finds the threads that are disabled in the end.
+    fn find_left<M: Machine>(&mut self, machine: &M, record: &ExecutionRecord) {
         let mut pending = std::mem::take(&mut self.pending);
         pending.clear();
         machine.pending(&mut pending);
+        let last_of = |(at, step): (usize, &RecordedEvent)| (step.event.thread, at);
+        let last: FxHashMap<Name, usize> = record.steps.iter().enumerate().map(last_of).collect();
+        let sender: FxHashMap<u32, usize> =
+            (0..record.len()).rev().flat_map(|at| machine.sent(at).map(move |what| (what, at))).collect();
         for &what in &pending {
             let thread = machine.thread(what);
-            let last = record.steps.iter().rposition(|step| step.event.thread == thread);
-            let sender = || (0..record.len()).find(|&at| machine.sent(at).contains(&what.0));
-            let needs = last.or_else(sender).into_iter().collect();
-            let wanted = Target { thread, needs };
+            let needs = last.get(&thread).or_else(|| sender.get(&what.0)).copied().into_iter().collect();
             let object = match machine.profile().dependence {
                 Dependence::PerActor => Some(record.names.of(machine.actor(what))),
                 Dependence::Footprints => None,
             };
-            let target = self.targets.len();
-            for (at, step) in record.steps.iter().enumerate() {
-                if !wanted.needs(record, at) && object.is_none_or(|object| step.event.touches[0].object == object) {
-                    self.want(at, target);
-                }
-            }
-            self.targets.push(wanted);
+            self.left.push(LeftOver { target: self.targets.len(), object });
+            self.targets.push(Target { thread, needs });
         }
         self.pending = pending;
+    }
+
+    /// Returns `true` if a thread that is disabled in the end is tried without step `at`.
+    fn is_left_over(&self, record: &ExecutionRecord, at: usize, LeftOver { target, object }: LeftOver) -> bool {
+        !self.targets[target].needs(record, at)
+            && object.is_none_or(|object| record.steps[at].event.touches[0].object == object)
     }
 
     /// Adds the threads of steps that could have taken another branch.
@@ -224,8 +273,12 @@ impl Reversals {
             return;
         }
         for &below in record.clocks.conflicts(at) {
-            if !self.targets[target].needs(record, below as usize) {
-                self.want(below as usize, target);
+            let below = below as usize;
+            let left = self.left.binary_search_by_key(&target, |left| left.target).ok().map(|k| self.left[k]);
+            if !self.targets[target].needs(record, below)
+                && !left.is_some_and(|left| self.is_left_over(record, below, left))
+            {
+                self.want(below, target);
             }
         }
     }
@@ -264,7 +317,7 @@ impl Reversals {
         names.truncate(at);
         let mut branches = walk(run, record, at, target, rest, &mut names, &mut self.choices)?;
         if target.thread == record.steps[at].event.thread {
-            let others = own_branches(run, record, sink, at, rest);
+            let others = own_branches(run, record, sink, at, rest, &self.choices);
             branches.extend(others.into_iter().map(|branch| (rest.steps.len(), branch)));
         }
         branches.sort_unstable();
@@ -377,21 +430,25 @@ fn sleeping_branches<'a>(
 }
 
 /// Returns the other branches of step `at` that are found only by executing it, to be tried behind the rest: the next
-/// one, and those that are asleep until a step of the rest wakes them up.
+/// one, and those that are asleep until a step of the rest wakes them up. `listed` are the choices of the thread behind the
+/// rest, without which a branch may have become impossible.
 fn own_branches<M: Machine>(
     run: &Run<'_, M>,
     record: &ExecutionRecord,
     sink: &impl Sink,
     at: usize,
     rest: &Rest,
+    listed: &[Choice],
 ) -> SmallVec<[Branch; 2]> {
     let event = &record.steps[at].event;
     let mut branches: SmallVec<[Branch; 2]> = event.next.filter(|_| sink.other_branches()).into_iter().collect();
     if run.profile().branches_differ() {
         let wakes = |asleep: &EventLabel| rest.steps.iter().any(|&step| record.steps[step].event.depends_on(asleep));
         let woken = sleeping_branches(sink, event, at).filter(|asleep| wakes(asleep)).map(|asleep| asleep.branch);
+        let one_listed = run.profile().one_choice_per_thread;
+        let is_possible = |branch: Branch| one_listed || listed.iter().any(|choice| branch.belongs_to(choice.branch));
         for branch in woken {
-            if !branches.contains(&branch) {
+            if !branches.contains(&branch) && is_possible(branch) {
                 branches.push(branch);
             }
         }

@@ -1,6 +1,7 @@
 //! Export of a program's unfolding, for inspection.
 
 use crate::driver::control::Control;
+use crate::driver::erased::AnyProgram;
 use crate::driver::explore::{SearchError, no_verdict, wait};
 use crate::driver::run::{Run, Stop};
 use crate::driver::threads;
@@ -62,12 +63,16 @@ pub struct Unfolded {
 /// assert_eq!(unfolded.events.len(), 2, "one event each: nothing makes their order matter");
 /// ```
 pub fn unfold<P: Program + Send + 'static>(program: Arc<P>, options: &Options) -> Result<Unfolded, SearchError> {
+    unfold_any(program, options)
+}
+
+fn unfold_any(program: Arc<dyn AnyProgram + Send>, options: &Options) -> Result<Unfolded, SearchError> {
     let control = Arc::new(Control::new(&options.limits));
     let name = program.name();
     let answer = {
         let (options, control) = (options.clone(), control.clone());
         threads::start(&options.clone(), move || {
-            let mut run = Run::new(&*program, &options, &control)?;
+            let mut run = Run::new(&*program as &dyn AnyProgram, &options, &control)?;
             Ok(events(&udpor::unfold(&mut run)?))
         })
     };
