@@ -1,5 +1,6 @@
 //! The program that a command applies to: a subject by its name, or a file by its extension.
 
+use crate::args::range;
 use crate::args::{ConflictsArg, DeliveryArg, EnvironmentArg, ProgramArgs, RelationArg};
 use crate::error::{CommandError, unknown};
 use crate::runnable::{Actors, Runnable};
@@ -33,12 +34,22 @@ const RELATION: &str = "relation";
 const CONFLICTS: &str = "tasks";
 /// The other files of a program, one per line.
 const FILES: &str = "files";
+/// The method that is explored, and the bounds of its inputs.
+const METHOD: &str = "method under test";
+const INTS: &str = "numbers as inputs";
+const DEPTH: &str = "depth of inputs";
 
 impl ChosenProgram {
     /// Returns the program that the command line specifies.
     pub(crate) fn find(args: &ProgramArgs) -> Result<ChosenProgram, CommandError> {
         if Path::new(&args.program).is_dir() {
             return abs_file(args);
+        }
+        if args.method.is_some() && !args.program.ends_with(".abs") {
+            return Err(CommandError::usage(format_args!(
+                "--method applies to .abs programs only; {} is not one",
+                args.program
+            )));
         }
         if let Some(file) = args.files.first().filter(|_| !args.program.ends_with(".abs")) {
             return Err(CommandError::usage(format_args!(
@@ -69,9 +80,23 @@ impl ChosenProgram {
         let relation = settings.remove(RELATION).map(|name| value(&name)).transpose()?;
         let conflicts = settings.remove(CONFLICTS).map(|name| value(&name)).transpose()?;
         let files = settings.remove(FILES).map_or_else(Vec::new, |all| all.lines().map(str::to_string).collect());
+        let method = settings.remove(METHOD);
+        let ints = settings.remove(INTS).map(|text| range(&text)).transpose().map_err(CommandError::usage)?;
+        let depth = settings.remove(DEPTH).map(|text| text.parse()).transpose().map_err(CommandError::usage)?;
         let settings = settings.into_iter().collect();
         let program = schedule.program.clone();
-        ChosenProgram::find(&ProgramArgs { program, files, settings, delivery, environment, conflicts, relation })
+        ChosenProgram::find(&ProgramArgs {
+            program,
+            files,
+            settings,
+            delivery,
+            environment,
+            conflicts,
+            method,
+            ints,
+            depth,
+            relation,
+        })
     }
 
     /// Creates a target for a program, with the name given by the user.
@@ -83,6 +108,9 @@ impl ChosenProgram {
     fn of(args: &ProgramArgs, mut parameters: Vec<(String, String)>, program: Box<dyn Runnable>) -> ChosenProgram {
         let delivery = parameters.iter().position(|(name, _)| name == DELIVERY).map(|at| parameters.remove(at).1);
         parameters.extend(args.conflicts.map(|rule| (CONFLICTS.into(), flag_name(&rule))));
+        parameters.extend(args.method.iter().map(|method| (METHOD.into(), method.clone())));
+        parameters.extend(args.ints.iter().map(|ints| (INTS.into(), format!("{}..{}", ints.start(), ints.end()))));
+        parameters.extend(args.depth.map(|depth| (DEPTH.into(), depth.to_string())));
         let (name, environment) = (args.program.clone(), args.environment);
         ChosenProgram { name, delivery, environment, parameters, program, files: args.files.clone(), notes: Vec::new() }
     }
@@ -213,15 +241,32 @@ fn abs_file(args: &ProgramArgs) -> Result<ChosenProgram, CommandError> {
     }
     let mut mains =
         files.iter().filter(|(_, text)| whippet_abs::AbsProgram::has_main_block(text)).map(|(path, _)| path);
-    if let (true, Some(one), Some(other)) = (Path::new(&args.program).is_dir(), mains.next(), mains.next()) {
+    let runs_main = Path::new(&args.program).is_dir() && args.method.is_none();
+    if let (true, Some(one), Some(other)) = (runs_main, mains.next(), mains.next()) {
         return Err(CommandError::usage(format_args!(
             "several files have a main block, such as {one} and {other}: name the one to run first, then the directory"
         )));
     }
     let beside = || if args.files.is_empty() { files_beside(&args.program) } else { Vec::new() };
-    let program = whippet_abs::AbsProgram::parse_files(&files, beside).map_err(CommandError::usage)?;
+    let program = match &args.method {
+        Some(method) => whippet_abs::AbsProgram::parse_method(&files, beside, method, &bounds(args)),
+        None => whippet_abs::AbsProgram::parse_files(&files, beside),
+    };
+    let program = program.map_err(CommandError::usage)?;
     let notes = program.notes().to_vec();
     Ok(ChosenProgram { notes, ..ChosenProgram::new(args, program.conflict_rule(conflict_rule(args))) })
+}
+
+/// Returns the bounds of the inputs of a method.
+fn bounds(args: &ProgramArgs) -> whippet_abs::InputBounds {
+    let mut bounds = whippet_abs::InputBounds::default();
+    if let Some(ints) = &args.ints {
+        bounds = bounds.with_ints(ints.clone());
+    }
+    match args.depth {
+        Some(depth) => bounds.with_depth(depth),
+        None => bounds,
+    }
 }
 
 /// Returns the ABS files in a directory and below it, sorted by name.

@@ -10,7 +10,6 @@ mod error;
 mod explore;
 mod list;
 mod output;
-mod paper_tables;
 mod progress;
 mod replay;
 mod reproduce;

@@ -71,7 +71,7 @@ fn render(target: &ChosenProgram, replayed: &Replayed) -> String {
     let mut text = format!("{}\n{}", target.title(), counterexample(&replayed.trace));
     for problem in &replayed.problems {
         let place = problem.place.as_ref().map_or_else(String::new, |place| format!(" at {place}"));
-        let warning = if problem.warning { " (warning)" } else { "" };
+        let warning = if problem.warning && problem.declaration.is_none() { " (warning)" } else { "" };
         text += &format!("{}: {}{place}{warning}\n", problem.kind, problem.message);
     }
     if replayed.problems.is_empty() {

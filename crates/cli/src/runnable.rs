@@ -65,7 +65,7 @@ fn adopted(program: &impl Program, schedule: &Schedule) -> Schedule {
     Schedule::new(program.name(), program.parameters().into_iter().collect(), schedule.decisions.clone())
 }
 
-/// A program of actors. Its searches are those that the crate `whippet` contains.
+/// A program of actors. Its searches are those that the crate `whippet` has compiled for such programs.
 pub(crate) struct Actors(pub(crate) Arc<ActorProgram>);
 
 impl Runnable for Actors {
@@ -74,23 +74,23 @@ impl Runnable for Actors {
     }
 
     fn replay(&self, schedule: &Schedule) -> Result<Replayed, ReplayError> {
-        prebuilt::replay(self.0.clone(), &adopted(&*self.0, schedule), Limits::default().handler)
+        self.0.replay(schedule)
     }
 
     fn explain(&self, schedule: &Schedule) -> Option<Decides> {
-        prebuilt::explain(self.0.clone(), &adopted(&*self.0, schedule))
+        self.0.explain(schedule)
     }
 
     fn serve(&self, explorer: Explorer) -> Result<Server, ServeError> {
-        prebuilt::serve(self.0.clone(), explorer)
+        self.0.serve(explorer)
     }
 
     fn unfold(&self, options: &Options) -> Result<Unfolded, SearchError> {
-        prebuilt::unfold(self.0.clone(), options)
+        self.0.unfold(options)
     }
 
     fn shape(&self) -> Result<Shape, MachineError> {
-        Shape::of(self.0.machine(&Default::default())?)
+        self.0.shape()
     }
 
     fn wide_checks(&self) -> Vec<(String, usize)> {

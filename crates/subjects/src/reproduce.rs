@@ -101,10 +101,14 @@ pub struct Reproduced {
     pub ours: Figures,
     /// The result of the comparison.
     pub mark: Mark,
+    /// The number of initial deliveries that the table counts and our program does not make; ours include them.
+    pub added: u64,
     /// The known remark on the cell, in one line; may be empty.
     pub note: String,
-    /// The time that the run took here. Zero if the run was shared with an earlier cell.
+    /// The time that the run took here. A run that several cells share has the same time in all of them.
     pub time: Duration,
+    /// The memory that the process used at most during the run, in bytes, if the watcher measures it.
+    pub memory: Option<u64>,
 }
 
 /// One table: the published figures and ours.
@@ -196,6 +200,16 @@ pub trait Watcher {
         let _ = progress;
     }
 
+    /// Returns the memory that the process used at most since [`Watcher::begins`] was last called, in bytes, if it is known.
+    ///
+    /// ```
+    /// use whippet_subjects::Watcher;
+    /// assert_eq!(().peak_memory(), None, "it does not measure");
+    /// ```
+    fn peak_memory(&self) -> Option<u64> {
+        None
+    }
+
     /// Returns `true` to stop. The cells run so far are kept.
     fn interrupted(&self) -> bool {
         false
@@ -232,6 +246,7 @@ struct Counted {
     states: Option<u64>,
     depth: usize,
     time: Duration,
+    memory: Option<u64>,
 }
 
 /// A runner of tables, one after the other, which executes runs that tables share only once.
@@ -290,27 +305,36 @@ impl Reproducer {
         let options = self.options(technique, cell);
         let key = format!("{name} {options:?}");
         let run = match self.done.get(&key) {
-            Some(counted) => CellRun::Done(Counted { time: Duration::ZERO, ..*counted }),
+            Some(counted) => CellRun::Done(*counted),
             None => run(subject.program(set).expect("the same settings"), &options, watcher),
         };
         if let CellRun::Done(counted) = &run {
             self.done.insert(key, *counted);
         }
         let rule = self.standing(table, cell, subject.reconstructed.is_some());
-        let (ours, mark, time) = match run {
-            CellRun::Failed(why) => (Figures::default(), Mark::NotRun(why), Duration::ZERO),
+        let (ours, mark, time, memory) = match run {
+            CellRun::Failed(why) => (Figures::default(), Mark::NotRun(why), Duration::ZERO, None),
             CellRun::Cut(counted, limit) => {
                 let ours = counted.figures(table, cell);
                 let beyond = rule.standing == Standing::Cut && ours.transitions > cell.figures.transitions;
                 let mark = if beyond && limit == LimitHit::Time { Mark::Beyond(limit) } else { Mark::Cut(limit) };
-                (ours, mark, counted.time)
+                (ours, mark, counted.time, counted.memory)
             }
             CellRun::Done(counted) => {
                 let ours = counted.figures(table, cell);
-                (ours, mark(&cell.figures, &ours, &rule), counted.time)
+                (ours, mark(&cell.figures, &ours, &rule), counted.time, counted.memory)
             }
         };
-        Reproduced { cell: cell.clone(), program: name, ours, mark, note: rule.note, time }
+        Reproduced {
+            cell: cell.clone(),
+            program: name,
+            ours,
+            mark,
+            added: printed.prefix,
+            note: rule.note,
+            time,
+            memory,
+        }
     }
 
     /// Returns the known standing of a cell, run as planned.
@@ -371,6 +395,7 @@ fn run(program: whippet::ActorProgram, options: &Options, watcher: &dyn Watcher)
         states: counters.states,
         depth: counters.depth,
         time: verdict.time,
+        memory: watcher.peak_memory(),
     };
     // A cell may require stopping at the first bug; any other limit invalidates its counts.
     match verdict.limits.iter().find(|limit| **limit != LimitHit::FirstBug) {

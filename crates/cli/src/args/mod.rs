@@ -5,6 +5,7 @@
 //! its old name as a hidden alias.
 
 mod parse;
+pub(crate) use parse::range;
 mod program;
 mod search;
 
@@ -114,6 +115,7 @@ Examples:
   whippet explore server --delivery fifo                     search with FIFO delivery
   whippet explore server --set assert=true --html bug.html   write a page that shows the error
   whippet explore fib --reduction dcute --order lca          use another reduction and order
+  whippet explore bank.abs --method Account.withdraw         explore a method with all inputs in bounds
   whippet explore diningphil --first-bug --save schedules    save the schedule of the first error
   whippet explore leader --reduction pos --limit-seconds 60  sample a program that is too large";
 
@@ -230,6 +232,10 @@ pub(crate) struct Reproduce {
     /// Stop each cell after this many seconds.
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "60")]
     pub(crate) limit_seconds: Duration,
+
+    /// Write all tables as one page: figures, times, memory, speed-ups and plots, published and ours.
+    #[arg(long, value_name = "FILE", value_hint = ValueHint::FilePath)]
+    pub(crate) html: Option<PathBuf>,
 
     /// Print one JSON object instead of text.
     #[arg(long)]

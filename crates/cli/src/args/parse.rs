@@ -1,6 +1,7 @@
 //! Parsers for the values of flags.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 use std::time::Duration;
 
@@ -34,9 +35,27 @@ pub(super) fn seconds(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "expected seconds, e.g. 1.5".into())
 }
 
+/// Parses `FIRST..LAST`, both included.
+pub(crate) fn range(text: &str) -> Result<RangeInclusive<i64>, String> {
+    let bounds = text.split_once("..").and_then(|(first, last)| Some((first.parse().ok()?, last.parse().ok()?)));
+    match bounds {
+        Some((first, last)) if first <= last => Ok(first..=last),
+        _ => Err("expected the first and the last number, e.g. -1..2".into()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn ranges_include_both_ends() {
+        assert_eq!(range("-1..2"), Ok(-1..=2));
+        assert_eq!(range("3..3"), Ok(3..=3));
+        for wrong in ["2..1", "1", "1..", "a..b"] {
+            assert!(range(wrong).unwrap_err().contains("-1..2"), "{wrong}");
+        }
+    }
 
     #[test]
     fn setting_needs_a_name_and_a_value() {

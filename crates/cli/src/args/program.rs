@@ -1,7 +1,8 @@
 //! The flags that select a program and its semantics.
 
-use super::parse::setting;
+use super::parse::{range, setting};
 use clap::{Args, ValueEnum, ValueHint};
+use std::ops::RangeInclusive;
 
 /// The program, and its settings.
 #[derive(Clone, Debug, Args)]
@@ -29,6 +30,19 @@ pub(crate) struct ProgramArgs {
     /// The rule by which two tasks of one actor conflict [default: fields, where they are known].
     #[arg(long, alias = "tasks", value_name = "RULE", value_enum)]
     pub(crate) conflicts: Option<ConflictsArg>,
+
+    /// Explore one method of an .abs program: an object of the class is created and the method called, with arguments
+    /// that the search chooses. The main block is ignored.
+    #[arg(long, value_name = "CLASS.METHOD")]
+    pub(crate) method: Option<String>,
+
+    /// The numbers that are arguments [default: -1..2].
+    #[arg(long, value_name = "FIRST..LAST", value_parser = range, requires = "method", allow_hyphen_values = true)]
+    pub(crate) ints: Option<RangeInclusive<i64>>,
+
+    /// The depth of data and objects that are arguments: the length of lists, for example [default: 2].
+    #[arg(long, value_name = "N", requires = "method")]
+    pub(crate) depth: Option<u32>,
 
     /// The dependence relation of programs of mailboxes and mutexes [default: ranked].
     #[arg(long, value_name = "RELATION", value_enum)]

@@ -143,3 +143,22 @@ fn several_files_form_one_program() {
     write("older.abs", "interface I { } class C implements I { } { I i = new cog C(); I j = new C(); }");
     assert!(run(&["explore", "older.abs"]).out.contains("note: `new cog` is used"));
 }
+
+/// A schedule of a method with chosen inputs keeps the method and the bounds.
+#[test]
+fn methods_with_chosen_inputs_replay() {
+    let here = directory("method");
+    let run = |args: &[&str]| called(command(args).current_dir(&here).output().unwrap());
+    let text = "module M; interface T { Unit m(Int n); } class T implements T { Unit m(Int n) { assert n < 3; } }";
+    std::fs::write(here.join("t.abs"), text).unwrap();
+    let found = run(&["explore", "t.abs", "--method", "T.m", "--ints", "-1..3", "--depth", "0", "--save", "."]);
+    assert_eq!(found.code, 1, "{}", found.err);
+    assert!(found.out.contains("in 1 of 5 executions"), "{}", found.out);
+    let again = run(&["replay", "t-1.json"]);
+    assert_eq!(again.code, 1, "{}", again.err);
+    assert!(again.out.contains("T runs m(3)"), "{}", again.out);
+    let none = run(&["explore", "t.abs", "--method", "T.m"]);
+    assert_eq!(none.code, 0, "the numbers end at 2: {}", none.out);
+    let wrong = run(&["explore", "pi", "--method", "T.m"]);
+    assert!(wrong.code == 2 && wrong.err.contains("--method applies to .abs programs only"), "{}", wrong.err);
+}

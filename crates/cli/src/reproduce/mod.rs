@@ -1,13 +1,19 @@
 //! `whippet reproduce`: runs the papers' tables again and prints the published figures next to ours.
+//!
+//! `speedup.rs` compares the two columns of a table, `page.rs` writes everything as a page, and `paper_tables.rs` has the
+//! tables of programs other than native actors.
+
+mod page;
+mod paper_tables;
+mod speedup;
 
 use crate::args::Reproduce;
 use crate::error::{CommandError, CommandResult, unknown};
 use crate::output::{print, print_json, print_note};
-use crate::paper_tables;
 use crate::progress::ProgressDisplay;
 use crate::table::table;
 use serde_json::{Value, json};
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use whippet_model::Limits;
 use whippet_report::{Exit, grouped};
 use whippet_search::{Observer, Progress};
@@ -34,6 +40,7 @@ pub(crate) fn reproduce(command: &Reproduce) -> CommandResult {
         }
     }
     let mut objects: Vec<Value> = done.iter().map(object).collect();
+    let mut others: Vec<String> = Vec::new();
     let mut wrong = done.iter().any(|table| table.wrong() > 0);
     for (name, run) in paper_tables::TABLES {
         if wants(command, name) && !Observer::interrupted(&display) {
@@ -44,10 +51,14 @@ pub(crate) fn reproduce(command: &Reproduce) -> CommandResult {
                 print(&printed.text)?;
             }
             wrong |= printed.wrong;
+            others.push(printed.text);
             objects.push(printed.object);
         }
     }
     drop(display);
+    if let Some(file) = &command.html {
+        crate::explore::write(file, &page::page(&done, &others))?;
+    }
     if command.json {
         print_json(&json!({ "format": "whippet reproduction", "version": 1, "tables": objects }))?;
     }
@@ -100,11 +111,21 @@ fn plan(command: &Reproduce, chosen: &[&Table]) -> Result<Plan, CommandError> {
     }
 }
 
+/// Lets the kernel forget the peak of this process's memory, where it can.
+fn forget_peak() {
+    let _ = std::fs::write("/proc/self/clear_refs", "5");
+}
+
 impl Watcher for ProgressDisplay {
     fn begins(&self, table: &Table, cell: &PublishedCell, k: usize, of: usize) {
         let label = format!("table {}, cell {} of {of}: {} {}", table.name, k + 1, cell.subject, cell.technique);
         self.show(label.clone());
         self.rename(label + " · ");
+        forget_peak();
+    }
+
+    fn peak_memory(&self) -> Option<u64> {
+        Some(whippet_report::Meter::start().read().peak_memory_bytes).filter(|&bytes| bytes > 0)
     }
 
     fn progress(&self, progress: &Progress) {
@@ -145,10 +166,31 @@ fn render(result: &Reproduction) -> String {
     });
     let mut text =
         format!("Table {} · {} · {}\n\n{}\n", result.name, result.title, result.source, table(header, lines, 2));
+    if let Some(remark) = added(result) {
+        text += &format!("  {remark}\n");
+    }
     for (why, cells) in reasons(result) {
         text += &format!("  {why}\n    {}\n", cells.join(", "));
     }
+    if let Some(speedups) = speedup::Speedups::of(result) {
+        text += &speedups.text();
+    }
     text + &format!("{}: {}\n\n", result.name, result.summary())
+}
+
+/// Returns a remark on the deliveries that are added to our counts, if there are any.
+fn added(result: &Reproduction) -> Option<String> {
+    let mut of: BTreeMap<u64, BTreeSet<&str>> = BTreeMap::new();
+    for cell in result.cells.iter().filter(|cell| cell.added > 0) {
+        of.entry(cell.added).or_default().insert(&cell.cell.subject);
+    }
+    let parts: Vec<String> = of
+        .iter()
+        .map(|(added, subjects)| format!("{added} ({})", subjects.iter().copied().collect::<Vec<_>>().join(", ")))
+        .collect();
+    (!parts.is_empty()).then(|| {
+        format!("our transitions include deliveries to the driver that only the original has: {}", parts.join("; "))
+    })
 }
 
 /// Groups the cells that are not equal by reason.
@@ -195,18 +237,25 @@ fn object(result: &Reproduction) -> Value {
         "wrong": result.wrong(),
         "summary": result.summary(),
         "interrupted": result.interrupted,
+        "speedups": speedup::Speedups::of(result).map(|speedups| speedups.object()),
         "cells": result.cells.iter().map(cell_object).collect::<Vec<_>>(),
     })
 }
 
+/// Returns the memory that a cell took here.
+fn megabytes(cell: &Reproduced) -> Option<f64> {
+    cell.memory.map(|bytes| bytes as f64 / f64::from(1 << 20))
+}
+
 fn cell_object(cell: &Reproduced) -> Value {
-    let counts = |figures: &Figures, seconds: f64| {
+    let counts = |figures: &Figures, seconds: f64, megabytes: Option<f64>| {
         json!({
             "paths": figures.paths,
             "transitions": figures.transitions,
             "states": figures.states,
             "depth": figures.depth,
             "seconds": seconds,
+            "megabytes": megabytes,
         })
     };
     json!({
@@ -216,8 +265,8 @@ fn cell_object(cell: &Reproduced) -> Value {
         "order": cell.cell.order.map(|order| order.name()),
         "first_bug": cell.cell.first_bug,
         "program": cell.program,
-        "published": counts(&cell.cell.figures, cell.cell.seconds),
-        "here": counts(&cell.ours, cell.time.as_secs_f64()),
+        "published": counts(&cell.cell.figures, cell.cell.seconds, cell.cell.megabytes),
+        "here": counts(&cell.ours, cell.time.as_secs_f64(), megabytes(cell)),
         "mark": match &cell.mark {
             Mark::Equal => "equal",
             Mark::Differs(_) => "differs",
@@ -227,6 +276,7 @@ fn cell_object(cell: &Reproduced) -> Value {
             Mark::NotRun(_) => "not run",
         },
         "why": cell.mark.to_string(),
+        "added": cell.added,
         "note": cell.note,
     })
 }

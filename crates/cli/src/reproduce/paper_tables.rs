@@ -81,6 +81,11 @@ fn figure_4() -> Result<whippet_abs::selection::SelectionRow, CommandError> {
     Ok(whippet_abs::selection::figure_4(counters.executions, counters.transitions))
 }
 
+/// Returns the reason why a row differs, or the note on a row that does not.
+fn remark(row: &whippet_abs::selection::SelectionRow) -> &'static str {
+    if row.why.is_empty() { row.note } else { row.why }
+}
+
 /// Runs table 1 of the paper on selecting actors and tasks.
 fn selections(subject: Option<&str>) -> Result<TableOutput, CommandError> {
     const TITLE: &str = "Selecting actors and tasks · Albert, Arenas, Gómez-Zamalloa (FORTE 2014), Table 1";
@@ -89,7 +94,7 @@ fn selections(subject: Option<&str>) -> Result<TableOutput, CommandError> {
     rows.retain(|row| subject.is_none_or(|name| row.subject() == name));
     let lines = rows.iter().map(|row| {
         let ours = row.ours.map_or_else(String::new, |ours| ours.to_string());
-        vec![row.test.clone(), row.how.clone(), row.published.to_string(), ours, row.mark.into(), row.why.into()]
+        vec![row.test.clone(), row.how.clone(), row.published.to_string(), ours, row.mark.into(), remark(row).into()]
     });
     let shown = table(["test", "how", "published", "here", "", ""], lines, 2);
     let equal = rows.iter().filter(|row| row.mark == "=").count();
@@ -97,7 +102,8 @@ fn selections(subject: Option<&str>) -> Result<TableOutput, CommandError> {
     let wrong = rows.iter().filter(is_wrong).count();
     let all = rows.len();
     let text = format!(
-        "Table selection · {TITLE}\n\n{shown}\nexecutions/states/H\nselection: {equal} of {all} rows equal\n\n"
+        "Table selection · {TITLE}\n\n{shown}\nexecutions/states/H; with task selection, a mark lasts until a dependent task runs\n\
+         selection: {equal} of {all} rows equal\n\n"
     );
     let row = |row: &whippet_abs::selection::SelectionRow| {
         let counts = |t: whippet_abs::selection::Counts| json!({ "executions": t.0, "states": t.1, "unstable": t.2 });
@@ -107,7 +113,7 @@ fn selections(subject: Option<&str>) -> Result<TableOutput, CommandError> {
             "published": counts(row.published),
             "here": row.ours.map(counts),
             "mark": match row.mark { "=" => "equal", "–" => "not run", _ if is_wrong(&row) => "wrong", _ => "differs" },
-            "note": row.why,
+            "note": remark(row),
         })
     };
     let cells: Vec<Value> = rows.iter().map(row).collect();
