@@ -89,8 +89,15 @@ impl Drop for Kept {
 /// The result of a build.
 enum Built {
     Done(Vec<Binary>),
-    /// The build failed with these compiler errors.
-    Failed(String),
+    /// The build failed with these compiler errors, in the targets of these names.
+    Failed(String, BTreeSet<String>),
+}
+
+/// Removes the packages whose targets are among these. Returns `true` if there are any.
+fn leave_out(packages: &mut Vec<Package>, targets: &BTreeSet<String>) -> bool {
+    let before = packages.len();
+    packages.retain(|package| !targets.contains(&package.name.replace('-', "_")));
+    packages.len() < before
 }
 
 impl Project {
@@ -109,14 +116,24 @@ impl Project {
                 mine.insert(package.name.clone(), package);
             }
         }
-        let copies = self.chosen(&named)?;
+        let mut copies = self.chosen(&named)?;
         if mine.is_empty() && copies.is_empty() {
             return self.plain_build(what, None);
         }
-        self.hook(&mine, &copies)?;
-        let said = match self.attempt(what)? {
-            Built::Done(binaries) => return Ok(binaries),
-            Built::Failed(said) => said,
+        let said = loop {
+            self.hook(&mine, &copies)?;
+            match self.attempt(what)? {
+                Built::Done(binaries) => return Ok(binaries),
+                // Libraries that were only worth a try are left out if they do not build with hooks.
+                Built::Failed(_, targets) if self.tries_hooks && leave_out(&mut copies, &targets) => {
+                    // The commands to replay must build the same.
+                    let names: Vec<&str> = copies.iter().map(|package| package.name.as_str()).collect();
+                    if let Some(hooks) = self.own.last_mut() {
+                        *hooks = names.join(",");
+                    }
+                }
+                Built::Failed(said, _) => break said,
+            }
         };
         if !copies.is_empty() {
             let names: Vec<&str> = copies.iter().map(|package| package.name.as_str()).collect();
@@ -125,6 +142,8 @@ impl Project {
                 names.join(", ")
             ));
         }
+        // If the errors are not due to the hooks, the next build shows them again, and ends the run.
+        eprintln!("{said}\nwarning: the build fails with std::sync hooked, so it is tried without");
         self.hook(&BTreeMap::new(), &[])?;
         let names: Vec<&str> = mine.keys().map(String::as_str).collect();
         self.plain_build(
@@ -137,7 +156,7 @@ impl Project {
         self.notes.extend(note);
         match self.attempt(what)? {
             Built::Done(binaries) => Ok(binaries),
-            Built::Failed(said) => Err(format!("{said}\nthe build against the shim of tokio failed")),
+            Built::Failed(said, _) => Err(format!("{said}\nthe build against the shim of tokio failed")),
         }
     }
 
@@ -198,9 +217,10 @@ impl Project {
             .filter_map(|line| serde_json::from_str(line).ok())
             .collect();
         if !output.status.success() {
-            let errors = messages.iter().filter(|message| message["message"]["level"] == "error");
-            let texts = errors.filter_map(|message| message["message"]["rendered"].as_str());
-            return Ok(Built::Failed(texts.collect::<Vec<_>>().join("\n")));
+            let errors = || messages.iter().filter(|message| message["message"]["level"] == "error");
+            let texts: Vec<&str> = errors().filter_map(|message| message["message"]["rendered"].as_str()).collect();
+            let targets = errors().filter_map(|message| message["target"]["name"].as_str().map(Into::into));
+            return Ok(Built::Failed(texts.join("\n"), targets.collect()));
         }
         let binaries: Result<Vec<Binary>, String> =
             messages.iter().filter_map(|message| self.binary(what, message)).collect();

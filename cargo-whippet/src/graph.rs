@@ -84,6 +84,20 @@ impl Graph {
         reached.iter().map(|id| (&self.packages[*id], self.has_tokio_below(id))).collect()
     }
 
+    /// Returns the packages of these names and all that they need.
+    pub(crate) fn with_dependencies(&self, names: &BTreeSet<String>) -> Vec<&Package> {
+        let named = self.packages.iter().filter(|(_, package)| names.contains(&package.name));
+        let mut next: Vec<&String> = named.map(|(id, _)| id).collect();
+        let mut reached = BTreeSet::new();
+        while let Some(id) = next.pop() {
+            let Some(package) = self.packages.get(id) else { continue };
+            if !package.is_shim() && !package.in_compiler && reached.insert(id) {
+                next.extend(&package.needs);
+            }
+        }
+        reached.iter().map(|id| &self.packages[*id]).collect()
+    }
+
     fn has_tokio_below(&self, id: &str) -> bool {
         let (mut next, mut seen) = (vec![id], BTreeSet::new());
         while let Some(id) = next.pop() {

@@ -23,6 +23,7 @@ macro_rules! say {
     }};
 }
 
+mod again;
 mod arguments;
 mod build;
 mod confirm;

@@ -67,14 +67,30 @@ pub(crate) struct Unseen {
     /// The packages with tasks that use it, and those that these call.
     tasks: Vec<User>,
     below: Vec<User>,
+    /// The registry packages that a test without a verdict may have stumbled over: those that the user's own sources name, and below
+    /// them. Hooking these is worth a try.
+    suspects: BTreeSet<String>,
 }
 
 impl Unseen {
-    /// Returns the memory of all packages that are not hooked.
-    pub(crate) fn new(users: &[User], hooked: &BTreeSet<String>) -> Unseen {
+    /// Returns the memory of all packages that are not hooked. `reached` has the names of the packages that the user's own sources name,
+    /// and of all below them.
+    pub(crate) fn new(users: &[User], hooked: &BTreeSet<String>, reached: &BTreeSet<String>) -> Unseen {
         let unseen = users.iter().filter(|user| !hooked.contains(&user.name)).cloned();
-        let (tasks, below) = unseen.partition(|user| user.tasks);
-        Unseen { tasks, below }
+        let (tasks, below): (Vec<User>, Vec<User>) = unseen.partition(|user| user.tasks);
+        let suspected = tasks.iter().chain(&below).filter(|user| {
+            !user.own
+                && reached.contains(&user.name)
+                && !INERT.contains(&user.name.as_str())
+                && !OF_STD.contains(&user.name.as_str())
+        });
+        let suspects = suspected.map(|user| user.name.clone()).collect();
+        Unseen { tasks, below, suspects }
+    }
+
+    /// Returns the packages that a test without a verdict may have stumbled over.
+    pub(crate) fn suspects(&self) -> Vec<String> {
+        self.suspects.iter().cloned().collect()
     }
 
     /// Returns `true` if packages with tasks use such memory.
@@ -94,13 +110,15 @@ impl Unseen {
         if !text.contains(SHARED) || !self.is_any() {
             return None;
         }
-        let all: Vec<String> =
-            self.tasks.iter().chain(&self.below).map(|user| format!("\n  {}", user.places())).collect();
-        let hook: Vec<&str> = self.tasks.iter().map(|user| user.name.as_str()).collect();
+        let suspects = self.tasks.iter().chain(&self.below).filter(|user| self.suspects.contains(&user.name));
+        let all: Vec<String> = suspects.map(|user| format!("\n  {}", user.places())).collect();
+        if all.is_empty() {
+            return None;
+        }
         Some(format!(
             "memory that is not seen, with the first places:{}\nto see it: cargo whippet test --hook {}",
             all.concat(),
-            hook.join(",")
+            self.suspects().join(",")
         ))
     }
 }
@@ -129,9 +147,46 @@ pub(crate) fn users(graph: &Graph, roots: &BTreeSet<String>) -> Vec<User> {
     found
 }
 
+/// Crates that the standard library is built from. Their manifests name its parts, so they cannot be hooked.
+const OF_STD: [&str; 8] =
+    ["addr2line", "backtrace", "cfg-if", "gimli", "libm", "miniz_oxide", "object", "rustc-demangle"];
+
+/// Crates whose atomics hold nothing that tasks exchange: counts of references, features of the processor, values that are set once.
+const INERT: [&str; 14] = [
+    "bytes",
+    "getrandom",
+    "hashbrown",
+    "lazy_static",
+    "log",
+    "memchr",
+    "once_cell",
+    "parking_lot_core",
+    "rand",
+    "rand_core",
+    "rustix",
+    "slab",
+    "tracing-core",
+    "zerocopy",
+];
+
+/// Returns the names of the packages that the user's own sources name, and of all below them.
+pub(crate) fn reached(graph: &Graph) -> BTreeSet<String> {
+    let words = graph.own().flat_map(texts).filter_map(|(_, text)| paths(&text).ok()).flatten();
+    let named: BTreeSet<String> = words.filter_map(|(path, _)| Some(path.first()?.replace('_', "-"))).collect();
+    let all = graph.running(&BTreeSet::new()).into_iter().map(|(package, _)| package);
+    let direct = all.filter(|package| package.registry && named.contains(&package.name.replace('_', "-")));
+    let direct: BTreeSet<String> = direct.map(|package| package.name.clone()).collect();
+    graph
+        .with_dependencies(&direct)
+        .into_iter()
+        .filter(|package| package.registry)
+        .map(|package| package.name.clone())
+        .collect()
+}
+
 /// Returns the source files of a package, each as its path in the package and its text.
 fn texts(package: &Package) -> impl Iterator<Item = (String, String)> {
-    let places = if package.own { vec!["src", "tests", "examples", "benches"] } else { vec!["src"] };
+    let places = if package.own { vec!["src", "tests", "examples"] } else { vec!["src"] };
     let files = places.into_iter().flat_map(|place| sources(&package.directory.join(place)));
     files.filter_map(|file| {
         let place = file.strip_prefix(&package.directory).unwrap_or(&file).display().to_string();
@@ -216,7 +271,8 @@ fn shared(path: &[String]) -> Option<String> {
     let words: Vec<&str> = path.iter().map(String::as_str).collect();
     match words.as_slice() {
         ["std" | "core" | "alloc", "sync", "atomic", what, ..] if what.starts_with("Atomic") => Some((*what).into()),
-        ["std" | "core", "sync", "atomic", "*"] => Some("atomics".into()),
+        // The module may be used under its name.
+        ["std" | "core", "sync", "atomic"] | ["std" | "core", "sync", "atomic", "*" | "self"] => Some("atomics".into()),
         ["std" | "core", "sync", "atomic", ..] => None,
         ["std", "sync", "mpsc", ..] => Some("std::sync::mpsc".into()),
         ["std", "sync", "*"] => Some("std::sync".into()),
@@ -246,7 +302,7 @@ const TOLD: usize = 3;
 /// Returns the note about these packages for the verdict, if one is needed. Hooked packages are left out, because the
 /// shim sees their memory.
 pub(crate) fn note(
-    Unseen { tasks, below }: &Unseen,
+    Unseen { tasks, below, .. }: &Unseen,
     hooked: &BTreeSet<String>,
     random: u64,
     (covered, explored): (usize, usize),
@@ -313,6 +369,14 @@ mod tests {
     }
 
     #[test]
+    fn a_module_of_atomics_is_shared_memory() {
+        for text in ["core::sync::atomic", "std::sync::atomic::self", "std::sync::atomic::*"] {
+            assert_eq!(shared(&path(text)).as_deref(), Some("atomics"), "{text}");
+        }
+        assert_eq!(shared(&path("std::sync::atomic::Ordering")), None);
+    }
+
+    #[test]
     fn what_is_not_seen_is_named() {
         let user = |name: &str, tasks| User {
             name: name.into(),
@@ -321,17 +385,19 @@ mod tests {
             uses: vec!["std::sync::Mutex (src/lib.rs:7)".into()],
             tasks,
         };
-        let users = [user("flume", true), user("spin", false)];
-        let unseen = Unseen::new(&users, &BTreeSet::new());
-        assert_eq!(unseen.in_line(), ", without the orders of what tasks share in flume");
+        let users = [user("bytes", true), user("criterion", true), user("flume", true), user("spin", false)];
+        let reached = ["bytes", "flume", "spin"].map(String::from).into();
+        let unseen = Unseen::new(&users, &BTreeSet::new(), &reached);
+        assert_eq!(unseen.in_line(), ", without the orders of what tasks share in bytes, criterion, flume");
         assert_eq!(unseen.explain("deadlock"), None);
         let text = unseen.explain("tasks share memory that whippet does not see").unwrap();
         let expected = "\
 memory that is not seen, with the first places:
   flume 1.0.0: std::sync::Mutex (src/lib.rs:7)
   spin 1.0.0: std::sync::Mutex (src/lib.rs:7)
-to see it: cargo whippet test --hook flume";
+to see it: cargo whippet test --hook flume,spin";
         assert_eq!(text, expected);
-        assert!(!Unseen::new(&users, &BTreeSet::from(["flume".to_string()])).is_any());
+        let hooked = ["bytes", "criterion", "flume"].map(String::from).into();
+        assert!(!Unseen::new(&users, &hooked, &reached).is_any());
     }
 }

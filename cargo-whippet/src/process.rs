@@ -162,6 +162,8 @@ pub(crate) struct Ended {
     pub(crate) complete: bool,
     /// `true` if the test ran a future without exploring it.
     pub(crate) one_order: bool,
+    /// `true` if the test has ended by itself and used no runtime.
+    pub(crate) is_plain: bool,
     /// The findings.
     pub(crate) findings: Vec<Reported>,
     /// The answer of the process. The findings above are the confirmed ones among its findings.
@@ -367,13 +369,15 @@ impl Process<'_> {
             .as_ref()
             .is_some_and(|search| !search.complete && search.findings == 0 && !search.partial_is_enough);
         // A test with `#[should_panic]` must not pass because no verdict was reached.
-        let open = partial || reply.failure.as_ref().is_some_and(|failure| failure.no_verdict);
+        let is_unknown = !passed && reply.several_runs && reply.failure.is_none();
+        let open = partial || is_unknown || reply.failure.as_ref().is_some_and(|failure| failure.no_verdict);
         let exit = match passed {
             _ if open => Exit::NoVerdict,
             true => Exit::Holds,
             false => Exit::Found,
         };
         let text = match &reply.failure {
+            None if is_unknown => format!("{SEVERAL_RUNS}\n{}{}", own_output(&outcome.stdout), outcome.stderr),
             None => format!("{}{}", own_output(&outcome.stdout), outcome.stderr),
             Some(failure) => failure.text.clone(),
         };
@@ -384,6 +388,7 @@ impl Process<'_> {
             seconds: reply.search.as_ref().map_or(0.0, |search| search.seconds),
             complete: reply.search.as_ref().is_some_and(|search| search.complete),
             one_order: reply.one_order,
+            is_plain: outcome.reply.is_none(),
             findings: reply.findings.clone(),
             reply,
         };
@@ -394,6 +399,10 @@ impl Process<'_> {
         }
     }
 }
+
+/// The reason why the failure of a test is no verdict.
+const SEVERAL_RUNS: &str = "no verdict: the test calls `block_on` several times, and whippet ends the tasks that are left after each \
+     call. With tokio they go on, so the failure may be due to this:";
 
 /// Returns the output of a test without the lines of the test harness.
 pub(crate) fn own_output(stdout: &str) -> String {

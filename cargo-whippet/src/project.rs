@@ -38,6 +38,8 @@ pub(crate) struct Project {
     pub(crate) patches: BTreeMap<String, PathBuf>,
     /// `false` if no package depends on tokio.
     shim: bool,
+    /// `true` if hooks in libraries are only tried: those that do not build with them are left out.
+    pub(crate) tries_hooks: bool,
     /// Held while the overlay is used, which another run would delete.
     lock: Option<fs::File>,
 }
@@ -104,6 +106,7 @@ impl Project {
             own: own.to_vec(),
             lock: Some(lock),
             shim: true,
+            tries_hooks: false,
             home,
             root,
             target,
@@ -209,6 +212,14 @@ impl Project {
             .find(|package| package["manifest_path"].as_str().is_some_and(|path| Path::new(path) == manifest));
         let package = known.map_or(&Value::Null, |package| &package["metadata"]);
         settings::merged(&self.metadata["metadata"], package, &self.own)
+    }
+
+    /// Returns `true` unless the settings of one of the user's packages forbid hooks.
+    pub(crate) fn may_hook(&self) -> bool {
+        self.graph.own().all(|package| {
+            let settings = self.settings(&self.real(&package.directory).join("Cargo.toml"));
+            settings.is_ok_and(|settings| settings.hooks.no_hook != Some(true))
+        })
     }
 
     /// Returns the name of the user's package with this manifest.

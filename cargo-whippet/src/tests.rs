@@ -6,7 +6,7 @@ use crate::memory::{self, Unseen};
 use crate::process::{Ended, Place, Process};
 use crate::project::Project;
 use crate::watch::Watch;
-use crate::{reports, running};
+use crate::{again, reports, running};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
@@ -53,49 +53,90 @@ pub(crate) struct Tally {
     pub(crate) tests: Vec<Tested>,
     /// Memory that the tests' tasks share unseen.
     pub(crate) unseen: Unseen,
+    /// The time that running them took.
+    pub(crate) time: Duration,
 }
 
 pub(crate) fn run(arguments: &Test) -> Result<Exit, String> {
     if arguments.reports.json {
         reports::take_stdout();
     }
-    let mut project = Project::open(&arguments.cargo, &arguments.own)?;
-    let mut binaries = project.build(What::Tests)?;
-    let roots: BTreeSet<String> = binaries.iter().map(|binary| binary.package.clone()).collect();
-    let users = memory::users(&project.graph, &roots);
-    let clocks = memory::clocks(&project.graph, &roots, project.has_tokio());
-    project.notes.extend(clocks.iter().map(|clock| {
-        format!("{clock} reads the real clock, but explored tests run in virtual time: use tokio::time::Instant")
-    }));
-    let unseen = Unseen::new(&users, &project.hooked);
-    for binary in &mut binaries {
-        binary.search.random = binary.search.random.or(unseen.is_any().then_some(BESIDE));
+    let mut tally = Tally::default();
+    let first = Pass { arguments, own: &arguments.own, only: None, tries_hooks: false };
+    let (mut project, random) = first.run(&mut tally)?;
+    again::run(arguments, &mut project, &mut tally);
+    let notes = tally.notes(&project, random);
+    let exit = tally.report(&notes);
+    reports::write(&arguments.reports, &tally, &notes, exit, tally.time, &project.root)?;
+    Ok(exit)
+}
+
+/// One build and a run of its tests.
+pub(crate) struct Pass<'a> {
+    pub(crate) arguments: &'a Test,
+    /// Whippet's own arguments.
+    pub(crate) own: &'a [String],
+    /// The tests to run, each with the target of [`Tested::target`]; all tests if `None`.
+    pub(crate) only: Option<&'a BTreeSet<(String, String)>>,
+    /// `true` if hooks in libraries are only tried. They are the last of `own`.
+    pub(crate) tries_hooks: bool,
+}
+
+impl Pass<'_> {
+    /// Builds the tests and runs them. Returns the project, which others may build in again, and the number of random executions beside
+    /// each search.
+    pub(crate) fn run(&self, tally: &mut Tally) -> Result<(Project, u64), String> {
+        let arguments = self.arguments;
+        let mut project = Project::open(&arguments.cargo, self.own)?;
+        project.tries_hooks = self.tries_hooks;
+        let mut binaries = project.build(What::Tests)?;
+        let roots: BTreeSet<String> = binaries.iter().map(|binary| binary.package.clone()).collect();
+        let users = memory::users(&project.graph, &roots);
+        let clocks = memory::clocks(&project.graph, &roots, project.has_tokio());
+        project.notes.extend(clocks.iter().map(|clock| {
+            format!("{clock} reads the real clock, but explored tests run in virtual time: use tokio::time::Instant")
+        }));
+        tally.unseen = Unseen::new(&users, &project.hooked, &memory::reached(&project.graph));
+        for binary in &mut binaries {
+            binary.search.random = binary.search.random.or(tally.unseen.is_any().then_some(BESIDE));
+        }
+        // From here on, nothing of the overlay is used: another run may build.
+        let _kept = Kept::link(&mut binaries);
+        project.release();
+        let (start, place) = (Instant::now(), Place::new(&project.home)?);
+        let watch = Watch::new(&place);
+        for binary in &binaries {
+            self.explore(binary, &place, &watch, tally)?;
+        }
+        tally.time += start.elapsed();
+        let random = binaries.iter().filter_map(|binary| binary.search.random).max().unwrap_or(0);
+        Ok((project, random))
     }
-    // From here on, nothing of the overlay is used: another run may build.
-    let kept = Kept::link(&mut binaries);
-    project.release();
-    let place = Place::new(&project.home)?;
-    let (start, mut tally) = (Instant::now(), Tally { unseen, ..Tally::default() });
-    let show = arguments.filter.iter().any(|word| ["--nocapture", "--no-capture"].contains(&word.as_str()));
-    let ignored = arguments.filter.iter().any(|word| ["--ignored", "--include-ignored"].contains(&word.as_str()));
-    let watch = Watch::new(&place);
-    for binary in &binaries {
-        let names = list(binary, &arguments.filter)?;
+
+    /// Runs the tests of one binary.
+    fn explore(&self, binary: &Binary, place: &Place, watch: &Watch, tally: &mut Tally) -> Result<(), String> {
+        let filter = &self.arguments.filter;
+        let show = filter.iter().any(|word| ["--nocapture", "--no-capture"].contains(&word.as_str()));
+        let ignored = filter.iter().any(|word| ["--ignored", "--include-ignored"].contains(&word.as_str()));
+        let mut names = list(binary, filter)?;
+        if let Some(only) = self.only {
+            let target = format!("{} {}", binary.package_name, binary.source);
+            names.retain(|name| only.contains(&(target.clone(), name.clone())));
+            if names.is_empty() {
+                return Ok(());
+            }
+        }
         say!("\n     Exploring {} {}", binary.package_name, binary.source);
         say!("\nrunning {} test{}", names.len(), if names.len() == 1 { "" } else { "s" });
         let jobs = binary.search.jobs.map_or_else(cores, |n| n as usize);
-        let process = |name: &str| Process { binary, name: name.into(), show, ignored, report: arguments.reports.json };
-        all(&names, jobs, &watch, &place, &process, |name, event| match event {
+        let report = self.arguments.reports.json;
+        let process = |name: &str| Process { binary, name: name.into(), show, ignored, report };
+        all(&names, jobs, watch, place, &process, |name, event| match event {
             Event::Ended(ended) => tally.add(binary, name, *ended),
             Event::Found(text) => say!("found in {name}, whose search goes on:\n{}\n", text.trim_end()),
         });
+        Ok(())
     }
-    drop((watch, kept));
-    let random = binaries.iter().filter_map(|binary| binary.search.random).max().unwrap_or(0);
-    let notes = tally.notes(&project, random);
-    let exit = tally.report(&notes, start);
-    reports::write(&arguments.reports, &tally, &notes, exit, start.elapsed(), &project.root)?;
-    Ok(exit)
 }
 
 fn cores() -> usize {
@@ -247,7 +288,7 @@ impl Tally {
         notes
     }
 
-    pub(crate) fn report(&self, notes: &[String], start: Instant) -> Exit {
+    pub(crate) fn report(&self, notes: &[String]) -> Exit {
         for (title, exit) in [("failures", Exit::Found), ("no verdict", Exit::NoVerdict)] {
             let mut tests: Vec<String> =
                 self.with(Some(exit)).map(|test| format!("    {}: {}", test.target(), test.name)).collect();
@@ -277,7 +318,7 @@ impl Tally {
             self.with(Some(Exit::Holds)).count(),
             self.with(None).count(),
             grouped(self.tests.iter().filter_map(|test| test.ended.executions).sum()),
-            start.elapsed().as_secs_f64()
+            self.time.as_secs_f64()
         );
         exit
     }

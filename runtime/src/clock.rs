@@ -26,6 +26,8 @@ pub(crate) struct Clock {
     pub(crate) always_idle: bool,
     /// The longest stall after which a timer may fire early, in nanoseconds.
     pub(crate) stall: u64,
+    /// The number of looks at a clock of the system: each shows a nanosecond more, because computing takes time.
+    pub(crate) looks: u64,
     /// The number of times that the running task has read a clock of the system since it was resumed.
     pub(crate) reads: u32,
     /// The steps that have advanced the clock.

@@ -12,6 +12,7 @@
 //! [`Readiness`](crate::Readiness) are called inside, and may read facts only.
 
 use crate::execution::{Execution, NONE};
+use crate::program::Settings;
 use crate::refinements::{Refinements, SharedRefinements};
 use crate::system::System;
 use std::cell::{Cell, RefCell};
@@ -30,6 +31,10 @@ pub(crate) struct Facts {
     pub(crate) deep: bool,
     /// `true` if no operation is merged, even if no other task can observe it.
     pub(crate) every_event: bool,
+    /// `true` if the program cannot be run again: see [`Settings::runs_once`].
+    pub(crate) runs_once: bool,
+    /// `true` if the program declares a runtime with several threads.
+    pub(crate) declares_threads: bool,
     /// What the system answers to tasks.
     pub(crate) system: Arc<System>,
 }
@@ -80,9 +85,7 @@ impl Live {
     pub(crate) fn new(
         refinements: Arc<Refinements>,
         shared: SharedRefinements,
-        deep: bool,
-        every_event: bool,
-        keeps_untaken: bool,
+        settings: &Settings,
         system: Arc<System>,
     ) -> Live {
         let facts = Rc::new(Facts {
@@ -90,11 +93,13 @@ impl Live {
             over: Cell::new(false),
             running: Cell::new(NONE),
             refinements,
-            deep,
-            every_event,
+            deep: settings.deep || settings.runs_once,
+            every_event: settings.deep || settings.runs_once || settings.every_event,
+            runs_once: settings.runs_once,
+            declares_threads: settings.declares_threads,
             system,
         });
-        let execution = Execution::new(facts.clone(), shared, keeps_untaken);
+        let execution = Execution::new(facts.clone(), shared, settings.untaken);
         Live { facts, execution: RefCell::new(execution) }
     }
 
@@ -182,7 +187,7 @@ mod tests {
     use super::*;
 
     fn live() -> Live {
-        Live::new(Arc::default(), SharedRefinements::default(), false, false, false, Arc::default())
+        Live::new(Arc::default(), SharedRefinements::default(), &Settings::default(), Arc::default())
     }
 
     #[test]

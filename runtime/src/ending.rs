@@ -52,6 +52,20 @@ pub(crate) fn panic_problem(message: String, place: Option<String>, step: u32) -
     Problem::new(kind, message, key).with_place(place).with_steps(steps)
 }
 
+/// Returns the problems for panics of tasks that no other task has observed. Their keys differ from those of panics of the test itself.
+pub(crate) fn unseen_panics(x: &Execution) -> impl Iterator<Item = Problem> {
+    let tasks = x.tasks.iter().skip(1).filter(|_| x.ending.panicked);
+    tasks.filter_map(|task| {
+        let (message, place, step) = task.unseen_panic()?;
+        let mut problem = panic_problem(format!("{message} (in {})", task.label), place, step);
+        problem.key = problem.key.mixed(UNSEEN);
+        Some(problem)
+    })
+}
+
+/// The salt of the keys of panics that no task observes.
+const UNSEEN: u64 = 0x554e_5345_454e_0001;
+
 /// Reports messages that were sent and never received, one problem for each sending place.
 pub(crate) fn untaken(x: &Execution, out: &mut Vec<Problem>) {
     for (k, sent) in x.untaken.sent.iter().enumerate() {
@@ -108,6 +122,20 @@ pub(crate) fn stuck(x: &Execution, tasks: &[&task::Task], kind: FindingKind, wha
     steps.sort_unstable();
     steps.dedup();
     Problem::new(kind, message, key).with_place(place).with_steps(steps).with_waits(told)
+}
+
+/// Returns an error if one of these tasks waits for its waker, and a thread of the operating system may call it, because a task has
+/// started one.
+pub(crate) fn waits_for_a_thread(x: &Execution, waiting: &[&task::Task]) -> Option<String> {
+    let task = waiting.iter().find(|task| task.live_waits().next().is_none())?;
+    x.facts.system.may_have_threads().then(|| {
+        format!(
+            "{} ({}) waits for a wake, which may come from a thread of the operating system that a task has started. Whippet does \
+             not see such threads; tasks take their place if the crate that starts them is hooked (--hook)",
+            task.label,
+            place_text(task.place)
+        )
+    })
 }
 
 /// Returns the state of every task: what it waits for, or that it has ended.

@@ -229,10 +229,22 @@ pub fn has_asked(ready: bool) {
     with_running(|x| x.task().polling.asks = Some(ready));
 }
 
+/// Returns `true` if the program that runs declares a runtime with several threads.
+#[must_use]
+pub fn declares_threads() -> bool {
+    with_facts(|facts| facts.declares_threads).unwrap_or(true)
+}
+
 /// Returns `true` if no operation is merged: [`Settings::every_event`](crate::Settings::every_event).
 #[must_use]
 pub(crate) fn is_every_event() -> bool {
     with_facts(|facts| facts.running() != NONE && facts.every_event).unwrap_or(false)
+}
+
+/// Returns `true` if other tasks may come in between any two operations: see [`Settings::deep`](crate::Settings::deep).
+#[inline]
+pub(crate) fn is_preempted() -> bool {
+    with_facts(|facts| facts.running() != NONE && facts.deep && !facts.is_over()).unwrap_or(false)
 }
 
 /// Returns `true` if `point`, the next operation of the running task, which affects waiters for `watched`, needs its own

@@ -16,7 +16,7 @@ use crate::passing::PendingGrant;
 use crate::record::Record;
 use crate::refinements::{Learning, SharedRefinements};
 use crate::stack::Stacks;
-use crate::task::{Past, Task};
+use crate::task::{Past, State, Task};
 use crate::tasks::Tasks;
 use crate::waiting::Wait;
 use smallvec::SmallVec;
@@ -281,6 +281,23 @@ pub(crate) fn waking<R>(number: u32, work: impl FnOnce() -> R) -> R {
     result
 }
 
+impl Execution {
+    /// Logs that the running task calls a waker of another one, if this execution is logged.
+    fn log_wake(&mut self, woken: u32) {
+        let running = self.running();
+        if running == NONE || running == woken || self.log.is_none() {
+            return;
+        }
+        let poll = |task: &Task| (task.polling.number, task.polling.repeated);
+        let of_running = poll(&self.tasks[running as usize]);
+        let target = &self.tasks[woken as usize];
+        let amid = (!matches!(target.state, State::Blocked)).then_some(target.polling.number);
+        if let Some(log) = &mut self.log {
+            log.wakes(running, woken, amid, of_running);
+        }
+    }
+}
+
 /// Records that task `task` was woken, if it belongs to the current execution (`is_of` returns `true` for its id).
 pub(crate) fn woken(is_of: impl Fn(u64) -> bool, task: u32) {
     if WAKING.get() == task || !with_facts(|facts| is_of(facts.id()) && !facts.is_over()).unwrap_or(false) {
@@ -290,6 +307,7 @@ pub(crate) fn woken(is_of: impl Fn(u64) -> bool, task: u32) {
         if x.running() != NONE {
             x.tell_taking_apart();
         }
+        x.log_wake(task);
         let step = x.step;
         let task = &mut x.tasks[task as usize];
         task.interrupts.woken = Some(step);
@@ -304,9 +322,30 @@ pub fn misuse(text: String) -> ! {
     panic!("{text}");
 }
 
+/// The most tasks that may live at a time. Each has a stack, which takes two of the areas of memory that the operating system
+/// grants a process (65,530 on Linux), and several machines may work at a time.
+const MOST_TASKS: usize = 10_000;
+
+/// Ends the run without a verdict if too many tasks live. It looks at each thousandth task, so that this costs nothing.
+fn check_number_of_tasks() {
+    let living = with_current(|x| {
+        let all = x.tasks.len();
+        if all < MOST_TASKS || !all.is_multiple_of(MOST_TASKS / 10) {
+            return 0;
+        }
+        x.tasks.iter().filter(|task| !matches!(task.state, State::Done)).count()
+    });
+    if living.is_some_and(|living| living >= MOST_TASKS) {
+        misuse(format!(
+            "{MOST_TASKS} tasks live at the same time, and whippet has room for no more: use fewer of them in tests that are explored"
+        ));
+    }
+}
+
 /// Returns the number and the name of the task that is added next.
 #[inline]
 pub(crate) fn next_task() -> (u32, Name) {
+    check_number_of_tasks();
     let next = with_current(|x| {
         let number = x.tasks.len() as u32;
         if x.running() == NONE {

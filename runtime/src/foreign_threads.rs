@@ -4,7 +4,7 @@
 use crate::object::{Action, place_text};
 use crate::program::program_of;
 use std::cell::Cell;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 thread_local! {
@@ -24,6 +24,14 @@ pub(crate) fn about_to(action: Action) {
     LAST.set(Some(action));
 }
 
+/// The function that is told if several threads use an object outside of executions.
+static TELL: OnceLock<fn(&str)> = OnceLock::new();
+
+/// Sets the function that is called with the error if several threads use an object outside of executions. The first one counts.
+pub fn on_refusal(tell: fn(&str)) {
+    let _ = TELL.set(tell);
+}
+
 /// Panics because this thread uses an object of `execution`, and records the error.
 #[cold]
 #[track_caller]
@@ -33,7 +41,10 @@ pub(crate) fn refuse(execution: u64) -> ! {
         "whippet does not model threads of the operating system, and one uses what belongs to a test{what}; \
          use tokio::spawn instead, or hook the crate that starts the thread (--hook)"
     );
-    found().push((program_of(execution), text.clone()));
+    match TELL.get().filter(|_| execution == 0) {
+        Some(tell) => tell(&text),
+        None => found().push((program_of(execution), text.clone())),
+    }
     panic!("{text}");
 }
 

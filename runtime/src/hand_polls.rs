@@ -120,7 +120,7 @@ impl Execution {
     /// Returns `true` if waiters with this action were seen to be polled by hand.
     #[inline]
     pub(crate) fn is_by_hand(&self, action: &Action) -> bool {
-        self.learning.polls_by_hand && self.is_marked(hand(action.place))
+        self.facts.runs_once || self.learning.polls_by_hand && self.is_marked(hand(action.place))
     }
 
     /// Records that wait `at` of the running task answers "pending"; `again` if it was polled before. A task that was

@@ -80,11 +80,12 @@ mod waker;
 pub use channel::{Asking, Handles, Placed, Queue, Refused};
 pub use drive::{block_on_here, wait_here};
 pub use events::{
-    appends, before_this, choose, contributes, enables, enables_merged, event, execution_id, has_asked, is_learnt,
-    is_live, is_over, learn, mergeable_event, needs_own_event, new_item, read, recalls, sent, taken, tell, this_step,
-    write,
+    appends, before_this, choose, contributes, declares_threads, enables, enables_merged, event, execution_id,
+    has_asked, is_learnt, is_live, is_over, learn, mergeable_event, needs_own_event, new_item, read, recalls, sent,
+    taken, tell, this_step, write,
 };
 pub use execution::{Steps, misuse};
+pub use foreign_threads::on_refusal;
 pub use hand_polls::wake_polled;
 pub use life::{End, Ends, Exit, Leaves, spawn};
 pub use local::Local;
@@ -100,7 +101,7 @@ pub use semaphore::{Acquiring, Closed, SemaphoreCore};
 pub use system::{
     Destructor, SystemClock, is_variable, random_bytes, sleeps, starts_thread, system_time, take_destructor,
 };
-pub use task::{THREAD, holds, task_name};
+pub use task::{BLOCKING, THREAD, holds, is_thread, task_name};
 pub use task_local::{pop_local, push_local, with_local};
 pub use time::{advance, now, pause, resume};
 pub use waiting::{Readiness, Ready, UnobservedWait, WaitTarget, Waiter};

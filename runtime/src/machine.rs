@@ -9,7 +9,7 @@
 //! Events are dependent if their footprints conflict; the crate's documentation lists the touches.
 
 use crate::current::Live;
-use crate::ending::{panic_problem, stuck, task_states, untaken};
+use crate::ending::{panic_problem, stuck, task_states, unseen_panics, untaken, waits_for_a_thread};
 use crate::execution::Execution;
 use crate::foresight::Foresight;
 use crate::grant::is_enabled;
@@ -146,11 +146,8 @@ impl TaskMachine {
         self.executions += 1;
         let id = self.shared.next_id();
         let new = || {
-            let settings = &self.shared.settings;
-            let every_event = settings.deep || settings.every_event;
             let (refinements, shared) = (self.refinements.clone(), self.shared.learnt.clone());
-            let system = self.shared.system.clone();
-            Box::new(Live::new(refinements, shared, settings.deep, every_event, settings.untaken, system))
+            Box::new(Live::new(refinements, shared, &self.shared.settings, self.shared.system.clone()))
         };
         let mut live = self.spare.take().unwrap_or_else(new);
         let x = live.get_mut();
@@ -191,6 +188,11 @@ impl TaskMachine {
         self.grew |= live.get_mut().learning.grew;
         leave(&mut live, self.live_depth as u32, self.shared.settings.timers);
         self.spare = Some(live);
+    }
+
+    /// Returns the problems for panics of tasks that no other task has observed.
+    pub(crate) fn unseen_panics(&mut self) -> Vec<Problem> {
+        self.live.as_mut().map_or_else(Vec::new, |live| unseen_panics(live.get_mut()).collect())
     }
 
     /// Brings the live execution to the current depth.
@@ -651,16 +653,23 @@ impl Explain for TaskMachine {
         let tasks = x.tasks.iter().map(|task| &**task);
         let waiting: Vec<&task::Task> = tasks.filter(|task| !matches!(task.state, State::Done)).collect();
         if !x.ending.main_done {
+            if let Some(text) = waits_for_a_thread(x, &waiting) {
+                return Err(MachineError::Misuse(text));
+            }
             out.push(stuck(x, &waiting, FindingKind::Deadlock, "all tasks are blocked before the test finished"));
         } else if self.shared.settings.left_behind && !waiting.is_empty() {
             out.push(stuck(x, &waiting, FindingKind::Environment, "tasks are still blocked when the test ends"));
         }
         untaken(x, out);
-        for task in x.tasks.iter().skip(1).filter(|_| x.ending.panicked) {
-            if let Some((message, place, step)) = task.unseen_panic() {
-                out.push(panic_problem(format!("{message} (in {})", task.label), place, step));
+        let expected = &self.shared.settings.expected_panics;
+        out.extend(unseen_panics(x).map(|mut problem| {
+            if expected.contains(&problem.key) {
+                problem.warning = true;
+                problem.message =
+                    format!("a task panics in a plain run, too, and the test passes: {}", problem.message);
             }
-        }
+            problem
+        }));
         let found: Vec<Problem> = out.drain(from..).collect();
         if !found.is_empty() {
             self.log_trace();

@@ -24,13 +24,10 @@ use crate::merging::{MergedEvents, is_merged, merged_event_of};
 use crate::object::Action;
 use crate::points::Point;
 use crate::system::SHOWN;
-use crate::task::{State, THREAD, Task};
+use crate::task::{BLOCKING, State, THREAD, Task};
 use crate::waiting::{Wait, WaitTarget};
 use rustc_hash::FxHashSet;
 use whippet_model::{Access, Machine, Threads, Touch};
-
-/// The kind of tasks that run blocking functions.
-const BLOCKING: &str = "blocking task";
 
 /// The most turns that are tried, and the most operations of an execution that is examined.
 const MOST_TURNS: usize = 20_000;
@@ -68,6 +65,8 @@ struct Logged {
     reasons: Reasons<u32>,
     /// The number of its task's poll.
     poll: u32,
+    /// For the call of a waker: its task, and the number of operations in the poll that this task is in the middle of.
+    wakes: Option<(u32, u32)>,
 }
 
 /// The alternative reasons why a task is runnable. For each one, all of its operations must have happened.
@@ -110,7 +109,14 @@ fn log_start(x: &mut Execution, number: u32) {
         State::Blocked if !task.polling.is_blocked => Start::Waits,
         _ => Start::Amid,
     };
-    let logged = Logged { task: number, cause: x.step, start, reasons: reasons(x, task), poll: task.polling.number };
+    let logged = Logged {
+        task: number,
+        cause: x.step,
+        start,
+        reasons: reasons(x, task),
+        poll: task.polling.number,
+        wakes: None,
+    };
     let (time, repeated) = (x.clock.now, task.polling.repeated);
     if let Some(log) = &mut x.log {
         log.time = time;
@@ -183,8 +189,20 @@ impl Log {
     pub(crate) fn spawned(&mut self, task: u32, child: u32, (poll, repeated): (u32, bool)) {
         if task != NONE {
             self.created.push((child, self.list.len()));
-            self.push(Logged { task, cause: NONE, start: Start::Amid, reasons: Reasons::default(), poll }, repeated);
+            self.push(
+                Logged { task, cause: NONE, start: Start::Amid, reasons: Reasons::default(), poll, wakes: None },
+                repeated,
+            );
         }
+    }
+
+    /// Adds the call of a waker of task `woken` by `task`. `amid` is the poll that the woken task is in the middle of, if any. The task has
+    /// registered its waker in an earlier poll, and found there what the caller has changed since: that is memory which is not seen.
+    pub(crate) fn wakes(&mut self, task: u32, woken: u32, amid: Option<u32>, (poll, repeated): (u32, bool)) {
+        let of_poll = |logged: &&Logged| logged.task == woken && Some(logged.poll) == amid;
+        let unfinished = self.list.iter().rev().filter(of_poll).count() as u32;
+        let (start, reasons, wakes) = (Start::Amid, Reasons::default(), Some((woken, unfinished)));
+        self.push(Logged { task, cause: NONE, start, reasons, poll, wakes }, repeated);
     }
 
     /// Adds an operation. A poll that is `repeated` to find out which waits are still polled does nothing, unless one of
@@ -200,7 +218,7 @@ impl Log {
 
     /// Adds a merged event.
     pub(crate) fn merged(&mut self, task: u32, cause: u32, (poll, repeated): (u32, bool)) {
-        self.push(Logged { task, cause, start: Start::Amid, reasons: Reasons::default(), poll }, repeated);
+        self.push(Logged { task, cause, start: Start::Amid, reasons: Reasons::default(), poll, wakes: None }, repeated);
     }
 
     /// Records that the newest merged event completes a wait, which these operations made ready.
@@ -343,6 +361,13 @@ impl Trace {
             let placed = |all: &[Vec<u32>]| {
                 all.iter().map(|all| all.iter().filter_map(|&cause| place(cause)).collect()).collect()
             };
+            if let Some((woken, unfinished)) = logged.wakes {
+                let woken = woken as usize;
+                if tasks[woken].is_empty() {
+                    tasks[woken].push(Operation::begin(number, count, creator(log, &places, woken)));
+                }
+                needs[woken] = needs[woken].max((tasks[woken].len() as u32).saturating_sub(unfinished));
+            }
             let mut reasons = Reasons { found: placed(&logged.reasons.found), wakes: placed(&logged.reasons.wakes) };
             let mut start = logged.start;
             if start == Start::Fires {

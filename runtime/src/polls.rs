@@ -150,7 +150,9 @@ impl Execution {
             learnt |= self.mark(place_name(place));
         }
         let task = &self.tasks[self.running() as usize];
-        let is_ready = |wait: &Wait| wait.polled.poll == task.polling.number && self.finds_ready(&wait.on);
+        // A wait that was polled exactly was not ready then: a later branch of this poll has made it ready.
+        let is_ready =
+            |wait: &Wait| wait.polled.poll == task.polling.number && !wait.polled.exact && self.finds_ready(&wait.on);
         self.ending.impossible |= learnt && task.waits.iter().any(is_ready);
     }
 

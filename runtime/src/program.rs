@@ -31,9 +31,16 @@ pub struct Settings {
     /// Adds a scheduling point before every operation: also before the first poll of a task, and before checks that
     /// find no item.
     pub deep: bool,
+    /// Assumes all that an execution may teach: the program cannot be run again, so no execution may turn out to be impossible.
+    /// Implies [`Settings::deep`].
+    pub runs_once: bool,
     /// Disables merging: receives, replies, drops of handles and ends of tasks are events even if no task can observe
     /// their order. For comparison with the default.
     pub every_event: bool,
+    /// `true` if the program declares a runtime with several threads. It is what tasks are told if they ask; both kinds are explored.
+    pub declares_threads: bool,
+    /// The keys of panics of tasks that are only warnings: see [`TaskProgram::panics_of_a_plain_run`].
+    pub expected_panics: Vec<Name>,
 }
 
 impl Default for Settings {
@@ -45,7 +52,10 @@ impl Default for Settings {
             left_behind: false,
             untaken: false,
             deep: false,
+            runs_once: false,
             every_event: false,
+            declares_threads: true,
+            expected_panics: Vec::new(),
         }
     }
 }
@@ -96,12 +106,31 @@ impl Shared {
 const EVERY_EVENT: &str = "every-event";
 const LEARNT: &str = "learnt";
 const EPOCH: &str = "epoch";
+const EXPECTED: &str = "expected-panics";
+
+/// Returns names as text.
+fn text_of(names: &[Name]) -> Option<String> {
+    let texts: Vec<String> = names.iter().map(|name| format!("{:x}", name.0)).collect();
+    Some(texts.join(" ")).filter(|text| !text.is_empty())
+}
+
+/// Returns the names that [`text_of`] has written.
+fn names_of(text: &str) -> Vec<Name> {
+    text.split(' ').filter_map(|word| u64::from_str_radix(word, 16).ok()).map(Name).collect()
+}
 
 /// A program of async tasks.
 #[derive(Clone)]
 pub struct TaskProgram {
     name: String,
     shared: Arc<Shared>,
+}
+
+/// The end of an execution with round-robin scheduling.
+struct PlainRun {
+    problems: Vec<Problem>,
+    /// The keys of the panics that no task observed.
+    panics: Vec<Name>,
 }
 
 impl TaskProgram {
@@ -124,7 +153,8 @@ impl TaskProgram {
     /// Returns the same program without merging: see [`Settings::every_event`].
     #[must_use]
     pub fn with_every_event(&self) -> TaskProgram {
-        self.with(true, SharedRefinements::default(), self.shared.system.clone())
+        let settings = Settings { every_event: true, ..self.shared.settings.clone() };
+        self.with(settings, SharedRefinements::default(), self.shared.system.clone())
     }
 
     /// Returns the same program in the state in which the schedule was made: the refinements learnt by then define
@@ -132,15 +162,26 @@ impl TaskProgram {
     #[must_use]
     pub fn as_in(&self, schedule: &Schedule) -> TaskProgram {
         let setting = |name| schedule.settings.get(name);
+        let settings = Settings {
+            every_event: setting(EVERY_EVENT).is_some(),
+            expected_panics: setting(EXPECTED).map_or_else(Vec::new, |text| names_of(text)),
+            ..self.shared.settings.clone()
+        };
         self.with(
-            setting(EVERY_EVENT).is_some(),
+            settings,
             setting(LEARNT).map_or_else(SharedRefinements::default, |text| SharedRefinements::of(text)),
             setting(EPOCH).and_then(|text| System::of(text)).map_or_else(|| Arc::new(System::now()), Arc::new),
         )
     }
 
-    fn with(&self, every_event: bool, learnt: SharedRefinements, system: Arc<System>) -> TaskProgram {
-        let settings = Settings { every_event, ..self.shared.settings.clone() };
+    /// Returns the same program in which these panics are only warnings.
+    #[must_use]
+    pub fn expecting(&self, expected_panics: Vec<Name>) -> TaskProgram {
+        let settings = Settings { expected_panics, ..self.shared.settings.clone() };
+        self.with(settings, SharedRefinements::default(), self.shared.system.clone())
+    }
+
+    fn with(&self, settings: Settings, learnt: SharedRefinements, system: Arc<System>) -> TaskProgram {
         let shared = Shared::new(self.shared.body.clone(), settings, learnt, system);
         TaskProgram { name: self.name.clone(), shared: Arc::new(shared) }
     }
@@ -165,6 +206,36 @@ impl TaskProgram {
 
     /// Runs one execution with round-robin scheduling, as a plain runtime might do.
     pub fn run_once(&self, steps: usize) -> Result<Vec<Problem>, MachineError> {
+        let watch = Watch::start();
+        let run = self.run_plainly(steps).map(|run| run.problems);
+        let is_stuck = |problems: &Vec<Problem>| problems.iter().any(|problem| problem.kind == FindingKind::Deadlock);
+        match watch.misuse(self.shared.program(), run.as_ref().map_or(true, is_stuck)) {
+            Some(text) => Err(MachineError::Misuse(text)),
+            None => run,
+        }
+    }
+
+    /// Returns the keys of the panics that no task observes in a plain execution, whose timers fire on time, if nothing else is wrong with
+    /// it. Such a panic happens in every run of the test, which passes all the same, so its author expects it.
+    #[must_use]
+    pub fn panics_of_a_plain_run(&self, steps: usize) -> Vec<Name> {
+        let settings = Settings { paused: true, expected_panics: Vec::new(), ..self.shared.settings.clone() };
+        let program = self.with(settings, SharedRefinements::default(), self.shared.system.clone());
+        let mut known = program.refinements();
+        loop {
+            match program.run_plainly(steps) {
+                Ok(PlainRun { problems, panics }) => {
+                    let is_all = problems.iter().all(|problem| panics.contains(&problem.key));
+                    return if is_all { panics } else { Vec::new() };
+                }
+                // An execution that turns out to be impossible is run again, with what it has taught.
+                Err(MachineError::Refined) if program.refinements() != known => known = program.refinements(),
+                Err(_) => return Vec::new(),
+            }
+        }
+    }
+
+    fn run_plainly(&self, steps: usize) -> Result<PlainRun, MachineError> {
         let mut machine = self.machine(&MachineConfig::default())?;
         let mut enabled = Vec::new();
         let mut turn = 0;
@@ -177,6 +248,7 @@ impl TaskProgram {
             machine.execute(*choice)?;
         }
         let mut problems: Vec<_> = (0..machine.depth()).filter_map(|at| machine.problem(at)).collect();
+        let panics = machine.unseen_panics().iter().map(|problem| problem.key).collect();
         if machine.depth() < steps {
             machine.final_problems(&mut problems)?;
         } else {
@@ -185,7 +257,7 @@ impl TaskProgram {
             let (kind, key) = (FindingKind::Limit, Name::ROOT);
             problems.push(Problem::new(kind, message, key));
         }
-        Ok(problems)
+        Ok(PlainRun { problems, panics })
     }
 }
 
@@ -203,7 +275,8 @@ impl Program for TaskProgram {
     fn parameters(&self) -> Vec<(String, String)> {
         let every_event = self.shared.settings.every_event.then(|| "yes".to_string());
         let learnt = Some(self.shared.learnt.snapshot().to_string()).filter(|text| !text.is_empty());
-        let all = [(EVERY_EVENT, every_event), (LEARNT, learnt), (EPOCH, self.shared.system.text())];
+        let (epoch, expected) = (self.shared.system.text(), text_of(&self.shared.settings.expected_panics));
+        let all = [(EVERY_EVENT, every_event), (LEARNT, learnt), (EPOCH, epoch), (EXPECTED, expected)];
         all.into_iter().filter_map(|(name, value)| Some((name.to_string(), value?))).collect()
     }
 

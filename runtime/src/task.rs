@@ -411,6 +411,15 @@ pub fn holds(more: i32) {
 /// The kind of the task that runs the test's body.
 pub(crate) const MAIN: &str = "main";
 
+/// The kind of tasks that run blocking functions.
+pub const BLOCKING: &str = "blocking task";
+
+/// Returns `true` if the running task represents a thread of its own, and `None` if no task runs.
+#[must_use]
+pub fn is_thread() -> Option<bool> {
+    with_running(|x| [THREAD, BLOCKING].contains(&x.task().label.kind))
+}
+
 /// Returns the name of the running task.
 #[must_use]
 pub fn task_name() -> Option<Name> {

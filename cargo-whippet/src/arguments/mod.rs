@@ -85,7 +85,7 @@ pub(crate) struct Search {
     #[arg(long, value_name = "N")]
     pub(crate) limit_steps: Option<usize>,
     /// The longest stall of the runtime that a failure may need, per execution, such as 5ms or 1s; `unlimited` lets every
-    /// timer fire early, 0 none [default: 100ms].
+    /// timer fire early, 0 none [default: 20ms].
     #[arg(long, value_name = "DURATION", value_parser = stall)]
     pub(crate) stall: Option<String>,
     /// The runtime on which a failure counts: one with `several` threads, one with `one` thread, or the one that the test has

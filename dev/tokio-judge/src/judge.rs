@@ -72,7 +72,7 @@ impl Default for Limits {
     }
 }
 
-/// The two judges that differ, and how.
+/// Two judges that differ, and the way in which they do.
 #[derive(Copy, Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Kind {
     /// The coarse reference has outcomes that the shim does not have.
@@ -88,8 +88,23 @@ pub enum Kind {
     Unforeseen,
     /// The real tokio has outcomes of the coarse reference that the shim does not have.
     Unexplored,
-    /// As [`Kind::Unexplored`], but these need an interleaving inside of one poll.
+    /// As [`Kind::Unexplored`], but these need an interleaving inside of one poll, and `--preempt-everywhere` does not explore
+    /// them either.
     UnexploredInPoll,
+    /// The real tokio has outcomes that need an interleaving inside of one poll, which the shim explores with
+    /// `--preempt-everywhere` only. Not a fault: the documentation says so.
+    InPoll,
+    /// The real tokio has outcomes that only a real clock explains ([`Granularity::RealClock`]): a thread stalls in the middle of
+    /// a poll, or a timer that is due is still pending. The shim does not explore them: not a fault.
+    OnRealClock,
+}
+
+impl Kind {
+    /// Returns `true` if one of the judges is wrong.
+    #[must_use]
+    pub fn is_fault(self) -> bool {
+        !matches!(self, Kind::OnRealClock | Kind::InPoll)
+    }
 }
 
 impl fmt::Display for Kind {
@@ -103,7 +118,11 @@ impl fmt::Display for Kind {
             Kind::Error => "error of the search",
             Kind::Unforeseen => "seen on the real tokio, not in the reference (fine)",
             Kind::Unexplored => "seen on the real tokio, not explored by the shim",
-            Kind::UnexploredInPoll => "seen on the real tokio, not explored by the shim, inside of one poll",
+            Kind::UnexploredInPoll => {
+                "seen on the real tokio, inside of one poll, not explored by the shim with --preempt-everywhere"
+            }
+            Kind::InPoll => "seen on the real tokio, inside of one poll, explored with --preempt-everywhere (no fault)",
+            Kind::OnRealClock => "seen on the real tokio, explained by its real clock only (no fault)",
         })
     }
 }
@@ -278,8 +297,12 @@ pub fn compare_real(program: &Arc<Program>, seen: &real::Observed, search: Searc
     let mut differences = Vec::new();
     let reference = Reference::of(program, limits, search);
     let coarse = reference.as_ref().map(|reference| reference.coarse().clone());
+    let mut by_clock = Vec::new();
     if let Some(strange) = reference.and_then(|mut reference| reference.strange(seen.outcomes.keys())) {
-        differences.extend(Difference::new(Kind::Unforeseen, None, strange));
+        let unforeseen;
+        (by_clock, unforeseen) = partition_real_clock(program, strange, limits);
+        differences.extend(Difference::new(Kind::OnRealClock, None, by_clock.clone()));
+        differences.extend(Difference::new(Kind::Unforeseen, None, unforeseen));
     }
     let explored = match search.run(program, limits) {
         Ok(explored) if explored.complete => explored,
@@ -289,13 +312,29 @@ pub fn compare_real(program: &Arc<Program>, seen: &real::Observed, search: Searc
             return differences;
         }
     };
-    let unexplored = seen.outcomes.keys().filter(|outcome| !explored.outcomes.contains(outcome)).cloned();
+    let is_unexplored = |outcome: &&Outcome| !explored.outcomes.contains(outcome) && !by_clock.contains(outcome);
+    let unexplored = seen.outcomes.keys().filter(is_unexplored).cloned();
     let is_coarse = |outcome: &Outcome| coarse.as_ref().is_none_or(|coarse| coarse.contains(outcome));
     let (between, inside): (Vec<_>, Vec<_>) = unexplored.partition(is_coarse);
     differences.extend(Difference::new(Kind::Unexplored, Some(search), between));
-    differences.extend(Difference::new(Kind::UnexploredInPoll, Some(search), inside));
+    let deep = Search { deep: true, merged: false, ..search };
+    let (preempted, inside) = match (!inside.is_empty()).then(|| deep.run(program, limits)) {
+        Some(Ok(explored)) => inside.into_iter().partition(|outcome| explored.outcomes.contains(outcome)),
+        _ => (Vec::new(), inside),
+    };
+    differences.extend(Difference::new(Kind::InPoll, Some(deep), preempted));
+    differences.extend(Difference::new(Kind::UnexploredInPoll, Some(deep), inside));
     differences.iter_mut().for_each(|difference| difference.executions = explored.executions);
     differences
+}
+
+/// Separates the outcomes that a real clock explains from the others.
+fn partition_real_clock(program: &Program, strange: Vec<Outcome>, limits: &Limits) -> (Vec<Outcome>, Vec<Outcome>) {
+    if strange.is_empty() {
+        return Default::default();
+    }
+    let by_clock = outcomes_within(program, Granularity::RealClock, limits.states, limits.stall);
+    strange.into_iter().partition(|outcome| by_clock.as_ref().is_some_and(|by_clock| by_clock.contains(outcome)))
 }
 
 /// The settings for runs of the real tokio while a difference is made smaller: more runs, as not every run shows it.

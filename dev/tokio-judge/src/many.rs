@@ -196,7 +196,7 @@ pub fn real(many: &Many, runs: u64, one_thread: bool) -> bool {
         let seen = real::outcomes(&runtime, &program, runs, seed);
         let differences = compare_real(&program, &seen, search, &limits);
         count(&mut lock(&board.summary), &seen, &differences);
-        for difference in differences {
+        for difference in differences.into_iter().filter(|difference| difference.kind.is_fault()) {
             let kind = difference.kind;
             let look = |program: &Program| match kind {
                 // The reference shows these without any luck.

@@ -20,10 +20,10 @@ pub struct Observed {
 }
 
 /// A run that takes longer than this is stuck.
-const PATIENCE: Duration = Duration::from_secs(2);
+const PATIENCE: Duration = Duration::from_secs(8);
 
 /// A program with this number of stuck runs is not run again.
-const MOST_STUCK: u64 = 3;
+const MOST_STUCK: u64 = 2;
 
 /// Makes a runtime for any number of programs.
 ///

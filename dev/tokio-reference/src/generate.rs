@@ -6,18 +6,22 @@ mod themes;
 
 use crate::handles::{Node, Side};
 use crate::program::{Leaf, Op, Program, TaskId};
+use crate::sharing;
 use random::Random;
 use themes::{Piece, Theme};
 
 /// Generates the program of a seed, always the same one.
 ///
-/// Nearly half of the programs are variations of known-hard shapes, the others combine one or two themes.
+/// Nearly half of the programs are variations of known-hard shapes, the others combine one or two themes. Branches of one
+/// `select!` or `join!` that need the same handle need it when they begin, so that it does not depend on the order of polls
+/// which of them has it.
 pub fn generate(seed: u64) -> Program {
     let mut random = Random::new(seed);
     let mut program = if random.chance(45) { shapes::shape(&mut random) } else { themed(&mut random) };
     if program.tasks.iter().any(Vec::is_empty) {
         program.tasks.iter_mut().filter(|ops| ops.is_empty()).for_each(|ops| ops.push(Op::Await(Leaf::Yield)));
     }
+    sharing::separate(&mut program);
     program
 }
 

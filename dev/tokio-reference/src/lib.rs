@@ -9,6 +9,7 @@ pub mod handles;
 pub mod model;
 mod outcome;
 pub mod program;
+mod sharing;
 pub mod shrink;
 pub mod source;
 

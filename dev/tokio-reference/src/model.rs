@@ -59,9 +59,20 @@ pub enum Granularity {
     /// between a permit to send and the message, and between the parts of a drop: what a runtime with several threads
     /// can really do.
     Fine,
+    /// As [`Granularity::Fine`], on a real clock. The system may stop a thread between the creation of a timer and its first
+    /// poll, for so long that the timer is due when it is polled: the clock also moves because of timers that were
+    /// not polled yet. And a timer that is due at its first poll may be pending, because timers are rounded up.
+    RealClock,
     /// Others come in between two polls only, and `yield_now` lets every task that can go on do so first: what a runtime
     /// with one thread can do, whatever its queue. The clock moves between polls.
     Poll,
+}
+
+impl Granularity {
+    /// Returns `true` if others may come in inside of a poll.
+    pub(crate) fn is_fine(self) -> bool {
+        matches!(self, Granularity::Fine | Granularity::RealClock)
+    }
 }
 
 /// Computes the outcomes of a program, or `None` if it has more than `max_states` states.
@@ -152,7 +163,7 @@ fn step(context: &Context<'_>, state: &State, task: TaskId, successors: &mut Vec
 }
 
 fn pauses(context: &Context<'_>, pause: Pause) -> bool {
-    pause == Pause::Always || (pause == Pause::Fine && context.granularity == Granularity::Fine)
+    pause == Pause::Always || (pause == Pause::Fine && context.granularity.is_fine())
 }
 
 fn has_ended(state: &State, task: TaskId) -> bool {

@@ -16,7 +16,8 @@ mod places;
 
 use crate::handles::Node;
 use crate::program::{Leaf, Op, Program, TaskId, Value};
-use places::{Name, Place, Places};
+use crate::sharing::Name;
+use places::{Place, Places};
 use std::collections::BTreeSet;
 
 /// Prints a program as a self-contained test for tokio.

@@ -174,8 +174,8 @@ impl Handles {
     /// Implements [`crate::Readiness::ready`] for the wait for all handles to be gone.
     pub fn gone(&self) -> Option<Ready> {
         self.state.with(|s| {
-            let since = newest(&s.drops).unwrap_or(Ready::ALWAYS);
-            (s.strong == 0).then(|| Ready { since, item: self.part() })
+            let since = || newest(&s.drops).unwrap_or(Ready::ALWAYS);
+            (s.strong == 0).then(|| Ready { since: since(), item: self.part() })
         })
     }
 

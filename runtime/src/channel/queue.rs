@@ -6,8 +6,8 @@
 use super::Handles;
 use crate::drive::wait_here;
 use crate::events::{
-    self, appends, before_this, enables, event, is_every_event, is_learnt, is_over, is_taking, knows, learn,
-    mergeable_event, new_item, read, this_step, write,
+    self, appends, before_this, enables, event, is_every_event, is_learnt, is_over, is_preempted, is_taking, knows,
+    learn, mergeable_event, new_item, read, this_step, write,
 };
 use crate::execution::{NONE, Steps};
 use crate::local::Local;
@@ -376,6 +376,9 @@ impl<T> Queue<T> {
                 event(Action::new(Point::DropsRest, self.object, place));
             } else {
                 self.close(place);
+                if is_preempted() && may_have_messages() {
+                    event(Action::new(Point::DropsRest, self.object, place));
+                }
             }
             read(self.object.part(Part::Tail));
             let (left, bounded) = self.state.with(|s| (std::mem::take(&mut s.queue), s.permits.is_some()));

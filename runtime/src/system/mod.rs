@@ -19,7 +19,9 @@
 //! timer fires between the operation o and the read r, exchange o and the timer. r shows the same, and so does
 //! everything after it; only what depends on the order of o and the timer can tell the difference.
 //!
-//! Time stands still while a task runs, so a task that waits for a time by asking again and again would never end.
+//! Each look at a clock shows a later time than the one before, by a nanosecond at least: programs rely on computing taking time. These
+//! nanoseconds depend on the order of looks in different tasks; that is explored only as far as the order of other operations is.
+//! Virtual time stands still while a task runs, so a task that waits for a time by asking again and again would never end.
 //! Therefore each read beyond [`PATIENCE`] in a row advances the clock, by more each time. Computing takes time.
 //!
 //! A thread that sleeps in a task advances the clock by the length of its sleep, and does not sleep. Timers that are due by
@@ -86,6 +88,11 @@ impl System {
         self.has_threads.store(true, Ordering::Relaxed);
     }
 
+    /// Returns `true` if a task may be waiting for a thread of the operating system.
+    pub(crate) fn may_have_threads(&self) -> bool {
+        self.has_threads.load(Ordering::Relaxed)
+    }
+
     /// Returns the time as text, if an execution has read a clock.
     pub(crate) fn text(&self) -> Option<String> {
         let text = || format!("{}+{}", self.wall.as_nanos(), self.monotonic.as_nanos());
@@ -128,7 +135,8 @@ pub fn system_time(clock: SystemClock) -> Option<Duration> {
             x.advances_by(more);
         }
         x.touch(Touch::read(SHOWN));
-        x.clock.now
+        x.clock.looks += 1;
+        x.clock.now + x.clock.looks
     })?;
     let base = with_facts(|facts| {
         let system = &facts.system;

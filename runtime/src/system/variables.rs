@@ -66,8 +66,9 @@ pub(crate) fn enter(own: &mut OwnVariables) {
 /// Stores the variables of a task, which is suspended, and gives those of the thread their initial values.
 #[inline]
 pub(crate) fn leave(own: &mut OwnVariables) {
-    if let Some(Some(found)) = FOUND.get() {
-        found.read(&mut own.saved);
+    if let Some(Some(found)) = FOUND.get()
+        && found.read(&mut own.saved)
+    {
         found.write(&found.initial);
     }
 }
@@ -149,8 +150,10 @@ impl Variables {
         }
     }
 
-    /// Stores the bytes of the variables, unless they are the initial ones.
-    fn read(&self, saved: &mut Option<Box<[u8]>>) {
+    /// Stores the bytes of the variables and returns `true`, unless they have their initial values and nothing was stored
+    /// before.
+    #[inline]
+    fn read(&self, saved: &mut Option<Box<[u8]>>) -> bool {
         let mut changed = saved.is_some();
         self.each(|variable, range| {
             // SAFETY: as in `write`. Padding may be uninitialized, but memory of a thread begins as zeros or is copied from
@@ -159,7 +162,7 @@ impl Variables {
             changed |= now != &self.initial[range];
         });
         if !changed {
-            return;
+            return false;
         }
         let saved = saved.get_or_insert_with(|| self.initial.clone());
         self.each(|variable, range| {
@@ -167,6 +170,7 @@ impl Variables {
             let now = unsafe { std::slice::from_raw_parts(variable.cast_const(), range.len()) };
             saved[range].copy_from_slice(now);
         });
+        true
     }
 }
 
@@ -330,7 +334,7 @@ mod symbols {
             std::thread::spawn(move || {
                 let _ = RandomState::new();
                 let mut saved = None;
-                found.read(&mut saved);
+                assert!(found.read(&mut saved));
                 let saved = saved.expect("the keys were made");
                 let [one, other, again] = [0, 1, 0].map(|k| {
                     if k == 0 {

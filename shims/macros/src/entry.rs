@@ -4,7 +4,7 @@ use proc_macro2::TokenStream;
 use quote::quote;
 use syn::parse::Parser;
 use syn::punctuated::Punctuated;
-use syn::{Error, Expr, ItemFn, Lit, Meta, ReturnType, Token};
+use syn::{Error, Expr, ExprLit, ItemFn, Lit, LitStr, Meta, ReturnType, Token};
 
 /// The arguments of the attribute. The number of worker threads is accepted and ignored: it does not affect which orders
 /// are possible.
@@ -12,10 +12,14 @@ struct Arguments {
     paused: bool,
     /// `true` for a runtime with several threads.
     several: bool,
+    /// The path of the shim.
+    shim: TokenStream,
 }
 
-fn arguments(tokens: TokenStream) -> syn::Result<Arguments> {
-    let mut known = Arguments { paused: false, several: false };
+/// Parses the arguments of an attribute whose runtime has several threads by default, or one.
+fn arguments(tokens: TokenStream, several: bool) -> syn::Result<Arguments> {
+    // As in tokio, the name of the package need not be tokio: a module of this name is enough.
+    let mut known = Arguments { paused: false, several, shim: quote!(tokio) };
     for meta in Punctuated::<Meta, Token![,]>::parse_terminated.parse2(tokens)? {
         let Meta::NameValue(pair) = &meta else {
             return Err(Error::new_spanned(meta, "expected `name = value`"));
@@ -23,11 +27,22 @@ fn arguments(tokens: TokenStream) -> syn::Result<Arguments> {
         let name = pair.path.get_ident().map(ToString::to_string).unwrap_or_default();
         match name.as_str() {
             "flavor" => {
-                let text =
-                    |lit: &syn::ExprLit| if let Lit::Str(text) = &lit.lit { text.value() } else { String::new() };
-                known.several = matches!(&pair.value, Expr::Lit(lit) if text(lit) == "multi_thread");
+                known.several = match text(&pair.value)?.value().as_str() {
+                    "multi_thread" => true,
+                    "current_thread" | "local" => false,
+                    _ => {
+                        return Err(Error::new_spanned(
+                            &pair.value,
+                            "expected `current_thread`, `local` or `multi_thread`",
+                        ));
+                    }
+                };
             }
-            "worker_threads" | "crate" | "unhandled_panic" | "name" => {}
+            "crate" => {
+                let path: syn::Path = text(&pair.value)?.parse()?;
+                known.shim = quote!(#path);
+            }
+            "worker_threads" | "unhandled_panic" | "name" => {}
             "start_paused" => match &pair.value {
                 Expr::Lit(lit) if matches!(&lit.lit, Lit::Bool(_)) => {
                     known.paused = matches!(&lit.lit, Lit::Bool(value) if value.value);
@@ -43,6 +58,14 @@ fn arguments(tokens: TokenStream) -> syn::Result<Arguments> {
         }
     }
     Ok(known)
+}
+
+/// Returns the string literal that an argument consists of.
+fn text(value: &Expr) -> syn::Result<&LitStr> {
+    match value {
+        Expr::Lit(ExprLit { lit: Lit::Str(text), .. }) => Ok(text),
+        other => Err(Error::new_spanned(other, "expected a string")),
+    }
 }
 
 fn function(item: TokenStream) -> syn::Result<ItemFn> {
@@ -64,7 +87,7 @@ fn output(function: &ItemFn) -> TokenStream {
 }
 
 pub(crate) fn test(tokens: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
-    let Arguments { paused, several } = arguments(tokens)?;
+    let Arguments { paused, several, shim } = arguments(tokens, false)?;
     let function = function(item)?;
     let output = output(&function);
     let ItemFn { attrs, vis, sig, block, .. } = &function;
@@ -73,13 +96,13 @@ pub(crate) fn test(tokens: TokenStream, item: TokenStream) -> syn::Result<TokenS
         #[::core::prelude::v1::test]
         #(#attrs)*
         #vis fn #name() {
-            ::tokio::whippet::test(
+            #shim::whippet::test(
                 ::core::concat!(::core::module_path!(), "::", ::core::stringify!(#name)),
                 #paused,
                 #several,
                 || async {
                     let output: #output = async #block.await;
-                    ::tokio::whippet::Output::check(output);
+                    #shim::whippet::Output::check(output);
                 },
             )
         }
@@ -87,7 +110,7 @@ pub(crate) fn test(tokens: TokenStream, item: TokenStream) -> syn::Result<TokenS
 }
 
 pub(crate) fn main(tokens: TokenStream, item: TokenStream) -> syn::Result<TokenStream> {
-    arguments(tokens)?;
+    let Arguments { several, shim, .. } = arguments(tokens, true)?;
     let function = function(item)?;
     let result = output(&function);
     let ItemFn { attrs, vis, sig, block, .. } = &function;
@@ -95,7 +118,7 @@ pub(crate) fn main(tokens: TokenStream, item: TokenStream) -> syn::Result<TokenS
     Ok(quote! {
         #(#attrs)*
         #vis fn #name() #output {
-            ::tokio::whippet::main(async {
+            #shim::whippet::main(#several, async {
                 let output: #result = async #block.await;
                 output
             })

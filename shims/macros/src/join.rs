@@ -1,30 +1,33 @@
 //! Expands `join!` and `try_join!`. Each poll polls all futures, in an order that `Joining` knows.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::quote;
 use syn::parse::{Parse, ParseStream};
 use syn::punctuated::Punctuated;
 use syn::{Expr, Ident, Index, Token};
 
 struct Join {
+    /// The path of the shim, as the macro that was called sees it.
+    shim: TokenTree,
     biased: bool,
     futures: Vec<Expr>,
 }
 
 impl Parse for Join {
     fn parse(input: ParseStream<'_>) -> syn::Result<Join> {
+        let shim = input.parse()?;
         let biased = input.peek(Ident) && input.peek2(Token![;]);
         if biased {
             input.parse::<Ident>()?;
             input.parse::<Token![;]>()?;
         }
         let futures = Punctuated::<Expr, Token![,]>::parse_terminated(input)?;
-        Ok(Join { biased, futures: futures.into_iter().collect() })
+        Ok(Join { shim, biased, futures: futures.into_iter().collect() })
     }
 }
 
 fn expand(input: TokenStream, first_error: bool) -> syn::Result<TokenStream> {
-    let Join { biased, futures: list } = syn::parse2(input)?;
+    let Join { shim, biased, futures: list } = syn::parse2(input)?;
     let count = list.len();
     let of = |name: &str| Ident::new(name, Span::mixed_site());
     let (futures, cx, waiting, joining) = (of("futures"), of("cx"), of("waiting"), of("joining"));
@@ -62,9 +65,9 @@ fn expand(input: TokenStream, first_error: bool) -> syn::Result<TokenStream> {
     let all = quote!((#(#take,)*));
     let done = if first_error { quote!(::core::result::Result::Ok(#all)) } else { all };
     Ok(quote! {{
-        let mut #futures = (#(::tokio::whippet::Joined::new(#list),)*);
+        let mut #futures = (#(#shim::whippet::Joined::new(#list),)*);
         let mut #futures = &mut #futures;
-        let mut #joining = ::tokio::whippet::Joining::new(#count, #biased, false #(|| #futures.#index.runs_user_code())*);
+        let mut #joining = #shim::whippet::Joining::new(#count, #biased, false #(|| #futures.#index.runs_user_code())*);
         ::core::future::poll_fn(move |#cx| {
             let mut #waiting = false;
             for turn in 0..#count {

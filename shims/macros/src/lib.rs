@@ -18,19 +18,19 @@ pub fn main(arguments: TokenStream, item: TokenStream) -> TokenStream {
     entry::main(arguments.into(), item.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// Waits for the first of several branches to complete.
+/// Waits for the first of several branches to complete. The first token is the path of the shim.
 #[proc_macro]
 pub fn select(input: TokenStream) -> TokenStream {
     select::expand(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// Waits for all futures to complete.
+/// Waits for all futures to complete. The first token is the path of the shim.
 #[proc_macro]
 pub fn join(input: TokenStream) -> TokenStream {
     join::join(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()
 }
 
-/// Waits for all futures to complete, or for the first error.
+/// Waits for all futures to complete, or for the first error. The first token is the path of the shim.
 #[proc_macro]
 pub fn try_join(input: TokenStream) -> TokenStream {
     join::try_join(input.into()).unwrap_or_else(syn::Error::into_compile_error).into()

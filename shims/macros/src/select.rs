@@ -1,7 +1,7 @@
 //! Expands `select!`. Each poll polls all branches. With `biased`, the first ready branch in source order wins;
 //! otherwise the search chooses.
 
-use proc_macro2::{Span, TokenStream};
+use proc_macro2::{Span, TokenStream, TokenTree};
 use quote::{format_ident, quote};
 use syn::parse::{Parse, ParseStream};
 use syn::visit_mut::{self, VisitMut};
@@ -15,6 +15,8 @@ struct Branch {
 }
 
 struct Select {
+    /// The path of the shim, as the macro that was called sees it.
+    shim: TokenTree,
     biased: bool,
     branches: Vec<Branch>,
     otherwise: Option<Expr>,
@@ -22,7 +24,7 @@ struct Select {
 
 impl Parse for Select {
     fn parse(input: ParseStream<'_>) -> syn::Result<Select> {
-        let mut select = Select { biased: false, branches: Vec::new(), otherwise: None };
+        let mut select = Select { shim: input.parse()?, biased: false, branches: Vec::new(), otherwise: None };
         if input.peek(Ident) && input.peek2(Token![;]) {
             let word: Ident = input.parse()?;
             if word != "biased" {
@@ -76,7 +78,7 @@ impl VisitMut for ByReference {
 }
 
 pub(crate) fn expand(input: TokenStream) -> syn::Result<TokenStream> {
-    let Select { biased, branches, otherwise } = syn::parse2(input)?;
+    let Select { shim, biased, branches, otherwise } = syn::parse2(input)?;
     let count = branches.len();
     if count > 64 {
         return Err(syn::Error::new(Span::call_site(), "up to 64 branches supported"));
@@ -88,10 +90,8 @@ pub(crate) fn expand(input: TokenStream) -> syn::Result<TokenStream> {
         let condition = branch.condition.as_ref()?;
         Some(quote!(if !(#condition) { #disabled |= 1u64 << #k; }))
     });
-    let starts = branches.iter().map(|branch| {
-        let future = &branch.future;
-        quote!(::core::future::IntoFuture::into_future(#future))
-    });
+    let starts = branches.iter().map(|branch| &branch.future);
+    let index = (0..count).map(Index::from);
     let polls = branches.iter().enumerate().map(|(k, branch)| {
         let (index, name) = (Index::from(k), &names[k]);
         let mut pattern = branch.pattern.clone();
@@ -132,9 +132,11 @@ pub(crate) fn expand(input: TokenStream) -> syn::Result<TokenStream> {
         let mut #disabled: u64 = 0;
         #(#conditions)*
         let output = {
-            let mut #futures = (#(#starts,)*);
+            // The values are stored before they become futures, so that temporary values in them live as long as with tokio.
+            let #futures = (#(#starts,)*);
+            let mut #futures = (#(::core::future::IntoFuture::into_future(#futures.#index),)*);
             let mut #futures = &mut #futures;
-            let mut #select = ::tokio::whippet::Selecting::new(#biased, #count);
+            let mut #select = #shim::whippet::Selecting::new(#biased, #count);
             ::core::future::poll_fn(|#cx| {
                 let mut pending = false;
                 for turn in 0..#count {

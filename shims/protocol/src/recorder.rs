@@ -279,13 +279,18 @@ fn no_verdict(reason: &str) -> Reply {
     Reply { failure: Some(Failure { no_verdict: true, text: reason.into() }), ..Reply::default() }
 }
 
+/// Returns `true` if a replay of one schedule, in reasonable time, cannot show a finding of this kind.
+fn has_no_execution(kind: FindingKind) -> bool {
+    matches!(kind, FindingKind::Limit | FindingKind::Unreached | FindingKind::Outcome)
+}
+
 fn reported(finding: &Finding, schedule: Option<PathBuf>) -> Reported {
     Reported {
         kind: finding.kind.to_string(),
         message: finding.message.clone(),
         place: finding.place.clone(),
         schedule,
-        limit: finding.kind == FindingKind::Limit,
+        limit: has_no_execution(finding.kind),
         threads: finding.threads.map(|threads| threads.to_string()),
     }
 }
@@ -296,7 +301,7 @@ fn reported_problem(problem: &Problem, schedule: Option<PathBuf>) -> Reported {
         message: problem.message.clone(),
         place: problem.place.clone(),
         schedule,
-        limit: problem.kind == FindingKind::Limit,
+        limit: has_no_execution(problem.kind),
         threads: problem.threads.map(|threads| threads.to_string()),
     }
 }

@@ -26,6 +26,9 @@ pub struct Reply {
     pub kind: TestKind,
     /// `true` if a future ran in one order only, without a search.
     pub one_order: bool,
+    /// `true` if several futures ran so, one after the other. What one leaves behind is gone when the next begins.
+    #[serde(default)]
+    pub several_runs: bool,
     /// The result of the search, if there was one.
     pub search: Option<Searched>,
     /// The description of a failure.
@@ -79,7 +82,8 @@ pub struct Reported {
     pub place: Option<String>,
     /// The file with its schedule, if that could be written.
     pub schedule: Option<PathBuf>,
-    /// `true` if the finding is a limit that an execution exceeded.
+    /// `true` if no replay can confirm the finding: a limit that an execution exceeded, or what holds for all executions
+    /// together.
     pub limit: bool,
     /// The weakest runtime that shows it, `one` or `several` threads, if that is known.
     #[serde(default)]
@@ -170,6 +174,7 @@ impl Reply {
             (first, second) => first.or(second),
         };
         self.one_order |= later.one_order;
+        self.several_runs |= later.several_runs;
         self.failure = self.failure.or(later.failure);
         self.findings.extend(later.findings);
         self.warnings.extend(later.warnings);

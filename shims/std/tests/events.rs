@@ -331,3 +331,54 @@ fn a_lock_in_a_poll_keeps_the_waits_before_it() {
         polls.lock().unwrap().to_string()
     });
 }
+
+/// A value whose destructor takes a lock.
+struct Returns(Arc<Mutex<u32>>);
+
+impl Drop for Returns {
+    fn drop(&mut self) {
+        *self.0.lock().unwrap() += 1;
+    }
+}
+
+static SHARED: Mutex<u32> = Mutex::new(0);
+
+/// A lock in a static that was held when an execution was left is not poisoned in the next one.
+#[test]
+fn locks_in_statics_are_not_poisoned_by_an_execution_that_is_left() {
+    outcomes(&["done"], || async {
+        let second = Arc::new(Mutex::new(0));
+        let theirs = second.clone();
+        spawn(move || {
+            let _first = SHARED.lock().unwrap();
+            *theirs.lock().unwrap() += 1;
+        });
+        // If this comes first, the task is left while it waits.
+        std::mem::forget(second.lock().unwrap());
+        String::from("done")
+    });
+}
+
+/// Tasks that are in a deadlock unwind when their execution is left. Their locks are poisoned then, and a destructor that panics
+/// because of this would end the process.
+#[test]
+fn destructors_find_no_poison_when_an_execution_is_left() {
+    let (verdict, _) = explore(Reduction::Optimal, || async {
+        let (one, two) = (Arc::new(Mutex::new(0)), Arc::new(Mutex::new(0)));
+        let (a, b) = (one.clone(), two.clone());
+        let task = spawn(move || {
+            let _returns = Returns(a.clone());
+            let _first = a.lock().unwrap();
+            *b.lock().unwrap() += 1;
+        });
+        let other = spawn(move || {
+            let _first = two.lock().unwrap();
+            *one.lock().unwrap() += 1;
+        });
+        task.await;
+        other.await;
+        String::new()
+    });
+    assert!(verdict.findings.iter().all(|finding| finding.kind == FindingKind::Deadlock), "{:?}", verdict.findings);
+    assert!(!verdict.findings.is_empty() && verdict.complete);
+}

@@ -33,4 +33,4 @@ pub use unmodelled::{fs, net, process, signal};
 pub mod io;
 
 pub use task::spawn;
-pub use whippet_tokio_macros::{join, main, select, test, try_join};
+pub use whippet_tokio_macros::{main, test};

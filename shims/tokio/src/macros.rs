@@ -1,4 +1,22 @@
-//! The `pin!` macro.
+//! Macros that name this crate by `$crate`, so that they work where its package has another name.
+
+/// Waits for the first of several branches to complete.
+#[macro_export]
+macro_rules! select {
+    ($($input:tt)*) => { $crate::whippet::macros::select! { $crate $($input)* } };
+}
+
+/// Waits for all futures to complete.
+#[macro_export]
+macro_rules! join {
+    ($($input:tt)*) => { $crate::whippet::macros::join! { $crate $($input)* } };
+}
+
+/// Waits for all futures to complete, or for the first error.
+#[macro_export]
+macro_rules! try_join {
+    ($($input:tt)*) => { $crate::whippet::macros::try_join! { $crate $($input)* } };
+}
 
 #[macro_export]
 macro_rules! pin {

@@ -1,6 +1,7 @@
 //! Runtimes. During an exploration, all runtimes are the explored one; outside of one, `block_on` runs one order.
 
 use crate::task::JoinHandle;
+use crate::task::blocking::{Region, may_block};
 use crate::unmodelled::not_modelled;
 use std::future::Future;
 use std::panic::Location;
@@ -20,9 +21,10 @@ pub struct LocalRuntime {
 }
 
 /// A handle to the runtime.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct Handle {
     name: Option<Arc<str>>,
+    flavor: RuntimeFlavor,
 }
 
 /// The identifier of a runtime or of a `LocalSet`.
@@ -95,9 +97,9 @@ impl RngSeed {
 }
 
 /// A builder of runtimes. Its settings do not affect the set of possible orders.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Builder {
-    name: Option<Arc<str>>,
+    handle: Handle,
 }
 
 macro_rules! settings {
@@ -110,16 +112,16 @@ macro_rules! settings {
 
 impl Builder {
     pub fn new_current_thread() -> Builder {
-        Builder::default()
+        Builder { handle: Handle { name: None, flavor: RuntimeFlavor::CurrentThread } }
     }
     pub fn new_multi_thread() -> Builder {
-        Builder::default()
+        Builder { handle: Handle { name: None, flavor: RuntimeFlavor::MultiThread } }
     }
     #[track_caller]
     pub fn name(&mut self, name: impl Into<String>) -> &mut Builder {
         let name: String = name.into();
         assert!(!name.trim().is_empty(), "runtime name shouldn't be empty");
-        self.name = Some(name.into());
+        self.handle.name = Some(name.into());
         self
     }
     settings!(
@@ -149,14 +151,11 @@ impl Builder {
         rng_seed(RngSeed),
         unhandled_panic(UnhandledPanic),
     );
-    fn handle(&self) -> Handle {
-        Handle { name: self.name.clone() }
-    }
     pub fn build(&mut self) -> std::io::Result<Runtime> {
-        Ok(Runtime { handle: self.handle() })
+        Ok(Runtime { handle: self.handle.clone() })
     }
     pub fn build_local(&mut self, _: LocalOptions) -> std::io::Result<LocalRuntime> {
-        Ok(LocalRuntime { handle: self.handle() })
+        Ok(LocalRuntime { handle: self.handle.clone() })
     }
 }
 
@@ -166,7 +165,7 @@ macro_rules! runs_tasks {
         impl $name {
             #[track_caller]
             pub fn block_on<F: Future>(&self, future: F) -> F::Output {
-                block_on(future)
+                block_on(self.runtime_flavor(), future)
             }
 
             #[track_caller]
@@ -201,10 +200,13 @@ runs_tasks!(Runtime, LocalRuntime, Handle);
 
 /// Defines the methods of the owned runtimes.
 macro_rules! is_owned {
-    ($($name:ident),*) => {$(
+    ($($name:ident: $flavor:ident),*) => {$(
         impl $name {
             pub fn new() -> std::io::Result<$name> {
-                Ok($name { handle: Handle::default() })
+                Ok($name { handle: Handle { name: None, flavor: RuntimeFlavor::$flavor } })
+            }
+            fn runtime_flavor(&self) -> RuntimeFlavor {
+                self.handle.flavor
             }
             pub fn handle(&self) -> &Handle {
                 &self.handle
@@ -214,7 +216,7 @@ macro_rules! is_owned {
         }
     )*};
 }
-is_owned!(Runtime, LocalRuntime);
+is_owned!(Runtime: MultiThread, LocalRuntime: CurrentThread);
 
 impl LocalRuntime {
     #[track_caller]
@@ -228,12 +230,24 @@ impl LocalRuntime {
 }
 
 #[track_caller]
-fn block_on<F: Future>(future: F) -> F::Output {
+fn block_on<F: Future>(flavor: RuntimeFlavor, future: F) -> F::Output {
     if whippet_runtime::task_name().is_some() {
+        assert!(
+            may_block(),
+            "Cannot start a runtime from within a runtime. This happens because a function (like `block_on`) attempted to block the \
+             current thread while the thread is being used to drive asynchronous tasks. If you are in an async function, use `.await` \
+             on the future instead of blocking on it."
+        );
+        let _region = Region::enter(false);
         let output = whippet_runtime::block_on_here(future);
         return output.unwrap_or_else(|| panic!("the execution is over"));
     }
-    crate::whippet::main(future)
+    crate::whippet::main(flavor == RuntimeFlavor::MultiThread, future)
+}
+
+/// Returns the flavor of the runtime that the test declares.
+fn declared_flavor() -> RuntimeFlavor {
+    if whippet_runtime::declares_threads() { RuntimeFlavor::MultiThread } else { RuntimeFlavor::CurrentThread }
 }
 
 impl Handle {
@@ -246,11 +260,13 @@ impl Handle {
     }
 
     pub fn try_current() -> Result<Handle, TryCurrentError> {
-        whippet_runtime::task_name().map(|_| Handle::default()).ok_or(TryCurrentError(()))
+        let current = || Handle { name: None, flavor: declared_flavor() };
+        whippet_runtime::task_name().map(|_| current()).ok_or(TryCurrentError(()))
     }
 
+    /// Returns the flavor that the test declares. Inside of it, all runtimes are the test's.
     pub fn runtime_flavor(&self) -> RuntimeFlavor {
-        RuntimeFlavor::MultiThread
+        self.flavor
     }
 
     pub fn id(&self) -> Id {

@@ -68,6 +68,13 @@ fn to_duration(time: timespec) -> Option<Duration> {
     Some(Duration::new(u64::try_from(time.tv_sec).ok()?, nanoseconds))
 }
 
+/// Returns the time from `now` to a later moment, in whole microseconds. Each look at a clock shows a nanosecond more, and the look at
+/// `now` must not shorten the wait.
+fn between(now: Duration, then: Duration) -> Duration {
+    let wait = then.saturating_sub(now).as_nanos().div_ceil(1_000);
+    Duration::from_micros(u64::try_from(wait).unwrap_or(u64::MAX))
+}
+
 /// Returns the time of a real clock.
 fn real_time(id: clockid_t) -> Duration {
     let mut time = timespec { tv_sec: 0, tv_nsec: 0 };
@@ -177,7 +184,7 @@ unsafe extern "C" fn clock_nanosleep(
     let mut until = timespec { tv_sec: 0, tv_nsec: 0 };
     let mut request = wanted;
     if let (Some(time), Some(now)) = (time, now) {
-        let wait = if flags & c::TIMER_ABSTIME == 0 { time } else { time.saturating_sub(now) };
+        let wait = if flags & c::TIMER_ABSTIME == 0 { time } else { between(now, time) };
         if sleeps(wait) {
             return 0;
         }
@@ -307,9 +314,15 @@ unsafe fn futex_wait(operation: c_int, timeout: c_long, until: &mut timespec) ->
     if command == c::FUTEX_WAIT {
         return Some(time);
     }
-    let wait = time.saturating_sub(now);
+    let wait = between(now, time);
     *until = to_timespec(real_time(id).saturating_add(wait));
     Some(wait)
+}
+
+/// Tells `cargo whippet` that a test has no verdict, because threads of the operating system share an object of tokio outside of a runtime.
+fn refuse_threads(text: &str) {
+    let failure = whippet_protocol::Failure { no_verdict: true, text: text.into() };
+    crate::whippet::tell(&whippet_protocol::Reply { failure: Some(failure), ..Default::default() });
 }
 
 /// Starts a thread.
@@ -331,6 +344,7 @@ unsafe extern "C" fn pthread_create(
         extern "C" fn(*mut c_void) -> *mut c_void,
         *mut c_void,
     ) -> c_int;
+    whippet_runtime::on_refusal(refuse_threads);
     whippet_runtime::starts_thread();
     // SAFETY: the function has this type, and the arguments are those of the caller.
     unsafe { transmute::<*mut c_void, Function>(REAL.get())(thread, attributes, start, argument) }

@@ -7,6 +7,7 @@ use std::io::Write;
 use std::panic::Location;
 use std::path::Path;
 use std::pin::Pin;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::task::{Context, Poll};
 use std::time::Duration;
@@ -16,6 +17,11 @@ use whippet_protocol::{Failure, Recorder, Reply, Session, Work, duration};
 use whippet_report::RunInfo;
 use whippet_runtime::{Around, Composite, InBranch, Inside, Place, Round, Settings, TaskProgram};
 use whippet_search::{Options, Reduction, SearchError};
+
+/// The macros to which this crate's own pass the path by which it is known where they are used.
+pub mod macros {
+    pub use whippet_tokio_macros::{join, select, try_join};
+}
 
 /// The return types that a test may have.
 pub trait Output {
@@ -57,7 +63,7 @@ fn reply(recorder: &Recorder<'_>, reply: &Reply) {
     }
 }
 
-fn settings(paused: bool) -> Settings {
+fn settings(paused: bool, several: bool) -> Settings {
     let given = &session().settings;
     let default = Settings::default();
     Settings {
@@ -67,13 +73,17 @@ fn settings(paused: bool) -> Settings {
         left_behind: given.leaked_tasks,
         untaken: given.unreceived,
         deep: given.preempt_everywhere,
+        runs_once: false,
         every_event: given.no_merge,
+        declares_threads: several,
+        expected_panics: Vec::new(),
     }
 }
 
-/// The stall that an execution may need by default. Time slices, garbage collections and other tests delay a thread for
-/// some milliseconds quite often, rarely for longer than this.
-const DEFAULT_STALL: Duration = Duration::from_millis(100);
+/// The stall that an execution may need by default. Time slices and other tests delay a thread for some milliseconds quite often,
+/// rarely for longer than this. Tests of published crates wait for 100 ms more often than for any other time, and mean that this is
+/// long; a bound of 100 ms would make all of them fail.
+const DEFAULT_STALL: Duration = Duration::from_millis(20);
 
 /// Returns the budget for stalls, in nanoseconds.
 fn stall() -> u64 {
@@ -147,7 +157,7 @@ pub fn test<F: Future<Output = ()> + 'static>(
     let name = path.split_once("::").map_or(path, |(_, name)| name).to_string();
     // With a single execution, timers that fire early are of no use: pause the clock.
     let only_once = session().settings.once;
-    let program = TaskProgram::new(name.clone(), settings(paused || only_once), body);
+    let program = TaskProgram::new(name.clone(), settings(paused || only_once, several), body);
     let options = options();
     let recorder = Recorder::start(session(), &name, options.jobs);
     if let Some(file) = &session().replay {
@@ -166,7 +176,7 @@ pub fn test<F: Future<Output = ()> + 'static>(
     if let Some(still_fails) = still_fails {
         return answer(&recorder, &still_fails);
     }
-    let explored = program.explore(&options, &recorder);
+    let (program, explored) = without_expected_panics(program, &options, &recorder);
     let explored = explored.and_then(|verdict| add_random(&program, &options, &recorder, verdict));
     let mut verdict = explored.unwrap_or_else(|error| no_verdict(&recorder, &error.to_string()));
     // The algorithm chosen for a reduction is of no interest in the result of a test.
@@ -177,6 +187,28 @@ pub fn test<F: Future<Output = ()> + 'static>(
     let found = without_limits(recorder.verdict(&run, &verdict, false, &advice), &verdict);
     let beyond = recorder.beyond(&beyond, verdict.findings.len());
     answer(&recorder, &Reply { regressions: rerun.regressions, beyond, ..found });
+}
+
+/// Explores a program. If tasks panic unobserved, and they do so in a plain run too, the panics are expected: the test passes all the
+/// same. Then it is explored again with these panics as warnings.
+fn without_expected_panics(
+    program: TaskProgram,
+    options: &Options,
+    recorder: &Recorder<'_>,
+) -> (TaskProgram, Result<Verdict, SearchError>) {
+    let explored = program.explore(options, recorder);
+    let panics = |finding: &&Finding| matches!(finding.kind, FindingKind::Panic | FindingKind::Assertion);
+    if !explored.as_ref().is_ok_and(|verdict| verdict.findings.iter().any(|finding| panics(&finding))) {
+        return (program, explored);
+    }
+    let mut expected = program.panics_of_a_plain_run(options.limits.steps);
+    expected.retain(|key| explored.iter().any(|verdict| verdict.findings.iter().any(|finding| finding.key == *key)));
+    if expected.is_empty() {
+        return (program, explored);
+    }
+    let program = program.expecting(expected);
+    let explored = program.explore(options, recorder);
+    (program, explored)
 }
 
 /// Returns the reply as one without a verdict if no execution failed, but some did not end within a limit.
@@ -262,8 +294,9 @@ fn add_random(
     let seen = program.with_every_event().explore(&random, recorder)?;
     for mut finding in seen.findings {
         if !verdict.findings.iter().any(|known| (known.kind, known.key) == (finding.kind, finding.key)) {
-            // Steps share memory that no footprint shows, so other orders of them may do something else.
-            finding.threads = None;
+            // Steps share memory that no footprint shows, so other orders of them may do something else: it is not known if one thread
+            // shows this. But if the footprints alone rule that out, it needs several.
+            finding.threads = finding.threads.filter(|&threads| threads == Threads::Several);
             finding.message += " (only random executions showed this: tasks share memory that whippet does not see)";
             verdict.findings.push(finding);
         }
@@ -288,13 +321,21 @@ fn replay(recorder: &Recorder<'_>, program: &TaskProgram, file: &Path) {
     answer(recorder, &recorder.replay(program.as_in(&schedule), &schedule, options().limits.handler));
 }
 
-/// Runs a future as the main task of a single execution and returns its output. Timers fire only when no task can run.
-#[track_caller]
-pub fn main<F: Future>(future: F) -> F::Output {
+/// Tells `cargo whippet` about a test that is not explored, if it started this process. If it cannot be told, it knows the exit code.
+pub(crate) fn tell(reply: &Reply) {
     if let Some(files) = &session().files {
-        // Without it, the test is taken for one that does not use tokio.
-        let _ = one_order().write(&files.reply);
+        let _ = reply.write(&files.reply);
     }
+}
+
+/// Runs a future as the main task of a single execution on a runtime with one or several threads, and returns its output. Timers
+/// fire only when no task can run.
+#[track_caller]
+pub fn main<F: Future>(several: bool, future: F) -> F::Output {
+    static RUNS: AtomicU32 = AtomicU32::new(0);
+    let ran = Reply { several_runs: RUNS.fetch_add(1, Ordering::Relaxed) > 0, ..one_order() };
+    // Without it, the test is taken for one that does not use tokio.
+    tell(&ran);
     struct Slot<T>(*mut T);
     // SAFETY: the only execution runs on the thread of this function, so the pointer does not leave it.
     unsafe impl<T> Send for Slot<T> {}
@@ -326,8 +367,14 @@ pub fn main<F: Future>(future: F) -> F::Output {
     // SAFETY: the borrows of the caller outlive the execution, which ends before this function returns.
     let body: Box<dyn Fn() -> Pin<Box<dyn Future<Output = ()>>> + Send + Sync> = unsafe { std::mem::transmute(body) };
     // Threads that were started before may have something to do while a task sleeps.
-    let program = TaskProgram::new("main", settings(true), body).beside_threads();
-    let problems = program.run_once(usize::MAX).unwrap_or_else(|error| panic!("whippet: {error}"));
+    // The body cannot be called again.
+    let settings = Settings { runs_once: true, ..settings(true, several) };
+    let program = TaskProgram::new("main", settings, body).beside_threads();
+    let problems = program.run_once(usize::MAX).unwrap_or_else(|error| {
+        let failure = Failure { no_verdict: true, text: error.to_string() };
+        tell(&Reply { failure: Some(failure), ..ran });
+        panic!("whippet: {error}")
+    });
     match output {
         Some(output) => output,
         None => {

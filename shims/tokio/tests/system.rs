@@ -17,13 +17,29 @@ const MS: Duration = Duration::from_millis(1);
 
 #[test]
 fn clocks_show_virtual_time() {
-    outcomes(&["10s 10s 10s"], || async {
+    outcomes(&["10000 10000 10000"], || async {
         let (instant, wall, tokio) = (Instant::now(), SystemTime::now(), tokio::time::Instant::now());
-        assert_eq!(instant.elapsed(), Duration::ZERO, "time stands still while a task runs");
+        assert!(instant.elapsed() < MS, "time nearly stands still while a task runs");
         sleep(MS * 10_000).await;
-        assert_eq!(tokio::time::Instant::from_std(instant), tokio);
-        assert_eq!(tokio.into_std(), instant);
-        format!("{:?} {:?} {:?}", instant.elapsed(), wall.elapsed().unwrap(), tokio.elapsed())
+        assert!(tokio::time::Instant::from_std(instant) - tokio < MS);
+        assert!(instant - tokio.into_std() < MS);
+        format!(
+            "{} {} {}",
+            instant.elapsed().as_millis(),
+            wall.elapsed().unwrap().as_millis(),
+            tokio.elapsed().as_millis()
+        )
+    });
+}
+
+/// Computing takes time, also if nothing waits.
+#[test]
+fn each_look_at_a_clock_is_later_than_the_one_before() {
+    outcomes(&["true true true"], || async {
+        let (start, wall) = (Instant::now(), SystemTime::now());
+        let in_task = tokio::spawn(async { Instant::now() }).await.unwrap();
+        let is_later = Instant::now() > in_task;
+        format!("{} {is_later} {}", in_task > start, SystemTime::now() > wall)
     });
 }
 
@@ -42,16 +58,16 @@ fn outside_tasks_the_clock_is_real() {
 /// A task reads the clock beside a timer of another one.
 #[test]
 fn a_read_depends_on_timers_beside_it() {
-    outcomes(&["0ns", "5ms"], || async {
+    outcomes(&["0", "5"], || async {
         let start = Instant::now();
         let (tx, mut rx) = mpsc::channel(1);
         let reader = tokio::spawn(async move {
             tx.send(()).await.unwrap();
-            start.elapsed()
+            start.elapsed().as_millis()
         });
         tokio::spawn(sleep(MS * 5)).await.unwrap();
         rx.recv().await.unwrap();
-        format!("{:?}", reader.await.unwrap())
+        reader.await.unwrap().to_string()
     });
 }
 
@@ -69,19 +85,19 @@ fn a_task_that_waits_by_reading_the_clock_ends() {
 #[test]
 fn threads_that_sleep_or_wait_advance_the_clock() {
     let real = Instant::now();
-    outcomes(&["3600s"], || async {
+    outcomes(&["3600"], || async {
         let start = Instant::now();
         std::thread::sleep(Duration::from_secs(3600));
-        format!("{:?}", start.elapsed())
+        start.elapsed().as_secs().to_string()
     });
     assert!(real.elapsed() < Duration::from_secs(600), "they do not really sleep");
-    outcomes(&["3s 3s"], || async {
-        let start = Instant::now();
+    outcomes(&["3000 3000"], || async {
+        let (start, tokio) = (Instant::now(), tokio::time::Instant::now());
         std::thread::sleep(MS * 2_990);
         let (lock, condition) = (Mutex::new(()), Condvar::new());
         let (_guard, result) = condition.wait_timeout(lock.lock().unwrap(), MS * 10).unwrap();
         assert!(result.timed_out());
-        format!("{:?} {:?}", start.elapsed(), tokio::time::Instant::now() - tokio::time::Instant::from_std(start))
+        format!("{} {}", start.elapsed().as_millis(), tokio.elapsed().as_millis())
     });
 }
 

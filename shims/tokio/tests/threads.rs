@@ -181,3 +181,46 @@ fn a_timer_fires_before_its_task_runs() {
     let found: Vec<_> = verdict.findings.iter().map(|finding| (finding.threads, finding.stall())).collect();
     assert_eq!(found, [(Some(Threads::One), Some(ms(90)))]);
 }
+
+/// A place for a value, with the waker of the task that waits for it. Nothing of it is seen.
+#[derive(Default)]
+struct Place(std::sync::Mutex<(Option<u32>, Option<std::task::Waker>)>);
+
+impl Place {
+    fn put(&self, value: u32) {
+        let waker = {
+            let mut place = self.0.lock().unwrap();
+            place.0 = Some(value);
+            place.1.take()
+        };
+        waker.into_iter().for_each(std::task::Waker::wake);
+    }
+
+    async fn take(&self) -> u32 {
+        std::future::poll_fn(|cx| {
+            let mut place = self.0.lock().unwrap();
+            let value = place.0.take();
+            place.1 = Some(cx.waker().clone());
+            value.map_or(std::task::Poll::Pending, std::task::Poll::Ready)
+        })
+        .await
+    }
+}
+
+/// A task waits for a value that is put in its place by another one, which then yields. On one thread the task has taken it by then.
+#[test]
+fn a_wake_comes_after_the_poll_that_has_asked_for_it() {
+    let program = || async {
+        let (place, taken) = (Arc::new(Place::default()), Arc::new(std::sync::atomic::AtomicU32::new(0)));
+        let (theirs, out) = (place.clone(), taken.clone());
+        tokio::spawn(async move { out.store(theirs.take().await, std::sync::atomic::Ordering::Relaxed) });
+        // The task begins when this one comes to an operation.
+        drop(Mutex::new(()).lock().await);
+        place.put(7);
+        yield_now().await;
+        assert_eq!(taken.load(std::sync::atomic::Ordering::Relaxed), 7);
+    };
+    let verdict = explored(false, program);
+    let [finding] = &verdict.findings[..] else { panic!("{} findings", verdict.findings.len()) };
+    assert_eq!(finding.threads, Some(Threads::Several));
+}

@@ -237,15 +237,15 @@ impl Step<'_> {
 
     /// Polls a timer.
     ///
-    /// A timer that is due at its first poll may still be pending with fine granularity: `time::sleep` docs say that it
-    /// operates at millisecond granularity, and real timers are rounded up and fired by a driver. (`time::interval` docs
-    /// promise that the first tick completes immediately, which coarse granularity takes at its word.)
+    /// A timer that is due may still be pending on a real clock ([`Granularity::RealClock`]): `time::sleep` docs
+    /// say that it operates at millisecond granularity, and real timers are rounded up and fired by a driver.
+    /// (`time::interval` docs promise that the first tick completes immediately, which the others take at their word.)
     fn poll_timer(&self, timer: &mut Timer) -> Timed {
         if self.state.clock < timer.deadline {
             timer.registered = true;
             return Timed::Waiting;
         }
-        if self.context.granularity != Granularity::Fine || timer.registered {
+        if self.context.granularity != Granularity::RealClock {
             return Timed::Due;
         }
         match self.choice {

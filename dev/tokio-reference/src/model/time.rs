@@ -9,11 +9,11 @@ use super::state::{LeafState, Phase, State, Status, Task, Timer};
 /// With fine granularity, timers that are due do not stop the clock: their tasks may be delayed for any time.
 pub(super) fn advanced(granularity: Granularity, state: &State, stalls: bool, budget: u64) -> Option<State> {
     let mut earliest: Option<u64> = None;
-    let counts = |task: &&Task| granularity == Granularity::Fine || !drops_timers(task);
+    let counts = |task: &&Task| granularity.is_fine() || !drops_timers(task);
     for task in state.tasks.iter().filter(|task| counts(&&***task)) {
         for leaf in &task.leaves {
-            deadlines(task, leaf, &mut |deadline| {
-                if granularity != Granularity::Fine || deadline > state.clock {
+            deadlines(task, leaf, granularity == Granularity::RealClock, &mut |deadline| {
+                if !granularity.is_fine() || deadline > state.clock {
                     earliest = Some(earliest.map_or(deadline, |earliest| earliest.min(deadline)));
                 }
             });
@@ -33,10 +33,10 @@ fn drops_timers(task: &Task) -> bool {
     matches!(task.phase, Phase::Winner { .. }) || matches!(task.status, Status::Ending(_))
 }
 
-/// Calls `add` with the deadlines of a leaf's registered timers.
-fn deadlines(task: &Task, leaf: &LeafState, add: &mut dyn FnMut(u64)) {
+/// Calls `add` with the deadlines of a leaf's timers, registered ones or `all`.
+fn deadlines(task: &Task, leaf: &LeafState, all: bool, add: &mut dyn FnMut(u64)) {
     let mut take = |timer: &Timer| {
-        if timer.registered {
+        if all || timer.registered {
             add(timer.deadline);
         }
     };
@@ -49,9 +49,9 @@ fn deadlines(task: &Task, leaf: &LeafState, add: &mut dyn FnMut(u64)) {
         LeafState::LimitedSend { timer: Some(timer), .. } => take(timer),
         LeafState::Within { timer, leaf, .. } => {
             take(timer);
-            deadlines(task, leaf, add);
+            deadlines(task, leaf, all, add);
         }
-        LeafState::ThenLeaf(_, Some(leaf)) => deadlines(task, leaf, add),
+        LeafState::ThenLeaf(_, Some(leaf)) => deadlines(task, leaf, all, add),
         _ => {}
     }
 }

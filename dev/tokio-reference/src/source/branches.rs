@@ -1,17 +1,10 @@
 //! `select!` and `join!`, and the handles that their branches share.
 
-use super::places::{Name, Place};
+use super::places::Place;
 use super::{Printer, indented};
-use crate::handles::{Node, Side};
-use crate::program::{Leaf, Object, Op, Value};
-
-/// The part of a branch that needs a handle: an elementary leaf or an operation.
-struct Part {
-    branch: usize,
-    /// The part borrows its handle when the select begins.
-    at_once: bool,
-    needs: Option<(Name, bool)>,
-}
+use crate::handles::Node;
+use crate::program::{Leaf, Op, Value};
+use crate::sharing::{self, Name};
 
 impl Printer<'_> {
     pub(super) fn select(&mut self, biased: bool, branches: &[Leaf], number: Value) -> String {
@@ -58,62 +51,13 @@ impl Printer<'_> {
 
     /// Finds the parts of branches that cannot have their handle, because another branch has it.
     fn refuse(&mut self, branches: &[Leaf]) {
-        let mut parts = Vec::new();
-        for (branch, leaf) in branches.iter().enumerate() {
-            self.parts(leaf, branch, true, &mut parts);
-        }
-        let mut refused = vec![false; parts.len()];
-        let mut taken: Vec<(usize, Name, bool)> = Vec::new();
-        for at_once in [true, false] {
-            for (index, part) in parts.iter().enumerate().filter(|(_, part)| part.at_once == at_once) {
-                let Some((name, exclusive)) = part.needs else { continue };
-                let in_conflict =
-                    |taken: &&(usize, Name, bool)| taken.0 != part.branch && taken.1 == name && (exclusive || taken.2);
-                if taken.iter().any(|taken| in_conflict(&taken)) {
-                    refused[index] = true;
-                } else {
-                    taken.push((part.branch, name, exclusive));
-                }
-            }
-        }
-        refused.reverse();
-        self.refused = refused;
+        self.refused = sharing::refused(&self.program.objects, branches);
+        self.refused.reverse();
     }
 
-    fn parts(&self, leaf: &Leaf, branch: usize, at_once: bool, parts: &mut Vec<Part>) {
-        match leaf {
-            Leaf::Within(_, leaf) => self.parts(leaf, branch, at_once, parts),
-            Leaf::Now(op) => parts.push(Part { branch, at_once: false, needs: self.needs(Node::Op(op)) }),
-            Leaf::Then(op, leaf) => {
-                parts.push(Part { branch, at_once: false, needs: self.needs(Node::Op(op)) });
-                self.parts(leaf, branch, false, parts);
-            }
-            leaf => parts.push(Part { branch, at_once, needs: self.needs(Node::Leaf(leaf)) }),
-        }
-    }
-
-    /// Returns the handle that a part needs, and if it needs it exclusively.
+    /// Returns the handle that a node needs, and if it needs it exclusively.
     pub(super) fn needs(&self, node: Node<'_>) -> Option<(Name, bool)> {
-        let (side, object) = match node {
-            Node::Op(op) => (op.side(), op.object()),
-            Node::Leaf(leaf) => (leaf.side(), leaf.object()),
-        };
-        let is_oneshot = object.is_some_and(|object| self.program.objects.get(object) == Some(&Object::Oneshot));
-        match (node, side) {
-            (Node::Op(Op::SendPermit(_)), _) => None,
-            (Node::Op(Op::DropSender(object)), _) => Some((Name::Sender(*object), true)),
-            (_, Some(Side::Receiver(object))) => Some((Name::Receiver(object), true)),
-            (_, Some(Side::Sender(object))) => Some((Name::Sender(object), is_oneshot)),
-            (Node::Leaf(Leaf::Armed(object)) | Node::Op(Op::Arm { object, .. }), _) => {
-                Some((Name::Armed(*object), true))
-            }
-            (Node::Leaf(Leaf::Join(task)), _) => Some((Name::Join(*task), true)),
-            (Node::Op(Op::Spawn(task) | Op::Abort(task) | Op::IsFinished(task)), _) => Some((Name::Join(*task), true)),
-            (Node::Leaf(Leaf::JoinNext), _) => Some((Name::Set, true)),
-            (Node::Op(Op::SpawnIn(_) | Op::TryJoinNext | Op::AbortAll | Op::DropSet), _) => Some((Name::Set, true)),
-            (Node::Leaf(Leaf::Tick(_)), _) => Some((Name::Interval, true)),
-            _ => None,
-        }
+        sharing::needs(&self.program.objects, node)
     }
 
     /// Tells if the next part of the current branch is refused.

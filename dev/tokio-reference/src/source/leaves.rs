@@ -1,9 +1,10 @@
 //! Leaves as futures, and what is done with their results.
 
-use super::places::{Name, Place};
+use super::places::Place;
 use super::{Printer, indented};
 use crate::handles::Node;
 use crate::program::{Leaf, Object, ObjectId, Value};
+use crate::sharing::Name;
 
 /// Prints a duration.
 pub(super) fn ticks(ticks: u64) -> String {

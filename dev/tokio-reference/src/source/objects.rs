@@ -1,9 +1,10 @@
 //! Objects, the handles that tasks take, and the frame of a printed test.
 
 use super::operations::mentions;
-use super::places::{Name, spawns};
+use super::places::spawns;
 use crate::handles::{Node, Side};
 use crate::program::{Leaf, Object, ObjectId, Op, Program, TaskId};
+use crate::sharing::Name;
 
 /// Prints the creation of an object.
 pub(super) fn declaration(program: &Program, object: ObjectId, kind: &Object) -> String {

@@ -1,10 +1,11 @@
 //! Operations that do not wait, as statements.
 
 use super::objects::{channel_handles, guarded_objects, has_both_guards};
-use super::places::{Name, Place, spawns};
+use super::places::{Place, spawns};
 use super::{Printer, leaves};
 use crate::handles::{Node, Side};
 use crate::program::{Leaf, Object, ObjectId, Op, Value};
+use crate::sharing::Name;
 
 impl Printer<'_> {
     /// Prints the variables that a task begins with, so that they are dropped in the right order: the last one first.

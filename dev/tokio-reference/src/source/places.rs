@@ -2,19 +2,8 @@
 
 use crate::handles::{Node, Side};
 use crate::program::{Leaf, Object, ObjectId, Op, Program, TaskId};
+use crate::sharing::Name;
 use std::collections::{BTreeMap, BTreeSet};
-
-/// A variable of a printed task.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Name {
-    Sender(ObjectId),
-    Receiver(ObjectId),
-    Armed(ObjectId),
-    Guards(ObjectId),
-    Join(TaskId),
-    Set,
-    Interval,
-}
 
 impl std::fmt::Display for Name {
     fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {

@@ -71,11 +71,26 @@ pub(crate) fn leave_if_over() {
 fn real<G>(attempt: impl Fn() -> TryLockResult<G>, wait: impl FnOnce() -> LockResult<G>) -> Result<G, PoisonError<G>> {
     match attempt() {
         Ok(guard) => Ok(guard),
-        Err(TryLockError::Poisoned(error)) => Err(error),
+        Err(TryLockError::Poisoned(error)) => forgive(error),
         Err(TryLockError::WouldBlock) => {
             leave_if_over();
             wait()
         }
+    }
+}
+
+/// Ignores the poison of a lock if the execution is over. A task that unwinds then has not failed, and a destructor that panics
+/// because of the poison would end the process.
+fn forgive<G>(error: PoisonError<G>) -> LockResult<G> {
+    if whippet_runtime::is_over() { Ok(error.into_inner()) } else { Err(error) }
+}
+
+/// Returns the result of an attempt with `make` applied to the guard, poisoned or not.
+fn tried<G, H>(result: TryLockResult<G>, make: impl FnOnce(G) -> H) -> TryLockResult<H> {
+    match result {
+        Ok(guard) => Ok(make(guard)),
+        Err(TryLockError::Poisoned(error)) => Ok(map(forgive(error), make)?),
+        Err(TryLockError::WouldBlock) => Err(TryLockError::WouldBlock),
     }
 }
 

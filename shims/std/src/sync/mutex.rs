@@ -1,10 +1,10 @@
 //! `Mutex`: a real mutex behind a gate with one permit.
 
-use super::{LockGate, map, real};
+use super::{LockGate, map, real, tried};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::panic::Location;
-use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
+use std::sync::{LockResult, TryLockError, TryLockResult};
 use whippet_runtime::Point;
 
 /// Like `std::sync::Mutex`; its operations are events.
@@ -50,14 +50,7 @@ impl<T: ?Sized> Mutex<T> {
         let Some(entered) = self.gate_handle.try_enter(1, 1, Location::caller()) else {
             return Err(TryLockError::WouldBlock);
         };
-        let make = |guard| MutexGuard { lock: self, real: Some(guard), entered };
-        match self.real.try_lock() {
-            Ok(guard) => Ok(make(guard)),
-            Err(TryLockError::Poisoned(error)) => {
-                Err(TryLockError::Poisoned(PoisonError::new(make(error.into_inner()))))
-            }
-            Err(TryLockError::WouldBlock) => Err(TryLockError::WouldBlock),
-        }
+        tried(self.real.try_lock(), |guard| MutexGuard { lock: self, real: Some(guard), entered })
     }
 
     /// Returns `true` if a thread panicked while holding the lock.
@@ -113,6 +106,10 @@ impl<T: ?Sized> Drop for MutexGuard<'_, T> {
     #[track_caller]
     fn drop(&mut self) {
         self.real = None;
+        if whippet_runtime::is_over() {
+            // A lock in a static is used by the next execution, too.
+            self.lock.real.clear_poison();
+        }
         if self.entered {
             self.lock.gate_handle.leave(1, 1, Location::caller());
         }

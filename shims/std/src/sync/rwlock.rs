@@ -1,10 +1,10 @@
 //! `RwLock`: a real lock behind a gate. A reader holds one permit, a writer all of them.
 
-use super::{LockGate, map, real};
+use super::{LockGate, map, real, tried};
 use std::fmt;
 use std::ops::{Deref, DerefMut};
 use std::panic::Location;
-use std::sync::{LockResult, PoisonError, TryLockError, TryLockResult};
+use std::sync::{LockResult, TryLockError, TryLockResult};
 use whippet_runtime::Point;
 
 const ALL: usize = u32::MAX as usize >> 3;
@@ -46,14 +46,7 @@ macro_rules! guards {
                 pub fn $try(&self) -> TryLockResult<$guard<'_, T>> {
                     let entered = self.gate_handle.try_enter(ALL, $need, Location::caller());
                     let Some(entered) = entered else { return Err(TryLockError::WouldBlock) };
-                    let make = |guard| $guard { lock: self, real: Some(guard), entered };
-                    match self.real.$try() {
-                        Ok(guard) => Ok(make(guard)),
-                        Err(TryLockError::Poisoned(error)) => {
-                            Err(TryLockError::Poisoned(PoisonError::new(make(error.into_inner()))))
-                        }
-                        Err(TryLockError::WouldBlock) => Err(TryLockError::WouldBlock),
-                    }
+                    tried(self.real.$try(), |guard| $guard { lock: self, real: Some(guard), entered })
                 }
             )*
         }
@@ -77,6 +70,10 @@ macro_rules! guards {
                 #[track_caller]
                 fn drop(&mut self) {
                     self.real = None;
+                    if whippet_runtime::is_over() {
+                        // A lock in a static is used by the next execution, too.
+                        self.lock.real.clear_poison();
+                    }
                     if self.entered {
                         self.lock.gate_handle.leave(ALL, $need, Location::caller());
                     }

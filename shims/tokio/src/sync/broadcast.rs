@@ -1,6 +1,7 @@
 //! `broadcast`: every receiver sees every message, unless it lags by more than the capacity.
 
 use super::hub::{Hub, News};
+use crate::task::blocking::check_blocking;
 use std::collections::VecDeque;
 use std::future::{Future, poll_fn};
 use std::panic::Location;
@@ -342,6 +343,7 @@ impl<T: Clone> Receiver<T> {
 
     #[track_caller]
     pub fn blocking_recv(&mut self) -> Result<T, RecvError> {
+        check_blocking();
         let place = Location::caller();
         whippet_runtime::block_on_here(poll_fn(|cx| self.poll(cx, place))).unwrap_or(Err(RecvError::Closed))
     }

@@ -1,6 +1,7 @@
 //! `Mutex` and its guards.
 
 use super::guard::{Guarded, Held};
+use crate::task::blocking::check_blocking;
 use std::cell::UnsafeCell;
 use std::fmt;
 use std::future::{Future, poll_fn};
@@ -89,6 +90,7 @@ impl<T: ?Sized> Mutex<T> {
 
     #[track_caller]
     pub fn blocking_lock(&self) -> MutexGuard<'_, T> {
+        check_blocking();
         let _ = self.asking(Location::caller()).here();
         MutexGuard { guarded: self.guarded(), lock: self }
     }
@@ -104,6 +106,7 @@ impl<T: ?Sized> Mutex<T> {
 
     #[track_caller]
     pub fn blocking_lock_owned(self: Arc<Self>) -> OwnedMutexGuard<T> {
+        check_blocking();
         let _ = self.asking(Location::caller()).here();
         OwnedMutexGuard { guarded: self.guarded(), lock: self }
     }

@@ -1,5 +1,6 @@
 //! `oneshot`: channels for at most one value.
 
+use crate::task::blocking::check_blocking;
 use std::future::{Future, poll_fn};
 use std::panic::Location;
 use std::pin::Pin;
@@ -255,6 +256,7 @@ impl<T> Receiver<T> {
 
     #[track_caller]
     pub fn blocking_recv(mut self) -> Result<T, RecvError> {
+        check_blocking();
         let Some(chan) = self.chan.clone() else { return Err(RecvError(())) };
         let action = Action::of::<T>(Point::OneshotReceives, chan.object, Location::caller());
         if !whippet_runtime::wait_here(&WaitTarget::of(&chan, RECEIVE), action) {

@@ -98,6 +98,7 @@ macro_rules! lock {
         }
         #[track_caller]
         pub fn $blocking(&self) -> $guard<'_, T> {
+            $crate::task::blocking::check_blocking();
             let $this = self;
             let _ = Acquiring::new($this.core().clone(), $need, $asks, Location::caller()).here();
             $guard { guarded: $this.guarded($need), lock: PhantomData }

@@ -1,5 +1,6 @@
 //! `Semaphore` and its permits.
 
+use crate::task::blocking::check_blocking;
 use std::fmt;
 use std::future::Future;
 use std::panic::Location;
@@ -135,6 +136,7 @@ impl Semaphore {
 
     #[track_caller]
     pub fn blocking_acquire_many(&self, count: u32) -> Result<SemaphorePermit<'_>, AcquireError> {
+        check_blocking();
         self.acquiring(count, Location::caller()).here().map_err(|_| AcquireError(()))?;
         Ok(SemaphorePermit { semaphore: self, permits: count })
     }
@@ -146,6 +148,7 @@ impl Semaphore {
 
     #[track_caller]
     pub fn blocking_acquire_many_owned(self: Arc<Self>, count: u32) -> Result<OwnedSemaphorePermit, AcquireError> {
+        check_blocking();
         self.acquiring(count, Location::caller()).here().map_err(|_| AcquireError(()))?;
         Ok(OwnedSemaphorePermit { semaphore: self, permits: count })
     }

@@ -1,11 +1,13 @@
 //! Tasks: spawning, joining, aborting.
 
+pub(crate) mod blocking;
 mod builder;
 pub mod coop;
 pub mod join_set;
 mod local;
 mod task_local;
 
+pub use blocking::block_in_place;
 pub use builder::Builder;
 pub use join_set::JoinSet;
 pub use local::{LocalEnterGuard, LocalSet, spawn_local};
@@ -148,11 +150,13 @@ const RESERVED: [&str; 2] = ["main", whippet_runtime::THREAD];
 
 /// Returns the kind of the task that runs a future: the name of the async function that made it, or "task".
 pub(crate) fn kind_of<F>() -> &'static str {
-    let path = std::any::type_name::<F>();
     // The future of an async function is a closure in that function; a block in it is a closure in the closure.
-    let name = path.strip_suffix("::{{closure}}").and_then(|path| path.rsplit("::").next());
-    let is_name = |name: &&str| name.chars().all(|c| c.is_alphanumeric() || c == '_') && !RESERVED.contains(name);
-    name.filter(is_name).unwrap_or("task")
+    let Some(path) = std::any::type_name::<F>().strip_suffix("::{{closure}}") else { return "task" };
+    // This is done for each task in each execution, so bytes are compared, and not patterns.
+    let from = path.bytes().rposition(|byte| byte == b':').map_or(0, |at| at + 1);
+    let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || !byte.is_ascii();
+    let name = &path[from..];
+    if name.bytes().all(is_of_name) && !RESERVED.contains(&name) { name } else { "task" }
 }
 
 /// Runs a blocking function as a separate task. Its operations on channels and locks are events.
@@ -162,11 +166,7 @@ where
     F: FnOnce() -> R + Send + 'static,
     R: Send + 'static,
 {
-    start("blocking task", async move { work() }, Location::caller(), None)
-}
-
-pub fn block_in_place<R>(work: impl FnOnce() -> R) -> R {
-    work()
+    start(whippet_runtime::BLOCKING, async move { work() }, Location::caller(), None)
 }
 
 /// Yields to the other tasks.

@@ -39,10 +39,12 @@ macro_rules! channel_kind {
             }
             #[track_caller]
             pub fn blocking_recv(&mut self) -> Option<T> {
+                $crate::task::blocking::check_blocking();
                 self.0.chan.take_here(Location::caller())
             }
             #[track_caller]
             pub fn blocking_recv_many(&mut self, buffer: &mut Vec<T>, limit: usize) -> usize {
+                $crate::task::blocking::check_blocking();
                 whippet_runtime::block_on_here(self.recv_many(buffer, limit)).unwrap_or(0)
             }
             #[track_caller]

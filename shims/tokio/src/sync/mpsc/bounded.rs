@@ -3,6 +3,7 @@
 use super::ends::Rx;
 use super::permit::{OwnedPermit, Permit, PermitIterator};
 use super::{SendError, SendTimeoutError, TryRecvError, TrySendError};
+use crate::task::blocking::check_blocking;
 use std::future::{Future, poll_fn};
 use std::panic::Location;
 use std::sync::Arc;
@@ -39,6 +40,7 @@ impl<T> Sender<T> {
 
     #[track_caller]
     pub fn blocking_send(&self, value: T) -> Result<(), SendError<T>> {
+        check_blocking();
         let answer = Asking::new(&self.chan, Some(value), 1, Location::caller()).here();
         answer.map_err(|value| SendError(value.expect("it was not sent")))
     }
