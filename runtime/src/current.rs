@@ -12,6 +12,7 @@
 //! [`Readiness`](crate::Readiness) are called inside, and may read facts only.
 
 use crate::execution::{Execution, NONE};
+use crate::outside::Counted;
 use crate::program::Settings;
 use crate::refinements::{Refinements, SharedRefinements};
 use crate::system::System;
@@ -79,6 +80,7 @@ impl Facts {
 pub(crate) struct Live {
     facts: Rc<Facts>,
     execution: RefCell<Execution>,
+    _counted: Counted,
 }
 
 impl Live {
@@ -100,7 +102,7 @@ impl Live {
             system,
         });
         let execution = Execution::new(facts.clone(), shared, settings.untaken);
-        Live { facts, execution: RefCell::new(execution) }
+        Live { facts, execution: RefCell::new(execution), _counted: Counted::new() }
     }
 
     pub(crate) fn facts(&self) -> &Facts {

@@ -6,6 +6,7 @@ use crate::execution::{self, Execution, NONE};
 use crate::grant::forget_stale;
 use crate::life::Exit;
 use crate::object::{Action, Part};
+use crate::outside;
 use crate::panics;
 use crate::passing::{forget_pending_grants, pass};
 use crate::points::Point;
@@ -270,14 +271,16 @@ pub fn wait_here(on: &WaitTarget, action: Action) -> bool {
         if x.facts.is_over() {
             return None;
         }
-        // The waits registered by the current poll do not count until it goes on.
-        x.task().polling.number += 1;
-        Some(x.task().waker.clone())
+        // The waits registered by the current poll do not count until it goes on. This one is no branch of a select around it, whose
+        // polls begin with a step of their own: it is granted.
+        let task = x.task();
+        task.polling.number += 1;
+        Some((task.waker.clone(), std::mem::take(&mut task.selects.composite)))
     });
-    let waker = match begun {
-        Some(Some(waker)) => waker,
+    let (waker, composite) = match begun {
+        Some(Some(begun)) => begun,
         Some(None) => return false,
-        None => return x_ready(on),
+        None => return outside::wait(on),
     };
     let mut waiter = crate::Waiter::new();
     let mut cx = Context::from_waker(&waker);
@@ -285,6 +288,7 @@ pub fn wait_here(on: &WaitTarget, action: Action) -> bool {
         if waiter.poll(&mut cx, || (on.clone(), action)).is_ready() {
             in_task(|x| {
                 let before = x.task().polling.number - 1;
+                x.task().selects.composite = composite;
                 goes_on_polling(x, before);
             });
             return true;
@@ -305,20 +309,16 @@ fn goes_on_polling(x: &mut Execution, before: u32) {
     task.polling.dirty = true;
 }
 
-fn x_ready(on: &WaitTarget) -> bool {
-    matches!(on, WaitTarget::Object(source, key) if source.ready(*key).is_some())
-}
-
 /// Runs a future to completion inside the current poll, as `block_on` does. Returns `None` if the execution is over.
 pub fn block_on_here<F: Future>(future: F) -> Option<F::Output> {
+    let Some(before) = with_running(|x| x.task().polling.number) else { return Some(outside::block_on(future)) };
     let mut output = None;
-    let before = with_running(|x| x.task().polling.number);
     {
         let future = std::pin::pin!(async { output = Some(future.await) });
         drive(future, true);
     }
     with_running(|x| {
-        if let Some(before) = before.filter(|_| !x.facts.is_over()) {
+        if !x.facts.is_over() {
             goes_on_polling(x, before);
         }
     });

@@ -90,6 +90,8 @@ pub(crate) fn grant(x: &mut Execution, number: u32) -> Action {
         x.cause(step);
     }
     if ready.is_empty() {
+        // A wait that becomes ready independently of the call of the waker might have resumed the task before.
+        look_at_all_but(x, at, NONE);
         return Action::plain(Point::IsWoken, x.tasks[at].place);
     }
     if x.tasks[at].live_waits().nth(1).is_some()
@@ -113,7 +115,7 @@ fn begin_poll(x: &mut Execution, at: usize, exact: bool, abortable: bool) -> Act
     if let Some(action) = fire_early(x, at, &mut ready, woken) {
         return action;
     }
-    look_at_reasons(x, at, &ready);
+    look_at_reasons(x, at, &ready, woken.is_some());
     let action = Action::plain(Point::IsPolled, place);
     if exact {
         (x.tasks[at].polling.exact_next, x.tasks[at].interrupts.woken) = (true, None);
@@ -126,11 +128,11 @@ fn begin_poll(x: &mut Execution, at: usize, exact: bool, abortable: bool) -> Act
     action
 }
 
-/// Makes the beginning of a poll depend on what allows it. If the task has several waits, any of them does. So the step
-/// depends on all of them, also on those that are not ready: if it depended on one that is, its footprint would differ
+/// Makes the beginning of a poll depend on what allows it. If the task has several waits, any of them does, and a call of its waker
+/// does, too. So the step depends on all of them, also on those that are not ready: if it depended on one that is, its footprint would differ
 /// between two orders of the independent steps that make two of them ready, and searches would miss orders.
-fn look_at_reasons(x: &mut Execution, at: usize, ready: &[(usize, Ready)]) {
-    if x.tasks[at].live_waits().nth(1).is_some() {
+fn look_at_reasons(x: &mut Execution, at: usize, ready: &[(usize, Ready)], is_called: bool) {
+    if is_called || x.tasks[at].live_waits().nth(1).is_some() {
         return look_at_all_but(x, at, NONE);
     }
     if let [(k, found)] = *ready {

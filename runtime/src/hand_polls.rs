@@ -11,6 +11,7 @@ use crate::current::{in_task, with_current, with_running};
 use crate::events;
 use crate::execution::{self, Execution};
 use crate::object::{Action, Place, place_name};
+use crate::outside;
 use crate::points::Point;
 use crate::waiting::WaitTarget;
 use smallvec::SmallVec;
@@ -81,8 +82,10 @@ impl Drop for ByHand {
 /// this at the end of operations that make waits ready, while none of their state is borrowed.
 #[inline]
 pub fn wake_polled() {
-    if with_current(|x| x.wakes.due) == Some(true) {
-        call_wakers();
+    match with_current(|x| x.wakes.due) {
+        Some(true) => call_wakers(),
+        Some(false) => {}
+        None => outside::has_changed(),
     }
 }
 

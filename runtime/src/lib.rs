@@ -52,6 +52,7 @@ mod names;
 mod object;
 mod one_thread;
 mod order;
+mod outside;
 mod panics;
 mod passing;
 mod per_execution;

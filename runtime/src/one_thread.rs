@@ -1,8 +1,10 @@
 //! One thread: can a runtime with a single thread show an execution?
 //!
 //! On such a runtime, tasks switch only where they wait. A task that is polled runs until it finds a wait that is not
-//! ready, and a task that has yielded goes on only after every task that was ready then. Nothing more is assumed: any
-//! task that is ready may be polled next. Blocking tasks and threads run beside the one thread. Timers fire between polls.
+//! ready. A task that has yielded goes on only when no other task is ready: tokio defers its waker until its queue is empty, so tasks that
+//! are woken meanwhile run first, too; then all tasks that have yielded are ready. (Tokio also wakes them after 61 polls. Executions that need
+//! this are said to need several threads.) Nothing more is assumed: any task that is ready may be polled next. Blocking tasks
+//! and threads run beside the one thread. Timers fire between polls.
 //!
 //! # The question
 //!
@@ -289,8 +291,8 @@ pub(crate) struct Trace {
 struct Moment {
     /// The number of operations of each task that have happened.
     done: Vec<u32>,
-    /// For each task that has yielded, the tasks that have to run before it.
-    behind: Vec<Vec<usize>>,
+    /// The tasks that have yielded and are ready, because the queue was empty since.
+    released: Vec<bool>,
 }
 
 /// The state of the search for an order.
@@ -411,7 +413,7 @@ impl Trace {
             return Threads::Several;
         }
         let mut tried = Tried { seen: FxHashSet::default(), turns: 0, wanted };
-        let start = Moment { done: vec![0; self.tasks.len()], behind: vec![Vec::new(); self.tasks.len()] };
+        let start = Moment { done: vec![0; self.tasks.len()], released: vec![false; self.tasks.len()] };
         // The order of what runs beside the one thread is not searched exhaustively.
         let fits = self.search(&start, &mut tried) || self.beside.contains(&true);
         if fits { Threads::One } else { Threads::Several }
@@ -512,9 +514,14 @@ impl Trace {
         !self.beside[task]
             && self.next(at, task).is_some_and(|next| match next.start {
                 Start::Beside | Start::Anytime | Start::Fires | Start::Never => false,
-                Start::Yields => true,
+                Start::Yields => at.released[task] || self.is_woken(at, next),
                 Start::Amid | Start::Waits => self.is_woken(at, next),
             })
+    }
+
+    /// Returns `true` if the queue of the one thread is not empty.
+    fn is_any_queued(&self, at: &Moment) -> bool {
+        (0..self.tasks.len()).any(|task| self.is_queued(at, task))
     }
 
     /// Searches for an order of the wanted operations that one thread allows. Returns `true` also if too many turns were
@@ -547,7 +554,7 @@ impl Trace {
         match next.start {
             Start::Beside | Start::Anytime | Start::Fires => true,
             Start::Never => false,
-            Start::Yields => self.is_woken(at, next) || at.behind[task].iter().all(|&other| !self.is_queued(at, other)),
+            Start::Yields => self.is_queued(at, task) || !self.is_any_queued(at),
             Start::Amid | Start::Waits => self.is_woken(at, next),
         }
     }
@@ -555,13 +562,16 @@ impl Trace {
     /// Returns the point after a turn of `task`, if the turn is possible.
     fn turn(&self, at: &Moment, task: usize, wanted: &[u32]) -> Option<Moment> {
         let mut at = at.clone();
-        let is_alone = self.beside[task] || self.next(&at, task)?.start == Start::Beside;
+        let start = self.next(&at, task)?.start;
+        if start == Start::Yields && !self.is_queued(&at, task) {
+            let yielded = |task| self.next(&at, task).is_some_and(|next| next.start == Start::Yields);
+            at.released = (0..self.tasks.len()).map(yielded).collect();
+        }
         at.done[task] += 1;
-        if is_alone {
+        if self.beside[task] || start == Start::Beside {
             return Some(at);
         }
-        at.behind.iter_mut().for_each(|behind| behind.retain(|&other| other != task));
-        at.behind[task].clear();
+        at.released[task] = false;
         while let Some(next) = self.next(&at, task) {
             if at.done.iter().zip(wanted).all(|(done, wanted)| done >= wanted) {
                 return Some(at);
@@ -573,10 +583,6 @@ impl Trace {
                 Start::Never => return None,
             };
             if !goes_on {
-                if next.start == Start::Yields {
-                    let others = 0..self.tasks.len();
-                    at.behind[task] = others.filter(|&other| other != task && self.is_queued(&at, other)).collect();
-                }
                 break;
             }
             let index = at.done[task] as usize;

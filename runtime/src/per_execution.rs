@@ -33,14 +33,17 @@ impl<T: Default> PerExecution<T> {
     /// Returns `true` if the object was not used in this execution yet.
     fn is_fresh(&self) -> bool {
         let now = execution_id();
-        !self.current.is_mine() || self.current.with(|c| c.as_ref().is_none_or(|c| c.execution != now && now != 0))
+        let is_foreign = now != 0 && !self.current.is_mine();
+        is_foreign || self.current.with(|c| c.as_ref().is_none_or(|c| c.execution != now && now != 0))
     }
 
     fn begin(&self, object: Object) {
         let next = Current { execution: execution_id(), object, state: T::default() };
         self.current.adopt();
-        // The state of an earlier execution may hold user values, whose destructors must not run inside `with`.
-        drop(self.current.with(|c| c.replace(next)));
+        let is_outside = next.execution == 0;
+        // The state of an earlier execution may hold user values, whose destructors must not run inside `with`. Outside of executions,
+        // another thread may be faster.
+        drop(self.current.with(|c| if is_outside && c.is_some() { Some(next) } else { c.replace(next) }));
     }
 
     /// Returns `true` if the object belongs to this thread: after an execution, another thread may drop it.

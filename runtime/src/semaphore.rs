@@ -87,13 +87,18 @@ impl SemaphoreCore {
     /// Returns `true` if the semaphore was not used in this execution yet.
     fn is_fresh(&self) -> bool {
         let now = events::execution_id();
-        !self.state.is_mine() || self.state.with(|s| s.object.is_none() || (s.execution != now && now != 0))
+        let is_foreign = now != 0 && !self.state.is_mine();
+        is_foreign || self.state.with(|s| s.object.is_none() || (s.execution != now && now != 0))
     }
 
     fn begin(&self, object: Object) {
         let now = events::execution_id();
         self.state.adopt();
         self.state.with(|s| {
+            // Outside of executions, another thread may be faster.
+            if now == 0 && s.object.is_some() {
+                return;
+            }
             (s.execution, s.object, s.closed) = (now, Some(object), None);
             s.permits = Permits::with(self.initial);
             s.holders.clear();

@@ -10,6 +10,7 @@ use crate::events;
 use crate::execution::{CLOCK, Execution, NONE};
 use crate::hand_polls::ByHand;
 use crate::object::Action;
+use crate::outside;
 use crate::readiness::looks;
 use crate::task::{Polling, Removed, SelectPath};
 use crate::waker;
@@ -307,13 +308,7 @@ impl Waiter {
         match is_over {
             Some(false) => {}
             Some(true) => return Poll::Pending,
-            None => {
-                return match on {
-                    WaitTarget::Object(source, key) if source.ready(key).is_none() => Poll::Pending,
-                    WaitTarget::Object(..) | WaitTarget::Yield => Poll::Ready(()),
-                    WaitTarget::Timer(_) => Poll::Pending,
-                };
-            }
+            None => return outside::poll(cx, &on),
         }
         let by_hand = with_running(|x| {
             let checks = x.task().polling.asks.is_none() && !matches!(on, WaitTarget::Yield);

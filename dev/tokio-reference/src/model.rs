@@ -63,7 +63,7 @@ pub enum Granularity {
     /// poll, for so long that the timer is due when it is polled: the clock also moves because of timers that were
     /// not polled yet. And a timer that is due at its first poll may be pending, because timers are rounded up.
     RealClock,
-    /// Others come in between two polls only, and `yield_now` lets every task that can go on do so first: what a runtime
+    /// Others come in between two polls only, and `yield_now` lets all tasks run that can go on, until none can: what a runtime
     /// with one thread can do, whatever its queue. The clock moves between polls.
     Poll,
 }
@@ -130,7 +130,11 @@ fn explore_within(
 
 /// Takes a step of a task, in all ways in which it can be taken.
 fn step(context: &Context<'_>, state: &State, task: TaskId, successors: &mut Vec<State>) {
-    let mut open = vec![(state.clone(), None)];
+    let mut begun = state.clone();
+    if context.granularity == Granularity::Poll {
+        run::begin_turn(context, &mut begun, task);
+    }
+    let mut open = vec![(begun, None)];
     while let Some((mut state, mut choice)) = open.pop() {
         let mut paused = false;
         loop {
@@ -153,7 +157,7 @@ fn step(context: &Context<'_>, state: &State, task: TaskId, successors: &mut Vec
             };
             if has_ended(&state, task) || stops {
                 if context.granularity == Granularity::Poll {
-                    run::end_poll(context, &mut state, task);
+                    run::end_turn(&mut state, task);
                 }
                 successors.push(state);
                 break;

@@ -382,3 +382,26 @@ fn destructors_find_no_poison_when_an_execution_is_left() {
     assert!(verdict.findings.iter().all(|finding| finding.kind == FindingKind::Deadlock), "{:?}", verdict.findings);
     assert!(!verdict.findings.is_empty() && verdict.complete);
 }
+
+/// A lock is taken in a branch of a select whose branches act, while another task holds it.
+#[test]
+fn a_lock_in_a_select_is_granted() {
+    outcomes(&["[1, 2]", "[2, 1]"], || async {
+        let shared = Arc::new((Mutex::new(Vec::new()), AtomicU32::new(0)));
+        let of_other = shared.clone();
+        let other = spawn(move || {
+            let mut list = of_other.0.lock().unwrap();
+            of_other.1.fetch_add(1, SeqCst);
+            list.push(1);
+        });
+        std::future::poll_fn(|_| {
+            let _branches = whippet_runtime::Composite::enter();
+            shared.0.lock().unwrap().push(2);
+            Poll::Ready(())
+        })
+        .await;
+        other.await;
+        let list = shared.0.lock().unwrap().clone();
+        format!("{list:?}")
+    });
+}

@@ -7,6 +7,7 @@ mod generated;
 mod merging;
 mod names;
 mod orders;
+mod outside;
 mod points;
 mod shapes;
 mod spinning;

@@ -1,6 +1,6 @@
 //! The weakest runtime that shows a finding: one thread, or several.
 
-use crate::common::explore_with;
+use crate::common::{Place, explore_with};
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
@@ -118,6 +118,38 @@ fn yielding_lets_everybody_run_first() {
     assert_eq!(needs(body(3)).0, Threads::Several);
 }
 
+/// A message goes through two tasks while the test yields once.
+#[test]
+fn yielding_lets_those_run_who_are_woken_meanwhile() {
+    let body = |yields: bool| {
+        move || async move {
+            let (first, mut from_first) = mpsc::unbounded_channel();
+            let (second, mut from_second) = mpsc::unbounded_channel();
+            let (last, mut arrived) = mpsc::unbounded_channel();
+            tokio::spawn(async move {
+                while let Some(next) = from_second.recv().await {
+                    last.send(next).unwrap();
+                }
+            });
+            tokio::spawn(async move {
+                while let Some(next) = from_first.recv().await {
+                    second.send(next).unwrap();
+                }
+            });
+            first.send(1).unwrap();
+            if yields {
+                yield_now().await;
+            } else {
+                // This wait ends when its own task is polled.
+                tokio::spawn(async {}).await.unwrap();
+            }
+            assert!(arrived.try_recv().is_ok(), "it has not arrived");
+        }
+    };
+    assert_eq!(needs(body(true)).0, Threads::Several);
+    assert_eq!(needs(body(false)).0, Threads::One);
+}
+
 #[test]
 fn a_deadlock_of_two_locks_needs_a_switch() {
     let body = |switches: bool| {
@@ -180,31 +212,6 @@ fn a_timer_fires_before_its_task_runs() {
     let verdict = explore_with(Reduction::Optimal, settings, body).0;
     let found: Vec<_> = verdict.findings.iter().map(|finding| (finding.threads, finding.stall())).collect();
     assert_eq!(found, [(Some(Threads::One), Some(ms(90)))]);
-}
-
-/// A place for a value, with the waker of the task that waits for it. Nothing of it is seen.
-#[derive(Default)]
-struct Place(std::sync::Mutex<(Option<u32>, Option<std::task::Waker>)>);
-
-impl Place {
-    fn put(&self, value: u32) {
-        let waker = {
-            let mut place = self.0.lock().unwrap();
-            place.0 = Some(value);
-            place.1.take()
-        };
-        waker.into_iter().for_each(std::task::Waker::wake);
-    }
-
-    async fn take(&self) -> u32 {
-        std::future::poll_fn(|cx| {
-            let mut place = self.0.lock().unwrap();
-            let value = place.0.take();
-            place.1 = Some(cx.waker().clone());
-            value.map_or(std::task::Poll::Pending, std::task::Poll::Ready)
-        })
-        .await
-    }
 }
 
 /// A task waits for a value that is put in its place by another one, which then yields. On one thread the task has taken it by then.

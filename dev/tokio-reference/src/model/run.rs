@@ -25,7 +25,7 @@ pub(super) fn initial(context: &Context<'_>) -> State {
         stalled: 0,
         objects: (0..program.objects.len()).map(|object| Rc::new(Shared::new(program, object))).collect(),
         tasks: (0..program.tasks.len()).map(|task| Rc::new(initial_task(program, task))).collect(),
-        behind: vec![0; program.tasks.len()],
+        deferred: 0,
     }
 }
 
@@ -59,12 +59,32 @@ fn initial_task(program: &Program, task: TaskId) -> Task {
 /// Tells if a task can take a step.
 ///
 /// A pending task is polled again when a leaf it waits for would be ready, or when it was aborted. With
-/// [`Granularity::Poll`], a task that has only yielded comes after all tasks that could take a step then.
+/// [`Granularity::Poll`], a task that has only yielded comes after all tasks that can take a step: see [`State::deferred`].
 pub(super) fn can_step(context: &Context<'_>, state: &State, task: TaskId) -> bool {
-    let behind = state.behind[task];
-    let others = || (0..state.tasks.len()).filter(|&other| behind & (1 << other) != 0);
-    let is_next = || behind == 0 || !others().any(|other| is_runnable(context, state, other, true));
-    is_runnable(context, state, task, false) || is_next() && is_runnable(context, state, task, true)
+    let may_go_on = !is_deferred(state, task) || !is_any_queued(context, state);
+    is_runnable(context, state, task, false) || may_go_on && is_runnable(context, state, task, true)
+}
+
+fn is_deferred(state: &State, task: TaskId) -> bool {
+    state.deferred & (1 << task) != 0
+}
+
+/// Tells if a task is in the queue of the runtime: it can take a step, and it does not wait for the queue to be empty. A task that has
+/// yielded and also waits for something else counts only if that is ready.
+fn is_any_queued(context: &Context<'_>, state: &State) -> bool {
+    (0..state.tasks.len()).any(|task| {
+        let yields = !is_deferred(state, task) && has_only_yielded(state, task);
+        is_runnable(context, state, task, yields)
+    })
+}
+
+/// Begins the turn of a task. If it had yielded and nothing else has made it runnable, the queue is empty: then all tasks that have
+/// yielded come into the queue.
+pub(super) fn begin_turn(context: &Context<'_>, state: &mut State, task: TaskId) {
+    if is_deferred(state, task) && !is_runnable(context, state, task, false) {
+        state.deferred = 0;
+    }
+    state.deferred &= !(1 << task);
 }
 
 /// Tells if a task would go on when it is polled; `yields` if a leaf that has yielded is a reason.
@@ -93,14 +113,17 @@ fn only_yields(leaf: &LeafState) -> bool {
     }
 }
 
-/// Records that the poll of a task is over, for the fairness of yields.
-pub(super) fn end_poll(context: &Context<'_>, state: &mut State, task: TaskId) {
-    let others = (0..state.tasks.len()).filter(|&other| other != task && is_runnable(context, state, other, true));
-    let ready = others.fold(0, |mask, other| mask | 1 << other);
+/// Tells if a task waits for nothing but that it has yielded.
+fn has_only_yielded(state: &State, task: TaskId) -> bool {
     let mut leaves = state.tasks[task].leaves.iter().filter(|leaf| **leaf != LeafState::Done);
-    let has_yielded = leaves.next().is_some_and(only_yields) && leaves.next().is_none();
-    state.behind.iter_mut().for_each(|behind| *behind &= !(1 << task));
-    state.behind[task] = if has_yielded { ready } else { 0 };
+    leaves.next().is_some_and(only_yields) && leaves.next().is_none()
+}
+
+/// Records that the poll of a task is over, for the fairness of yields.
+pub(super) fn end_turn(state: &mut State, task: TaskId) {
+    if has_only_yielded(state, task) {
+        state.deferred |= 1 << task;
+    }
 }
 
 impl Step<'_> {

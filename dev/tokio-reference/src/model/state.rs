@@ -23,8 +23,11 @@ pub(super) struct State {
     pub(super) stalled: u64,
     pub(super) objects: Vec<Rc<Shared>>,
     pub(super) tasks: Vec<Rc<Task>>,
-    /// For each task that has yielded, a mask of the tasks that come first. Only with [`super::Granularity::Poll`].
-    pub(super) behind: Vec<u32>,
+    /// The tasks that have yielded and wait for the queue to be empty, as a mask. Only with [`super::Granularity::Poll`].
+    ///
+    /// The docs of `task::yield_now` promise nothing about the order; this is what tokio does since 1.30: the waker is deferred until the
+    /// runtime has nothing to poll, or has polled 61 times, which is not modelled.
+    pub(super) deferred: u32,
 }
 
 impl State {

@@ -8,7 +8,7 @@ use whippet_model::Name;
 use whippet_runtime::Point;
 use whippet_runtime::{
     Action, Part, PerExecution, Readiness, Ready, WaitTarget, Waiter, enables, event, has_asked, is_over, this_step,
-    write,
+    wake_polled, write,
 };
 
 #[derive(Default)]
@@ -80,6 +80,7 @@ impl Barrier {
                     write(object.part(Part::Tail));
                     let Some(awaited) = core.arrive() else {
                         enables(object.part(Part::Tail), object.part(Part::Item));
+                        wake_polled();
                         return Poll::Ready(BarrierWaitResult(true));
                     };
                     has_asked(false);

@@ -66,3 +66,28 @@ where
         }
     }
 }
+
+/// A place for a value, with the waker of the task that waits for it. Nothing of it is seen.
+#[derive(Default)]
+pub struct Place(std::sync::Mutex<(Option<u32>, Option<std::task::Waker>)>);
+
+impl Place {
+    pub fn put(&self, value: u32) {
+        let waker = {
+            let mut place = self.0.lock().unwrap();
+            place.0 = Some(value);
+            place.1.take()
+        };
+        waker.into_iter().for_each(std::task::Waker::wake);
+    }
+
+    pub async fn take(&self) -> u32 {
+        std::future::poll_fn(|cx| {
+            let mut place = self.0.lock().unwrap();
+            let value = place.0.take();
+            place.1 = Some(cx.waker().clone());
+            value.map_or(std::task::Poll::Pending, std::task::Poll::Ready)
+        })
+        .await
+    }
+}
