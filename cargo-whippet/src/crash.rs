@@ -220,7 +220,7 @@ fn is_killed(status: ExitStatus) -> bool {
 /// Returns a line on what to do about a process that ended so.
 fn advice(outcome: &Outcome) -> String {
     let text = match (outcome.status.code(), signal(outcome.status).and_then(name)) {
-        _ if outcome.killed.as_ref().is_some_and(|how| how.starts_with(crate::idle::LOCK_HELD)) => crate::idle::ADVICE,
+        _ if outcome.is_blocked => crate::idle::ADVICE,
         _ if outcome.killed.is_some() => return String::new(),
         (Some(_), _) => "`std::process::exit` ends the whole search: panic, or return an error from the test instead",
         (_, Some("SIGSEGV" | "SIGBUS")) => {

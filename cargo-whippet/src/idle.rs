@@ -14,7 +14,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 const WATCHING: u64 = 10;
 
 /// The beginning of the reason for which a blocked process is killed.
-pub(crate) const LOCK_HELD: &str = "lock held over a scheduling point";
+const LOCK_HELD: &str = "lock held over a scheduling point";
 
 /// The advice on it.
 pub(crate) const ADVICE: &str = "a task was probably suspended while it held a lock that whippet does not see, and another \

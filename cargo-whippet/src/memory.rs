@@ -10,6 +10,7 @@ use crate::paths::paths;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
+use whippet_protocol::Reason;
 
 /// Items of `std::sync` that only hold a value or cannot be changed.
 const HARMLESS: [&str; 9] =
@@ -105,9 +106,9 @@ impl Unseen {
         format!(", without the orders of what tasks share in {}{more}", names.join(", "))
     }
 
-    /// Returns the places that a test without a verdict may have stumbled over, if its text says that tasks share memory.
-    pub(crate) fn explain(&self, text: &str) -> Option<String> {
-        if !text.contains(SHARED) || !self.is_any() {
+    /// Returns the places that a test without a verdict may have stumbled over, if the reason is that tasks share memory.
+    pub(crate) fn explain(&self, reason: Option<Reason>) -> Option<String> {
+        if reason != Some(Reason::SharedMemory) || !self.is_any() {
             return None;
         }
         let suspects = self.tasks.iter().chain(&self.below).filter(|user| self.suspects.contains(&user.name));
@@ -122,9 +123,6 @@ impl Unseen {
         ))
     }
 }
-
-/// The words of a verdict that fails because of such memory.
-const SHARED: &str = "tasks share memory";
 
 /// Returns the packages that use such memory and run in the tests of `roots`.
 pub(crate) fn users(graph: &Graph, roots: &BTreeSet<String>) -> Vec<User> {
@@ -389,8 +387,8 @@ mod tests {
         let reached = ["bytes", "flume", "spin"].map(String::from).into();
         let unseen = Unseen::new(&users, &BTreeSet::new(), &reached);
         assert_eq!(unseen.in_line(), ", without the orders of what tasks share in bytes, criterion, flume");
-        assert_eq!(unseen.explain("deadlock"), None);
-        let text = unseen.explain("tasks share memory that whippet does not see").unwrap();
+        assert_eq!(unseen.explain(Some(Reason::Threads)), None);
+        let text = unseen.explain(Some(Reason::SharedMemory)).unwrap();
         let expected = "\
 memory that is not seen, with the first places:
   flume 1.0.0: std::sync::Mutex (src/lib.rs:7)

@@ -15,7 +15,8 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use whippet_model::Schedule;
 use whippet_protocol::{
-    Files, OFF, Preliminary, Progress, Recorded, RegressionState, Regressions, Reply, Reported, SESSION, Session,
+    Files, OFF, Preliminary, Progress, Reason, Recorded, RegressionState, Regressions, Reply, Reported, SESSION,
+    Session,
 };
 use whippet_report::{Exit, grouped};
 
@@ -164,6 +165,8 @@ pub(crate) struct Ended {
     pub(crate) one_order: bool,
     /// `true` if the test has ended by itself and used no runtime.
     pub(crate) is_plain: bool,
+    /// The reason why there is no verdict, if it is one that hooks may remove.
+    pub(crate) reason: Option<Reason>,
     /// The findings.
     pub(crate) findings: Vec<Reported>,
     /// The answer of the process. The findings above are the confirmed ones among its findings.
@@ -187,6 +190,8 @@ pub(crate) struct Outcome {
     pub(crate) files: Files,
     /// The reason for which it was killed.
     pub(crate) killed: Option<String>,
+    /// `true` if it was killed because it was blocked.
+    pub(crate) is_blocked: bool,
 }
 
 impl Outcome {
@@ -271,11 +276,14 @@ impl Process<'_> {
             Err(error) => return Ended::no_verdict(error),
         };
         let preliminary = Preliminary::read(&files.found);
-        let ended = if outcome.is_cut_short() {
+        let mut ended = if outcome.is_cut_short() {
             self.cut_short(place, &outcome, &preliminary)
         } else {
             self.ended(place, &outcome)
         };
+        if outcome.is_blocked {
+            ended.reason = Some(Reason::LockHeld);
+        }
         files.remove_answers();
         if ended.exit == Some(Exit::Found) { self.keep(ended) } else { ended }
     }
@@ -344,14 +352,20 @@ impl Process<'_> {
     ) -> Result<Outcome, String> {
         files.remove_answers();
         let mut command = self.command(work, Some(files.clone()));
-        let (output, killed) = running::output(&mut command, limit, tick)
+        let mut is_blocked = false;
+        let mut tick = |id| {
+            let reason = tick(id);
+            is_blocked |= reason.is_some();
+            reason
+        };
+        let (output, killed) = running::output(&mut command, limit, &mut tick)
             .map_err(|error| format!("cannot run {}: {error}", self.binary.file.display()))?;
         let Output { status, stdout, stderr } = output;
         let (said, stdout) = Reply::in_output(&String::from_utf8_lossy(&stdout)).map_err(|error| error.to_string())?;
         let reply = Reply::read(&files.reply).map_err(|error| error.to_string())?.or(said);
         let journal = Recorded::read(&files.journal);
         let stderr = String::from_utf8_lossy(&stderr).into_owned();
-        Ok(Outcome { status, stdout, stderr, reply, journal, files, killed })
+        Ok(Outcome { status, stdout, stderr, reply, journal, files, killed, is_blocked })
     }
 
     /// Returns the result of a test that has ended by itself.
@@ -389,6 +403,7 @@ impl Process<'_> {
             complete: reply.search.as_ref().is_some_and(|search| search.complete),
             one_order: reply.one_order,
             is_plain: outcome.reply.is_none(),
+            reason: reply.failure.as_ref().and_then(|failure| failure.reason),
             findings: reply.findings.clone(),
             reply,
         };

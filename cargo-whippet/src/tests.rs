@@ -244,7 +244,7 @@ impl Tally {
             Tested { package: binary.package_name.clone(), source: binary.source.clone(), name: name.into(), ended };
         if [Some(Exit::Found), Some(Exit::NoVerdict)].contains(&tested.ended.exit) {
             say!("\n---- {}: {name} ----\n{}\n", tested.target(), tested.ended.text.trim_end());
-            if let Some(places) = self.unseen.explain(&tested.ended.text) {
+            if let Some(places) = self.unseen.explain(tested.ended.reason) {
                 say!("{places}\n");
             }
         }

@@ -102,7 +102,7 @@ pub use semaphore::{Acquiring, Closed, SemaphoreCore};
 pub use system::{
     Destructor, SystemClock, is_variable, random_bytes, sleeps, starts_thread, system_time, take_destructor,
 };
-pub use task::{BLOCKING, THREAD, holds, is_thread, task_name};
+pub use task::{BLOCKING, THREAD, budget, holds, is_thread, set_budget, task_name};
 pub use task_local::{pop_local, push_local, with_local};
 pub use time::{advance, now, pause, resume};
 pub use waiting::{Readiness, Ready, UnobservedWait, WaitTarget, Waiter};

@@ -1,7 +1,7 @@
 //! State of shims: shared by tasks, but not by threads.
 
 use crate::events::execution_id;
-use crate::outside::are_executions;
+use crate::outside::if_left;
 use std::cell::{Cell, UnsafeCell};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -29,7 +29,7 @@ const LENT: usize = 1;
 
 /// Returns an even number of this thread that is unique among living threads: twice the address of a thread-local variable.
 #[inline]
-fn me() -> usize {
+pub(crate) fn me() -> usize {
     thread_local! { static ME: u8 = const { 0 }; }
     ME.with(|me| std::ptr::from_ref(me).addr()) << 1
 }
@@ -88,18 +88,14 @@ impl<T> Local<T> {
             } else if owner & LENT != 0 {
                 assert!(owner != me | LENT, "internal error: the state of a shim is accessed again while it is in use");
                 std::thread::yield_now();
-            } else if self.is_left() {
-                // Another thread may be faster.
-                let _ = self.owner.compare_exchange(owner, 0, Ordering::Acquire, Ordering::Relaxed);
             } else {
-                crate::foreign_threads::refuse(self.made_in);
+                let free = || self.owner.compare_exchange(owner, 0, Ordering::Acquire, Ordering::Relaxed);
+                // Another thread may be faster.
+                if self.made_in != 0 || if_left(owner, free).is_none() {
+                    crate::foreign_threads::refuse(self.made_in);
+                }
             }
         }
-    }
-
-    /// Returns `true` if no execution uses the value any more.
-    fn is_left(&self) -> bool {
-        self.made_in == 0 && !are_executions()
     }
 
     /// Returns `true` if this thread may use the value.
@@ -114,7 +110,7 @@ impl<T> Local<T> {
             let owner = self.owner.load(Ordering::Relaxed);
             let is_free = owner == 0 || owner & LENT != 0;
             if execution_id() == 0 {
-                return is_free || self.is_left();
+                return is_free || self.made_in == 0 && if_left(owner, || ()).is_some();
             } else if !is_free {
                 return owner == me();
             } else if owner == 0 {

@@ -8,14 +8,17 @@
 //!
 //! Events are dependent if their footprints conflict; the crate's documentation lists the touches.
 
+mod explain;
+mod problems;
+
 use crate::current::Live;
-use crate::ending::{panic_problem, stuck, task_states, unseen_panics, untaken, waits_for_a_thread};
+use crate::ending::{task_states, unseen_panics};
 use crate::execution::Execution;
 use crate::foresight::Foresight;
 use crate::grant::is_enabled;
 use crate::leaving::leave;
 use crate::merging::{Extent, Happened, Lesson, Touched, compare};
-use crate::object::{Action, Place, is_glue, place_text};
+use crate::object::{Action, Place, place_text};
 use crate::one_thread::Trace;
 use crate::panics::quietly;
 use crate::program::Shared;
@@ -29,11 +32,9 @@ use crate::timers::refresh;
 use smallvec::SmallVec;
 use std::ops::Range;
 use std::sync::Arc;
-use std::time::Duration;
 use whippet_model::{
-    Access, ActorNo, ActorState, Branch, Branches, Choice, Clocks, Completion, Dependence, Executed, Explain,
-    FindingKind, Machine, MachineError, Name, Pending, Problem, Profile, Reversal, Stall, States, Step,
-    StepDescription, Threads, Touch, TraceTouch, capabilities,
+    ActorNo, ActorState, Branch, Branches, Choice, Clocks, Completion, Dependence, Executed, Machine, MachineError,
+    Name, Pending, Problem, Profile, Reversal, States, Step, Touch, capabilities,
 };
 
 /// The record of a step.
@@ -350,77 +351,6 @@ impl TaskMachine {
         all.extend_from_slice(x.merging.events.touches(from, to));
         end_step(x, choice.what.0, choice.branch, &all);
     }
-
-    /// Adds the stall that a problem of the current execution needs. Returns `None` if that is over the budget.
-    fn within_budget(&self, mut problem: Problem) -> Option<Problem> {
-        let stall = self.stall_of(&problem.steps);
-        let is_within = stall.total() <= Duration::from_nanos(self.shared.settings.stall);
-        problem.stall = Some(stall).filter(|stall| !stall.steps.is_empty());
-        problem.threads = self.trace.as_ref().map(|trace| self.threads_for(trace, &problem.steps));
-        is_within.then_some(problem)
-    }
-
-    /// Returns the stall that the past of these steps needs in the current execution.
-    fn stall_of(&self, steps: &[usize]) -> Stall {
-        if self.stalls.are_none() {
-            return Stall::default();
-        }
-        let mut clocks = Clocks::new();
-        clocks.follow(self);
-        self.stalls.of(&clocks, steps)
-    }
-
-    /// Returns the shortest time for which the runtime has to stall for the current execution to happen.
-    #[must_use]
-    pub fn stall(&self) -> Duration {
-        let steps: Vec<usize> = (0..self.depth).collect();
-        self.stall_of(&steps).total()
-    }
-
-    /// Returns the weakest runtime that shows these steps of the current execution, whose trace is given.
-    fn threads_for(&self, trace: &Trace, steps: &[usize]) -> Threads {
-        let ended: Vec<u32> = steps.iter().flat_map(|&at| self.ended(at)).map(|k| self.ended[k]).collect();
-        trace.needs(steps, &ended)
-    }
-
-    /// Returns the weakest runtime that shows the current execution, which is complete. Runs it once more.
-    #[must_use]
-    pub fn threads(&mut self) -> Threads {
-        self.log_trace();
-        let steps: Vec<usize> = (0..self.depth).collect();
-        let ended: Vec<u32> = (0..self.depth).flat_map(|at| self.ended(at)).map(|k| self.ended[k]).collect();
-        self.trace.take().map_or(Threads::One, |trace| trace.needs(&steps, &ended))
-    }
-
-    /// Runs the current execution once more to learn all of its operations: see `one_thread.rs`.
-    fn log_trace(&mut self) {
-        self.trace = None;
-        // Two executions of one program do not live at the same time.
-        self.clear();
-        // The search must not see what is learnt meanwhile.
-        let shared = Arc::new(self.shared.apart());
-        let Ok(mut again) = TaskMachine::with(shared, self.refinements.ordering(), true) else { return };
-        for at in 0..self.depth {
-            let choice = self.steps[at].choice;
-            if again.tasks.len() <= choice.what.0 as usize || again.execute(choice).is_err() {
-                return;
-            }
-        }
-        let kinds: Vec<&str> = again.tasks.iter().map(|task| task.label.kind).collect();
-        let Execution { log, merging, .. } = again.x();
-        let (log, merged) = (log.take(), std::mem::take(&mut merging.events));
-        self.trace = log.and_then(|log| Trace::of(&log, &again, &merged, &kinds));
-        again.x().merging.events = merged;
-    }
-
-    fn main_problem(&self, at: usize) -> Option<Box<Problem>> {
-        let panic = self.live.as_ref()?.with(|x| {
-            let task = x.tasks.first().filter(|task| matches!(task.state, State::Done))?;
-            task.unseen_panic().filter(|(_, _, step)| *step as usize == at)
-        });
-        let (message, place, step) = panic?;
-        Some(Box::new(panic_problem(message, place, step)))
-    }
 }
 
 impl Happened for TaskMachine {
@@ -448,7 +378,7 @@ const NOBODY: Pending = Pending(u32::MAX);
 
 /// Returns the error for a step that should still be enabled and is not: a change that no step has touched.
 fn unobserved() -> MachineError {
-    MachineError::Misuse(
+    MachineError::UnseenMemory(
         "tasks share memory that whippet does not see: steps that touch nothing in common change what each other does\n  \
          usual causes: std locks and atomics, in your crate or in one below it: let whippet see them (`--hook crate`), \
          or sample orders (`--reduction random`)"
@@ -466,11 +396,6 @@ fn differs(at: usize, action: &Action) -> MachineError {
 
 fn known(task: &task::Task) -> Known {
     Known { name: task.name, ended: matches!(task.state, State::Done), label: task.label, place: task.place }
-}
-
-/// Returns the source location of an operation, if it is a line of the program.
-fn origin(place: Place) -> Option<String> {
-    (!is_glue(place)).then(|| format!("({})", place_text(place)))
 }
 
 impl Machine for TaskMachine {
@@ -617,94 +542,6 @@ impl States for TaskMachine {
 
     fn of_pending(&mut self, _: Pending) -> Option<(String, String)> {
         None
-    }
-}
-
-impl TaskMachine {
-    /// Returns the objects that the operations of a step are about. An access is a read if the step only reads.
-    fn touched_objects(&self, at: usize) -> Vec<TraceTouch> {
-        let reads = Machine::touches(self, at).iter().all(|touch| touch.access == Access::Read);
-        let access = if reads { Access::Read } else { Access::Write };
-        let told = &self.told[self.part(at, self.told.len(), |kept| kept.told)];
-        let actions = std::iter::once(&self.steps[at].action).chain(told.iter().map(|(_, action)| action));
-        let mut objects: Vec<String> =
-            actions.filter_map(|action| action.object.map(|object| object.to_string())).collect();
-        objects.sort();
-        objects.dedup();
-        objects.into_iter().map(|object| TraceTouch { object, access, place: None }).collect()
-    }
-}
-
-impl Explain for TaskMachine {
-    fn problems(&self) -> usize {
-        self.problems
-    }
-
-    fn problem(&self, at: usize) -> Option<Problem> {
-        self.within_budget(self.steps[at].problem.as_deref()?.clone())
-    }
-
-    fn data_races(&self, _: &mut Vec<Problem>) {}
-
-    fn final_problems(&mut self, out: &mut Vec<Problem>) -> Result<(), MachineError> {
-        self.catch_up()?;
-        let from = out.len();
-        let x = self.live.as_mut().expect("it has caught up").get_mut();
-        let tasks = x.tasks.iter().map(|task| &**task);
-        let waiting: Vec<&task::Task> = tasks.filter(|task| !matches!(task.state, State::Done)).collect();
-        if !x.ending.main_done {
-            if let Some(text) = waits_for_a_thread(x, &waiting) {
-                return Err(MachineError::Misuse(text));
-            }
-            out.push(stuck(x, &waiting, FindingKind::Deadlock, "all tasks are blocked before the test finished"));
-        } else if self.shared.settings.left_behind && !waiting.is_empty() {
-            out.push(stuck(x, &waiting, FindingKind::Environment, "tasks are still blocked when the test ends"));
-        }
-        untaken(x, out);
-        let expected = &self.shared.settings.expected_panics;
-        out.extend(unseen_panics(x).map(|mut problem| {
-            if expected.contains(&problem.key) {
-                problem.warning = true;
-                problem.message =
-                    format!("a task panics in a plain run, too, and the test passes: {}", problem.message);
-            }
-            problem
-        }));
-        let found: Vec<Problem> = out.drain(from..).collect();
-        if !found.is_empty() {
-            self.log_trace();
-        }
-        out.extend(found.into_iter().filter_map(|problem| self.within_budget(problem)));
-        Ok(())
-    }
-
-    fn describe(&mut self, at: usize) -> StepDescription {
-        let step = &self.steps[at];
-        let task = &self.tasks[step.choice.what.0 as usize];
-        let new = &self.tasks[self.part(at, self.tasks.len(), |kept| kept.tasks)];
-        let told = &self.told[self.part(at, self.told.len(), |kept| kept.told)];
-        let spawns = new.iter().map(|task| format!("spawns {} ({})", task.label, place_text(task.place)));
-        let merged = told.iter().map(|(number, action)| {
-            let who = if *number == step.choice.what.0 {
-                String::new()
-            } else {
-                format!("{} ", self.tasks[*number as usize].label)
-            };
-            let place = origin(action.place).map_or(String::new(), |place| format!(" {place}"));
-            format!("{who}{action}{place}")
-        });
-        StepDescription::new(task.label.to_string(), step.action.to_string())
-            .with_origin(origin(step.action.place))
-            .with_kind(step.action.event_kind())
-            .with_message(step.action.message())
-            .with_place(origin(step.action.place).map(|_| place_text(step.action.place)))
-            .with_effects(spawns.chain(merged).collect())
-            .with_touches(self.touched_objects(at))
-            .with_created_at(origin(task.place).map(|_| place_text(task.place)))
-    }
-
-    fn handler_runs(&self) -> u64 {
-        self.executions
     }
 }
 

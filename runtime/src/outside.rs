@@ -4,10 +4,9 @@
 //! time ([`Local`](crate::Local)), a thread that has to wait sleeps until some other one has made its wait ready, and a future that is
 //! polled by an executor of the test's own gets its waker called.
 
-use crate::hand_polls::wake_polled;
+use crate::local::me;
 use crate::waiting::WaitTarget;
 use std::future::Future;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{Thread, yield_now};
@@ -103,28 +102,35 @@ pub(crate) fn block_on<F: Future>(future: F) -> F::Output {
     }
 }
 
-/// The number of executions in the process.
-static EXECUTIONS: AtomicUsize = AtomicUsize::new(0);
+/// The numbers of the threads that have executions, one for each.
+static OWNERS: Mutex<Vec<usize>> = Mutex::new(Vec::new());
 
-/// Returns `true` if some thread of the process may run an execution.
-pub(crate) fn are_executions() -> bool {
-    EXECUTIONS.load(Ordering::Acquire) > 0
+fn owners() -> MutexGuard<'static, Vec<usize>> {
+    OWNERS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Counts an execution of this process during its lifetime.
-pub(crate) struct Counted(());
+/// Calls `work` if this thread, or one that has ended, has no executions. None begins there meanwhile.
+pub(crate) fn if_left<R>(thread: usize, work: impl FnOnce() -> R) -> Option<R> {
+    let owners = owners();
+    (!owners.contains(&thread)).then(work)
+}
+
+/// Counts an execution of this thread during its lifetime.
+pub(crate) struct Counted(usize);
 
 impl Counted {
     pub(crate) fn new() -> Counted {
-        EXECUTIONS.fetch_add(1, Ordering::AcqRel);
-        Counted(())
+        let thread = me();
+        owners().push(thread);
+        Counted(thread)
     }
 }
 
 impl Drop for Counted {
     fn drop(&mut self) {
-        EXECUTIONS.fetch_sub(1, Ordering::AcqRel);
-        // Threads may wait for what the execution has done.
-        wake_polled();
+        let mut owners = owners();
+        if let Some(at) = owners.iter().position(|owner| *owner == self.0) {
+            owners.swap_remove(at);
+        }
     }
 }

@@ -199,7 +199,7 @@ impl TaskProgram {
         let verdict = explore(Arc::new(self.clone()), options, observer);
         let stuck = |verdict: &Verdict| verdict.findings.iter().any(|finding| finding.kind == FindingKind::Deadlock);
         match watch.misuse(self.shared.program(), verdict.as_ref().map_or(true, stuck)) {
-            Some(text) => Err(MachineError::Misuse(text).into()),
+            Some(text) => Err(MachineError::UnseenThreads(text).into()),
             None => verdict,
         }
     }
@@ -210,7 +210,7 @@ impl TaskProgram {
         let run = self.run_plainly(steps).map(|run| run.problems);
         let is_stuck = |problems: &Vec<Problem>| problems.iter().any(|problem| problem.kind == FindingKind::Deadlock);
         match watch.misuse(self.shared.program(), run.as_ref().map_or(true, is_stuck)) {
-            Some(text) => Err(MachineError::Misuse(text)),
+            Some(text) => Err(MachineError::UnseenThreads(text)),
             None => run,
         }
     }

@@ -103,7 +103,12 @@ pub(crate) struct Polling {
     pub(crate) is_blocked: bool,
     /// The waits that have answered "pending" although they were ready.
     pub(crate) unfounded: Unfounded,
+    /// The number of operations that may still be ready in this poll, for code that asks for it; `None` if there is no limit.
+    pub(crate) budget: Option<u8>,
 }
+
+/// The budget of a poll in tokio.
+const BUDGET: u8 = 128;
 
 /// The time of a task within its polls. A moment is the time between two operations: a poll begins a new one, and so does
 /// each event or merged event in it. A wait stores the moment in which it was last polled
@@ -354,6 +359,7 @@ impl Polling {
         self.dirty = false;
         if !again {
             self.unfounded.clear();
+            self.budget = Some(BUDGET);
         }
         self.asked = (0, 0);
         self.probes.clear();
@@ -424,4 +430,15 @@ pub fn is_thread() -> Option<bool> {
 #[must_use]
 pub fn task_name() -> Option<Name> {
     with_running(|x| x.task().name)
+}
+
+/// Returns the rest of the budget of the running poll; `None` if there is no limit.
+#[must_use]
+pub fn budget() -> Option<u8> {
+    with_running(|x| x.task().polling.budget).flatten()
+}
+
+/// Sets the rest of the budget of the running poll.
+pub fn set_budget(rest: Option<u8>) {
+    with_running(|x| x.task().polling.budget = rest);
 }

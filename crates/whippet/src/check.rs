@@ -153,9 +153,7 @@ impl Checker {
         let result = checker.work(&program, session, &recorder, &test, panics && self.regressions);
         let reply = match &result {
             Ok((reply, _)) => reply.clone(),
-            Err(error) => {
-                Reply { failure: Some(Failure { no_verdict: true, text: error.to_string() }), ..Reply::default() }
-            }
+            Err(error) => Reply { failure: Some(failure_of(error)), ..Reply::default() },
         };
         let reply = if panics { reply } else { without_failure(reply) };
         if let Some(line) = recorder.reply(&reply) {
@@ -212,7 +210,7 @@ impl Checker {
                 let (links, _) = replay::save(names, &session.settings, failing);
                 let text = failure(failing, false, &links).unwrap_or_default();
                 let text = format!("{}\n{text}", rerun.regressions.last().expect("one fails"));
-                reply.failure = Some(Failure { no_verdict: false, text });
+                reply.failure = Some(Failure::found(text));
             }
             return Ok((reply, notes));
         }
@@ -275,4 +273,12 @@ fn without_failure(reply: Reply) -> Reply {
 #[expect(clippy::print_stdout, reason = "the test runner captures only what is printed so")]
 fn say(lines: &str) {
     print!("{lines}");
+}
+
+/// Returns the failure of a test on which there is no verdict because of this error.
+fn failure_of(error: &CheckError) -> Failure {
+    match error {
+        CheckError::Search(error) => Failure::from(error),
+        other => Failure::no_verdict(other.to_string(), None),
+    }
 }

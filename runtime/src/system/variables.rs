@@ -13,7 +13,7 @@
 use crate::current::try_with_current;
 use crate::execution::NONE;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 /// The destructor of a variable of a thread.
 pub type Destructor = unsafe extern "C" fn(*mut u8);
@@ -96,8 +96,8 @@ struct Variables {
     places: Vec<(usize, usize)>,
     /// Their initial bytes, one after the other.
     initial: Box<[u8]>,
-    /// The addresses of statics from which such variables are seeded.
-    counters: Vec<usize>,
+    /// The statics from which such variables are seeded: addresses, sizes and initial values.
+    counters: Vec<(usize, u64, u64)>,
 }
 
 thread_local! {
@@ -143,10 +143,16 @@ impl Variables {
     /// Gives the counters their initial values.
     #[inline]
     fn reset_counters(&self) {
-        for &counter in &self.counters {
-            let counter = std::ptr::with_exposed_provenance_mut(counter);
-            // SAFETY: the symbol says that the static has this address and size, and it is an atomic.
-            unsafe { AtomicU64::from_ptr(counter) }.store(0, Ordering::Relaxed);
+        for &(counter, size, initial) in &self.counters {
+            if size == 8 {
+                let counter = std::ptr::with_exposed_provenance_mut(counter);
+                // SAFETY: the symbol says that the static has this address and size, and it is an atomic.
+                unsafe { AtomicU64::from_ptr(counter) }.store(initial, Ordering::Relaxed);
+            } else {
+                let counter = std::ptr::with_exposed_provenance_mut(counter);
+                // SAFETY: as above.
+                unsafe { AtomicU32::from_ptr(counter) }.store(initial as u32, Ordering::Relaxed);
+            }
         }
     }
 
@@ -189,15 +195,19 @@ mod symbols {
     use std::os::unix::fs::FileExt;
 
     /// Parts of the mangled names of the generators, in order. A part begins with its length, in both ways of mangling.
-    const GENERATORS: [&[&str]; 4] = [
+    const GENERATORS: [&[&str]; 5] = [
         &["3std", "6random", "11RandomState", "4KEYS"],
         &["4rand", "6thread", "14THREAD_RNG_KEY"],
         &["8fastrand", "3RNG"],
         &["12futures_util", "6random", "3RNG"],
+        &["12tokio_stream", "4rand", "10THREAD_RNG"],
     ];
 
-    /// The same for counters from which generators are seeded. They begin with zero.
-    const COUNTERS: [&[&str]; 1] = [&["12futures_util", "6random", "9prng_seed", "7COUNTER"]];
+    /// The same for counters from which generators are seeded, with their sizes and initial values.
+    const COUNTERS: [(&[&str], u64, u64); 2] = [
+        (&["12futures_util", "6random", "9prng_seed", "7COUNTER"], 8, 0),
+        (&["12tokio_stream", "4rand", "7COUNTER"], 4, 1),
+    ];
 
     /// Parts of the names of [`super::HERE`] and [`super::ANCHOR`].
     const HERE: &[&str] = &["15whippet_runtime", "6system", "9variables", "4HERE"];
@@ -229,7 +239,7 @@ mod symbols {
         let names = (long(names, 24), long(names, 32));
         let (mut here, mut anchor) = (None, None);
         let mut found: Vec<(u64, u64)> = Vec::new();
-        let mut counters: Vec<u64> = Vec::new();
+        let mut counters: Vec<(u64, u64, u64)> = Vec::new();
         for symbol in symbols.chunks_exact(24) {
             let (kind, at, size) = (symbol[4] & 15, long(symbol, 8), long(symbol, 16));
             // Most symbols are functions or large: their names need not be read.
@@ -242,14 +252,13 @@ mod symbols {
                 if GENERATORS.iter().any(|parts| has(&name, parts)) {
                     found.push((at, size));
                 }
-            } else if kind == OBJECT && size == 8 {
+            } else if kind == OBJECT && (size == 8 || size == 4) {
                 let name = name(&file, names, word(symbol, 0))?;
                 if has(&name, ANCHOR) {
                     anchor = Some(at);
                 }
-                if COUNTERS.iter().any(|parts| has(&name, parts)) {
-                    counters.push(at);
-                }
+                let counter = COUNTERS.iter().find(|(parts, of, _)| *of == size && has(&name, parts));
+                counters.extend(counter.map(|(_, _, initial)| (at, size, *initial)));
             }
         }
         let here = here?;
@@ -258,7 +267,9 @@ mod symbols {
         let places = found.iter().map(|&(at, size)| (at.wrapping_sub(here) as usize, size as usize)).collect();
         let initial: Option<Vec<Vec<u8>>> = found.iter().map(|&(at, size)| image.bytes(at, size)).collect();
         let base = anchor.map(|anchor| super::anchor().wrapping_sub(anchor as usize));
-        let counters = base.iter().flat_map(|base| counters.iter().map(|at| base.wrapping_add(*at as usize)));
+        let counters = base.iter().flat_map(|base| {
+            counters.iter().map(|&(at, size, initial)| (base.wrapping_add(at as usize), size, initial))
+        });
         Some(Variables { places, initial: initial?.concat().into(), counters: counters.collect() })
     }
 

@@ -33,7 +33,7 @@ pub use message::{Error, VERSION};
 pub use progress::{Attempt, Preliminary, Progress};
 pub use recorder::Recorder;
 pub use regressions::{KeptSchedule, Regression, RegressionState, Regressions, Rerun};
-pub use reply::{Beyond, Described, Failure, Reply, Reported, Searched, TestKind, Unfolding};
+pub use reply::{Beyond, Described, Failure, Reason, Reply, Reported, Searched, TestKind, Unfolding};
 pub use session::{Session, Work};
 pub use settings::Settings;
 pub use variables::given_settings;

@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// The version of the messages. It changes whenever one of them changes.
-pub const VERSION: u32 = 4;
+pub const VERSION: u32 = 5;
 
 /// The reason for which a message cannot be read or written.
 #[derive(Debug, thiserror::Error)]

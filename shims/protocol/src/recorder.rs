@@ -101,7 +101,7 @@ impl<'a> Recorder<'a> {
                 partial_is_enough,
                 estimate: verdict.estimate.as_ref().map(whippet_report::guess),
             }),
-            failure: text.map(|text| Failure { no_verdict: verdict.findings.is_empty(), text }),
+            failure: text.map(|text| Failure { no_verdict: verdict.findings.is_empty(), reason: None, text }),
             findings: findings.map(|(finding, schedule)| reported(finding, schedule)).collect(),
             warnings: verdict.warnings.iter().map(|warning| reported(warning, None)).collect(),
             doubts: whippet_report::doubts(verdict),
@@ -276,7 +276,7 @@ fn redirected(number: u8, name: &str) -> Option<PathBuf> {
 
 /// Returns the answer that there is no verdict, for this reason.
 fn no_verdict(reason: &str) -> Reply {
-    Reply { failure: Some(Failure { no_verdict: true, text: reason.into() }), ..Reply::default() }
+    Reply { failure: Some(Failure::no_verdict(reason, None)), ..Reply::default() }
 }
 
 /// Returns `true` if a replay of one schedule, in reasonable time, cannot show a finding of this kind.
@@ -315,7 +315,7 @@ fn shown(replayed: &Replayed) -> Reply {
     }
     text += &whippet_report::plain(&whippet_report::counterexample(&replayed.trace));
     Reply {
-        failure: (!replayed.problems.is_empty()).then_some(Failure { no_verdict: false, text }),
+        failure: (!replayed.problems.is_empty()).then(|| Failure::found(text)),
         findings: replayed.problems.iter().map(|problem| reported_problem(problem, None)).collect(),
         ..Reply::default()
     }

@@ -5,6 +5,8 @@ use crate::message::{self, Error, decode, encode};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
+use whippet_model::MachineError;
+use whippet_search::SearchError;
 
 /// The kind of a test.
 #[derive(Copy, Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -142,8 +144,48 @@ pub struct Searched {
 pub struct Failure {
     /// `true` if there is no verdict on the test: misuse, or an operation that is not modelled.
     pub no_verdict: bool,
+    /// The reason why there is none, if it is one that hooks may remove.
+    pub reason: Option<Reason>,
     /// The text to show.
     pub text: String,
+}
+
+/// A reason why there is no verdict that hooks in further crates may remove.
+#[derive(Copy, Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reason {
+    /// Tasks share memory that is not observed.
+    SharedMemory,
+    /// Threads of the operating system take part.
+    Threads,
+    /// An execution did not repeat.
+    Nondeterminism,
+    /// A task was suspended while it held a lock that is not observed.
+    LockHeld,
+}
+
+impl Failure {
+    /// Creates the failure of a test in which something was found.
+    pub fn found(text: impl Into<String>) -> Failure {
+        Failure { no_verdict: false, reason: None, text: text.into() }
+    }
+
+    /// Creates the failure of a test on which there is no verdict.
+    pub fn no_verdict(text: impl Into<String>, reason: Option<Reason>) -> Failure {
+        Failure { no_verdict: true, reason, text: text.into() }
+    }
+}
+
+impl From<&SearchError> for Failure {
+    fn from(error: &SearchError) -> Failure {
+        let reason = match error {
+            SearchError::Program(MachineError::UnseenMemory(_)) => Some(Reason::SharedMemory),
+            SearchError::Program(MachineError::UnseenThreads(_)) => Some(Reason::Threads),
+            SearchError::Program(MachineError::Nondeterministic(_)) => Some(Reason::Nondeterminism),
+            _ => None,
+        };
+        Failure::no_verdict(error.to_string(), reason)
+    }
 }
 
 /// The beginning of the line on standard output that has the reply of a process that cannot write files.

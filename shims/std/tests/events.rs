@@ -405,3 +405,27 @@ fn a_lock_in_a_select_is_granted() {
         format!("{list:?}")
     });
 }
+
+/// A finding in which a task holds a lock of a static: the replays of it lock this, too.
+#[test]
+fn a_finding_that_holds_a_lock_of_a_static_is_replayed() {
+    static LOCK: Mutex<u32> = Mutex::new(0);
+    let fails = |deadlocks: bool| {
+        move || async move {
+            let other = spawn(move || {
+                let mut held = LOCK.lock().unwrap();
+                *held += 1;
+                assert!(deadlocks, "while it is held");
+                thread::park();
+            });
+            spawn(|| drop(LOCK.lock())).await;
+            other.await;
+            String::new()
+        }
+    };
+    for (deadlocks, kind) in [(true, FindingKind::Deadlock), (false, FindingKind::Panic)] {
+        let (verdict, _) = explore(Reduction::Optimal, fails(deadlocks));
+        let kinds: Vec<FindingKind> = verdict.findings.iter().map(|finding| finding.kind).collect();
+        assert!(verdict.complete && !kinds.is_empty() && kinds.iter().all(|found| *found == kind), "{verdict:?}");
+    }
+}

@@ -321,7 +321,7 @@ unsafe fn futex_wait(operation: c_int, timeout: c_long, until: &mut timespec) ->
 
 /// Tells `cargo whippet` that a test has no verdict, because threads of the operating system share an object of tokio outside of a runtime.
 fn refuse_threads(text: &str) {
-    let failure = whippet_protocol::Failure { no_verdict: true, text: text.into() };
+    let failure = whippet_protocol::Failure::no_verdict(text, Some(whippet_protocol::Reason::Threads));
     crate::whippet::tell(&whippet_protocol::Reply { failure: Some(failure), ..Default::default() });
 }
 

@@ -2,20 +2,22 @@
 //!
 //! Settings come from the environment, see [`whippet_protocol`]: either `cargo whippet` sets them, or the user.
 
+mod branches;
+
+pub use branches::{Joined, Joining, Selecting};
+
 use std::future::Future;
 use std::io::Write;
-use std::panic::Location;
 use std::path::Path;
 use std::pin::Pin;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::sync::{Arc, OnceLock};
-use std::task::{Context, Poll};
 use std::time::Duration;
 use whippet_explorer::Explorer;
 use whippet_model::{Finding, FindingKind, MachineError, Program, Schedule, Threads, Verdict};
 use whippet_protocol::{Failure, Recorder, Reply, Session, Work, duration};
 use whippet_report::RunInfo;
-use whippet_runtime::{Around, Composite, InBranch, Inside, Place, Round, Settings, TaskProgram};
+use whippet_runtime::{Settings, TaskProgram};
 use whippet_search::{Options, Reduction, SearchError};
 
 /// The macros to which this crate's own pass the path by which it is known where they are used.
@@ -178,7 +180,7 @@ pub fn test<F: Future<Output = ()> + 'static>(
     }
     let (program, explored) = without_expected_panics(program, &options, &recorder);
     let explored = explored.and_then(|verdict| add_random(&program, &options, &recorder, verdict));
-    let mut verdict = explored.unwrap_or_else(|error| no_verdict(&recorder, &error.to_string()));
+    let mut verdict = explored.unwrap_or_else(|error| no_verdict(&recorder, (&error).into()));
     // The algorithm chosen for a reduction is of no interest in the result of a test.
     verdict.algorithm = None;
     let beyond = split_by_threads(&mut verdict, counted_threads(several));
@@ -225,7 +227,7 @@ fn without_limits(mut reply: Reply, verdict: &Verdict) -> Reply {
 fn serve(recorder: &Recorder<'_>, program: TaskProgram, options: &Options, port: u16) -> ! {
     let name = Program::name(&program);
     let explorer = Explorer::new(&name).options(options.clone()).port(port);
-    let server = explorer.serve(Arc::new(program)).unwrap_or_else(|error| no_verdict(recorder, &error.to_string()));
+    let server = explorer.serve(Arc::new(program)).unwrap_or_else(|error| no_verdict(recorder, because(error)));
     // If standard error is closed, there is no way to report it.
     let _ = writeln!(std::io::stderr(), "whippet: {name}: open {}\nPress Ctrl-C to end.", server.address());
     loop {
@@ -263,10 +265,10 @@ fn once(recorder: &Recorder<'_>, program: &TaskProgram) {
         Ok(problems) => {
             let texts: Vec<String> = problems.iter().map(|p| format!("{}: {}", p.kind, p.message)).collect();
             let text = texts.join("\n");
-            reply(recorder, &Reply { failure: Some(Failure { no_verdict: false, text: text.clone() }), ..one_order() });
+            reply(recorder, &Reply { failure: Some(Failure::found(text.clone())), ..one_order() });
             panic!("{text}");
         }
-        Err(error) => no_verdict(recorder, &error.to_string()),
+        Err(error) => no_verdict(recorder, (&SearchError::from(error)).into()),
     }
 }
 
@@ -307,17 +309,22 @@ fn add_random(
 
 /// Fails the test without a verdict on it: misuse, or an operation that is not modelled.
 #[track_caller]
-fn no_verdict(recorder: &Recorder<'_>, error: &str) -> ! {
-    let failure = Failure { no_verdict: true, text: error.to_string() };
+fn no_verdict(recorder: &Recorder<'_>, failure: Failure) -> ! {
+    let text = failure.text.clone();
     reply(recorder, &Reply { failure: Some(failure), ..Reply::default() });
-    panic!("whippet: {error}");
+    panic!("whippet: {text}");
+}
+
+/// Returns the failure without a verdict because of an error of the system or of the user.
+fn because(error: impl std::fmt::Display) -> Failure {
+    Failure::no_verdict(error.to_string(), None)
 }
 
 /// Replays one schedule. Fails if its execution has problems.
 fn replay(recorder: &Recorder<'_>, program: &TaskProgram, file: &Path) {
     let text = std::fs::read_to_string(file)
-        .unwrap_or_else(|error| no_verdict(recorder, &format!("cannot read {}: {error}", file.display())));
-    let schedule = Schedule::from_json(&text).unwrap_or_else(|error| no_verdict(recorder, &error.to_string()));
+        .unwrap_or_else(|error| no_verdict(recorder, because(format!("cannot read {}: {error}", file.display()))));
+    let schedule = Schedule::from_json(&text).unwrap_or_else(|error| no_verdict(recorder, because(error)));
     answer(recorder, &recorder.replay(program.as_in(&schedule), &schedule, options().limits.handler));
 }
 
@@ -371,8 +378,8 @@ pub fn main<F: Future>(several: bool, future: F) -> F::Output {
     let settings = Settings { runs_once: true, ..settings(true, several) };
     let program = TaskProgram::new("main", settings, body).beside_threads();
     let problems = program.run_once(usize::MAX).unwrap_or_else(|error| {
-        let failure = Failure { no_verdict: true, text: error.to_string() };
-        tell(&Reply { failure: Some(failure), ..ran });
+        let error = SearchError::from(error);
+        tell(&Reply { failure: Some((&error).into()), ..ran });
         panic!("whippet: {error}")
     });
     match output {
@@ -382,163 +389,4 @@ pub fn main<F: Future>(several: bool, future: F) -> F::Output {
             panic!("{}", texts.join("\n"))
         }
     }
-}
-
-/// The state of a `select!` that polls its branches.
-pub struct Selecting {
-    place: Place,
-    /// The number of the `select!`, if it is unbiased.
-    select: Option<u32>,
-    /// `true` if a branch has effects as soon as it is polled. Then a ready branch prevents the polls of later ones.
-    acts: bool,
-    /// The branch that is polled first.
-    start: usize,
-    branches: usize,
-    polls: usize,
-    round: Round,
-}
-
-impl Selecting {
-    #[track_caller]
-    pub fn new(biased: bool, branches: usize) -> Selecting {
-        let place = Location::caller();
-        // If a branch has effects as soon as it is polled, the branches polled before it make a difference.
-        let acts = whippet_runtime::begins(place, !biased, false);
-        let start = if biased || !acts { 0 } else { whippet_runtime::choose(branches as u32) as usize };
-        let select = (!biased).then(whippet_runtime::new_select);
-        Selecting { place, select, acts, start, branches, polls: 0, round: Round::default() }
-    }
-
-    /// Returns the branch to poll in position `turn`.
-    #[inline]
-    pub fn branch(&mut self, turn: usize) -> usize {
-        if turn == 0 {
-            self.polls += 1;
-            self.round.begin();
-            if self.polls > 1 && self.acts && self.select.is_some() && !whippet_runtime::is_repeated() {
-                self.start = whippet_runtime::choose(self.branches as u32) as usize;
-            }
-        }
-        self.whose(turn)
-    }
-
-    #[inline]
-    fn whose(&self, turn: usize) -> usize {
-        let at = self.start + turn;
-        if at < self.branches { at } else { at - self.branches }
-    }
-
-    pub fn poll<F: Future>(&mut self, turn: usize, future: Pin<&mut F>, cx: &mut Context<'_>) -> Poll<F::Output> {
-        let begins = self.polls == 1;
-        let around = begins.then(|| Around::enter(self.place, self.select.is_some()));
-        let _strict = self.acts.then(Composite::enter);
-        let _branch = self.select.map(|select| InBranch::enter(select, self.whose(turn) as u32));
-        let _inside = Inside::enter();
-        let answer = future.poll(cx);
-        self.round.branch();
-        if answer.is_ready() {
-            self.round.end(false);
-            if let Some(around) = around {
-                around.done();
-            }
-        }
-        answer
-    }
-
-    /// Records that all branches were polled and are pending.
-    pub fn waits(&mut self) {
-        self.round.end(true);
-    }
-}
-
-/// The state of a `join!` that polls its futures.
-pub struct Joining {
-    place: Place,
-    /// `true` if a future may have effects as soon as it is polled.
-    acts: bool,
-    biased: bool,
-    futures: usize,
-    /// The number of polls so far, and the future that is polled first in the current one.
-    polls: usize,
-    start: usize,
-}
-
-impl Joining {
-    #[track_caller]
-    pub fn new(futures: usize, biased: bool, acts: bool) -> Joining {
-        let place = Location::caller();
-        let acts = whippet_runtime::begins(place, false, acts);
-        Joining { place, acts, biased, futures, polls: 0, start: 0 }
-    }
-
-    /// Returns the future to poll in position `turn`: unless the join is biased, each poll begins with the next future.
-    #[inline]
-    pub fn future(&mut self, turn: usize) -> usize {
-        if turn == 0 && !whippet_runtime::is_repeated() {
-            self.start = if self.acts && !self.biased { self.polls % self.futures } else { 0 };
-            self.polls += 1;
-        }
-        let at = self.start + turn;
-        if at < self.futures { at } else { at - self.futures }
-    }
-
-    pub fn poll<F: Future>(&mut self, future: Pin<&mut Joined<F>>, cx: &mut Context<'_>) -> Poll<()> {
-        if !matches!(&*future, Joined::Waiting(_)) {
-            return Poll::Ready(());
-        }
-        let around = (self.polls == 1).then(|| Around::enter(self.place, false));
-        let _strict = self.acts.then(Composite::enter);
-        let _inside = Inside::enter();
-        let answer = poll_joined(future, cx);
-        if answer.is_ready()
-            && let Some(around) = around
-        {
-            around.done();
-        }
-        answer
-    }
-}
-
-/// A future of a `join!` and its result.
-pub enum Joined<F: Future> {
-    Waiting(F),
-    Done(F::Output),
-    Taken,
-}
-
-impl<F: Future> Joined<F> {
-    pub fn new(future: impl std::future::IntoFuture<IntoFuture = F, Output = F::Output>) -> Joined<F> {
-        Joined::Waiting(future.into_future())
-    }
-
-    /// Returns `true` if the future runs code of the user. It may then share memory with the other futures of its
-    /// `join!` that the shim does not see, so it matters which of them are done when it is first polled.
-    pub fn runs_user_code(&self) -> bool {
-        !std::any::type_name::<F>().starts_with("tokio::")
-    }
-
-    pub fn take(self: Pin<&mut Self>) -> Option<F::Output> {
-        // SAFETY: results are not pinned. The macros call this only when the future is done.
-        match std::mem::replace(unsafe { self.get_unchecked_mut() }, Joined::Taken) {
-            Joined::Done(output) => Some(output),
-            _ => None,
-        }
-    }
-}
-
-impl<T, E, F: Future<Output = Result<T, E>>> Joined<F> {
-    pub fn take_error(self: Pin<&mut Self>) -> Option<E> {
-        if !matches!(&*self, Joined::Done(Err(_))) {
-            return None;
-        }
-        self.take().and_then(Result::err)
-    }
-}
-
-fn poll_joined<F: Future>(future: Pin<&mut Joined<F>>, cx: &mut Context<'_>) -> Poll<()> {
-    // SAFETY: the future is not moved, and it is dropped in place.
-    let this = unsafe { future.get_unchecked_mut() };
-    let Joined::Waiting(waiting) = this else { return Poll::Ready(()) };
-    // SAFETY: as above.
-    unsafe { Pin::new_unchecked(waiting) }.poll(cx).map(|output| *this = Joined::Done(output))
 }

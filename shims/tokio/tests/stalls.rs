@@ -133,5 +133,40 @@ fn the_shortest_stall_is_kept() {
         }
     });
     let stalls: Vec<_> = verdict.findings.iter().map(whippet_model::Finding::stall).collect();
+    assert!(stalls.contains(&Some(ms(3))), "{stalls:?}");
+}
+
+/// A task collects the results of others until it is told to stop, in a way that is not seen. It has 15 ms for the result, and less
+/// only if the runtime stalls.
+#[test]
+fn a_task_that_is_woken_by_unseen_memory_is_runnable() {
+    let body = || async {
+        let (stop, seen) = (Arc::new(Place::default()), Arc::new(Mutex::new(Vec::new())));
+        let (stopped, out) = (stop.clone(), seen.clone());
+        tokio::spawn(async move {
+            let mut tasks = tokio::task::JoinSet::new();
+            tasks.spawn(async {
+                sleep(ms(15)).await;
+                1
+            });
+            loop {
+                tokio::select! {
+                    biased;
+                    _ = stopped.take() => break,
+                    Some(Ok(result)) = tasks.join_next() => out.lock().unwrap().push(result),
+                }
+            }
+        });
+        sleep(ms(30)).await;
+        let seen = seen.lock().unwrap().clone();
+        stop.put(0);
+        assert_eq!(seen, [1]);
+    };
+    for stall in [0, 14] {
+        let verdict = within(ms(stall), body);
+        assert!(verdict.findings.is_empty(), "{stall}: {:?}", verdict.findings);
+    }
+    let verdict = within(ms(15), body);
+    let stalls: Vec<_> = verdict.findings.iter().map(whippet_model::Finding::stall).collect();
     assert_eq!(stalls, [Some(ms(15))]);
 }

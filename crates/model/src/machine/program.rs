@@ -20,6 +20,12 @@ pub enum MachineError {
     /// The program uses a feature that this machine does not support, or uses a feature wrongly.
     #[error("{0}")]
     Misuse(String),
+    /// Parts of the program share memory that this machine does not observe, and it matters.
+    #[error("{0}")]
+    UnseenMemory(String),
+    /// Threads take part in the program that this machine does not control.
+    #[error("{0}")]
+    UnseenThreads(String),
     /// The search requires a feature that this program's machine does not provide.
     #[error("{0}")]
     Unsupported(String),

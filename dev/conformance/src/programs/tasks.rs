@@ -303,10 +303,26 @@ async fn what_panics_do_not_break() -> String {
 
 async fn budgets() -> String {
     use tokio::task::coop;
+    // The beginning of a new poll.
+    tokio::task::yield_now().await;
+    let mut count = 0;
+    while coop::has_budget_remaining() {
+        coop::consume_budget().await;
+        count += 1;
+    }
+    let free = coop::unconstrained(async { coop::has_budget_remaining() }).await;
+    let exhausted = std::future::poll_fn(|cx| {
+        let pending = coop::poll_proceed(cx).is_pending();
+        std::task::Poll::Ready(pending)
+    });
+    let exhausted = exhausted.await;
+    // Goes on in another poll, with a new budget.
+    coop::consume_budget().await;
+    let budget = format!("{count} {free} {exhausted} {}", coop::has_budget_remaining());
     let one: coop::Unconstrained<_> = coop::unconstrained(async { 1 });
     let two: coop::Coop<_> = coop::cooperative(async { 2 });
     coop::consume_budget().await;
     let errors = [tokio::time::error::Error::shutdown(), tokio::time::error::Error::invalid()];
     let told = errors.map(|error| format!("{error} {} {}", error.is_shutdown(), error.is_at_capacity()));
-    format!("{} {} {} {told:?}", one.await, two.await, coop::has_budget_remaining())
+    format!("{budget} {} {} {} {told:?}", one.await, two.await, coop::has_budget_remaining())
 }

@@ -22,11 +22,23 @@ use whippet_runtime::{Acquiring, Place, SemaphoreCore};
 struct LockGate {
     made: Place,
     gate: std::sync::OnceLock<Arc<SemaphoreCore>>,
+    /// The execution that has used it last, or 0.
+    used_in: std::sync::atomic::AtomicU64,
 }
 
 impl LockGate {
     const fn new(made: Place) -> LockGate {
-        LockGate { made, gate: std::sync::OnceLock::new() }
+        LockGate { made, gate: std::sync::OnceLock::new(), used_in: std::sync::atomic::AtomicU64::new(0) }
+    }
+
+    /// Returns `true` if an earlier execution has used the lock, and this one has not. The real lock may then be poisoned by it.
+    fn begins_again(&self) -> bool {
+        let now = whippet_runtime::execution_id();
+        if now == 0 {
+            return false;
+        }
+        let before = self.used_in.swap(now, std::sync::atomic::Ordering::Relaxed);
+        before != 0 && before != now
     }
 
     fn gate(&self, permits: usize) -> &Arc<SemaphoreCore> {

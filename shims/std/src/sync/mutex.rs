@@ -36,10 +36,18 @@ impl<T> Mutex<T> {
 }
 
 impl<T: ?Sized> Mutex<T> {
+    /// Forgets what an earlier execution has left.
+    fn begin(&self) {
+        if self.gate_handle.begins_again() {
+            self.real.clear_poison();
+        }
+    }
+
     /// Waits for the lock and takes it.
     #[track_caller]
     pub fn lock(&self) -> LockResult<MutexGuard<'_, T>> {
         let entered = self.gate_handle.enter(1, 1, Point::RequestsLock, Location::caller());
+        self.begin();
         let guard = real(|| self.real.try_lock(), || self.real.lock());
         map(guard, |guard| MutexGuard { lock: self, real: Some(guard), entered })
     }
@@ -50,11 +58,13 @@ impl<T: ?Sized> Mutex<T> {
         let Some(entered) = self.gate_handle.try_enter(1, 1, Location::caller()) else {
             return Err(TryLockError::WouldBlock);
         };
+        self.begin();
         tried(self.real.try_lock(), |guard| MutexGuard { lock: self, real: Some(guard), entered })
     }
 
     /// Returns `true` if a thread panicked while holding the lock.
     pub fn is_poisoned(&self) -> bool {
+        self.begin();
         self.real.is_poisoned()
     }
 

@@ -37,6 +37,7 @@ macro_rules! guards {
                 #[track_caller]
                 pub fn $lock(&self) -> LockResult<$guard<'_, T>> {
                     let entered = self.gate_handle.enter(ALL, $need, $point, Location::caller());
+                    self.begin();
                     let guard = real(|| self.real.$try(), || self.real.$lock());
                     map(guard, |guard| $guard { lock: self, real: Some(guard), entered })
                 }
@@ -46,6 +47,7 @@ macro_rules! guards {
                 pub fn $try(&self) -> TryLockResult<$guard<'_, T>> {
                     let entered = self.gate_handle.try_enter(ALL, $need, Location::caller());
                     let Some(entered) = entered else { return Err(TryLockError::WouldBlock) };
+                    self.begin();
                     tried(self.real.$try(), |guard| $guard { lock: self, real: Some(guard), entered })
                 }
             )*
@@ -119,8 +121,16 @@ impl<'a, T: ?Sized> RwLockWriteGuard<'a, T> {
 }
 
 impl<T: ?Sized> RwLock<T> {
+    /// Forgets what an earlier execution has left.
+    fn begin(&self) {
+        if self.gate_handle.begins_again() {
+            self.real.clear_poison();
+        }
+    }
+
     /// Returns `true` if a thread panicked while writing.
     pub fn is_poisoned(&self) -> bool {
+        self.begin();
         self.real.is_poisoned()
     }
 
