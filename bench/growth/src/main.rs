@@ -24,11 +24,12 @@ struct Curve {
     executions: u64,
 }
 
-const CURVES: [Curve; 16] = [
+const CURVES: [Curve; 17] = [
     curve("length", Reduction::Optimal, [1_000, 10_000, 100_000], 1),
     curve("length, revisits", Reduction::Optimal, [1_000, 10_000, 100_000], 20),
     curve("length, .net", Reduction::Optimal, [500, 2_000, 5_000], 5),
     curve("length, ABS", Reduction::Optimal, [500, 2_000, 5_000], 5),
+    curve("pairs, ABS", Reduction::Optimal, [50, 100, 500], 10),
     curve("pending", Reduction::Optimal, [100, 1_000, 10_000], 20),
     curve("pending, fifo", Reduction::Optimal, [100, 1_000, 10_000], 20),
     curve("actors", Reduction::Optimal, [100, 1_000, 10_000], 20),
@@ -159,6 +160,7 @@ fn search(curve: &Curve, size: usize) -> Verdict {
         ("length", "length, .net") => run(programs::mailbox(size), &options),
         ("length", "length, ABS") => run(programs::two_objects(size), &options),
         ("length", name) => run(programs::ball(size, name != "length"), &options),
+        ("pairs", _) => run(programs::pairs(size), &options),
         ("pending", name) => run(programs::pending(size, name == "pending, fifo"), &options),
         ("actors", _) => run(programs::actors(size), &options),
         ("actors that race", _) => run(programs::race(size), &options),

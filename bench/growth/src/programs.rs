@@ -61,9 +61,10 @@ pub(crate) fn two_objects(steps: usize) -> AbsProgram {
         "interface I {{ Unit partner(I other); Unit ball(Int left); Unit noise(); }}
          class C implements I {{
              I other = null;
+             Int count = 0;
              Unit partner(I it) {{ other = it; }}
-             Unit ball(Int left) {{ if (left > 0) {{ other!ball(left - 1); }} }}
-             Unit noise() {{ skip; }}
+             Unit ball(Int left) {{ count = count + 1; if (left > 0) {{ other!ball(left - 1); }} }}
+             Unit noise() {{ count = count * 2; }}
          }}
          {{
              I a = new C(); I b = new C();
@@ -73,6 +74,16 @@ pub(crate) fn two_objects(steps: usize) -> AbsProgram {
          }}"
     );
     AbsProgram::parse("ball.abs", &text).unwrap_or_else(|error| panic!("{error}")).statement_limit(u64::MAX)
+}
+
+/// Many objects with two calls each, whose order matters.
+pub(crate) fn pairs(count: usize) -> AbsProgram {
+    let text = format!(
+        "interface I {{ Unit add(); Unit double(); }}
+         class C implements I {{ Int n = 0; Unit add() {{ n = n + 1; }} Unit double() {{ n = n * 2; }} }}
+         {{ Int i = 0; while (i < {count}) {{ I a = new C(); a!add(); a!double(); i = i + 1; }} }}"
+    );
+    AbsProgram::parse("pairs.abs", &text).unwrap_or_else(|error| panic!("{error}")).statement_limit(u64::MAX)
 }
 
 /// Counts what it receives.
