@@ -169,6 +169,6 @@ pub trait Actor: Debug + Send + Sized + 'static {
     /// Returns `true` if the actor can receive the message in its current state. A refused message stays pending.
     fn accepts(&self, msg: &Self::Msg) -> bool {
         let _ = msg;
-        true
+        crate::acceptance::accept_by_default::<Self>()
     }
 }

@@ -204,6 +204,11 @@ impl<M: Message, F: AsyncFn(&mut Inbox<M>) + Send + 'static> ActorCell for BodyC
             }
     }
 
+    #[inline]
+    fn accepts_all(&self) -> bool {
+        matches!(&self.status, ActorStatus::Waiting(wait) if matches!(wait.kind, WaitKind::Message(None)))
+    }
+
     fn hash(&self, engine: &Engine) -> Option<u64> {
         // The state of a suspended body consists of the messages it has received and the addresses of the actors it
         // created. Those addresses derive from the name of the message that was handled, not from its content.

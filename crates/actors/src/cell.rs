@@ -78,6 +78,11 @@ pub(crate) trait ActorCell {
         self.accepts(self.position(), engine, what)
     }
 
+    /// Returns `true` if the actor accepts every message now, whatever it contains, disregarding the delivery order.
+    fn accepts_all(&self) -> bool {
+        false
+    }
+
     /// Records in the messages which pending messages the actor accepts now, disregarding the delivery order.
     fn update_enabled(&self, slot: u32, engine: &mut Engine) {
         self.update_enabled_one_by_one(slot, engine);

@@ -12,7 +12,7 @@ use crate::current_step::{CurrentStep, SETUP};
 use crate::describe::type_label;
 use crate::history::Histories;
 use crate::lock::HeldLocks;
-use crate::messages::{MessageContent, MessageStore, PENDING, SendKind, SentMessage};
+use crate::messages::{Acceptance, MessageContent, MessageStore, PENDING, SendKind, SentMessage};
 use crate::promise::Failure;
 use crate::shared::Variables;
 use crate::speed::HandlerSpeed;
@@ -262,15 +262,14 @@ impl Engine {
 
     // ---- operations of the machine -----------------------------------------------------------------
 
-    /// Removes a message from the pending ones and records its delivery in `step`. Returns `true` if every message
-    /// pending for its receiver was deliverable.
+    /// Removes a message from the pending ones and records its delivery in `step`. Returns the acceptance of its receiver before.
     #[inline(always)]
-    pub(crate) fn deliver(&mut self, what: u32, step: u32) -> bool {
-        let all_enabled = self.messages.deliver(what, step);
+    pub(crate) fn deliver(&mut self, what: u32, step: u32) -> Acceptance {
+        let acceptance = self.messages.deliver(what, step);
         if self.shared.tracks_clocks() {
             self.shared.clocks.delivered(self.messages[what].to, what as usize, step);
         }
-        all_enabled
+        acceptance
     }
 
     /// Marks everything that has happened so far as part of the setup, which is not explored.

@@ -12,9 +12,10 @@ use crate::fields::{self, TouchedFields};
 use crate::memo::MemoTable;
 use crate::messages::MessageContent;
 use crate::speed::HandlerSpeed;
-use crate::{Actor, describe};
+use crate::{Actor, acceptance, describe};
 use rustc_hash::FxHasher;
 use std::any::Any;
+use std::cell::Cell;
 use std::future::Future;
 use std::hash::Hasher;
 use std::pin::{Pin, pin};
@@ -63,6 +64,8 @@ pub(crate) struct HandlerCell<A: Actor + Clone> {
     /// The fields that the newest step touched, if the step ran one handler from beginning to end.
     touched: Option<TouchedFields>,
     runs: u64,
+    /// `true` once it is known that the type accepts every message in every state.
+    unselective: Cell<bool>,
 }
 
 impl<A: Actor + Clone> HandlerCell<A> {
@@ -82,6 +85,7 @@ impl<A: Actor + Clone> HandlerCell<A> {
             speed,
             touched: None,
             runs: 0,
+            unselective: Cell::new(false),
         }
     }
 
@@ -379,6 +383,7 @@ impl<A: Actor + Clone> ActorCell for HandlerCell<A> {
     fn accepts(&self, position: usize, engine: &Engine, what: u32) -> bool {
         let content = engine.messages[what].content;
         match (self.status(position), content) {
+            (ActorStatus::Rest, MessageContent::Message(_)) if self.unselective.get() => true,
             (ActorStatus::Rest, MessageContent::Message(place)) => {
                 self.state_at(position).accepts(engine.messages.message::<A::Msg>(self.cx.context.me.slot, place))
             }
@@ -408,12 +413,22 @@ impl<A: Actor + Clone> ActorCell for HandlerCell<A> {
         }
     }
 
+    #[inline]
+    fn accepts_all(&self) -> bool {
+        self.unselective.get() && matches!(self.status, ActorStatus::Rest)
+    }
+
     fn update_enabled(&self, slot: u32, engine: &mut Engine) {
         if A::FIELDS {
             return self.update_enabled_one_by_one(slot, engine);
         }
         engine.messages.update_enabled_by_content::<A::Msg>(slot, |content, messages| match (&self.status, content) {
-            (ActorStatus::Rest, MessageContent::Message(place)) => self.state.accepts(&messages[place as usize]),
+            (ActorStatus::Rest, MessageContent::Message(_)) if self.unselective.get() => true,
+            (ActorStatus::Rest, MessageContent::Message(place)) => {
+                let (accepts, unselective) = acceptance::ask(&self.state, &messages[place as usize]);
+                self.unselective.set(unselective);
+                accepts
+            }
             (_, MessageContent::Crash) => true,
             (ActorStatus::Waiting(wait), content) => ends_wait(wait, content),
             _ => false,

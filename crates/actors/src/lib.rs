@@ -10,6 +10,7 @@
 
 #![warn(missing_debug_implementations)]
 
+mod acceptance;
 mod actor;
 mod address;
 mod body;

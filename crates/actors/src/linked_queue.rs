@@ -34,6 +34,11 @@ impl LinkedQueue {
         })
     }
 
+    /// Returns the messages behind one that is in a list, in order.
+    pub(crate) fn iter_after(what: u32, links: &[QueueLink]) -> impl Iterator<Item = u32> + '_ {
+        LinkedQueue { first: links[what as usize].after, last: NONE }.iter(links)
+    }
+
     /// Appends a new message, whose number is the length of `links`.
     #[inline]
     pub(crate) fn push(&mut self, links: &mut Vec<QueueLink>) {
@@ -107,6 +112,9 @@ mod tests {
             for what in order {
                 queue.unlink(&mut links, what);
                 seen.push(list(queue, &links));
+                let after = |&what: &u32| LinkedQueue::iter_after(what, &links).collect::<Vec<_>>();
+                let left = seen.last().expect("it was pushed just now");
+                assert!(left.iter().enumerate().all(|(k, what)| after(what) == left[k + 1..]));
             }
             assert_eq!(list(queue, &links), [0; 0]);
             for what in order.into_iter().rev() {

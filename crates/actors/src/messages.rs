@@ -5,7 +5,8 @@
 //!
 //! A pending message is *enabled* if it can be delivered now, which its receiver decides. The result is cached with the
 //! message and computed again only after something has happened to the receiver; until then the receiver's mailbox is
-//! *dirty*. An actor with an enabled message is *busy*.
+//! *dirty*. An actor with an enabled message is *busy*. While an actor is known to accept every message, its mailbox is *open*:
+//! whatever is sent to it is enabled at once, and nothing has to be computed again.
 
 use crate::current_step::SETUP;
 use crate::linked_queue::{LinkedQueue, QueueLink};
@@ -76,6 +77,17 @@ impl SentMessage {
     }
 }
 
+/// The acceptance of a mailbox before a delivery, which is restored when the delivery is undone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Acceptance {
+    /// Some pending messages were not enabled, or it was not known.
+    Some,
+    /// All pending messages were enabled.
+    All,
+    /// All pending messages were enabled, and further ones would have been: the mailbox was open.
+    Open,
+}
+
 /// The messages sent to one actor, stored as a `Vec<M>`; only its first `len` elements are valid.
 struct MessageList {
     messages: Box<dyn Any>,
@@ -83,10 +95,14 @@ struct MessageList {
     /// The pending messages in the order they were sent, and their number.
     queue: LinkedQueue,
     pending: u32,
+    /// The number of pending messages that can be delivered now; valid only if not all can be, and the mailbox is not dirty.
+    enabled: u32,
     /// `true` if all pending messages can be delivered now, regardless of [`SentMessage::enabled`].
     all_enabled: bool,
     /// `true` if the enabled messages have to be computed again.
     dirty: bool,
+    /// `true` if the actor accepts every message until its next step. Implies `all_enabled`, and that it is not dirty.
+    open: bool,
 }
 
 impl MessageList {
@@ -154,8 +170,10 @@ impl MessageStore {
             len: 0,
             queue: LinkedQueue::EMPTY,
             pending: 0,
+            enabled: 0,
             all_enabled: true,
             dirty: false,
+            open: false,
         });
     }
 
@@ -184,13 +202,20 @@ impl MessageStore {
         mailbox.queue.push(&mut self.links);
         mailbox.pending += 1;
         self.sent.push(sent);
-        self.mark_dirty(sent.to);
+        // Timers can be cancelled, and nobody accepts a reply to a call that was given up.
+        let is_plain = sent.kind != SendKind::Timer && !matches!(sent.content, MessageContent::Reply(..));
+        if mailbox.open && is_plain {
+            self.set_busy(sent.to, true);
+        } else {
+            self.mark_dirty(sent.to);
+        }
     }
 
-    /// Removes a message from the pending ones and records its delivery in `step`. Returns `true` if every message
-    /// pending for its receiver was enabled.
+    /// Removes a message from the pending ones and records its delivery in `step`. Returns the acceptance of its receiver before.
+    ///
+    /// An open mailbox stays open. If the receiver does not accept everything after the step, call [`close`](MessageStore::close).
     #[inline(always)]
-    pub(crate) fn deliver(&mut self, what: u32, step: u32) -> bool {
+    pub(crate) fn deliver(&mut self, what: u32, step: u32) -> Acceptance {
         let sent = &mut self.sent[what as usize];
         assert_eq!(sent.delivered, PENDING, "only pending messages are delivered");
         sent.delivered = step;
@@ -199,22 +224,35 @@ impl MessageStore {
         let mailbox = &mut self.mailboxes[to as usize];
         mailbox.queue.unlink(&mut self.links, what);
         mailbox.pending -= 1;
-        let all_enabled = mailbox.all_enabled && !mailbox.dirty;
+        let acceptance = match (mailbox.open, mailbox.all_enabled && !mailbox.dirty) {
+            (true, _) => Acceptance::Open,
+            (false, true) => Acceptance::All,
+            (false, false) => Acceptance::Some,
+        };
         if mailbox.pending == 0 {
             mailbox.dirty = false;
             mailbox.all_enabled = true;
             self.set_busy(to, false);
-        } else {
+        } else if !mailbox.open {
             self.mark_dirty(to);
         }
-        all_enabled
+        acceptance
+    }
+
+    /// Records that an actor may no longer accept every message.
+    pub(crate) fn close(&mut self, actor: u32) {
+        let mailbox = &mut self.mailboxes[actor as usize];
+        mailbox.open = false;
+        if mailbox.pending > 0 {
+            self.mark_dirty(actor);
+        }
     }
 
     // ---- undoing steps ---------------------------------------------------------------------------
 
-    /// Makes a delivered message pending again. `all_enabled` is the value that [`deliver`](MessageStore::deliver) returned.
+    /// Makes a delivered message pending again. `before` is the value that [`deliver`](MessageStore::deliver) returned.
     #[inline(always)]
-    pub(crate) fn undeliver(&mut self, what: u32, all_enabled: bool) {
+    pub(crate) fn undeliver(&mut self, what: u32, before: Acceptance) {
         let sent = &mut self.sent[what as usize];
         sent.delivered = PENDING;
         let to = sent.to;
@@ -222,9 +260,10 @@ impl MessageStore {
         let mailbox = &mut self.mailboxes[to as usize];
         mailbox.queue.relink(&mut self.links, what);
         mailbox.pending += 1;
-        if all_enabled {
+        if before != Acceptance::Some {
             mailbox.all_enabled = true;
             mailbox.dirty = false;
+            mailbox.open = before == Acceptance::Open;
             self.set_busy(to, true);
         } else {
             self.mark_dirty(to);
@@ -309,6 +348,21 @@ impl MessageStore {
         mailbox.queue.iter(&self.links).filter(|&what| mailbox.all_enabled || self.sent[what as usize].enabled)
     }
 
+    /// Returns the number of enabled messages of one actor. No mailbox may be dirty.
+    #[inline]
+    pub(crate) fn enabled_count(&self, actor: u32) -> u32 {
+        let mailbox = &self.mailboxes[actor as usize];
+        if mailbox.all_enabled { mailbox.pending } else { mailbox.enabled }
+    }
+
+    /// Returns the enabled messages to the actor of a pending message that were sent after it, in the order they were sent. No
+    /// mailbox may be dirty.
+    pub(crate) fn enabled_after(&self, what: u32) -> impl Iterator<Item = u32> + '_ {
+        let mailbox = &self.mailboxes[self.sent[what as usize].to as usize];
+        let after = LinkedQueue::iter_after(what, &self.links);
+        after.filter(|&what| mailbox.all_enabled || self.sent[what as usize].enabled)
+    }
+
     /// Returns the busy actor with the lowest rank, and the lowest number among those. No mailbox may be dirty.
     #[inline]
     pub(crate) fn first_busy(&self, rank: impl Fn(u32) -> u32) -> Option<u32> {
@@ -337,6 +391,7 @@ impl MessageStore {
         let mailbox = &mut self.mailboxes[actor as usize];
         if !mailbox.dirty {
             mailbox.dirty = true;
+            mailbox.open = false;
             self.dirty.push(actor);
         }
     }
@@ -398,8 +453,16 @@ impl MessageStore {
     #[inline]
     fn set_enabled_count(&mut self, actor: u32, open: u32) {
         let mailbox = &mut self.mailboxes[actor as usize];
+        mailbox.enabled = open;
         mailbox.all_enabled = open == mailbox.pending;
         self.set_busy(actor, open > 0);
+    }
+
+    /// Opens the mailbox of an actor that accepts every message, unless something else is pending. It may not be dirty.
+    pub(crate) fn open(&mut self, actor: u32) {
+        let mailbox = &mut self.mailboxes[actor as usize];
+        debug_assert!(!mailbox.dirty, "internal error: a dirty mailbox is opened");
+        mailbox.open = mailbox.all_enabled;
     }
 
     /// Marks the mailbox of the newest dirty actor as clean.

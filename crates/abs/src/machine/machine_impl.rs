@@ -5,7 +5,7 @@ use std::ops::Range;
 use whippet_model::{
     ActorNo, ActorState, Blockers, Branch, Choice, Delivered, Deliveries, Executed, Explain, Fingerprint, Machine,
     MachineError, Name, OrderHints, Pending, Problem, Profile, Pruning, StateComparison, States, Step, StepDescription,
-    Touch, capabilities, enabled_of_lowest,
+    Touch, capabilities, enabled_after, enabled_of_lowest,
 };
 
 impl Machine for AbsMachine {
@@ -129,8 +129,12 @@ impl Deliveries for AbsMachine {
         true
     }
 
-    fn enabled_of_lowest(&mut self, ranks: &[u32], out: &mut Vec<Choice>) -> Result<(), MachineError> {
-        enabled_of_lowest(self, ranks, out)
+    fn enabled_of_lowest(&mut self, ranks: &[u32], most: usize, out: &mut Vec<Choice>) -> Result<usize, MachineError> {
+        enabled_of_lowest(self, ranks, most, out)
+    }
+
+    fn enabled_after(&mut self, last: Pending, most: usize, out: &mut Vec<Choice>) -> Result<(), MachineError> {
+        enabled_after(self, last, most, out)
     }
 
     fn delivered(&self, at: usize) -> Delivered {

@@ -32,11 +32,16 @@ impl ActorMachine {
         let engine = &mut *self.engine.borrow_mut();
         let result = panics::catch(|| {
             while let Some(actor) = engine.messages.next_dirty() {
-                self.cells[actor as usize].update_enabled(actor, engine);
-                if self.delivery != Delivery::Unordered || !engine.timers.is_empty() {
+                let cell = &self.cells[actor as usize];
+                cell.update_enabled(actor, engine);
+                let ordered = self.delivery != Delivery::Unordered || !engine.timers.is_empty();
+                if ordered {
                     self.hold_back(engine, actor);
                 }
                 engine.messages.clean(actor);
+                if !ordered && cell.accepts_all() {
+                    engine.messages.open(actor);
+                }
             }
         });
         let panicked = result.err().map(|panic| accepts_panicked(engine, panic));

@@ -255,6 +255,7 @@ impl ActorMachine {
         } else {
             self.cells[actor as usize].deliver(choice.what.0, choice.branch)
         };
+        self.close_if_selective(actor);
         let mut executed = self.finish(actor, choice.branch, result)?;
         self.touches.extend(budget.map(Touch::write));
         executed.next_branch = executed.next_branch.map(|next| fault.on(next));
@@ -266,7 +267,7 @@ impl ActorMachine {
         let what = choice.what.0;
         let budget = fault.budget().and_then(|kind| self.spend(what, kind));
         let engine = &mut *self.engine.borrow_mut();
-        let all_enabled = engine.messages.deliver(what, self.records.len() as u32);
+        let acceptance = engine.messages.deliver(what, self.records.len() as u32);
         let to = engine.messages[what].to;
         let info = &engine.actors[to as usize];
         self.records.push(ActorStep {
@@ -277,7 +278,7 @@ impl ActorMachine {
             actors: self.cells.len() as u32,
             touches: self.touches.len() as u32,
             history: info.history,
-            all_enabled,
+            acceptance,
             fault,
             circumstances,
             extras: None,

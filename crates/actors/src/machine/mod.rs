@@ -34,7 +34,7 @@ use crate::current_step::SETUP;
 use crate::delivery::Delivery;
 use crate::engine::EngineRef;
 use crate::environment::Environment;
-use crate::messages::SentMessage;
+use crate::messages::{Acceptance, SentMessage};
 use crate::panics;
 use faults::{Circumstances, Faults, StepFault};
 use fingerprint::{ConfigurationView, Fingerprints};
@@ -153,7 +153,7 @@ impl ActorMachine {
     fn begin(&mut self, choice: Choice) -> u32 {
         let (what, step) = (choice.what.0, self.records.len() as u32);
         let engine = &mut *self.engine.borrow_mut();
-        let all_enabled = engine.deliver(what, step);
+        let acceptance = engine.deliver(what, step);
         let &SentMessage { name, to, origin, .. } = &engine.messages[what];
         let info = &mut engine.actors[to as usize];
         self.records.push(ActorStep {
@@ -164,7 +164,7 @@ impl ActorMachine {
             actors: self.cells.len() as u32,
             touches: self.touches.len() as u32,
             history: info.history,
-            all_enabled,
+            acceptance,
             fault: StepFault::None,
             circumstances: Circumstances::default(),
             extras: None,
@@ -174,6 +174,15 @@ impl ActorMachine {
         engine.current.begin_step(step, to, info.history);
         engine.current.begin(name, choice.branch);
         to
+    }
+
+    /// Closes the mailbox of the actor of the newest step if it was open, and the actor does not accept everything any more.
+    #[inline(always)]
+    fn close_if_selective(&mut self, actor: u32) {
+        let was_open = self.records.last().is_some_and(|record| record.acceptance == Acceptance::Open);
+        if was_open && !self.cells[actor as usize].accepts_all() {
+            self.engine.borrow_mut().messages.close(actor);
+        }
     }
 
     /// Undoes the newest step. `ran` is `true` if it was a step of its actor.
@@ -193,7 +202,7 @@ impl ActorMachine {
         if engine.actors.len() > record.actors as usize {
             engine.uncreate(record.actors);
         }
-        engine.messages.undeliver(record.choice.what.0, record.all_enabled);
+        engine.messages.undeliver(record.choice.what.0, record.acceptance);
         let info = &mut engine.actors[record.actor as usize];
         info.history = record.history;
         info.steps -= u32::from(ran);
@@ -234,6 +243,7 @@ impl Machine for ActorMachine {
         }
         let actor = self.begin(choice);
         let result = self.cells[actor as usize].deliver(choice.what.0, choice.branch);
+        self.close_if_selective(actor);
         self.finish(actor, choice.branch, result)
     }
 
@@ -342,11 +352,18 @@ impl Deliveries for ActorMachine {
     }
 
     #[inline]
-    fn enabled_of_lowest(&mut self, ranks: &[u32], out: &mut Vec<Choice>) -> Result<(), MachineError> {
-        let engine = self.refreshed()?;
-        if let Some(first) = engine.messages.first_busy(|actor| ranks.get(actor as usize).copied().unwrap_or(0)) {
-            out.extend(engine.messages.enabled_of(first).map(|what| Choice::first(Pending(what))));
-        }
+    fn enabled_of_lowest(&mut self, ranks: &[u32], most: usize, out: &mut Vec<Choice>) -> Result<usize, MachineError> {
+        let messages = &self.refreshed()?.messages;
+        let Some(first) = messages.first_busy(|actor| ranks.get(actor as usize).copied().unwrap_or(0)) else {
+            return Ok(0);
+        };
+        out.extend(messages.enabled_of(first).take(most).map(|what| Choice::first(Pending(what))));
+        Ok((messages.enabled_count(first) as usize).saturating_sub(most))
+    }
+
+    fn enabled_after(&mut self, last: Pending, most: usize, out: &mut Vec<Choice>) -> Result<(), MachineError> {
+        let messages = &self.refreshed()?.messages;
+        out.extend(messages.enabled_after(last.0).take(most).map(|what| Choice::first(Pending(what))));
         Ok(())
     }
 

@@ -1,6 +1,7 @@
 //! The record of a step, used to describe and to undo it.
 
 use super::faults::{Circumstances, StepFault};
+use crate::messages::Acceptance;
 use smallvec::SmallVec;
 use whippet_model::{Branch, Choice, Problem};
 
@@ -19,8 +20,8 @@ pub(super) struct ActorStep {
     pub(super) touches: u32,
     /// The actor's history before the step.
     pub(super) history: u64,
-    /// `true` if every message pending for the actor was enabled before the step.
-    pub(super) all_enabled: bool,
+    /// The acceptance of the actor's mailbox before the step.
+    pub(super) acceptance: Acceptance,
     pub(super) fault: StepFault,
     /// Properties of the step that only programs with faults need.
     pub(super) circumstances: Circumstances,

@@ -23,7 +23,9 @@ use crate::{
 /// let (mut enabled, mut of_lowest) = (Vec::new(), Vec::new());
 /// machine.enabled(&mut enabled).unwrap();
 /// assert_eq!(machine.actor(enabled[2].what), ActorNo(2));
-/// machine.deliveries().unwrap().enabled_of_lowest(&[1, 1, 0], &mut of_lowest).unwrap();
+/// let left_out = machine.deliveries().unwrap().enabled_of_lowest(&[1, 1, 0], 1, &mut of_lowest).unwrap();
+/// assert_eq!((left_out, &of_lowest[..]), (1, &enabled[1..2]));
+/// machine.deliveries().unwrap().enabled_after(of_lowest[0].what, 1, &mut of_lowest).unwrap();
 /// assert_eq!(of_lowest, enabled[1..]);
 /// // The second message is delivered first. Instead of this step, the third message was accepted as well.
 /// machine.execute(enabled[1]).unwrap();
@@ -38,9 +40,13 @@ pub trait Deliveries {
     /// only the messages that the sending of `what` requires count as sent.
     fn accepted_at(&mut self, what: Pending, at: usize) -> bool;
 
-    /// Appends the [enabled](crate::Machine::enabled) choices of a single actor: the one with the lowest rank, and
-    /// among several of that rank the one with the lowest number. Actors beyond the end of `ranks` have rank 0.
-    fn enabled_of_lowest(&mut self, ranks: &[u32], out: &mut Vec<Choice>) -> Result<(), MachineError>;
+    /// Appends the first `most` of the [enabled](crate::Machine::enabled) choices of a single actor: the one with the lowest
+    /// rank, and among several of that rank the one with the lowest number. Actors beyond the end of `ranks` have rank 0.
+    /// Returns the number of its enabled choices that were left out.
+    fn enabled_of_lowest(&mut self, ranks: &[u32], most: usize, out: &mut Vec<Choice>) -> Result<usize, MachineError>;
+
+    /// Appends the first `most` of the enabled choices that follow an enabled one and are of the same actor.
+    fn enabled_after(&mut self, last: Pending, most: usize, out: &mut Vec<Choice>) -> Result<(), MachineError>;
 
     /// Returns, in one call, everything that a search needs to know of step `at`.
     fn delivered(&self, at: usize) -> Delivered;
@@ -58,29 +64,73 @@ pub trait Deliveries {
 /// # });
 /// # let mut machine = program.machine(&Default::default()).unwrap();
 /// let (mut one, mut other) = (Vec::new(), Vec::new());
-/// enabled_of_lowest(&mut machine, &[0, 5, 0], &mut one).unwrap();
-/// machine.deliveries().unwrap().enabled_of_lowest(&[0, 5, 0], &mut other).unwrap();
+/// enabled_of_lowest(&mut machine, &[0, 5, 0], 10, &mut one).unwrap();
+/// machine.deliveries().unwrap().enabled_of_lowest(&[0, 5, 0], 10, &mut other).unwrap();
 /// assert_eq!(one, other);
 /// ```
 pub fn enabled_of_lowest<M: Machine>(
     machine: &mut M,
     ranks: &[u32],
+    most: usize,
     out: &mut Vec<Choice>,
-) -> Result<(), MachineError> {
+) -> Result<usize, MachineError> {
     let from = out.len();
     machine.enabled(out)?;
     let rank = |actor: ActorNo| ranks.get(actor.0 as usize).copied().unwrap_or(0);
     let actors = out[from..].iter().map(|choice| machine.actor(choice.what));
-    let Some(lowest) = actors.min_by_key(|&actor| (rank(actor), actor)) else { return Ok(()) };
-    let mut kept = from;
+    let Some(lowest) = actors.min_by_key(|&actor| (rank(actor), actor)) else { return Ok(0) };
+    Ok(keep_of(machine, lowest, from, most, out))
+}
+
+/// Implements [`Deliveries::enabled_after`] for machines that have no faster way: lists everything enabled.
+///
+/// ```
+/// # use whippet_actors::{Inbox, ActorProgram};
+/// # use whippet_model::{Machine, Program, enabled_after};
+/// # let program = ActorProgram::new("two receivers", |sys| {
+/// #     let [a, b] = [(); 2].map(|()| sys.spawn_fn(async |inbox: &mut Inbox<u8>| loop { inbox.receive().await; }));
+/// #     (0..3).for_each(|n| sys.send(a, n));
+/// #     sys.send(b, 2);
+/// # });
+/// # let mut machine = program.machine(&Default::default()).unwrap();
+/// let (mut all, mut one, mut other) = (Vec::new(), Vec::new(), Vec::new());
+/// machine.enabled(&mut all).unwrap();
+/// enabled_after(&mut machine, all[0].what, 10, &mut one).unwrap();
+/// machine.deliveries().unwrap().enabled_after(all[0].what, 10, &mut other).unwrap();
+/// assert_eq!((&one, &one[..]), (&other, &all[1..3]));
+/// ```
+pub fn enabled_after<M: Machine>(
+    machine: &mut M,
+    last: Pending,
+    most: usize,
+    out: &mut Vec<Choice>,
+) -> Result<(), MachineError> {
+    let from = out.len();
+    machine.enabled(out)?;
+    let place = out[from..].iter().rposition(|choice| choice.what == last).expect("the last choice is enabled");
+    out.drain(from..=from + place);
+    keep_of(machine, machine.actor(last), from, most, out);
+    Ok(())
+}
+
+/// Removes the choices from `from` on that are not of this actor or are more than `most`, which is not 0. Returns the number of
+/// those of the actor that were removed.
+fn keep_of<M: Machine>(machine: &M, actor: ActorNo, from: usize, most: usize, out: &mut Vec<Choice>) -> usize {
+    let (mut kept, mut left_out) = (from, 0);
     for k in from..out.len() {
-        if machine.actor(out[k].what) == lowest {
+        if machine.actor(out[k].what) != actor {
+            continue;
+        }
+        // The branches of an operation are not separated.
+        if kept - from >= most && out[kept - 1].what != out[k].what {
+            left_out += 1;
+        } else {
             out[kept] = out[k];
             kept += 1;
         }
     }
     out.truncate(kept);
-    Ok(())
+    left_out
 }
 
 /// An event that is possible after some of the steps taken: see [`KnownExtensions`].

@@ -16,7 +16,7 @@ mod program;
 
 pub use capabilities::{
     Blockers, Completion, Deliveries, Extension, Fingerprint, Foresight, KnownExtensions, OrderHints, Pruning,
-    Reversal, States, enabled_of_lowest,
+    Reversal, States, enabled_after, enabled_of_lowest,
 };
 pub use explain::Explain;
 pub use observed::{Observed, ObservedMachine};

@@ -72,8 +72,22 @@ impl<M: Machine> Guarded<M> {
     }
 
     #[inline]
-    pub(crate) fn enabled_of_lowest(&mut self, ranks: &[u32], out: &mut Vec<Choice>) -> Result<(), MachineError> {
-        self.watched(Doing::Asking, |machine| deliveries(machine).enabled_of_lowest(ranks, out))
+    pub(crate) fn enabled_of_lowest(
+        &mut self,
+        ranks: &[u32],
+        most: usize,
+        out: &mut Vec<Choice>,
+    ) -> Result<usize, MachineError> {
+        self.watched(Doing::Asking, |machine| deliveries(machine).enabled_of_lowest(ranks, most, out))
+    }
+
+    pub(crate) fn enabled_after(
+        &mut self,
+        last: Pending,
+        most: usize,
+        out: &mut Vec<Choice>,
+    ) -> Result<(), MachineError> {
+        self.watched(Doing::Asking, |machine| deliveries(machine).enabled_after(last, most, out))
     }
 
     #[inline]

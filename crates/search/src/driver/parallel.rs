@@ -43,12 +43,22 @@ pub(crate) struct Subtree {
 
 /// The recipient of subtrees that a search gives away. `()` never wants any and costs nothing.
 pub(crate) trait Share {
+    /// Returns `true` if it may ever want a subtree. Otherwise a search need not list choices that it may give away.
+    fn may_want(&self) -> bool {
+        true
+    }
+
     /// Returns `true` if a worker is waiting for a subtree.
     fn wanted(&self) -> bool;
     fn give(&self, subtree: Subtree);
 }
 
 impl Share for () {
+    #[inline]
+    fn may_want(&self) -> bool {
+        false
+    }
+
     #[inline]
     fn wanted(&self) -> bool {
         false

@@ -143,11 +143,21 @@ impl<'a, M: Machine> Run<'a, M> {
     /// Like [`enabled`](Run::enabled), for a single actor: see
     /// [`Deliveries::enabled_of_lowest`](whippet_model::Deliveries::enabled_of_lowest).
     #[inline]
-    pub(crate) fn enabled_of_lowest(&mut self, ranks: &[u32], out: &mut Vec<Choice>) -> Result<(), Stop> {
+    pub(crate) fn enabled_of_lowest(
+        &mut self,
+        ranks: &[u32],
+        most: usize,
+        out: &mut Vec<Choice>,
+    ) -> Result<usize, Stop> {
         if self.depth() < self.options.limits.steps {
-            self.guarded.enabled_of_lowest(ranks, out)?;
+            return Ok(self.guarded.enabled_of_lowest(ranks, most, out)?);
         }
-        Ok(())
+        Ok(0)
+    }
+
+    /// Calls [`Deliveries::enabled_after`](whippet_model::Deliveries::enabled_after).
+    pub(crate) fn enabled_after(&mut self, last: Pending, most: usize, out: &mut Vec<Choice>) -> Result<(), Stop> {
+        Ok(self.guarded.enabled_after(last, most, out)?)
     }
 
     /// Calls [`Deliveries::accepted_at`](whippet_model::Deliveries::accepted_at).

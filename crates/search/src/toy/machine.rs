@@ -7,7 +7,7 @@ use std::sync::Arc;
 use whippet_model::{
     ActorNo, Blockers, Branch, Branches, Change, Choice, Delivered, Deliveries, Dependence, EventKind, Executed,
     Explain, FindingKind, Fingerprint, Machine, MachineConfig, MachineError, Name, Pending, Problem, Profile,
-    StateComparison, Step, StepDescription, Touch, capabilities, enabled_of_lowest,
+    StateComparison, Step, StepDescription, Touch, capabilities, enabled_after, enabled_of_lowest,
 };
 
 /// The content of a message.
@@ -428,8 +428,12 @@ impl Deliveries for Toy {
         actor.takes(&self.program, &self.messages[m]) && !self.ahead(m).any(waits)
     }
 
-    fn enabled_of_lowest(&mut self, ranks: &[u32], out: &mut Vec<Choice>) -> Result<(), MachineError> {
-        enabled_of_lowest(self, ranks, out)
+    fn enabled_of_lowest(&mut self, ranks: &[u32], most: usize, out: &mut Vec<Choice>) -> Result<usize, MachineError> {
+        enabled_of_lowest(self, ranks, most, out)
+    }
+
+    fn enabled_after(&mut self, last: Pending, most: usize, out: &mut Vec<Choice>) -> Result<(), MachineError> {
+        enabled_after(self, last, most, out)
     }
 
     fn delivered(&self, at: usize) -> Delivered {

@@ -21,7 +21,8 @@
 //! (for example, a test that finds no message disables the branches in which one has arrived). So the machine first
 //! executes the steps that the thread needs to be pending at all, then the others one by one. Each choice is recorded
 //! with the longest part after which it is still enabled; behind it follow the remaining steps that do not depend on
-//! the choice.
+//! the choice. If the thread has only one choice, and its event after the steps that it needs is independent of all others, they need
+//! not be executed: its event is the same behind them.
 //!
 //! The same trial is not made twice: a configuration is identified by the labels of the events that lead to it.
 
@@ -315,6 +316,15 @@ impl Reversals {
         }
         let mut names = record.names.clone();
         names.truncate(at);
+        if let Some(event) = independent_event(run, record, at, target, rest, &mut names, &mut self.choices)? {
+            if event.depends_on(&record.steps[at].event) {
+                sink.found(at, beginning(record, rest, rest.steps.len(), event));
+            }
+            run.rewind(at);
+            sink.tried(at).insert(known, true);
+            return Ok(true);
+        }
+        names.truncate(at);
         let mut branches = walk(run, record, at, target, rest, &mut names, &mut self.choices)?;
         if target.thread == record.steps[at].event.thread {
             let others = own_branches(run, record, sink, at, rest, &self.choices);
@@ -381,6 +391,48 @@ fn sleeps<'a>(
     true
 }
 
+/// Returns the event of the target after the steps that it needs, without step `at`, if the target then has one, and it is
+/// independent of all other steps of the rest.
+fn independent_event<M: Machine>(
+    run: &mut Run<'_, M>,
+    record: &ExecutionRecord,
+    at: usize,
+    target: &Target,
+    rest: &Rest,
+    names: &mut ActorNames,
+    choices: &mut Vec<Choice>,
+) -> Result<Option<EventLabel>, Stop> {
+    let own = record.steps[at].event.thread == target.thread;
+    if own || !run.profile().one_choice_per_thread || run.profile().branches_differ() {
+        return Ok(None);
+    }
+    run.rewind(at);
+    for &step in &rest.steps[..rest.needed] {
+        redo(run, record, step, names)?;
+    }
+    choices.clear();
+    run.all_enabled(choices)?;
+    let what = run.machine().find(target.thread);
+    let Some(choice) = choices.iter().find(|choice| Some(choice.what) == what) else { return Ok(None) };
+    let event = attempt(run, names, target.thread, choice.branch)?;
+    let is_independent = |&step: &usize| !record.steps[step].event.depends_on(&event);
+    Ok(rest.steps[rest.needed..].iter().all(is_independent).then_some(event))
+}
+
+/// Executes a step of the record at another place.
+fn redo<M: Machine>(
+    run: &mut Run<'_, M>,
+    record: &ExecutionRecord,
+    step: usize,
+    names: &mut ActorNames,
+) -> Result<(), Stop> {
+    let event = &record.steps[step].event;
+    let what = run.machine().find(event.thread).expect("our bug: an independent step has vanished");
+    run.redo(Choice { what, branch: event.branch })?;
+    names.push(run.machine());
+    Ok(())
+}
+
 /// Executes the rest without step `at` and finds the branches of the target, each with the number of steps after
 /// which it is enabled for the last time.
 fn walk<M: Machine>(
@@ -411,10 +463,7 @@ fn walk<M: Machine>(
             }
         }
         if let Some(&step) = rest.steps.get(k) {
-            let event = &record.steps[step].event;
-            let what = run.machine().find(event.thread).expect("our bug: an independent step has vanished");
-            run.redo(Choice { what, branch: event.branch })?;
-            names.push(run.machine());
+            redo(run, record, step, names)?;
         }
     }
     Ok(branches)

@@ -23,6 +23,10 @@
 //! By default the order is learnt: an actor that was revisited often is picked late, when all its messages have been
 //! sent.
 //!
+//! The choices of a configuration are listed a few at a time, because a long queue of messages would otherwise take memory that
+//! grows with the square of its length: when the listed ones are explored, the machine is back at the configuration, and lists the
+//! next ones. A search that is divided among workers lists them all, since it gives away the last ones first.
+//!
 //! Restoring the stack costs a copy. The machine executes the restored steps again only if a choice of the old stack
 //! is still open. Steps forward and the steps that replace others count as transitions; the steps executed again for
 //! a revisit were counted when they were chosen.
@@ -51,6 +55,8 @@ struct Level {
     from: usize,
     next: usize,
     end: usize,
+    /// The number of further choices, which are not listed yet.
+    unlisted: usize,
     /// The mark above which the revisits lie that were requested by the steps between this level and the next.
     revisits: usize,
     /// Set if the next step is canonical.
@@ -92,7 +98,12 @@ pub(crate) struct Revisits {
     /// indexed by the old handle.
     moved: Vec<(u32, u32)>,
     round: u32,
+    /// The number of choices of a configuration that are listed at a time.
+    listed: usize,
 }
+
+/// The number of choices that are listed at a time. Tests list fewer, so that small programs have some that are not listed.
+const LISTED: usize = if cfg!(debug_assertions) { 2 } else { 16 };
 
 impl Revisits {
     pub(crate) fn new<M: Machine>(run: &Run<'_, M>) -> Result<Revisits, Stop> {
@@ -111,6 +122,7 @@ impl Revisits {
             orders,
             moved: Vec::new(),
             round: 0,
+            listed: usize::MAX,
         })
     }
 
@@ -118,7 +130,7 @@ impl Revisits {
         while let Some(level) = self.levels.last() {
             if self.revisits.len() > level.revisits {
                 self.revisit(run)?;
-            } else if level.next < level.end {
+            } else if level.next < level.end || level.unlisted > 0 {
                 if share.wanted() {
                     self.give(share);
                 }
@@ -132,9 +144,10 @@ impl Revisits {
 
     /// Opens a level for the choices from `from` on.
     #[inline]
-    fn open(&mut self, depth: usize, from: usize, first: bool, weight: f64) {
+    fn open(&mut self, depth: usize, from: usize, unlisted: usize, first: bool, weight: f64) {
         let (end, revisits) = (self.choices.len(), self.revisits.len());
-        self.levels.push(Level { depth, from, next: from, end, revisits, first, detour: false, weight, left: weight });
+        let (next, left) = (from, weight);
+        self.levels.push(Level { depth, from, next, end, unlisted, revisits, first, detour: false, weight, left });
     }
 
     /// Completes the execution: nothing is enabled.
@@ -143,15 +156,15 @@ impl Revisits {
         run.complete()
     }
 
-    /// Appends the choices of the actor that is picked.
+    /// Appends the first choices of the actor that is picked. Returns the number of the others.
     #[inline(always)]
-    fn list<M: Machine>(&mut self, run: &mut Run<'_, M>) -> Result<(), Stop> {
+    fn list<M: Machine>(&mut self, run: &mut Run<'_, M>) -> Result<usize, Stop> {
         match &mut self.orders {
             Some(orders) => {
                 let from = self.choices.len();
                 run.enabled(&mut self.choices)?;
                 let first = orders.first(run.machine(), &self.choices[from..], |_| true);
-                let Some(picked) = first else { return Ok(()) };
+                let Some(picked) = first else { return Ok(0) };
                 let mut kept = from;
                 for k in from..self.choices.len() {
                     if run.machine().actor(self.choices[k].what) == picked {
@@ -160,9 +173,21 @@ impl Revisits {
                     }
                 }
                 self.choices.truncate(kept);
+                Ok(0)
             }
-            None => run.enabled_of_lowest(&self.visits, &mut self.choices)?,
+            None => run.enabled_of_lowest(&self.visits, self.listed, &mut self.choices),
         }
+    }
+
+    /// Replaces the explored choices of the newest level by the next ones. The machine is there.
+    #[cold]
+    fn list_more<M: Machine>(&mut self, run: &mut Run<'_, M>) -> Result<(), Stop> {
+        let level = self.levels.last_mut().expect("a level is open");
+        let last = self.choices[level.end - 1].what;
+        self.choices.truncate(level.from);
+        run.enabled_after(last, self.listed, &mut self.choices)?;
+        (level.next, level.end) = (level.from, self.choices.len());
+        level.unlisted -= level.end - level.from;
         Ok(())
     }
 
@@ -171,9 +196,14 @@ impl Revisits {
     fn forward<M: Machine>(&mut self, run: &mut Run<'_, M>) -> Result<(), Stop> {
         let level = self.levels.last_mut().expect("a level is open");
         let canonical = std::mem::take(&mut level.first);
-        let (depth, next) = (level.depth, level.next);
+        let depth = level.depth;
+        let is_explored = level.next == level.end;
         self.stack.truncate(depth);
         reach(run, &self.stack, depth)?;
+        if is_explored {
+            self.list_more(run)?;
+        }
+        let next = self.levels.last().expect("a level is open").next;
         let other = self.step(run, self.choices[next], canonical)?;
         let level = self.levels.last_mut().expect("a level is open");
         let mut weight = way(&mut level.left, other.is_some());
@@ -185,12 +215,12 @@ impl Revisits {
         loop {
             weight = self.back(run, weight);
             let from = self.choices.len();
-            self.list(run)?;
-            match self.choices.len() - from {
+            let unlisted = self.list(run)?;
+            match self.choices.len() - from + unlisted {
                 0 => return self.end(run, weight),
                 1 => {}
                 several => {
-                    self.open(run.depth(), from, true, weight / several as f64);
+                    self.open(run.depth(), from, unlisted, true, weight / several as f64);
                     return Ok(());
                 }
             }
@@ -199,7 +229,7 @@ impl Revisits {
                 self.choices.push(Choice { branch, ..only });
                 let mut left = weight;
                 weight = way(&mut left, true);
-                self.open(run.depth() - 1, from, false, left);
+                self.open(run.depth() - 1, from, 0, false, left);
             }
         }
     }
@@ -277,6 +307,7 @@ impl Revisits {
             from,
             next: from,
             end: from + 1,
+            unlisted: 0,
             revisits: self.revisits.len(),
             first: false,
             detour: true,
@@ -375,6 +406,7 @@ impl Revisits {
             from: 0,
             next: 0,
             end: 0,
+            unlisted: 0,
             revisits: 0,
             first: false,
             detour: false,
@@ -398,10 +430,11 @@ impl Revisits {
 
 impl Divisible for Revisits {
     fn explore<M: Machine>(&mut self, run: &mut Run<'_, M>, share: &impl Share) -> Result<(), Stop> {
-        self.list(run)?;
-        match self.choices.len() {
+        self.listed = if share.may_want() { usize::MAX } else { LISTED };
+        let unlisted = self.list(run)?;
+        match self.choices.len() + unlisted {
             0 => return self.end(run, 1.0),
-            several => self.open(0, 0, true, 1.0 / several as f64),
+            several => self.open(0, 0, unlisted, true, 1.0 / several as f64),
         }
         self.go_on(run, share)
     }
