@@ -5,6 +5,7 @@
 //! learns whether it has to stop. Each worker's [`Watchdog`] stores what the worker is currently doing, so that a
 //! handler that never returns can be identified although its thread will never answer.
 
+use crate::driver::checkpoint::{Checkpoint, Checkpoints, Open, Saving, SearchState, VERSION};
 use crate::driver::erased::AnyProgram;
 use crate::driver::explore::ExecutionObserver;
 use crate::driver::findings::{Collector, Found, Key};
@@ -12,6 +13,7 @@ use crate::driver::journal::Journal;
 use crate::driver::outcomes::DeclaredOutcomes;
 use crate::driver::watchdog::{Stuck, Watchdog};
 use crate::driver::weights::Weights;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -19,7 +21,7 @@ use std::time::{Duration, Instant};
 use whippet_model::{Algorithm, Branch, Counters, Estimate, LimitHit, Limits, Name, Profile};
 
 /// One step of a path: the name of its event, the thread that acted, and the branch that it took.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct PathStep {
     pub(crate) event: Name,
     pub(crate) thread: Name,
@@ -58,6 +60,10 @@ pub(crate) struct Control {
     on_execution: Option<Arc<dyn ExecutionObserver>>,
     /// The problems that the observer was told of.
     told: Mutex<BTreeSet<Key>>,
+    pub(crate) saving: Saving,
+    /// The counters and weights of the checkpoint from which the search continues, and the time that it had taken.
+    before: Mutex<(Counters, Weights)>,
+    time_before: Duration,
 }
 
 impl Control {
@@ -93,7 +99,63 @@ impl Control {
             journal,
             on_execution,
             told: Mutex::default(),
+            saving: Saving::default(),
+            before: Mutex::default(),
+            time_before: Duration::ZERO,
         }
+    }
+
+    /// Prepares for a search that can be saved, and that may continue from a checkpoint.
+    pub(crate) fn saved(mut self, checkpoints: &dyn Checkpoints) -> Control {
+        let begin = checkpoints.begin();
+        self.saving = Saving::new(begin.as_ref().map(|begin| begin.0.open.clone()), checkpoints);
+        let Some(Checkpoint(state)) = begin else { return self };
+        self.before = Mutex::new((state.counters, state.weights));
+        self.time_before = state.elapsed;
+        self.executions = AtomicU64::new(state.executions);
+        self.collector = Mutex::new(Collector::with(self.limits.findings, &state.found, &state.dropped));
+        self.first = Mutex::new(state.first.clone());
+        self.notes = Mutex::new(state.notes.clone());
+        self.algorithm = Mutex::new(state.algorithm);
+        self.may_miss = AtomicBool::new(state.may_miss);
+        self.estimate = Mutex::new(state.estimate);
+        if state.too_long {
+            self.passed(LimitHit::Steps);
+        }
+        if let Some(unstable) = state.unstable {
+            self.unstable().store(unstable, Ordering::Relaxed);
+        }
+        self
+    }
+
+    /// Returns the state of the search, in which this work is open.
+    pub(crate) fn state(&self, open: Open) -> SearchState {
+        let (counters, weights, _) = self.published();
+        let collector = lock(&self.collector);
+        let mut dropped: Vec<Key> = collector.dropped().iter().copied().collect();
+        dropped.sort_unstable();
+        SearchState {
+            version: VERSION,
+            counters,
+            weights,
+            elapsed: self.elapsed(),
+            executions: self.executions.load(Ordering::Relaxed),
+            found: collector.found(),
+            dropped,
+            first: self.first(),
+            notes: self.notes(),
+            algorithm: self.algorithm(),
+            may_miss: self.may_miss(),
+            too_long: self.limits_hit().contains(&LimitHit::Steps),
+            unstable: self.unstable.get().map(|count| count.load(Ordering::Relaxed)),
+            estimate: *lock(&self.estimate),
+            open,
+        }
+    }
+
+    /// Returns the number of executions before this process continued the search.
+    pub(crate) fn executions_before(&self) -> u64 {
+        lock(&self.before).0.executions
     }
 
     /// Registers and returns a new worker of the search.
@@ -142,11 +204,13 @@ impl Control {
     fn register(&self, worker: Worker) -> Arc<Worker> {
         let worker = Arc::new(worker);
         lock(&self.workers).push(worker.clone());
+        // A search that was stopped before it began is not noticed otherwise until all workers are asked again.
+        worker.asked.store(self.stopped.load(Ordering::Acquire), Ordering::Release);
         worker
     }
 
     pub(crate) fn elapsed(&self) -> Duration {
-        self.began.elapsed()
+        self.began.elapsed() + self.time_before
     }
 
     /// Returns the time left until the limit on time, if there is one.
@@ -210,16 +274,22 @@ impl Control {
 
     /// Returns the sum of the counters that the workers have published, their greatest depth, and the estimated size.
     pub(crate) fn counted(&self) -> (Counters, usize, Option<Estimate>) {
-        let (mut counters, mut depth, mut weights) = (Counters::default(), 0, Weights::default());
+        let (mut counters, weights, depth) = self.published();
+        counters.unstable = self.unstable.get().map(|count| count.load(Ordering::Relaxed));
+        let estimate = lock(&self.estimate).or_else(|| weights.estimate(counters.executions));
+        (counters, depth, estimate)
+    }
+
+    /// Returns the sum of what the workers have published, in this process and before, and their greatest depth.
+    fn published(&self) -> (Counters, Weights, usize) {
+        let ((mut counters, mut weights), mut depth) = (*lock(&self.before), 0);
         for worker in lock(&self.workers).iter() {
             let published = lock(&worker.published);
             counters.add(&published.counters);
             depth = depth.max(published.depth);
             weights.add(&published.weights);
         }
-        counters.unstable = self.unstable.get().map(|count| count.load(Ordering::Relaxed));
-        let estimate = lock(&self.estimate).or_else(|| weights.estimate(counters.executions));
-        (counters, depth, estimate)
+        (counters, weights, depth)
     }
 
     /// Returns the operation of a worker that has taken longer than the limit for a handler. Each is returned once.
@@ -260,6 +330,11 @@ impl Control {
         lock(&self.collector).found().into_iter().filter(new).collect()
     }
 
+    /// Returns `true` if refinements were known when the attempt began.
+    pub(crate) fn has_refinements(&self) -> bool {
+        self.refinements.load(Ordering::Relaxed) != 0
+    }
+
     /// Returns `true` if no refinement was learnt since the attempt began.
     pub(crate) fn is_settled(&self, refinements: u64) -> bool {
         self.refinements.load(Ordering::Relaxed) == refinements
@@ -276,6 +351,8 @@ impl Control {
         let found = std::mem::replace(&mut *lock(&self.collector), Collector::new(self.limits.findings)).found();
         lock(&self.earlier).extend(found);
         *lock(&self.first) = None;
+        *lock(&self.before) = Default::default();
+        self.saving.forget();
         lock(&self.notes).clear();
         *lock(&self.algorithm) = None;
         self.may_miss.store(false, Ordering::Relaxed);
