@@ -30,8 +30,8 @@ const UNASKED_AFTER: Duration = Duration::from_secs(30);
 const TARGET: &str = "target";
 const SEARCHES: &str = "whippet/searches";
 
-/// Saving takes at most this fraction of the time.
-const FRACTION: u32 = 50;
+/// Saving takes at most one part in this many of the time.
+const FRACTION: u32 = 20;
 
 /// Saves one search.
 #[derive(Debug)]

@@ -28,7 +28,7 @@ class Sink implements Sink {
 }
 ";
 
-/// Eight senders, and a receiver for seven of them: it can end without the message that the last sender waits for.
+/// Nine senders, and a receiver for eight of them: it can end without the message that the last sender waits for.
 const NET: &str = "a: S0
 b: S0
 c: S0
@@ -37,7 +37,8 @@ e: S0
 f: S0
 g: S0
 h: S0 W0
-r: R0 W0 R0 W2 R0 W4 R0 W6 R0 W8 R0 W10 R0 W12
+i: S0
+r: R0 W0 R0 W2 R0 W4 R0 W6 R0 W8 R0 W10 R0 W12 R0 W14
 ";
 
 /// Returns what must not depend on interruptions.
@@ -90,7 +91,7 @@ fn run_killed(arguments: &[&str], saved: &Path, seed: &mut u64) -> (Value, usize
             let _ = process.kill();
         } else if continued < 2 {
             // The file also changes when it is opened. If nothing had been saved, the next process lives longer.
-            wait_for_changes(&mut process, &file, 8 + 4 * killed);
+            wait_for_changes(&mut process, &file, 6 + 3 * killed);
             let _ = process.kill();
         }
         let output = process.wait_with_output().expect("it ends");
