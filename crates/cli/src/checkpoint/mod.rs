@@ -141,7 +141,10 @@ impl Keeper {
             store.begin(&identity, &self.command)?;
             state.store = Some(store);
         }
-        state.store.as_mut().map_or(Ok(()), |store| store.save(checkpoint))
+        let start = Instant::now();
+        let saved = state.store.as_mut().map_or(Ok(()), |store| store.save(checkpoint));
+        state.took = start.elapsed();
+        saved
     }
 
     /// Ends saving: removes the store if there is a verdict that will not change, and otherwise says how to continue.
@@ -180,12 +183,10 @@ impl Checkpoints for Keeper {
         if state.failed || too_early {
             return;
         }
-        let start = Instant::now();
         if let Err(why) = self.write(&mut state, checkpoint) {
             print_note(why);
             (state.failed, state.store) = (true, None);
         }
-        state.took = start.elapsed();
     }
 
     fn discard(&self) {

@@ -5,7 +5,9 @@
 //! learns whether it has to stop. Each worker's [`Watchdog`] stores what the worker is currently doing, so that a
 //! handler that never returns can be identified although its thread will never answer.
 
-use crate::driver::checkpoint::{Checkpoint, Checkpoints, Open, Saving, SearchState, VERSION};
+mod saved;
+
+use crate::driver::checkpoint::Saving;
 use crate::driver::erased::AnyProgram;
 use crate::driver::explore::ExecutionObserver;
 use crate::driver::findings::{Collector, Found, Key};
@@ -102,54 +104,6 @@ impl Control {
             saving: Saving::default(),
             before: Mutex::default(),
             time_before: Duration::ZERO,
-        }
-    }
-
-    /// Prepares for a search that can be saved, and that may continue from a checkpoint.
-    pub(crate) fn saved(mut self, checkpoints: &dyn Checkpoints) -> Control {
-        let begin = checkpoints.begin();
-        self.saving = Saving::new(begin.as_ref().map(|begin| begin.0.open.clone()), checkpoints);
-        let Some(Checkpoint(state)) = begin else { return self };
-        self.before = Mutex::new((state.counters, state.weights));
-        self.time_before = state.elapsed;
-        self.executions = AtomicU64::new(state.executions);
-        self.collector = Mutex::new(Collector::with(self.limits.findings, &state.found, &state.dropped));
-        self.first = Mutex::new(state.first.clone());
-        self.notes = Mutex::new(state.notes.clone());
-        self.algorithm = Mutex::new(state.algorithm);
-        self.may_miss = AtomicBool::new(state.may_miss);
-        self.estimate = Mutex::new(state.estimate);
-        if state.too_long {
-            self.passed(LimitHit::Steps);
-        }
-        if let Some(unstable) = state.unstable {
-            self.unstable().store(unstable, Ordering::Relaxed);
-        }
-        self
-    }
-
-    /// Returns the state of the search, in which this work is open.
-    pub(crate) fn state(&self, open: Open) -> SearchState {
-        let (counters, weights, _) = self.published();
-        let collector = lock(&self.collector);
-        let mut dropped: Vec<Key> = collector.dropped().iter().copied().collect();
-        dropped.sort_unstable();
-        SearchState {
-            version: VERSION,
-            counters,
-            weights,
-            elapsed: self.elapsed(),
-            executions: self.executions.load(Ordering::Relaxed),
-            found: collector.found(),
-            dropped,
-            first: self.first(),
-            notes: self.notes(),
-            algorithm: self.algorithm(),
-            may_miss: self.may_miss(),
-            too_long: self.limits_hit().contains(&LimitHit::Steps),
-            unstable: self.unstable.get().map(|count| count.load(Ordering::Relaxed)),
-            estimate: *lock(&self.estimate),
-            open,
         }
     }
 
