@@ -172,6 +172,12 @@ fn a_search_continues_after_a_limit() {
     let (second, code) = json(&more);
     assert_eq!((code, &second["limits"][0]), (2, &"time".into()));
     assert!(second["executions"].as_u64() > first["executions"].as_u64(), "{first} {second}");
+    // Executions count over all processes, even if they were not limited before.
+    let before = second["executions"].as_u64().unwrap();
+    let limit = (before + 10).to_string();
+    let arguments = ["explore", "pi", "--set", "workers=12", "--checkpoint", saved, "--limit-executions", &limit];
+    let (third, code) = json(&arguments);
+    assert_eq!((code, &third["limits"][0], third["executions"].as_u64()), (2, &"executions".into(), Some(before + 10)));
     // The limit of its command has been reached.
     let called = whippet(&["resume", saved]);
     assert!(called.code == 2 && called.err.contains("the search continues from"), "{}", called.err);

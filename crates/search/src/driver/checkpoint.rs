@@ -85,8 +85,6 @@ pub(crate) struct SearchState {
     pub(crate) counters: Counters,
     pub(crate) weights: Weights,
     pub(crate) elapsed: Duration,
-    /// The number of executions that count towards the limit.
-    pub(crate) executions: u64,
     pub(crate) found: Vec<Found>,
     pub(crate) dropped: Vec<Key>,
     pub(crate) first: Option<Vec<PathStep>>,

@@ -15,7 +15,7 @@ impl Control {
         let Some(Checkpoint(state)) = begin else { return self };
         self.before = Mutex::new((state.counters, state.weights));
         self.time_before = state.elapsed;
-        self.executions = AtomicU64::new(state.executions);
+        self.executions = AtomicU64::new(state.counters.executions);
         self.collector = Mutex::new(Collector::with(self.limits.findings, &state.found, &state.dropped));
         self.first = Mutex::new(state.first.clone());
         self.notes = Mutex::new(state.notes.clone());
@@ -42,7 +42,6 @@ impl Control {
             counters,
             weights,
             elapsed: self.elapsed(),
-            executions: self.executions.load(Ordering::Relaxed),
             found: collector.found(),
             dropped,
             first: self.first(),
