@@ -7,7 +7,7 @@ use crate::reductions::optimal::events::{ActorNames, EventLabel};
 use rustc_hash::{FxHashMap, FxHashSet};
 use smallvec::SmallVec;
 use super::constraints;
-use whippet_model::{Branch, Branches, Choice, Machine, Name, Pending, Profile, Touch, conflict};
+use whippet_model::{Branch, Choice, Dependence, Machine, Name, Pending, Profile, Touch, conflict};
 
 /// A step that a thread takes in the execution, or would take next in the end.
 #[derive(Clone, Debug)]
@@ -367,7 +367,7 @@ pub(crate) fn listed<M: Machine>(run: &mut Run<'_, M>, thread: Name) -> Result<V
 
 /// Returns `true` if a step can enable another branch of a thread without touching anything that the thread's other branches touch.
 pub(crate) fn is_narrow(profile: &Profile) -> bool {
-    profile.branches_differ() || profile.branches == Branches::Listed && !profile.one_choice_per_thread
+    profile.dependence == Dependence::Footprints && (profile.branches_differ() || !profile.one_choice_per_thread)
 }
 
 fn detour(path: &Path, trial: &Trial<'_>, taken: &[usize], event: &EventLabel) -> Part {
