@@ -115,7 +115,8 @@ fn declared() {
     let mut bad = 0;
     for seed in programs(90) {
         let program = draw(seed);
-        if let Err(f) = whippet_generate::judge_declared(&program, seed, &[Setting::of(Reduction::Parsimonious)], SIZE) {
+        if let Err(f) = whippet_generate::judge_declared(&program, seed, &[Setting::of(Reduction::Parsimonious)], SIZE)
+        {
             println!("{seed} {f}\n{program}");
             bad += 1;
         }

@@ -173,7 +173,12 @@ fn agrees(seed: u64) -> bool {
     let counters = |verdict: &whippet_model::Verdict| verdict.counters.clone();
     assert!(parts.complete, "seed {seed}: {plan:?}");
     assert_eq!(once, few, "seed {seed}: {plan:?}: {:?}", counters(&parts));
-    assert_eq!(counters(&parts).executions, optimal.counters.executions, "seed {seed}: {plan:?}: {:?}", counters(&parts));
+    assert_eq!(
+        counters(&parts).executions,
+        optimal.counters.executions,
+        "seed {seed}: {plan:?}: {:?}",
+        counters(&parts)
+    );
     let (exhaustive, all) = run(Reduction::Exhaustive);
     if !exhaustive.complete {
         return false;
