@@ -49,6 +49,8 @@ mod detours;
 mod grow;
 mod part;
 mod path;
+#[cfg(test)]
+mod tests;
 
 use crate::driver::run::{Run, Stop};
 use default::DefaultTouches;
