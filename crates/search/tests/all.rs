@@ -6,6 +6,7 @@ mod footprints;
 mod never_returns;
 mod optimal;
 mod papers;
+mod parsimonious;
 mod refinement;
 mod sampling;
 mod source;

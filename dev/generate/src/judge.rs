@@ -252,7 +252,9 @@ pub fn compare(all: &Answer, answer: &Answer, setting: &Setting) -> Result<(), S
     }
     let count = &answer.verdict.counters;
     same_traces(&all.log, &answer.log)?;
-    let once = promise == Guarantee::Once || setting.reduction == Reduction::Source || setting.sleep;
+    let once = matches!(promise, Guarantee::Once | Guarantee::EachOnce)
+        || setting.reduction == Reduction::Source
+        || setting.sleep;
     let most = answer.log.traces.values().map(|seen| seen.times).max().unwrap_or(0);
     if once && most > 1 {
         return Err(format!("a trace is explored {most} times"));

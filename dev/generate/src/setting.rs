@@ -40,6 +40,8 @@ pub struct Setting {
 pub enum Guarantee {
     /// Every trace is explored exactly once, and no execution is abandoned.
     Once,
+    /// Every trace is explored exactly once, but some executions may be abandoned.
+    EachOnce,
     /// Every trace is explored at least once.
     All,
     /// Every final state and problem is found, but not every trace is explored.
@@ -73,7 +75,7 @@ impl Setting {
                 all.push(Setting { order, ..Setting::of(reduction) });
             }
         }
-        for reduction in [Reduction::Udpor, Reduction::Stateful] {
+        for reduction in [Reduction::Udpor, Reduction::Parsimonious, Reduction::Stateful] {
             all.push(Setting::of(reduction));
         }
         for jobs in [2, 3] {
@@ -87,9 +89,16 @@ impl Setting {
     /// Returns `true` if this search supports the given dependence relation.
     #[must_use]
     pub fn suits(&self, granularity: Granularity) -> bool {
-        let any =
-            matches!(self.reduction, Reduction::Exhaustive | Reduction::Source | Reduction::Optimal | Reduction::Udpor);
-        granularity == Granularity::Actor || any || self.reduction == Reduction::Stateful
+        let any = matches!(
+            self.reduction,
+            Reduction::Exhaustive
+                | Reduction::Source
+                | Reduction::Optimal
+                | Reduction::Udpor
+                | Reduction::Parsimonious
+                | Reduction::Stateful
+        );
+        granularity == Granularity::Actor || any
     }
 
     /// Returns the guarantee of this search.
@@ -97,6 +106,7 @@ impl Setting {
     pub fn guarantee(&self) -> Guarantee {
         match self.reduction {
             Reduction::Optimal | Reduction::Udpor => Guarantee::Once,
+            Reduction::Parsimonious => Guarantee::EachOnce,
             Reduction::Stateful => Guarantee::Ends,
             Reduction::Transdpor if self.rule == Rule::Figure2 && !self.sleep => Guarantee::All,
             Reduction::Transdpor if self.rule != Rule::Sound => Guarantee::Some,

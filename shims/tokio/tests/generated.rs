@@ -169,6 +169,16 @@ fn agrees(seed: u64) -> bool {
     if !optimal.complete || optimal.counters.executions > 60 {
         return false;
     }
+    let (parts, once) = run(Reduction::Parsimonious);
+    let counters = |verdict: &whippet_model::Verdict| verdict.counters.clone();
+    assert!(parts.complete, "seed {seed}: {plan:?}");
+    assert_eq!(once, few, "seed {seed}: {plan:?}: {:?}", counters(&parts));
+    assert_eq!(
+        counters(&parts).executions,
+        optimal.counters.executions,
+        "seed {seed}: {plan:?}: {:?}",
+        counters(&parts)
+    );
     let (exhaustive, all) = run(Reduction::Exhaustive);
     if !exhaustive.complete {
         return false;

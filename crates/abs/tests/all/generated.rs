@@ -154,12 +154,14 @@ fn others(kind: Kind) -> Vec<(Options, ConflictRule)> {
     all
 }
 
-/// The counters of a comparison: executions with fields, executions with marks, and programs.
+/// The counters of a comparison: executions with fields, executions with marks, programs, and executions that the
+/// reverse search abandons.
 #[derive(Debug, Default)]
 struct Tally {
     fields: u64,
     marks: u64,
     programs: u64,
+    blocked: u64,
 }
 
 /// Compares the searches with all interleavings on many programs.
@@ -174,6 +176,10 @@ fn compare(seeds: std::ops::Range<u64>, kind: Kind) -> Tally {
         assert_eq!(fields, truth, "optimal with fields, seed {seed}\n{text}");
         assert_eq!(verdict.counters.blocked, 0, "seed {seed}\n{text}");
         tally.fields += verdict.counters.executions;
+        let (finals, parts) = reached(&program, &Options::new(Reduction::Parsimonious), ConflictRule::Fields);
+        assert_eq!(finals, truth, "parsimonious with fields, seed {seed}\n{text}");
+        assert_eq!(parts.counters.executions, verdict.counters.executions, "parsimonious, seed {seed}\n{text}");
+        tally.blocked += parts.counters.blocked;
         if seed % 8 == 0 {
             for (options, tasks) in others(kind) {
                 let name = format!("{}, {}, {tasks:?}, seed {seed}\n{text}", options.reduction, options.order);

@@ -190,6 +190,11 @@ impl<'a, M: Machine> Run<'a, M> {
         self.guarded.blocked_on(what, out);
     }
 
+    /// Returns `true` if the machine knows what blocked operations wait for.
+    pub(crate) fn knows_blockers(&mut self) -> bool {
+        self.guarded.knows_blockers()
+    }
+
     /// Returns a hash of the current configuration.
     pub(crate) fn fingerprint(&mut self) -> Result<u128, Stop> {
         Ok(self.guarded.fingerprint(self.options.comparison)?)

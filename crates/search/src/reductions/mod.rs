@@ -13,6 +13,7 @@ pub(crate) mod backtrack;
 pub(crate) mod dcute;
 pub(crate) mod exhaustive;
 pub(crate) mod optimal;
+pub(crate) mod parsimonious;
 pub(crate) mod persistent;
 pub(crate) mod revisit;
 pub(crate) mod sleep;
@@ -107,6 +108,9 @@ reductions! {
     /// The unfolding: exactly one execution per trace, found through conflicts between events.
     Udpor = "udpor", "the same number of executions, found through the unfolding's conflicts",
         independence, udpor::search;
+    /// Reverse search over detours: exactly one execution per trace, in parts that are independent of each other.
+    Parsimonious = "parsimonious", "the same executions again, in independent parts and with little memory",
+        independence, parsimonious::search;
     /// Random walks.
     Random = "random", "random walks: a sample, never complete",
         nothing, sampling::random;

@@ -1,7 +1,7 @@
 //! Searches with dependence by footprints: wakeup trees and source sets.
 
-mod threads;
-mod touching;
+pub(crate) mod threads;
+pub(crate) mod touching;
 
 use threads::{Op, Threads};
 use touching::Touching;

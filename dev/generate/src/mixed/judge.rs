@@ -86,7 +86,7 @@ fn compare_without_races(all: &Answer, answer: &Answer, setting: &Setting) -> Re
     if let Some(trace) = found.keys().find(|trace| !wanted.contains_key(trace)) {
         return Err(format!("a trace without a race that cannot be: {trace:?}"));
     }
-    if setting.guarantee() == Guarantee::Once && found.values().any(|&times| times > 1) {
+    if matches!(setting.guarantee(), Guarantee::Once | Guarantee::EachOnce) && found.values().any(|&times| times > 1) {
         return Err("a trace is explored several times".into());
     }
     let told = |answer: &Answer| -> BTreeSet<_> {
