@@ -30,7 +30,7 @@ enum Kind {
     Waits = 12,
     Timed = 18,
     /// Steps whose choices decide what they read, write, call and wait for.
-    Chooses = 26,
+    Chooses = 27,
 }
 
 /// Generates a program of three objects of one interface. Calls decrease `left`, so every execution ends.
@@ -94,6 +94,7 @@ fn statement(dice: &mut Dice, kind: Kind, k: u64) -> String {
             "if (random(2) == 1 && left > 0) {{ Fut<Int> h{k} = x!m{m}(this, left - 1); await h{k}?; g = g * 3; }}"
         ),
         25 => "if (random(2) == 1) { await f > 1; f = f + 5; }".into(),
+        26 => "if (f > 3) { if (random(2) == 1) { g = g * 2; } }".into(),
         _ => format!(
             "if (left > 0 && x != this) {{ Fut<Int> h{k} = x!m{m}(this, left - 1); Int v{k} = h{k}.get; f = f + v{k}; }}"
         ),
