@@ -107,7 +107,7 @@ fn initializers(code: &Code, method: &crate::code::Method) -> Vec<u32> {
     method.code.iter().filter_map(init).collect()
 }
 
-fn each_expr(instr: &Instr, visit: &mut impl FnMut(&Expr)) {
+pub(crate) fn each_expr(instr: &Instr, visit: &mut impl FnMut(&Expr)) {
     match instr {
         Instr::Set(_, e) | Instr::JumpUnless(e, _) | Instr::Get(_, e) => visit(e),
         Instr::Return(e) | Instr::Assert(e) | Instr::Throw(e) => visit(e),

@@ -1,8 +1,10 @@
 //! The declarations of a test: what must hold, what must be reachable, and the results of its executions.
 
-use crate::System;
+use crate::address::Addr;
 use crate::checks::{Check, CheckTarget};
 use crate::history::{Consistency, History, Sequential};
+use crate::machine::temporal::Temporal;
+use crate::{Actor, System};
 use std::fmt::Debug;
 use std::panic::Location;
 
@@ -75,6 +77,100 @@ impl System {
     #[track_caller]
     pub fn sometimes<W: CheckTarget>(&mut self, who: W, check: impl Fn(W::View<'_>) -> bool + 'static) {
         self.machine.add_sometimes(Check::new(who, check));
+    }
+
+    /// Requires that every execution reaches a state of the named actors in which `check` holds, at any time. An execution that
+    /// ends without is a finding.
+    ///
+    /// An execution that never ends is a finding of its own kind (a limit), because a search cannot tell whether it would
+    /// get there. If a check of several actors sees only [a part](Addr::only) of their states, fewer steps depend on each other.
+    ///
+    /// ```
+    /// # use whippet::{Network, prelude::*};
+    /// # #[derive(Clone, Debug)]
+    /// # struct Node { leader: bool }
+    /// # impl Actor for Node {
+    /// #     type Msg = bool;
+    /// #     async fn handle(&mut self, leads: bool, _cx: &mut Cx<Self>) { self.leader = leads; }
+    /// # }
+    /// let elects = |network| Checker::new("elects").network(network).try_check(|sys| {
+    ///     let nodes = [(); 2].map(|()| sys.spawn(Node { leader: false }));
+    ///     sys.spawn_fn(async move |inbox: &mut Inbox<()>| {
+    ///         inbox.send(nodes[0], true);
+    ///         inbox.send(nodes[0], false);
+    ///     });
+    ///     sys.eventually((nodes[0], nodes[1]), |(a, b)| a.leader || b.leader);
+    /// });
+    /// assert!(elects(Network::reliable()).is_ok());
+    /// let failure = elects(Network::lossy(1)).unwrap_err().to_string();
+    /// assert!(failure.starts_with("assertion: `eventually` never holds in this execution"), "{failure}");
+    /// ```
+    ///
+    /// [a part]: Addr::only
+    #[track_caller]
+    pub fn eventually<W: CheckTarget>(&mut self, who: W, check: impl Fn(W::View<'_>) -> bool + 'static) {
+        self.machine.add_temporal(Temporal::Eventually, Check::new(who, check));
+    }
+
+    /// Requires that a state of the named actors lasts: if `check` holds at any time, it holds at the end. It is tested when no
+    /// step is enabled; `check` may fail in between.
+    ///
+    /// ```
+    /// # use whippet::prelude::*;
+    /// # #[derive(Clone, Debug)]
+    /// # struct Cell(u32);
+    /// # impl Actor for Cell {
+    /// #     type Msg = u32;
+    /// #     async fn handle(&mut self, n: u32, _cx: &mut Cx<Self>) { self.0 = n; }
+    /// # }
+    /// let lasts = |value: u32| Checker::new("lasts").try_check(move |sys| {
+    ///     let cell = sys.spawn(Cell(0));
+    ///     (1..=2).for_each(|n| sys.send(cell, n));
+    ///     sys.stable(cell, move |cell| cell.0 >= value);
+    /// });
+    /// assert!(lasts(1).is_ok(), "0 comes first");
+    /// let failure = lasts(2).unwrap_err().to_string();
+    /// assert!(failure.starts_with("assertion: `stable` held once, but not at the end"), "{failure}");
+    /// ```
+    #[track_caller]
+    pub fn stable<W: CheckTarget>(&mut self, who: W, check: impl Fn(W::View<'_>) -> bool + 'static) {
+        self.machine.add_temporal(Temporal::Stable, Check::new(who, check));
+    }
+
+    /// Requires that replicas agree when no step is enabled: `read` has the same value for all of them. No steps depend on each
+    /// other for it.
+    ///
+    /// ```
+    /// # use whippet::prelude::*;
+    /// # #[derive(Clone, Debug)]
+    /// # struct Replica(u32);
+    /// # impl Actor for Replica {
+    /// #     type Msg = u32;
+    /// #     async fn handle(&mut self, n: u32, _cx: &mut Cx<Self>) { self.0 = n; }
+    /// # }
+    /// let failure = Checker::new("last write wins").try_check(|sys| {
+    ///     let replicas: Vec<_> = (0..2).map(|_| sys.spawn(Replica(0))).collect();
+    ///     for &replica in &replicas {
+    ///         (1..=2).for_each(|n| sys.send(replica, n));
+    ///     }
+    ///     sys.converge(replicas, |replica| replica.0);
+    /// }).unwrap_err().to_string();
+    /// assert!(failure.starts_with("assertion: at the end: the replicas differ: replica 1 has "), "{failure}");
+    /// ```
+    #[track_caller]
+    pub fn converge<A, T>(&mut self, replicas: Vec<Addr<A>>, read: impl Fn(&A) -> T + 'static)
+    where
+        A: Actor,
+        T: PartialEq + Debug + 'static,
+    {
+        let addresses = replicas.clone();
+        self.machine.at_end(Check::new(replicas, move |states| {
+            let values: Vec<T> = states.into_iter().map(&read).collect();
+            if values.windows(2).any(|pair| pair[0] != pair[1]) {
+                let each = addresses.iter().zip(&values).map(|(replica, value)| format!("{replica:?} has {value:?}"));
+                panic!("the replicas differ: {}", each.collect::<Vec<_>>().join(", "));
+            }
+        }));
     }
 
     /// Declares a result of executions: a value of the states of the named actors when no step is enabled. The verdict lists

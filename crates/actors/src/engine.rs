@@ -197,7 +197,7 @@ impl Engine {
         let sent = self.messages[what];
         let by = self.current.step;
         if self.shared.tracks_clocks() {
-            self.shared.clocks.sent(sent.from, self.messages.len() as usize, by);
+            self.shared.clocks.copied(what as usize, self.messages.len() as usize);
         }
         let (name, origin) = (sent.name.mixed(COPY), Name(sent.origin).mixed(COPY).0);
         let kind = SendKind::Copy;

@@ -69,6 +69,14 @@ impl VectorClocks {
         self.carried.push(carried);
     }
 
+    /// Records that the network made a copy of message `what`, which carries what the message carries.
+    pub(crate) fn copied(&mut self, what: usize, copy: usize) {
+        let carried = self.carried.get(what).cloned().unwrap_or_default();
+        self.carried.truncate(copy);
+        self.carried.resize_with(copy, || Rc::from([]));
+        self.carried.push(carried);
+    }
+
     /// Returns `true` if message `q`, which actor `from` sent, was sent before another message `p`. The clocks of all
     /// messages must have been maintained.
     pub(crate) fn sent_before(&self, q: u32, from: u32, p: u32) -> bool {

@@ -110,6 +110,9 @@ pub struct Options {
     pub breadth_first: bool,
     /// The unit that a stateful search regards as one step.
     pub step: StepSize,
+    /// In a stateful search, put off deliveries that change nothing and send nothing until they matter, and treat equal
+    /// messages as one, so that there are fewer states. States that differ in such messages only are then not counted.
+    pub put_off_idle: bool,
     /// The number of events that `udpor` considers for an alternative; `None` means all of them.
     pub alternatives: Option<usize>,
     /// The seed of sampling searches.
@@ -150,6 +153,7 @@ whippet_model::setters!(Options {
     with_comparison => comparison: StateComparison,
     with_breadth_first => breadth_first: bool,
     with_step => step: StepSize,
+    with_put_off_idle => put_off_idle: bool,
     with_alternatives => alternatives: impl Into<Option<usize>>,
     with_seed => seed: u64,
     with_samples => samples: u64,
@@ -170,6 +174,7 @@ impl Default for Options {
             comparison: StateComparison::Canonical,
             breadth_first: false,
             step: StepSize::default(),
+            put_off_idle: true,
             alternatives: None,
             seed: 0,
             samples: 1_000,

@@ -28,6 +28,7 @@ mod judge;
 mod likeness;
 mod mixed;
 mod native;
+mod pairs;
 mod random;
 mod reference;
 mod sample;
@@ -44,6 +45,7 @@ pub use judge::{Answer, Failure, Judged, Size, answer, compare, compare_stories,
 pub use likeness::alike;
 pub use mixed::{Act, Mixed, Results, judge_mixed, mixed_settings};
 pub use native::{Style, native};
+pub use pairs::{Ingredient, judge_paired, paired};
 pub use random::Random;
 pub use reference::{End, reference};
 pub use sample::{Sample, Tally};

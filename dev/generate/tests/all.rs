@@ -5,5 +5,6 @@ mod declared;
 mod faulty;
 mod mixed;
 mod native;
+mod pairs;
 mod resumed;
 mod searches;

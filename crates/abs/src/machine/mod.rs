@@ -36,6 +36,7 @@ mod step;
 use crate::code::{CallKind, Code, Expr, Instr, LIBRARY};
 use crate::eval;
 use crate::selection::Stability;
+use crate::summary::each_expr;
 use crate::value::Value;
 use frame::{Frame, Status, TaskState};
 use num_rational::BigRational;
@@ -227,6 +228,13 @@ impl AbsMachine {
             ConflictRule::Actors | ConflictRule::Marks(_) if !can_wait => Dependence::PerActor,
             _ => Dependence::Footprints,
         };
+        // Nothing is concurrent with a main block that is one step, so its choices need no attention.
+        let main_waits = code.methods[0].code.iter().any(waiting);
+        let chooses = code.methods.iter().enumerate().any(|(k, method)| {
+            used[method.class as usize] && (k > 0 || main_waits) && method.code.iter().any(has_random)
+        });
+        // Another branch of a step may touch other fields, make other calls or wait.
+        let same_footprint = dependence == Dependence::PerActor || !chooses;
         let mut machine = AbsMachine {
             stability: program.stability.clone(),
             consts: eval::constants(&code),
@@ -236,8 +244,7 @@ impl AbsMachine {
             timed,
             clock: BigRational::from_integer(0.into()),
             advances: Vec::new(),
-            profile: Profile::new(dependence, Branches::Discovered { same_footprint: true })
-                .with_one_choice_per_thread(true),
+            profile: Profile::new(dependence, Branches::Discovered { same_footprint }).with_one_choice_per_thread(true),
             code,
             objects: Vec::new(),
             groups: Vec::new(),
@@ -369,6 +376,13 @@ impl AbsMachine {
     fn new_frame(&self, method: u32, object: u32, args: &[Value]) -> Frame {
         Frame::new(method, object, args, self.code.methods[method as usize].locals.len())
     }
+}
+
+/// Returns `true` if an instruction evaluates `random`.
+fn has_random(instr: &Instr) -> bool {
+    let mut found = false;
+    each_expr(instr, &mut |expr| expr.walk(&mut |part| found |= matches!(part, Expr::Random(..))));
+    found
 }
 
 /// Constants mixed into a name to derive the names of related objects, distinct so that derived names do not collide.

@@ -95,6 +95,8 @@ impl ActorMachine {
             (SendKind::Timer, SendKind::Timer) => return engine.timers.precedes(q, p),
             // A message need not wait for a timer, nor a timer for a message.
             (SendKind::Timer, _) | (_, SendKind::Timer) => return false,
+            // The network delivers a copy at any time.
+            (SendKind::Copy, _) | (_, SendKind::Copy) => return false,
             _ => {}
         }
         match self.delivery {

@@ -106,6 +106,8 @@ pub(super) struct Faults {
     whole: Vec<Network>,
     /// `true` once exploration has begun.
     active: bool,
+    /// `true` if an actor is spared only when nothing else can happen: see [`put_off`].
+    spares_last: bool,
 }
 
 impl Faults {
@@ -151,6 +153,27 @@ impl Faults {
     }
 }
 
+/// Removes the choices to spare an actor from those from `mark` on, unless there is nothing but crashes; then only one is left,
+/// and after it (`sparing`) no actor crashes any more.
+///
+/// A spared actor is observed by nothing, so each execution is equivalent to one in which all are spared at its end. Searches
+/// that explore every order would repeat the execution for each place of the step.
+fn put_off(out: &mut Vec<Choice>, mark: usize, sparing: bool) {
+    let fault = |choice: &Choice| StepFault::of(choice.branch);
+    let others = out[mark..].iter().any(|choice| !matches!(fault(choice), StepFault::Crash | StepFault::Spared));
+    let first = out[mark..].iter().position(|choice| fault(choice) == StepFault::Spared);
+    let mut at = 0;
+    out.retain(|choice| {
+        at += 1;
+        match fault(choice) {
+            _ if at <= mark => true,
+            StepFault::Spared => !others && Some(at - 1 - mark) == first,
+            StepFault::Crash => !sparing,
+            _ => true,
+        }
+    });
+}
+
 impl ActorMachine {
     /// Sets the network of all pairs of actors that have none of their own.
     pub(crate) fn set_network(&mut self, network: Network) {
@@ -174,7 +197,7 @@ impl ActorMachine {
     }
 
     /// Lets faults happen from here on.
-    pub(super) fn start_faults(&mut self) -> Result<(), MachineError> {
+    pub(super) fn start_faults(&mut self, spares_last: bool) -> Result<(), MachineError> {
         let Some(faults) = &mut self.faults else { return Ok(()) };
         if faults.networks.iter().all(|network| network.is_reliable()) {
             self.faults = None;
@@ -188,7 +211,7 @@ impl ActorMachine {
                     .to_owned(),
             ));
         }
-        faults.active = true;
+        (faults.active, faults.spares_last) = (true, spares_last);
         faults.whole.clone_from(&faults.networks);
         self.profile.dependence = Dependence::Footprints;
         self.profile.one_choice_per_thread = false;
@@ -200,6 +223,7 @@ impl ActorMachine {
     pub(super) fn enabled_with_faults(&self, out: &mut Vec<Choice>) {
         let Some(faults) = &self.faults else { return };
         let engine = &*self.engine.borrow();
+        let mark = out.len();
         for what in engine.messages.pending() {
             let enabled = engine.messages.is_enabled(what);
             let first = Choice::first(Pending(what));
@@ -230,6 +254,9 @@ impl ActorMachine {
             if left(NetworkFault::Loss) {
                 add(StepFault::Lost);
             }
+        }
+        if faults.spares_last && !faults.crashes.is_empty() {
+            put_off(out, mark, self.records.last().is_some_and(|record| record.fault == StepFault::Spared));
         }
     }
 

@@ -48,6 +48,7 @@ impl ActorMachine {
             && engine.failed.is_empty()
             && self.at_end.is_empty()
             && self.outcomes.is_empty()
+            && self.temporal.is_empty()
             && engine.histories.is_empty()
             && self.at_start.is_none()
         {
@@ -66,6 +67,7 @@ impl ActorMachine {
             }
             self.check_ended_histories(&engine, out);
             self.find_outcomes(&engine, &labels, out);
+            self.check_temporal(out);
             for (k, check) in self.at_end.iter().enumerate() {
                 if let Err(panic) = check.run(&self.cells) {
                     let key = key_of_panic(&panic).mixed(k as u64);

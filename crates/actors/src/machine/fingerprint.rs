@@ -17,6 +17,7 @@ use crate::address::with_labels;
 use crate::cell::ActorCell;
 use crate::delivery::Delivery;
 use crate::engine::Engine;
+use crate::messages::SendKind;
 use smallvec::SmallVec;
 use whippet_model::{MachineError, Name, StateComparison};
 
@@ -55,6 +56,8 @@ pub(super) struct ConfigurationView<'a> {
     /// `true` if there may be an actor with an async body.
     pub(super) bodies: bool,
     pub(super) faults: Option<&'a Faults>,
+    /// The properties of executions that have held.
+    pub(super) reached: Option<Name>,
 }
 
 impl Fingerprints {
@@ -64,11 +67,23 @@ impl Fingerprints {
             let why = "programs with shared variables cannot be compared by their states: use another search";
             return Err(MachineError::Unsupported(why.to_owned()));
         }
-        if view.bodies {
-            let names = view.engine.actors.iter().map(|info| info.name.to_string()).collect();
-            return with_labels(names, || self.hash(view, how));
-        }
-        self.hash(view, how)
+        labelled(view, || self.hash(view, how))
+    }
+
+    /// Returns a hash of a pending message and of the state of its receiver.
+    pub(super) fn delivery(&mut self, view: ConfigurationView<'_>, what: u32) -> Result<u64, MachineError> {
+        labelled(view, || self.update(view))?;
+        let to = view.engine.messages[what].to as usize;
+        Ok(Name(self.actors[to][0]).mixed(self.messages[what as usize][0]).0)
+    }
+
+    /// Returns `true` if the newest step, which an actor took, left its state unchanged. Hashes were requested in the
+    /// configuration before.
+    pub(super) fn is_unchanged(&self, view: ConfigurationView<'_>, actor: u32) -> Result<bool, MachineError> {
+        let newest = self.known.last().filter(|known| known.depth == view.records.len());
+        let replaced = newest.and_then(|known| self.undo[known.undo..].iter().find(|(slot, _)| *slot == actor));
+        let before = replaced.map_or_else(|| self.actors.get(actor as usize).copied(), |&(_, before)| Some(before));
+        Ok(before == Some(labelled(view, || view.actor(actor as usize))?))
     }
 
     /// Restores the sums after all steps from `depth` on have been undone.
@@ -99,6 +114,9 @@ impl Fingerprints {
         add(&mut sums, order);
         for (k, left) in view.faults.into_iter().flat_map(Faults::budgets).enumerate() {
             add(&mut sums, part(Name(k as u64).mixed(7).mixed(u64::from(left))));
+        }
+        if let Some(reached) = view.reached {
+            add(&mut sums, part(reached));
         }
         if !view.engine.histories.is_empty() {
             add(&mut sums, view.engine.histories.hash(|slot| view.engine.actors[slot as usize].name));
@@ -197,7 +215,9 @@ impl ConfigurationView<'_> {
         }
         let (messages, clocks) = (&self.engine.messages, &self.engine.shared.clocks);
         let mut pending: SmallVec<[(u32, Name); 16]> = SmallVec::new();
-        for what in messages.pending().filter(|&what| !self.engine.timers.is_cancelled(what)) {
+        // A copy waits for nothing, and its receiver knows already what the message carried.
+        let ordered = |what: &u32| !self.engine.timers.is_cancelled(*what) && messages[*what].kind != SendKind::Copy;
+        for what in messages.pending().filter(ordered) {
             let (from, to) = (messages[what].from, messages[what].to);
             let position = pending.iter().filter(|&&(p, _)| (messages[p].from, messages[p].to) == (from, to)).count();
             let name = Name(who(to)).mixed(who(from)).mixed(position as u64);
@@ -217,6 +237,14 @@ impl ConfigurationView<'_> {
         }
         Ok(sums)
     }
+}
+
+/// Calls a function that hashes, with the names by which addresses are compared.
+fn labelled<T>(view: ConfigurationView<'_>, hash: impl FnOnce() -> T) -> T {
+    if !view.bodies {
+        return hash();
+    }
+    with_labels(view.engine.actors.iter().map(|info| info.name.to_string()).collect(), hash)
 }
 
 /// Hashes actors in the order they were created and messages in the order they were sent.

@@ -52,8 +52,9 @@ impl ActorMachine {
         let at = self.records.len() - 1;
         let problem = match result {
             Ok(()) => {
+                let temporal = self.follow_temporal(actor, at);
                 let problem = self.check(actor, at).or_else(|| self.check_histories(at));
-                problem.or_else(|| self.reached(actor, at))
+                problem.or(temporal).or_else(|| self.reached(actor, at))
             }
             Err(StepError::Panic(panic)) => Some(panicked(panic, at)),
             Err(StepError::Error(error)) => {
@@ -128,6 +129,8 @@ impl ActorMachine {
             _ => self.touches.push(Touch::write(name)),
         }
         self.engine.borrow().histories.touch(self.records.len() as u32 - 1, &mut self.touches);
+        let temporal: Vec<Name> = self.touch_temporal(actor).collect();
+        self.touches.extend(temporal.into_iter().map(Touch::write));
         let cells = &self.cells;
         let is_seen = |slots: &[u32], is_changed: &dyn Fn() -> bool| slots.len() > 1 && is_changed();
         for &k in self.checks_of.get(actor as usize).into_iter().flatten() {

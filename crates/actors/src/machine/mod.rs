@@ -21,12 +21,14 @@ mod final_problems;
 mod fingerprint;
 mod finish;
 mod histories;
+mod idle;
 mod knowledge;
 mod observations;
 mod races;
 mod record;
 mod setup;
 mod states;
+pub(crate) mod temporal;
 
 use crate::cell::ActorCell;
 use crate::checks::Check;
@@ -43,6 +45,7 @@ use observations::Sometimes;
 use record::{ActorStep, StepExtras};
 use std::fmt;
 use std::ops::Range;
+use temporal::TemporalCheck;
 use whippet_model::{
     ActorNo, Blockers, Branch, Branches, Choice, Clocks, Delivered, Deliveries, Dependence, Executed, Explain,
     Fingerprint, Foresight, Machine, MachineError, Marks, Name, OrderHints, Pending, Problem, Profile, Pruning,
@@ -79,6 +82,8 @@ pub struct ActorMachine {
     /// The results of executions, and the states that have to be reachable.
     outcomes: Vec<Check<String>>,
     sometimes: Vec<Sometimes>,
+    /// The properties of whole executions.
+    temporal: Vec<TemporalCheck>,
     /// The problem of an `always` check that fails in the initial configuration.
     at_start: Option<Problem>,
     /// For each actor, the checks to run after its steps.
@@ -127,6 +132,7 @@ impl ActorMachine {
             at_end: Vec::new(),
             outcomes: Vec::new(),
             sometimes: Vec::new(),
+            temporal: Vec::new(),
             at_start: None,
             checks_of: Vec::new(),
             sometimes_of: Vec::new(),
@@ -211,7 +217,7 @@ impl ActorMachine {
 }
 
 impl Machine for ActorMachine {
-    capabilities!(Deliveries, Blockers, Foresight, OrderHints, Pruning, Fingerprint, States);
+    capabilities!(Deliveries, Blockers, Foresight, OrderHints, Pruning, Fingerprint, IdleDeliveries, States);
 
     #[inline]
     fn profile(&self) -> &Profile {
@@ -253,6 +259,9 @@ impl Machine for ActorMachine {
         }
         while self.records.len() > depth {
             self.undo(true);
+        }
+        if !self.temporal.is_empty() {
+            self.rewind_temporal(depth);
         }
         self.fingerprints.rewind(depth);
         self.engine.borrow_mut().rewind_sync(depth as u32);
@@ -431,6 +440,7 @@ impl Fingerprint for ActorMachine {
             delivery: self.delivery,
             bodies: self.bodies,
             faults: self.faults.as_deref(),
+            reached: self.reached_temporal(),
         };
         self.fingerprints.of(view, comparison)
     }

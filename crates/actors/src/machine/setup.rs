@@ -96,7 +96,7 @@ impl ActorMachine {
             let shared = &mut self.engine.borrow_mut().shared;
             shared.closed = shared.is_empty().then_some(TOO_LATE);
         }
-        self.start_faults()?;
+        self.start_faults(config.commuting_last)?;
         self.post_first_crashes();
         let (histories, footprints) = {
             let histories = &self.engine.borrow().histories;
@@ -107,7 +107,8 @@ impl ActorMachine {
             // Another branch of a step may record nothing.
             self.profile.branches = Branches::Discovered { same_footprint: false };
         }
-        let checks = !self.always.is_empty() || !self.sometimes.is_empty() || histories;
+        self.start_temporal();
+        let checks = !self.always.is_empty() || !self.sometimes.is_empty() || !self.temporal.is_empty() || histories;
         self.plain = !checks && self.profile.dependence == Dependence::PerActor;
         if self.profile.deterministic && self.outcomes.is_empty() {
             let what = "`deterministic` compares the results of executions: declare one with `System::outcome`";
@@ -145,7 +146,9 @@ impl ActorMachine {
     fn assign_checks(&mut self) {
         let always: Vec<&[u32]> = self.always.iter().map(|check| &check.slots[..]).collect();
         let sometimes: Vec<&[u32]> = self.sometimes.iter().map(|one| &one.check.slots[..]).collect();
-        if always.iter().chain(&sometimes).any(|slots| slots.len() > 1) {
+        let temporal = self.temporal.iter().map(|one| &one.check.slots);
+        let several = temporal.map(Vec::len).chain(always.iter().chain(&sometimes).map(|slots| slots.len()));
+        if several.max() > Some(1) {
             self.profile.dependence = Dependence::Footprints;
             // Another branch of a step may leave a check as it is.
             self.profile.branches = Branches::Discovered { same_footprint: false };

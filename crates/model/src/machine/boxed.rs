@@ -1,8 +1,8 @@
 //! Machines behind a pointer: a `Box<dyn Machine>` is a machine too, so that a search can be compiled once for all.
 
 use super::{
-    Blockers, Completion, Deliveries, Executed, Explain, Fingerprint, Foresight, KnownExtensions, Machine,
-    MachineError, OrderHints, Profile, Pruning, States,
+    Blockers, Completion, Deliveries, Executed, Explain, Fingerprint, Foresight, IdleDeliveries, KnownExtensions,
+    Machine, MachineError, OrderHints, Profile, Pruning, States,
 };
 use crate::{ActorNo, Choice, Name, Pending, Problem, Step, StepDescription, Touch};
 use std::ops::Range;
@@ -143,6 +143,11 @@ impl<M: Machine + ?Sized> Machine for Box<M> {
     #[inline]
     fn fingerprint(&mut self) -> Option<&mut dyn Fingerprint> {
         (**self).fingerprint()
+    }
+
+    #[inline]
+    fn idle_deliveries(&mut self) -> Option<&mut dyn IdleDeliveries> {
+        (**self).idle_deliveries()
     }
 
     #[inline]

@@ -349,6 +349,46 @@ pub trait Fingerprint {
     fn of_configuration(&mut self, comparison: StateComparison) -> Result<u128, MachineError>;
 }
 
+/// Recognition of deliveries that change nothing, for the stateful search.
+///
+/// ```
+/// # use whippet_actors::{Actor, ActorProgram, Cx, Hashes};
+/// # use whippet_model::{Machine, Program};
+/// # #[derive(Clone, Debug, Hash)]
+/// # struct Highest(u32);
+/// # impl Actor for Highest {
+/// #     type Msg = u32;
+/// #     const HASHES: Hashes<Self> = Hashes::of();
+/// #     async fn handle(&mut self, n: u32, _cx: &mut Cx<Self>) { self.0 = self.0.max(n); }
+/// # }
+/// # let program = ActorProgram::new("highest", |sys| {
+/// #     let highest = sys.spawn(Highest(3));
+/// #     (2..=4).for_each(|n| sys.send(highest, n));
+/// # });
+/// // An actor that keeps the highest number, 3 at first, and is sent 2, 3 and 4.
+/// let (mut machine, mut enabled) = (program.machine(&Default::default()).unwrap(), Vec::new());
+/// machine.enabled(&mut enabled).unwrap();
+/// let idle = enabled.into_iter().map(|choice| {
+///     let key = machine.idle_deliveries().unwrap().delivery_key(choice.what).unwrap();
+///     machine.execute(choice).unwrap();
+///     let idle = machine.idle_deliveries().unwrap().is_idle().unwrap();
+///     machine.rewind(0);
+///     (key.is_some(), idle)
+/// });
+/// assert!(idle.eq([(true, true), (true, true), (true, false)]));
+/// ```
+pub trait IdleDeliveries {
+    /// Returns a hash of what determines the effects of delivering a pending message: the state of its receiver, and the
+    /// message. Returns `None` if more may determine them, or if the delivery may change more than the receiver and what it
+    /// sends, such as which other messages can be delivered.
+    fn delivery_key(&mut self, what: Pending) -> Result<Option<u64>, MachineError>;
+
+    /// Returns `true` if the newest step only consumed its message: no other part of the configuration has changed, and the
+    /// step has no other branch and no problem. Its message had a [key](IdleDeliveries::delivery_key), which was requested in the
+    /// configuration before.
+    fn is_idle(&mut self) -> Result<bool, MachineError>;
+}
+
 /// The states of actors, for a reader who walks through an execution.
 ///
 /// ```
@@ -475,6 +515,10 @@ macro_rules! capabilities {
             $crate::has_capability!(Fingerprint self $($has)*)
         }
 
+        fn idle_deliveries(&mut self) -> Option<&mut dyn $crate::IdleDeliveries> {
+            $crate::has_capability!(IdleDeliveries self $($has)*)
+        }
+
         fn states(&mut self) -> Option<&mut dyn $crate::States> {
             $crate::has_capability!(States self $($has)*)
         }
@@ -499,6 +543,7 @@ macro_rules! has_capability {
     (OrderHints $machine:ident OrderHints $($rest:ident)*) => { Some($machine) };
     (Pruning $machine:ident Pruning $($rest:ident)*) => { Some($machine) };
     (Fingerprint $machine:ident Fingerprint $($rest:ident)*) => { Some($machine) };
+    (IdleDeliveries $machine:ident IdleDeliveries $($rest:ident)*) => { Some($machine) };
     (States $machine:ident States $($rest:ident)*) => { Some($machine) };
     (Completion $machine:ident Completion $($rest:ident)*) => { Some($machine) };
     ($which:ident $machine:ident $other:ident $($rest:ident)*) => {

@@ -15,8 +15,8 @@ mod profile;
 mod program;
 
 pub use capabilities::{
-    Blockers, Completion, Deliveries, Extension, Fingerprint, Foresight, KnownExtensions, OrderHints, Pruning,
-    Reversal, States, enabled_after, enabled_of_lowest,
+    Blockers, Completion, Deliveries, Extension, Fingerprint, Foresight, IdleDeliveries, KnownExtensions, OrderHints,
+    Pruning, Reversal, States, enabled_after, enabled_of_lowest,
 };
 pub use explain::Explain;
 pub use observed::{Observed, ObservedMachine};
@@ -194,6 +194,15 @@ pub trait Machine: Explain {
 
     /// Returns the capability [`Fingerprint`], if the machine has it.
     fn fingerprint(&mut self) -> Option<&mut dyn Fingerprint>;
+
+    /// Returns the capability [`IdleDeliveries`], if the machine has it.
+    ///
+    /// ```
+    /// use whippet_model::{Machine, Program};
+    /// let mut actors = whippet_actors::ActorProgram::new("nobody", |_sys| {}).machine(&Default::default()).unwrap();
+    /// assert!(actors.idle_deliveries().is_some());
+    /// ```
+    fn idle_deliveries(&mut self) -> Option<&mut dyn IdleDeliveries>;
 
     /// Returns the capability [`States`], if the machine has it.
     ///

@@ -1,8 +1,8 @@
 //! Observation of the executions that a search completes: the one machine that wraps another.
 
 use super::{
-    Blockers, Completion, Deliveries, Executed, Explain, Fingerprint, Foresight, KnownExtensions, Machine,
-    MachineConfig, MachineError, OrderHints, Profile, Program, Pruning, States,
+    Blockers, Completion, Deliveries, Executed, Explain, Fingerprint, Foresight, IdleDeliveries, KnownExtensions,
+    Machine, MachineConfig, MachineError, OrderHints, Profile, Program, Pruning, States,
 };
 use crate::{ActorNo, Choice, Name, Pending, Problem, Step, StepDescription, Touch};
 use std::fmt;
@@ -217,6 +217,10 @@ impl<M: Machine> Machine for ObservedMachine<M> {
 
     fn fingerprint(&mut self) -> Option<&mut dyn Fingerprint> {
         self.machine.fingerprint()
+    }
+
+    fn idle_deliveries(&mut self) -> Option<&mut dyn IdleDeliveries> {
+        self.machine.idle_deliveries()
     }
 
     fn states(&mut self) -> Option<&mut dyn States> {

@@ -59,17 +59,21 @@ pub struct MachineConfig {
     /// Prepares for calls of [`OrderHints::inbound_estimate`](crate::OrderHints::inbound_estimate). A machine that
     /// does not know its program's text may execute the program a few times for this.
     pub order_hints: bool,
+    /// Puts steps that commute with all others off until nothing else can happen. Set for searches that explore every order
+    /// whatever steps depend on each other, so that such steps do not multiply the orders.
+    pub commuting_last: bool,
 }
 
 crate::setters!(MachineConfig {
     with_isolate_races => isolate_races: bool,
     with_memory => memory: usize,
     with_order_hints => order_hints: bool,
+    with_commuting_last => commuting_last: bool,
 });
 
 impl Default for MachineConfig {
     fn default() -> MachineConfig {
-        MachineConfig { isolate_races: false, memory: usize::MAX, order_hints: false }
+        MachineConfig { isolate_races: false, memory: usize::MAX, order_hints: false, commuting_last: false }
     }
 }
 

@@ -137,6 +137,21 @@ impl<M: Machine> Guarded<M> {
         })
     }
 
+    /// Returns `true` if the machine recognizes deliveries that change nothing.
+    pub(crate) fn knows_idle_deliveries(&mut self) -> bool {
+        self.machine.idle_deliveries().is_some()
+    }
+
+    /// Calls [`IdleDeliveries::delivery_key`](whippet_model::IdleDeliveries::delivery_key).
+    pub(crate) fn delivery_key(&mut self, what: Pending) -> Result<Option<u64>, MachineError> {
+        self.watched(Doing::Comparing, |machine| machine.idle_deliveries().map_or(Ok(None), |it| it.delivery_key(what)))
+    }
+
+    /// Calls [`IdleDeliveries::is_idle`](whippet_model::IdleDeliveries::is_idle).
+    pub(crate) fn is_idle(&mut self) -> Result<bool, MachineError> {
+        self.watched(Doing::Comparing, |machine| machine.idle_deliveries().map_or(Ok(false), |it| it.is_idle()))
+    }
+
     /// Notifies the machine and the observer of the end of an execution.
     #[inline]
     pub(crate) fn completed(&mut self, observer: Option<(&dyn ExecutionObserver, u64)>) {

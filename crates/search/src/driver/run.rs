@@ -69,7 +69,8 @@ impl<'a, M: Machine> Run<'a, M> {
         let config = MachineConfig::default()
             .with_isolate_races(options.reduction.needs_independence())
             .with_memory(options.limits.memory / workers(options))
-            .with_order_hints(options.order == Order::Stable);
+            .with_order_hints(options.order == Order::Stable)
+            .with_commuting_last(!options.reduction.needs_independence());
         let guarded = Guarded::new(program, &config, control.worker())?;
         let machine = guarded.machine();
         let caveat = machine.pruning().and_then(|pruning| pruning.caveat());
@@ -198,6 +199,21 @@ impl<'a, M: Machine> Run<'a, M> {
     /// Returns a hash of the current configuration.
     pub(crate) fn fingerprint(&mut self) -> Result<u128, Stop> {
         Ok(self.guarded.fingerprint(self.options.comparison)?)
+    }
+
+    /// Returns `true` if the machine recognizes deliveries that change nothing.
+    pub(crate) fn knows_idle_deliveries(&mut self) -> bool {
+        self.guarded.knows_idle_deliveries()
+    }
+
+    /// Calls [`IdleDeliveries::delivery_key`](whippet_model::IdleDeliveries::delivery_key).
+    pub(crate) fn delivery_key(&mut self, what: Pending) -> Result<Option<u64>, Stop> {
+        Ok(self.guarded.delivery_key(what)?)
+    }
+
+    /// Calls [`IdleDeliveries::is_idle`](whippet_model::IdleDeliveries::is_idle).
+    pub(crate) fn is_idle(&mut self) -> Result<bool, Stop> {
+        Ok(self.guarded.is_idle()?)
     }
 
     pub(crate) fn describe(&mut self, at: usize) -> StepDescription {

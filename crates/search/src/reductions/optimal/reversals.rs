@@ -327,7 +327,7 @@ impl Reversals {
         names.truncate(at);
         let mut branches = walk(run, record, at, target, rest, &mut names, &mut self.choices)?;
         if target.thread == record.steps[at].event.thread {
-            let others = own_branches(run, record, sink, at, rest, &self.choices);
+            let others = own_branches(run, record, sink, at, rest, &names, &self.choices)?;
             branches.extend(others.into_iter().map(|branch| (rest.steps.len(), branch)));
         }
         branches.sort_unstable();
@@ -480,29 +480,46 @@ fn sleeping_branches<'a>(
 
 /// Returns the other branches of step `at` that are found only by executing it, to be tried behind the rest: the next
 /// one, and those that are asleep until a step of the rest wakes them up. `listed` are the choices of the thread behind the
-/// rest, without which a branch may have become impossible.
+/// rest, where the machine is. What wakes a branch up may also make it impossible.
 fn own_branches<M: Machine>(
-    run: &Run<'_, M>,
+    run: &mut Run<'_, M>,
     record: &ExecutionRecord,
     sink: &impl Sink,
     at: usize,
     rest: &Rest,
+    names: &ActorNames,
     listed: &[Choice],
-) -> SmallVec<[Branch; 2]> {
+) -> Result<SmallVec<[Branch; 2]>, Stop> {
     let event = &record.steps[at].event;
     let mut branches: SmallVec<[Branch; 2]> = event.next.filter(|_| sink.other_branches()).into_iter().collect();
     if run.profile().branches_differ() {
         let wakes = |asleep: &EventLabel| rest.steps.iter().any(|&step| record.steps[step].event.depends_on(asleep));
         let woken = sleeping_branches(sink, event, at).filter(|asleep| wakes(asleep)).map(|asleep| asleep.branch);
         let one_listed = run.profile().one_choice_per_thread;
-        let is_possible = |branch: Branch| one_listed || listed.iter().any(|choice| branch.belongs_to(choice.branch));
         for branch in woken {
-            if !branches.contains(&branch) && is_possible(branch) {
+            let first = listed.iter().map(|choice| choice.branch).find(|&first| one_listed || branch.belongs_to(first));
+            if !branches.contains(&branch) && leads_to_branch(run, names, event.thread, first, branch)? {
                 branches.push(branch);
             }
         }
     }
-    branches
+    Ok(branches)
+}
+
+/// Returns `true` if a thread has this branch now: if it is among those that follow `first`.
+fn leads_to_branch<M: Machine>(
+    run: &mut Run<'_, M>,
+    names: &ActorNames,
+    thread: Name,
+    mut first: Option<Branch>,
+    branch: Branch,
+) -> Result<bool, Stop> {
+    let depth = run.depth();
+    while let Some(tried) = first.filter(|&tried| tried != branch) {
+        first = attempt(run, names, thread, tried)?.next;
+        run.rewind(depth);
+    }
+    Ok(first.is_some())
 }
 
 /// Executes `thread` and returns the resulting event.

@@ -107,8 +107,18 @@ impl Revisits {
     /// Opens a level without choices at the end of the stack.
     fn begin(&mut self, weight: f64, first: bool) {
         let depth = self.stack.len();
-        let level =
-            Level { depth, from: 0, next: 0, end: 0, unlisted: 0, revisits: 0, first, detour: false, weight, left: weight };
+        let level = Level {
+            depth,
+            from: 0,
+            next: 0,
+            end: 0,
+            unlisted: 0,
+            revisits: 0,
+            first,
+            detour: false,
+            weight,
+            left: weight,
+        };
         self.levels.push(level);
     }
 }

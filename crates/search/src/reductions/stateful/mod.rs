@@ -12,17 +12,21 @@
 //! With big steps (section 3.5.3 of the Basset dissertation), a configuration with a single choice is passed without
 //! checking whether it was visited before.
 
+mod idle;
 pub(crate) mod seen;
 
 use crate::driver::run::{Run, Stop};
 use crate::options::StepSize;
+use crate::reductions::stateful::idle::{Idle, Left};
 use crate::reductions::stateful::seen::Seen;
 use std::collections::VecDeque;
-use whippet_model::{Choice, LimitHit, Machine};
+use whippet_model::{Choice, LimitHit, Machine, StateComparison};
 
 /// Explores everything from the current configuration on.
 pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
-    let mut search = Stateful::default();
+    let puts_off = run.options.put_off_idle && run.options.comparison == StateComparison::Canonical;
+    let idle = (puts_off && run.knows_idle_deliveries()).then(Idle::default);
+    let mut search = Stateful { idle, ..Stateful::default() };
     search.arrive(run, None)?;
     while let Some(open) = search.next(run) {
         search.lead(run, open.at)?;
@@ -55,6 +59,10 @@ struct Stateful {
     /// The nodes along the machine's current path.
     way: Vec<u32>,
     enabled: Vec<Choice>,
+    /// Deliveries that change nothing, if they are put off.
+    idle: Option<Idle>,
+    /// The final configurations, where idle deliveries are not stored.
+    ends: Seen,
 }
 
 impl Stateful {
@@ -118,6 +126,11 @@ impl Stateful {
         if self.enabled.is_empty() {
             return run.complete();
         }
+        if let Some(idle) = &mut self.idle
+            && idle.prune(run, &mut self.enabled)? == Left::Idle
+        {
+            return self.end(run);
+        }
         let open = self.enabled.iter().map(|&choice| Open { at: node, choice });
         if run.options.breadth_first {
             self.open.extend(open);
@@ -125,6 +138,18 @@ impl Stateful {
             self.open.extend(open.rev());
         }
         self.remember(run)
+    }
+
+    /// Ends an execution in which only idle deliveries are left: performs them.
+    fn end<M: Machine>(&mut self, run: &mut Run<'_, M>) -> Result<(), Stop> {
+        while let Some(&choice) = self.enabled.first() {
+            run.execute(choice)?;
+            self.enabled.clear();
+            run.enabled(&mut self.enabled)?;
+        }
+        let failed = u128::from(run.machine().problems() > 0);
+        let fingerprint = run.fingerprint()?;
+        if self.ends.insert(fingerprint ^ failed) { run.complete() } else { run.given_up() }
     }
 
     fn is_new<M: Machine>(&mut self, run: &mut Run<'_, M>) -> Result<bool, Stop> {
@@ -137,8 +162,10 @@ impl Stateful {
 
     /// Returns an error if the limit on memory is exceeded.
     fn remember<M: Machine>(&self, run: &Run<'_, M>) -> Result<(), Stop> {
-        let bytes =
-            self.seen.bytes() + self.nodes.capacity() * size_of::<Node>() + self.open.capacity() * size_of::<Open>();
+        let bytes = self.seen.bytes()
+            + self.idle.as_ref().map_or(0, Idle::bytes)
+            + self.nodes.capacity() * size_of::<Node>()
+            + self.open.capacity() * size_of::<Open>();
         if bytes > run.options.limits.memory { Err(Stop::Limit(LimitHit::Memory)) } else { Ok(()) }
     }
 }
