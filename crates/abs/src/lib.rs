@@ -18,7 +18,7 @@
 //!
 //! # Limits of the language
 //!
-//! Time is virtual: the clock jumps when no task can run. Deltas, traits, product lines, user-defined schedulers and
+//! Time is virtual: the clock jumps when no task can run. Deltas, product lines, user-defined schedulers and
 //! foreign code are reported as "not supported" at their place in the source.
 
 #![warn(missing_debug_implementations)]

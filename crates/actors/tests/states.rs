@@ -1,7 +1,7 @@
 //! Comparison of the states of native actors.
 
 use whippet_actors::{Actor, ActorProgram, Cx, Delivery, Hashes, Inbox, Recipient, System};
-use whippet_model::{Choice, Machine, Program, StateComparison};
+use whippet_model::{Choice, Machine, Program, Remembered, StateComparison};
 use whippet_search::{Options, Reduction, StepSize, explore};
 
 fn enabled<M: Machine>(machine: &mut M) -> Vec<Choice> {
@@ -145,6 +145,9 @@ fn agree(body: impl Fn(&mut System) + Copy + Send + Sync + 'static, deliveries: 
             (Reduction::Exhaustive, StateComparison::Canonical),
             (Reduction::Stateful, StateComparison::Canonical),
             (Reduction::Stateful, StateComparison::Ordered),
+            (Reduction::Stateful, StateComparison::BassetActor(Remembered::Nothing)),
+            (Reduction::Stateful, StateComparison::BassetActor(Remembered::Sender)),
+            (Reduction::Stateful, StateComparison::BassetJpf(Remembered::Message)),
         ] {
             let options = Options::new(reduction).with_comparison(comparison);
             let verdict = explore(ActorProgram::new("order", body).delivery(delivery).into(), &options, &()).unwrap();

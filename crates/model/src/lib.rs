@@ -30,7 +30,7 @@ pub use debug_value::DebugValue;
 pub use machine::{
     Blockers, Branches, Completion, Deliveries, Dependence, Executed, Explain, Extension, Fingerprint, Foresight,
     IdleDeliveries, KnownExtensions, Machine, MachineConfig, MachineError, Observed, ObservedMachine, OrderHints,
-    Profile, Program, Pruning, Reversal, StateComparison, States, enabled_after, enabled_of_lowest,
+    Profile, Program, Pruning, Remembered, Reversal, StateComparison, States, enabled_after, enabled_of_lowest,
 };
 pub use name::Name;
 pub use output::{add_output, capture_output, captures_output, mute_output, set_printed};

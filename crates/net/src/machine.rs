@@ -363,7 +363,11 @@ impl Foresight for NetMachine {
 }
 
 impl Fingerprint for NetMachine {
-    fn of_configuration(&mut self, _: StateComparison) -> Result<u128, MachineError> {
+    fn of_configuration(&mut self, comparison: StateComparison) -> Result<u128, MachineError> {
+        if !comparison.merges_final() {
+            let why = "comparisons like Basset's are for native actors: choose `canonical`";
+            return Err(MachineError::Unsupported(why.into()));
+        }
         // The hash covers the history of each process, and the ranks of its sends, receives and requests. It is a sum,
         // so it does not depend on the order of steps.
         let mut sum = [0u64; 2];

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use whippet_generate::{Setting, Size, answer, compare, draw};
-use whippet_model::{Counters, LimitHit, Limits, StateComparison};
+use whippet_model::{Counters, LimitHit, Limits, Remembered, StateComparison};
 use whippet_search::toy::{Action, Program, Target};
 use whippet_search::{Options, Reduction, StepSize, explore};
 
@@ -48,6 +48,20 @@ fn an_order_of_sending_that_does_not_matter_is_seen_by_the_ordered_comparison_on
     let program = Program::new(3).main(0, 0).main(1, 0).on(0, 0, [Send(Actor(2), 0)]).on(1, 0, [Send(Actor(2), 0)]);
     let states = |comparison| count(&program, &stateful().with_comparison(comparison)).states.unwrap();
     assert!(states(StateComparison::Ordered) > states(StateComparison::Canonical));
+}
+
+#[test]
+fn a_comparison_like_basset_s_counts_every_execution_that_reaches_an_end() {
+    let program = Program::new(2).main(0, 0).main(1, 0);
+    let of = |comparison, step| {
+        let counters = count(&program, &stateful().with_comparison(comparison).with_step(step));
+        (counters.executions, counters.states.unwrap(), counters.depth)
+    };
+    let basset = StateComparison::BassetActor(Remembered::Nothing);
+    assert_eq!(of(StateComparison::Canonical, StepSize::Little), (1, 4, 2));
+    assert_eq!(of(basset, StepSize::Little), (2, 5, 2));
+    // Only the initial configuration has a choice, so each execution is one big step.
+    assert_eq!(of(basset, StepSize::Big), (2, 3, 1));
 }
 
 #[test]

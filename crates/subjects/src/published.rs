@@ -10,7 +10,7 @@ use serde::{Deserialize, Deserializer};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::str::FromStr;
-use whippet_model::StateComparison;
+use whippet_model::{Remembered, StateComparison};
 use whippet_search::{Order, Reduction, Rule, StepSize};
 
 /// One table of a paper.
@@ -49,7 +49,7 @@ pub struct Table {
 /// let cell = &table.cells[0];
 /// let printed = table.program(cell);
 /// assert_eq!(printed.printed, cell.subject);
-/// assert!(whippet_subjects::find(&printed.subject).is_ok());
+/// assert!(whippet_subjects::find(printed.subject.as_deref().unwrap()).is_ok());
 /// ```
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -58,14 +58,17 @@ pub struct PrintedProgram {
     pub printed: String,
     /// The library of the original, if the table distinguishes several.
     pub language: Option<String>,
-    /// The name of our subject.
-    pub subject: String,
+    /// The name of our subject, or `None` if too little is known of the original to have one.
+    pub subject: Option<String>,
     /// The settings of our subject.
     #[serde(default)]
     pub settings: BTreeMap<String, String>,
     /// Initial deliveries that the table counts and we do not: those to the driver.
     #[serde(default)]
     pub prefix: u64,
+    /// What the actors of the original keep of the messages they have handled, for comparisons like Basset's.
+    #[serde(default, deserialize_with = "remembered")]
+    pub remembers: Remembered,
 }
 
 /// A printed column, and the search that it corresponds to.
@@ -360,6 +363,15 @@ fn counted() -> bool {
     true
 }
 
+fn remembered<'de, D: Deserializer<'de>>(from: D) -> Result<Remembered, D::Error> {
+    match String::deserialize(from)?.as_str() {
+        "nothing" => Ok(Remembered::Nothing),
+        "message" => Ok(Remembered::Message),
+        "sender" => Ok(Remembered::Sender),
+        other => Err(D::Error::custom(format!("unknown memory `{other}`; expected nothing, message or sender"))),
+    }
+}
+
 fn canonical() -> StateComparison {
     StateComparison::Canonical
 }
@@ -368,6 +380,10 @@ fn comparison<'de, D: Deserializer<'de>>(from: D) -> Result<StateComparison, D::
     match String::deserialize(from)?.as_str() {
         "canonical" => Ok(StateComparison::Canonical),
         "ordered" => Ok(StateComparison::Ordered),
-        other => Err(D::Error::custom(format!("unknown comparison `{other}`; expected canonical or ordered"))),
+        "basset-actor" => Ok(StateComparison::BassetActor(Remembered::Nothing)),
+        "basset-jpf" => Ok(StateComparison::BassetJpf(Remembered::Nothing)),
+        other => Err(D::Error::custom(format!(
+            "unknown comparison `{other}`; expected canonical, ordered, basset-actor or basset-jpf"
+        ))),
     }
 }

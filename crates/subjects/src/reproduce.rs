@@ -9,14 +9,14 @@
 //!
 //! Some tables contain the same runs; such a run is executed once and used for all its cells.
 
-use crate::published::{Figures, PublishedCell, Standing, StandingRule, Table, Technique};
+use crate::published::{Figures, PrintedProgram, PublishedCell, Standing, StandingRule, Table, Technique};
 use crate::registry::find;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
-use whippet_model::{LimitHit, Limits};
-use whippet_search::{Observer, Options, Order, Progress, Reduction, Rule, StepSize};
+use whippet_model::{LimitHit, Limits, StateComparison};
+use whippet_search::{Observer, Options, Order, Progress, Reduction, Rule};
 
 /// The cells to run, and the limits.
 ///
@@ -66,6 +66,8 @@ pub enum Mark {
     Beyond(LimitHit),
     /// The cell could not be run, for this reason.
     NotRun(String),
+    /// Too little is known of the original to run anything.
+    NoProgram,
 }
 
 impl fmt::Display for Mark {
@@ -77,6 +79,7 @@ impl fmt::Display for Mark {
             Mark::Cut(limit) => write!(f, "stopped here by {limit}"),
             Mark::Beyond(limit) => write!(f, "stopped by a limit in the published run and, later, here by {limit}"),
             Mark::NotRun(why) => write!(f, "not run: {why}"),
+            Mark::NoProgram => f.write_str("no program"),
         }
     }
 }
@@ -164,6 +167,7 @@ impl Reproduction {
                 Mark::Cut(_) => "stopped by a limit here".into(),
                 Mark::Beyond(_) => "stopped by a limit in both runs".into(),
                 Mark::NotRun(_) => "not run".into(),
+                Mark::NoProgram => "without a program".into(),
                 Mark::Equal => unreachable!("filtered out"),
             };
             *reasons.entry(reason).or_default() += 1;
@@ -290,19 +294,20 @@ impl Reproducer {
     }
 
     fn wants(&self, table: &Table, cell: &PublishedCell) -> bool {
-        let ours = &table.program(cell).subject;
+        let ours = table.program(cell).subject.as_ref();
         let subjects = &self.plan.subjects;
-        subjects.is_empty() || subjects.iter().any(|subject| subject == ours || *subject == cell.subject)
+        subjects.is_empty() || subjects.iter().any(|subject| Some(subject) == ours || *subject == cell.subject)
     }
 
     fn cell(&mut self, table: &Table, cell: &PublishedCell, watcher: &dyn Watcher) -> Reproduced {
         let printed = table.program(cell);
         let technique = table.technique(cell);
-        let subject = find(&printed.subject).expect("a test checks that the tables name subjects");
+        let Some(subject) = &printed.subject else { return self.without_program(table, cell) };
+        let subject = find(subject).expect("a test checks that the tables name subjects");
         let set = printed.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         let settings = subject.settings(set.clone()).expect("a test checks the tables' settings");
         let name = format!("{} {settings}", subject.name);
-        let options = self.options(technique, cell);
+        let options = self.options(printed, technique, cell);
         let key = format!("{name} {options:?}");
         let run = match self.done.get(&key) {
             Some(counted) => CellRun::Done(*counted),
@@ -337,6 +342,19 @@ impl Reproducer {
         }
     }
 
+    fn without_program(&self, table: &Table, cell: &PublishedCell) -> Reproduced {
+        Reproduced {
+            cell: cell.clone(),
+            program: String::new(),
+            ours: Figures::default(),
+            mark: Mark::NoProgram,
+            added: 0,
+            note: self.standing(table, cell, true).note,
+            time: Duration::ZERO,
+            memory: None,
+        }
+    }
+
     /// Returns the known standing of a cell, run as planned.
     fn standing(&self, table: &Table, cell: &PublishedCell, reconstructed: bool) -> Expectation {
         let overridden = self.plan.rule.is_some_and(|rule| {
@@ -354,7 +372,7 @@ impl Reproducer {
         Expectation { standing, note, expected }
     }
 
-    fn options(&self, technique: &Technique, cell: &PublishedCell) -> Options {
+    fn options(&self, printed: &PrintedProgram, technique: &Technique, cell: &PublishedCell) -> Options {
         let rule = match (technique.reduction, self.plan.rule) {
             (Reduction::Transdpor, Some(rule)) => rule,
             _ => technique.rule,
@@ -369,7 +387,11 @@ impl Reproducer {
             .with_order(order)
             .with_sleep(technique.sleep)
             .with_rule(rule)
-            .with_comparison(technique.comparison)
+            .with_comparison(match technique.comparison {
+                StateComparison::BassetActor(_) => StateComparison::BassetActor(printed.remembers),
+                StateComparison::BassetJpf(_) => StateComparison::BassetJpf(printed.remembers),
+                other => other,
+            })
             .with_step(technique.step)
             .with_first_bug(cell.first_bug)
             .with_limits(self.plan.limits.clone())
@@ -410,13 +432,11 @@ impl Counted {
         let transitions = self.transitions + table.program(cell).prefix;
         let is_pruned = u64::from(!table.first_state);
         let states = self.states.unwrap_or(transitions + 1) - is_pruned;
-        // Our depth counts deliveries, but a big step contains several of them.
-        let single = table.technique(cell).step == StepSize::Little;
         Figures {
             paths: cell.figures.paths.map(|_| self.executions),
             transitions: cell.figures.transitions.map(|_| transitions),
             states: cell.figures.states.map(|_| states),
-            depth: cell.figures.depth.filter(|_| single).map(|_| self.depth as u64 - is_pruned),
+            depth: cell.figures.depth.map(|_| self.depth as u64 - is_pruned),
         }
     }
 }
@@ -442,7 +462,9 @@ mod tests {
         for table in tables() {
             for printed in &table.programs {
                 let set = printed.settings.iter().map(|(name, value)| (name.as_str(), value.as_str()));
-                find(&printed.subject).unwrap().settings(set).unwrap();
+                if let Some(subject) = &printed.subject {
+                    find(subject).unwrap().settings(set).unwrap();
+                }
             }
         }
     }

@@ -134,23 +134,24 @@ fn optimal_searches_have_one_execution_per_trace_in_every_order() {
     }
 }
 
+/// The findings of the ported election, with messages between two nodes in order, as in Erlang.
 #[test]
-fn the_minesweepers_cells_deadlock() {
-    let verdict = verdict("minesweeper", &[], Delivery::Unordered, &Options::default().with_first_bug(true));
-    assert_eq!(verdict.findings[0].kind, FindingKind::Deadlock);
-    assert!(verdict.findings[0].message.contains("cycle"), "{}", verdict.findings[0].message);
-}
-
-#[test]
-fn the_election_ends_with_two_leaders_after_a_crash_and_without_one_with_none() {
-    let messages = |set: &[(&str, &str)]| -> Vec<String> {
-        let verdict = verdict("le-erlang", set, Delivery::Unordered, &Options::default());
+fn the_election_loses_its_leader_after_a_failure_and_may_have_two_after_a_restart() {
+    let found = |set: &[(&str, &str)]| -> Vec<String> {
+        let verdict = verdict("le-erlang", set, Delivery::Fifo, &Options::new(Reduction::Stateful));
         assert!(verdict.complete);
         verdict.findings.into_iter().map(|f| f.message).collect()
     };
-    assert!(messages(&[("n", "3"), ("crash", "false")]).is_empty());
-    assert!(messages(&[("n", "3"), ("crash", "true")]).iter().any(|m| m.contains("two leaders")));
-    assert!(messages(&[("n", "4"), ("crash", "false")]).iter().any(|m| m.contains("no leader")));
+    let after = |failure: &str, failing: &str| found(&[("failure", failure), ("failing", failing)]);
+    let (none, two) = ("at the end: no leader", "always: two leaders: [1, 2]");
+    assert_eq!(found(&[]), Vec::<String>::new());
+    assert_eq!(found(&[("n", "4"), ("unique", "false")]), [none]);
+    assert_eq!(after("stop", "0"), Vec::<String>::new());
+    assert_eq!(after("stop", "1"), [none]);
+    assert_eq!(after("stop", "2"), [none]);
+    assert_eq!(after("restart", "0"), [two]);
+    assert_eq!(after("restart", "1"), [none]);
+    assert_eq!(after("restart", "2"), [none, two]);
 }
 
 #[test]

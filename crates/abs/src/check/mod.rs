@@ -208,6 +208,14 @@ pub(crate) fn is_library(module: &str) -> bool {
 
 /// Checks a file and returns its code, or every diagnostic found.
 pub(crate) fn check(source: &Source, file: &ast::File) -> Result<Code, Vec<Diagnostic>> {
+    let applied;
+    let mut file = file;
+    if file.classes.iter().any(|class| !class.uses.is_empty()) {
+        let mut with_traits = file.clone();
+        crate::syntax::apply_traits(&mut with_traits).map_err(|diagnostic| vec![diagnostic])?;
+        applied = with_traits;
+        file = &applied;
+    }
     let mut checker = TypeChecker::new(source);
     let prelude = crate::syntax::parse(crate::syntax::PRELUDE, u32::MAX, &[]).expect("the prelude is valid");
     checker.declare_all(&prelude);

@@ -29,7 +29,7 @@ impl AbsMachine {
         let all = parts.chain(tasks).chain(kept).chain(std::iter::once(hash.finish_128()));
         match comparison {
             StateComparison::Canonical => all.fold(0u128, u128::wrapping_add),
-            StateComparison::Ordered => all.fold(0u128, |sum, part| {
+            _ => all.fold(0u128, |sum, part| {
                 sum.rotate_left(7).wrapping_mul(0x2360_ED05_1FC6_5DA4_4385_DF64_9FCC_F645).wrapping_add(part)
             }),
         }

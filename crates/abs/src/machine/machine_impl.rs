@@ -171,6 +171,10 @@ impl Pruning for AbsMachine {
 
 impl Fingerprint for AbsMachine {
     fn of_configuration(&mut self, comparison: StateComparison) -> Result<u128, MachineError> {
+        if !comparison.merges_final() {
+            let why = "comparisons like Basset's are for native actors: choose `canonical` or `ordered`";
+            return Err(MachineError::Unsupported(why.into()));
+        }
         Ok(self.hash_state(comparison))
     }
 }

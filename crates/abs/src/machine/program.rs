@@ -129,6 +129,7 @@ impl AbsProgram {
             crate::syntax::parse(text, first, ranges).map_err(|diagnostic| error(vec![diagnostic]))
         };
         let mut file = parse(&source.text, source.end_of_first() + 1, &source.ranges())?;
+        crate::syntax::apply_traits(&mut file).map_err(|diagnostic| error(vec![diagnostic]))?;
         let library = parse(crate::syntax::PRELUDE, u32::MAX, &[])?;
         let main =
             crate::inputs::main_block(&file, &library, method, bounds).map_err(|diagnostic| error(vec![diagnostic]))?;

@@ -216,6 +216,8 @@ pub(crate) struct Class {
     pub(crate) finals: Vec<Rc<str>>,
     pub(crate) init: Vec<Stmt>,
     pub(crate) methods: Vec<Method>,
+    /// The traits whose methods the class has too, until they are added to it.
+    pub(crate) uses: Vec<super::traits::TraitExpr>,
 }
 
 #[derive(Clone, Debug)]
@@ -244,6 +246,7 @@ pub(crate) struct File {
     pub(crate) functions: Vec<Function>,
     pub(crate) interfaces: Vec<Interface>,
     pub(crate) classes: Vec<Class>,
+    pub(crate) traits: Vec<(Ident, super::traits::TraitExpr)>,
     pub(crate) main: Option<(Vec<Stmt>, Span)>,
     /// The errors of imports and exports, and of names that are not visible where they are used.
     pub(crate) visibility: Vec<crate::error::Diagnostic>,

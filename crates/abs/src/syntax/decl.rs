@@ -35,6 +35,7 @@ impl Parser {
             "exception" => self.exception(file)?,
             "def" => file.functions.push(self.function()?),
             "interface" => file.interfaces.push(self.interface()?),
+            "trait" => self.trait_declaration(file)?,
             "class" => file.classes.push(self.class(annotations)?),
             _ => return Err(self.expected("a declaration or the main block")),
         }
@@ -211,7 +212,7 @@ impl Parser {
         self.list(|p| p.type_name(NameKind::Type, what))
     }
 
-    fn signature(&mut self) -> Parse<Signature> {
+    pub(super) fn signature(&mut self) -> Parse<Signature> {
         let annotations = self.annotations()?;
         let mut result = self.type_use()?;
         result.annotate(&annotations);
@@ -240,10 +241,13 @@ impl Parser {
         self.expect("{")?;
         let (fields, init, methods) = (Vec::new(), Vec::new(), Vec::new());
         let finals = Vec::new();
-        let mut class = Class { annotations, name, params, implements, fields, finals, init, methods };
+        let uses = Vec::new();
+        let mut class = Class { annotations, name, params, implements, fields, finals, init, methods, uses };
         while !self.take("}") {
             let annotations = self.annotations()?;
-            if self.is("{") {
+            if self.is("uses") {
+                class.uses.push(self.trait_use()?);
+            } else if self.is("{") {
                 class.init = self.block()?;
             } else {
                 self.member(&mut class, annotations)?;

@@ -167,11 +167,8 @@ impl Parser {
             "new" => self.new_expr(),
             "await" => self.await_call(),
             _ => {
-                if let Some(diagnostic) = self.outside(word)
-                    && self.is_ahead(1, "(")
-                    && word == "original"
-                {
-                    return Err(diagnostic);
+                if word == super::traits::ORIGINAL && self.is_ahead(1, "(") {
+                    return self.original_call();
                 }
                 if self.is_ahead(1, "(") {
                     let name = self.function_name("", "an expression")?;
@@ -185,6 +182,14 @@ impl Parser {
                 Ok(ExprKind::Var(self.word("an expression")?))
             }
         }
+    }
+
+    /// Parses `original(x)`: a call of the method that the method of a trait modifies.
+    fn original_call(&mut self) -> Parse<ExprKind> {
+        let object = Box::new(Expr { span: self.span(), kind: ExprKind::This });
+        let method = self.word("a method")?;
+        let args = self.arguments()?;
+        Ok(ExprKind::Invoke { object, method, args })
     }
 
     /// Parses `f(x)` or `f(g, (Int y) => y + 1)(x)`.

@@ -7,6 +7,9 @@ mod lexer;
 mod modules;
 mod parser;
 mod stmt;
+mod traits;
+
+pub(crate) use traits::apply as apply_traits;
 
 use crate::error::Diagnostic;
 use std::ops::Range;

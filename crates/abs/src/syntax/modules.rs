@@ -84,7 +84,9 @@ impl Modules {
                     modules.export(tokens, &mut at, &module);
                 }
                 ("class", Some(Token::Type(name))) => modules.declare(NameKind::Class, name, &module),
-                ("interface" | "type", Some(Token::Type(name))) => modules.declare(NameKind::Type, name, &module),
+                ("interface" | "type" | "trait", Some(Token::Type(name))) => {
+                    modules.declare(NameKind::Type, name, &module)
+                }
                 (word @ ("data" | "exception"), Some(Token::Type(_))) => {
                     // Declares the type, its constructors and their selectors, but not the types of the arguments.
                     let (mut inside, mut kind) = (0, NameKind::Type);

@@ -60,8 +60,7 @@ pub(super) const KEYWORDS: &[&str] = &[
 /// Words that begin an unsupported construct, with the name of the construct.
 pub(super) const OUTSIDE: &[(&str, &str)] = &[
     ("delta", "deltas"),
-    ("trait", "traits"),
-    ("uses", "traits"),
+    ("uses", "deltas"),
     ("productline", "product lines"),
     ("product", "product lines"),
     ("root", "feature models"),
@@ -69,7 +68,6 @@ pub(super) const OUTSIDE: &[(&str, &str)] = &[
     ("recover", "recover blocks"),
     ("die", "killing objects with `die`"),
     ("movecogto", "moving object groups"),
-    ("original", "deltas"),
     ("stateupd", "deltas"),
 ];
 

@@ -10,3 +10,4 @@ mod random;
 mod searches;
 mod selection;
 mod timed;
+mod traits;

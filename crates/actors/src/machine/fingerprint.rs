@@ -3,7 +3,7 @@
 //! The canonical hash is a sum with one term per actor and one per pending message. A step changes few terms: the old
 //! ones are subtracted and the new ones added, and the sums of earlier configurations are kept for undoing steps. The
 //! ordered hash depends on the numbers of actors and the positions of pending messages, so it is computed from scratch
-//! each time.
+//! each time, and so are the hashes that compare as Basset does.
 //!
 //! With ordered delivery, a configuration also includes which messages have to wait for which, now and later. This part
 //! is computed from scratch too.
@@ -19,7 +19,7 @@ use crate::delivery::Delivery;
 use crate::engine::Engine;
 use crate::messages::SendKind;
 use smallvec::SmallVec;
-use whippet_model::{MachineError, Name, StateComparison};
+use whippet_model::{MachineError, Name, Remembered, StateComparison};
 
 /// Two independent sums of 64 bits each. 128 bits make a collision, which would merge two different states, unlikely.
 type Sums = [u64; 2];
@@ -110,6 +110,8 @@ impl Fingerprints {
                 (sums, view.order(|slot| view.engine.actors[slot as usize].name.0)?)
             }
             StateComparison::Ordered => (ordered(view)?, view.order(u64::from)?),
+            StateComparison::BassetActor(remembered) => (basset(view, remembered, false)?, view.order(u64::from)?),
+            StateComparison::BassetJpf(remembered) => (basset(view, remembered, true)?, view.order(u64::from)?),
         };
         add(&mut sums, order);
         for (k, left) in view.faults.into_iter().flat_map(Faults::budgets).enumerate() {
@@ -259,6 +261,36 @@ fn ordered(view: ConfigurationView<'_>) -> Result<Sums, MachineError> {
     for (k, p) in live.enumerate() {
         let to = engine.messages[p].to;
         add(&mut sums, part(Name(k as u64).mixed(u64::from(to)).mixed(view.content(p)?)));
+    }
+    Ok(sums)
+}
+
+/// Hashes actors in the order they were created, each with what it remembers, and messages by receiver in the order they were
+/// sent. With `sequential`, also the order of messages to different receivers, and the actor that acted last.
+fn basset(view: ConfigurationView<'_>, remembered: Remembered, sequential: bool) -> Result<Sums, MachineError> {
+    let engine = view.engine;
+    let mut last: Vec<Option<u32>> = vec![None; view.cells.len()];
+    view.records.iter().for_each(|record| last[record.actor as usize] = Some(record.choice.what.0));
+    let mut sums = [0; 2];
+    for (slot, last) in last.into_iter().enumerate().skip(1) {
+        let hash = view.cells[slot].hash(engine).ok_or_else(|| no_hash(&engine.actors[slot].kind))?;
+        let memory = match (remembered, last) {
+            (Remembered::Nothing, _) | (_, None) => 0,
+            (Remembered::Message, Some(what)) => view.content(what)?,
+            (Remembered::Sender, Some(what)) => u64::from(engine.messages[what].from) + 1,
+        };
+        add(&mut sums, part(Name(slot as u64).mixed(hash).mixed(memory)));
+    }
+    let mut waiting = vec![0; view.cells.len()];
+    let live = engine.messages.pending().filter(|&p| !engine.timers.is_cancelled(p));
+    for (k, p) in live.enumerate() {
+        let to = engine.messages[p].to;
+        let position = if sequential { k as u64 } else { waiting[to as usize] };
+        waiting[to as usize] += 1;
+        add(&mut sums, part(Name(position).mixed(u64::from(to)).mixed(view.content(p)?)));
+    }
+    if let Some(record) = view.records.last().filter(|_| sequential) {
+        add(&mut sums, part(Name(u64::from(record.actor)).mixed(9)));
     }
     Ok(sums)
 }

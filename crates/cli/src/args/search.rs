@@ -4,7 +4,7 @@ use super::parse::{choice, seconds};
 use super::{Explore, Serve};
 use clap::{Args, ValueEnum};
 use std::time::Duration;
-use whippet_model::{Limits, StateComparison};
+use whippet_model::{Limits, Remembered, StateComparison};
 use whippet_search::{Options, Order, Reduction, Rule, StepSize};
 
 /// Options of the search.
@@ -75,6 +75,33 @@ pub(crate) enum ComparisonArg {
     Canonical,
     /// Distinguish orders of creation and sending: a weak baseline.
     Ordered,
+    /// As Basset's comparison for actors: pending messages in order of sending, per receiver (native actors only).
+    BassetActor,
+    /// Like `basset-actor`, and actors remember the last message.
+    BassetActorMessage,
+    /// Like `basset-actor`, and actors remember the sender of the last message.
+    BassetActorSender,
+    /// As Java PathFinder in Basset: one list of pending messages, and the actor that acted last (native actors only).
+    BassetJpf,
+    /// Like `basset-jpf`, and actors remember the last message.
+    BassetJpfMessage,
+    /// Like `basset-jpf`, and actors remember the sender of the last message.
+    BassetJpfSender,
+}
+
+impl From<ComparisonArg> for StateComparison {
+    fn from(comparison: ComparisonArg) -> StateComparison {
+        match comparison {
+            ComparisonArg::Canonical => StateComparison::Canonical,
+            ComparisonArg::Ordered => StateComparison::Ordered,
+            ComparisonArg::BassetActor => StateComparison::BassetActor(Remembered::Nothing),
+            ComparisonArg::BassetActorMessage => StateComparison::BassetActor(Remembered::Message),
+            ComparisonArg::BassetActorSender => StateComparison::BassetActor(Remembered::Sender),
+            ComparisonArg::BassetJpf => StateComparison::BassetJpf(Remembered::Nothing),
+            ComparisonArg::BassetJpfMessage => StateComparison::BassetJpf(Remembered::Message),
+            ComparisonArg::BassetJpfSender => StateComparison::BassetJpf(Remembered::Sender),
+        }
+    }
 }
 
 /// The way in which messages that can never be delivered are reported.
@@ -138,10 +165,7 @@ impl SearchArgs {
             .with_order(search.order)
             .with_sleep(search.sleep)
             .with_rule(search.rule)
-            .with_comparison(match search.comparison {
-                ComparisonArg::Canonical => StateComparison::Canonical,
-                ComparisonArg::Ordered => StateComparison::Ordered,
-            })
+            .with_comparison(search.comparison.into())
             .with_breadth_first(search.breadth_first)
             .with_step(search.step)
             .with_alternatives(search.alternatives)

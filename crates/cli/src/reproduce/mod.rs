@@ -100,7 +100,7 @@ fn chosen<'a>(command: &Reproduce, all: &'a [Table]) -> Result<Vec<&'a Table>, C
 fn plan(command: &Reproduce, chosen: &[&Table]) -> Result<Plan, CommandError> {
     let limits = Limits::default().with_time(Some(command.limit_seconds));
     let programs = chosen.iter().flat_map(|table| &table.programs);
-    let mut known: BTreeSet<String> = programs.flat_map(|p| [p.subject.clone(), p.printed.clone()]).collect();
+    let mut known: BTreeSet<String> = programs.flat_map(|p| p.subject.iter().chain([&p.printed]).cloned()).collect();
     known.extend(paper_tables::subjects(command.table.as_deref().unwrap_or("udpor")));
     match &command.subject {
         Some(name) if !known.contains(name) => {
@@ -216,6 +216,7 @@ fn show(cell: &Reproduced) -> String {
     match &cell.mark {
         Mark::Equal => format!("{published} ="),
         Mark::NotRun(_) => format!("{published} ?"),
+        Mark::NoProgram => format!("{published} –"),
         Mark::Cut(_) => format!("{published} ? {}+", figures(&cell.ours)),
         Mark::Beyond(_) => format!("{published} < {}+", figures(&cell.ours)),
         Mark::Differs(_) => format!("{published} ≠ {}", figures(&cell.ours)),
@@ -274,6 +275,7 @@ fn cell_object(cell: &Reproduced) -> Value {
             Mark::Cut(_) => "cut",
             Mark::Beyond(_) => "beyond",
             Mark::NotRun(_) => "not run",
+            Mark::NoProgram => "no program",
         },
         "why": cell.mark.to_string(),
         "added": cell.added,

@@ -44,6 +44,45 @@ pub enum StateComparison {
     Canonical,
     /// Also distinguishes the order in which actors were created and messages were sent.
     Ordered,
+    /// Compares as Basset's comparison for actors does: actors in the order of their creation, and pending messages as one
+    /// list per receiver. Final configurations are never equal.
+    BassetActor(Remembered),
+    /// Compares as Java PathFinder does in Basset: actors in the order of their creation, pending messages as one list, and
+    /// the actor that acted last. Final configurations are never equal.
+    BassetJpf(Remembered),
+}
+
+impl StateComparison {
+    /// Returns `true` if configurations in which nothing is enabled can be equal to one another.
+    ///
+    /// ```
+    /// use whippet_model::{Remembered, StateComparison};
+    /// assert!(StateComparison::Canonical.merges_final());
+    /// assert!(!StateComparison::BassetActor(Remembered::Nothing).merges_final());
+    /// ```
+    #[must_use]
+    pub fn merges_final(self) -> bool {
+        matches!(self, StateComparison::Canonical | StateComparison::Ordered)
+    }
+}
+
+/// What an actor keeps of the messages it has handled, beside its state, in a comparison like Basset's.
+///
+/// Two configurations that differ only in it are different.
+///
+/// ```
+/// use whippet_model::{Remembered, StateComparison};
+/// assert_ne!(StateComparison::BassetJpf(Remembered::Message), StateComparison::BassetJpf(Remembered::Sender));
+/// ```
+#[derive(Copy, Clone, Debug, Default, PartialEq, Eq)]
+pub enum Remembered {
+    /// Nothing.
+    #[default]
+    Nothing,
+    /// The last message.
+    Message,
+    /// The sender of the last message.
+    Sender,
 }
 
 /// The result of executing a step: see [`Machine::execute`].

@@ -5,7 +5,8 @@
 //! the neighbour's left neighbour. If the left neighbour's number is larger than both the other one and its own, the
 //! process adopts it and sends it on as `First`; otherwise it becomes passive and only forwards messages.
 //!
-//! Set-up: the driver tells each process its right neighbour by a call. Scala: process 1 is created before process 0.
+//! Set-up: the driver tells each process its right neighbour by a call. Scala: it does so by a message, and process 1 is
+//! created before process 0.
 
 use super::driver::introduce;
 use super::prelude::*;
@@ -71,7 +72,7 @@ struct Process {
 
 #[derive(Clone, Debug, Hash)]
 enum ProcessMsg {
-    Init(Addr<Process>, Reply<()>),
+    Init(Addr<Process>, Option<Reply<()>>),
     Hear(Number),
 }
 
@@ -83,7 +84,9 @@ impl Actor for Process {
         match msg {
             ProcessMsg::Init(right, reply) => {
                 self.right = Some(right);
-                cx.reply(reply, ());
+                if let Some(reply) = reply {
+                    cx.reply(reply, ());
+                }
             }
             ProcessMsg::Hear(number) => {
                 if let (Some(number), Some(right)) = (self.part.hear(number), self.right) {
@@ -97,40 +100,23 @@ impl Actor for Process {
 fn foundry(sys: &mut System, n: usize) {
     let ring: Vec<_> = (0..n).map(|id| sys.spawn(Process { part: Part::new(id), right: None })).collect();
     let rights = ring.clone();
-    introduce(sys, ring.clone(), move |i, reply| ProcessMsg::Init(rights[(i + 1) % n], reply));
+    introduce(sys, ring.clone(), move |i, reply| ProcessMsg::Init(rights[(i + 1) % n], Some(reply)));
     for i in 0..n {
         sys.send(ring[(i + 1) % n], ProcessMsg::Hear(Number::First(i)));
     }
 }
 
-#[derive(Clone, Debug)]
-enum BodyMsg {
-    Init(Recipient<BodyMsg>),
-    Hear(Number),
-}
-
 fn scala(sys: &mut System, n: usize) {
-    let process = |id| {
-        async move |inbox: &mut Inbox<BodyMsg>| {
-            let right = receive!(inbox, BodyMsg::Init(right) => right);
-            let mut part = Part::new(id);
-            loop {
-                let number = receive!(inbox, BodyMsg::Hear(number) => number);
-                if let Some(number) = part.hear(number) {
-                    inbox.send(right, BodyMsg::Hear(number));
-                }
-            }
-        }
-    };
     let mut order: Vec<usize> = (0..n).collect();
     order.swap(0, 1);
-    let mut ring: Vec<_> = order.into_iter().map(|id| sys.spawn_fn_named("process", process(id))).collect();
+    let mut ring: Vec<_> =
+        order.into_iter().map(|id| sys.spawn(Process { part: Part::new(id), right: None })).collect();
     ring.swap(0, 1);
     for i in 0..n {
-        sys.send(ring[i], BodyMsg::Init(ring[(i + 1) % n]));
+        sys.send(ring[i], ProcessMsg::Init(ring[(i + 1) % n], None));
     }
     sys.finish_setup();
     for i in 0..n {
-        sys.send(ring[(i + 1) % n], BodyMsg::Hear(Number::First(i)));
+        sys.send(ring[(i + 1) % n], ProcessMsg::Hear(Number::First(i)));
     }
 }

@@ -3,7 +3,7 @@
 //! A node that receives a path shorter than the best one it knows stores its length and informs its neighbours, in
 //! the order in which they were introduced.
 //!
-//! Set-up: the driver introduces the neighbours by calls. Scala: the same with explicit receive.
+//! Set-up: the driver introduces the neighbours by calls. Scala: it does so by messages.
 
 use super::driver::introduce;
 use super::prelude::*;
@@ -110,7 +110,7 @@ struct Node {
 
 #[derive(Clone, Debug, Hash)]
 enum NodeMsg {
-    Neighbour(Addr<Node>, u32, Reply<()>),
+    Neighbour(Addr<Node>, u32, Option<Reply<()>>),
     Receive(Way),
 }
 
@@ -122,7 +122,9 @@ impl Actor for Node {
         match msg {
             NodeMsg::Neighbour(node, weight, reply) => {
                 self.neighbours.push((node, weight));
-                cx.reply(reply, ());
+                if let Some(reply) = reply {
+                    cx.reply(reply, ());
+                }
             }
             NodeMsg::Receive(way) => {
                 if let Some(so_far) = shorter(self.distance, way) {
@@ -141,42 +143,18 @@ fn foundry(sys: &mut System, graph: &Graph) {
     let (start, edges) = (nodes[graph.start], graph.edges.clone());
     introduce(sys, graph.edges.iter().map(|edge| nodes[edge.0]).collect::<Vec<_>>(), move |k, reply| {
         let (_, to, weight) = edges[k];
-        NodeMsg::Neighbour(nodes[to], weight, reply)
+        NodeMsg::Neighbour(nodes[to], weight, Some(reply))
     });
     sys.send(start, NodeMsg::Receive(NO_WAY));
 }
 
-#[derive(Clone, Debug)]
-enum BodyMsg {
-    Neighbour(Recipient<BodyMsg>, u32),
-    Receive(Way),
-}
-
-async fn node(inbox: &mut Inbox<BodyMsg>) {
-    let mut distance = None;
-    let mut neighbours = Vec::new();
-    loop {
-        match inbox.receive().await {
-            BodyMsg::Neighbour(node, weight) => neighbours.push((node, weight)),
-            BodyMsg::Receive(way) => {
-                if let Some(so_far) = shorter(distance, way) {
-                    distance = Some(so_far);
-                    for &(node, edge) in &neighbours {
-                        inbox.send(node, BodyMsg::Receive(Way { so_far, edge }));
-                    }
-                }
-            }
-        }
-    }
-}
-
 fn scala(sys: &mut System, graph: &Graph) {
-    let nodes: Vec<_> = (0..graph.nodes).map(|_| sys.spawn_fn_named("node", node)).collect();
+    let nodes: Vec<_> = (0..graph.nodes).map(|_| sys.spawn(Node::default())).collect();
     for &(from, to, weight) in &graph.edges {
-        sys.send(nodes[from], BodyMsg::Neighbour(nodes[to], weight));
+        sys.send(nodes[from], NodeMsg::Neighbour(nodes[to], weight, None));
     }
     sys.finish_setup();
-    sys.send(nodes[graph.start], BodyMsg::Receive(NO_WAY));
+    sys.send(nodes[graph.start], NodeMsg::Receive(NO_WAY));
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 //! once. A stage keeps the smallest value and forwards the larger one; the stage with `k` stages behind it forwards
 //! at most `k` values.
 //!
-//! Scala: the body of the source starts immediately, without a message.
+//! Scala: the body of the source starts immediately, without a message. Here the test sends its values.
 
 use super::java_random::JavaRandom;
 use super::prelude::*;
@@ -82,28 +82,12 @@ fn foundry(sys: &mut System, n: usize) {
 }
 
 fn scala(sys: &mut System, n: usize) {
-    let stage = |next: Option<Recipient<Value>>, budget: usize| {
-        async move |inbox: &mut Inbox<Value>| {
-            let Value(mut mine) = inbox.receive().await;
-            let mut budget = budget;
-            loop {
-                let Value(value) = inbox.receive().await;
-                if let (Some(next), 1..) = (next, budget) {
-                    budget -= 1;
-                    inbox.send(next, Value(mine.max(value)));
-                    mine = mine.min(value);
-                }
-            }
-        }
-    };
     let mut next = None;
     for budget in 0..n {
-        next = Some(sys.spawn_fn_named("stage", stage(next, budget)));
+        next = Some(sys.spawn(Stage { next, mine: None, budget }));
     }
     let first = next.expect("there is at least one stage");
-    sys.spawn_fn_named("source", async move |inbox: &mut Inbox<Start>| {
-        for value in values(n) {
-            inbox.send(first, Value(value));
-        }
-    });
+    for value in values(n) {
+        sys.send(first, Value(value));
+    }
 }

@@ -138,31 +138,6 @@ impl Actor for Sorter {
     }
 }
 
-#[derive(Clone, Debug)]
-enum BodyMsg {
-    Sort(Option<Recipient<BodyMsg>>, Vec<i32>),
-    Done(Vec<i32>),
-}
-
-async fn sorter(kind: SortKind, inbox: &mut Inbox<BodyMsg>) {
-    let this = inbox.this();
-    let (caller, mut list) = receive!(inbox, BodyMsg::Sort(caller, list) => (caller, list));
-    if let Some((left, right)) = kind.split(&list) {
-        let sorters = [(); 2].map(|()| {
-            inbox.spawn_fn_named("sorter", async move |inbox: &mut Inbox<BodyMsg>| sorter(kind, inbox).await)
-        });
-        for (sorter, part) in sorters.into_iter().zip([left, right]) {
-            inbox.send(sorter, BodyMsg::Sort(Some(this), part));
-        }
-        let first = receive!(inbox, BodyMsg::Done(list) => list);
-        let second = receive!(inbox, BodyMsg::Done(list) => list);
-        list = kind.join(first, second);
-    }
-    if let Some(caller) = caller {
-        inbox.send(caller, BodyMsg::Done(list));
-    }
-}
-
 fn sort(settings: &Settings, kind: SortKind) -> Body {
     let mut data = numbers(settings.text("data")).expect("checked when it was set");
     if data.is_empty() {
@@ -170,8 +145,8 @@ fn sort(settings: &Settings, kind: SortKind) -> Body {
     }
     if settings.is_scala() {
         return body(move |sys| {
-            let first = sys.spawn_fn_named("sorter", async move |inbox: &mut Inbox<BodyMsg>| sorter(kind, inbox).await);
-            sys.send(first, BodyMsg::Sort(None, data.clone()));
+            let first = sys.spawn(Sorter::new(kind));
+            sys.send(first, SorterMsg::Sort(None, data.clone()));
         });
     }
     body(move |sys| {

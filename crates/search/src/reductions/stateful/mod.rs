@@ -10,7 +10,11 @@
 //! failure, because the problems of a final configuration are not reported for an execution that failed before.
 //!
 //! With big steps (section 3.5.3 of the Basset dissertation), a configuration with a single choice is passed without
-//! checking whether it was visited before.
+//! checking whether it was visited before. A big step begins where there is a choice, and the depth of an execution is the
+//! number of its big steps.
+//!
+//! Basset ends an execution by telling its model checker to ignore the final state. A comparison like Basset's therefore never
+//! finds that a final configuration was visited before.
 
 mod idle;
 pub(crate) mod seen;
@@ -41,6 +45,10 @@ struct Node {
     before: Option<u32>,
     choice: Choice,
     depth: u32,
+    /// The number of steps that began where there was a choice, up to this configuration.
+    big_steps: u32,
+    /// `true` if there is a choice in this configuration.
+    chooses: bool,
 }
 
 /// A choice that is still to be explored.
@@ -63,6 +71,10 @@ struct Stateful {
     idle: Option<Idle>,
     /// The final configurations, where idle deliveries are not stored.
     ends: Seen,
+    /// `true` if there is a choice in the initial configuration.
+    chooses: bool,
+    /// The number of final configurations, if they are not compared.
+    finals: u64,
 }
 
 impl Stateful {
@@ -106,7 +118,11 @@ impl Stateful {
             if run.options.breadth_first { self.open.push_front(other) } else { self.open.push_back(other) }
         }
         let node = self.nodes.len() as u32;
-        self.nodes.push(Node { before: at, choice, depth });
+        let (before, chooses) = at.map_or((0, self.chooses), |at| {
+            let node = &self.nodes[at as usize];
+            (node.big_steps, node.chooses)
+        });
+        self.nodes.push(Node { before: at, choice, depth, big_steps: before + u32::from(chooses), chooses: false });
         self.way.push(node);
         self.arrive(run, Some(node))
     }
@@ -114,22 +130,31 @@ impl Stateful {
     /// Handles the configuration that the machine has reached, which may have been visited before.
     fn arrive<M: Machine>(&mut self, run: &mut Run<'_, M>, node: Option<u32>) -> Result<(), Stop> {
         self.enabled.clear();
+        let little = run.options.step == StepSize::Little;
+        let merges_final = run.options.comparison.merges_final();
         // With little steps, the enabled choices of a visited configuration are not needed.
-        if run.options.step == StepSize::Little && !self.is_new(run)? {
+        if little && merges_final && !self.is_new(run)? {
             return run.given_up();
         }
         run.enabled(&mut self.enabled)?;
+        if self.enabled.is_empty() && !merges_final {
+            self.finals += 1;
+            self.count_states(run);
+            return self.complete(run, node);
+        }
         let passed = self.enabled.len() == 1;
-        if run.options.step == StepSize::Big && !passed && !self.is_new(run)? {
+        let compared = if little { !merges_final } else { !passed };
+        if compared && !self.is_new(run)? {
             return run.given_up();
         }
         if self.enabled.is_empty() {
-            return run.complete();
+            return self.complete(run, node);
         }
+        *node.map_or(&mut self.chooses, |node| &mut self.nodes[node as usize].chooses) = !passed;
         if let Some(idle) = &mut self.idle
             && idle.prune(run, &mut self.enabled)? == Left::Idle
         {
-            return self.end(run);
+            return self.end(run, node);
         }
         let open = self.enabled.iter().map(|&choice| Open { at: node, choice });
         if run.options.breadth_first {
@@ -141,7 +166,7 @@ impl Stateful {
     }
 
     /// Ends an execution in which only idle deliveries are left: performs them.
-    fn end<M: Machine>(&mut self, run: &mut Run<'_, M>) -> Result<(), Stop> {
+    fn end<M: Machine>(&mut self, run: &mut Run<'_, M>, node: Option<u32>) -> Result<(), Stop> {
         while let Some(&choice) = self.enabled.first() {
             run.execute(choice)?;
             self.enabled.clear();
@@ -149,15 +174,30 @@ impl Stateful {
         }
         let failed = u128::from(run.machine().problems() > 0);
         let fingerprint = run.fingerprint()?;
-        if self.ends.insert(fingerprint ^ failed) { run.complete() } else { run.given_up() }
+        if self.ends.insert(fingerprint ^ failed) { self.complete(run, node) } else { run.given_up() }
     }
 
     fn is_new<M: Machine>(&mut self, run: &mut Run<'_, M>) -> Result<bool, Stop> {
         let failed = u128::from(run.machine().problems() > 0);
         let fingerprint = run.fingerprint()?;
         let new = self.seen.insert(fingerprint ^ failed);
-        run.counters.states = Some(self.seen.len() as u64);
+        self.count_states(run);
         Ok(new)
+    }
+
+    fn count_states<M: Machine>(&self, run: &mut Run<'_, M>) {
+        run.counters.states = Some(self.seen.len() as u64 + self.finals);
+    }
+
+    /// Ends an execution, and counts its depth in steps of the chosen size.
+    fn complete<M: Machine>(&self, run: &mut Run<'_, M>, node: Option<u32>) -> Result<(), Stop> {
+        let before = run.counters.depth;
+        let completed = run.complete();
+        if run.options.step == StepSize::Big {
+            let big_steps = node.map_or(0, |node| self.nodes[node as usize].big_steps as usize);
+            run.counters.depth = before.max(big_steps);
+        }
+        completed
     }
 
     /// Returns an error if the limit on memory is exceeded.
