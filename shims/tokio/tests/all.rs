@@ -8,6 +8,7 @@ mod merging;
 mod names;
 mod orders;
 mod outside;
+mod panics;
 mod points;
 mod shapes;
 mod spinning;
