@@ -11,6 +11,7 @@ use crate::driver::control::{Control, PathStep};
 use crate::driver::erased::AnyProgram;
 use crate::driver::findings::Found;
 use crate::driver::journal::Journal;
+use crate::driver::memory::MemoryWatch;
 use crate::driver::parallel;
 use crate::driver::run::{Run, Stop};
 use crate::driver::threads;
@@ -330,7 +331,8 @@ pub(crate) fn wait<T>(
     observer: &dyn Observer,
     tell_found: &dyn Fn(),
 ) -> Result<T, Stuck> {
-    let mut reported = Instant::now();
+    let (mut reported, mut watched) = (Instant::now(), Instant::now());
+    let memory = MemoryWatch::start(options.limits.memory);
     let tick = TICK.min(options.limits.handler / 4).max(Duration::from_millis(1));
     loop {
         let wait = control.time_left().filter(|_| control.stopped().is_none()).map_or(tick, |left| left.min(tick));
@@ -341,6 +343,12 @@ pub(crate) fn wait<T>(
         }
         if control.time_left() == Some(Duration::ZERO) {
             control.stop(LimitHit::Time);
+        }
+        if watched.elapsed() >= tick {
+            watched = Instant::now();
+            if memory.exceeds() {
+                control.stop(LimitHit::Memory);
+            }
         }
         if observer.interrupted() {
             control.stop(LimitHit::Interrupted);
