@@ -9,6 +9,7 @@
 //! whatever is sent to it is enabled at once, and nothing has to be computed again.
 
 use crate::current_step::SETUP;
+use crate::enabled_index::EnabledIndex;
 use crate::linked_queue::{LinkedQueue, QueueLink};
 use smallvec::SmallVec;
 use std::any::Any;
@@ -126,6 +127,8 @@ pub(crate) struct MessageStore {
     busy: BitSet,
     /// A stack of actors that includes all dirty ones; some may have become clean since.
     dirty: Vec<u32>,
+    /// The set of enabled messages, once somebody has asked for it; valid only if no mailbox is dirty.
+    index: Option<Box<EnabledIndex>>,
 }
 
 impl Index<u32> for MessageStore {
@@ -206,6 +209,7 @@ impl MessageStore {
         let is_plain = sent.kind != SendKind::Timer && !matches!(sent.content, MessageContent::Reply(..));
         if mailbox.open && is_plain {
             self.set_busy(sent.to, true);
+            self.set_indexed(self.sent.len() as u32 - 1, true);
         } else {
             self.mark_dirty(sent.to);
         }
@@ -221,6 +225,7 @@ impl MessageStore {
         sent.delivered = step;
         let to = sent.to;
         self.pending.remove(what);
+        self.set_indexed(what, false);
         let mailbox = &mut self.mailboxes[to as usize];
         mailbox.queue.unlink(&mut self.links, what);
         mailbox.pending -= 1;
@@ -260,6 +265,14 @@ impl MessageStore {
         let mailbox = &mut self.mailboxes[to as usize];
         mailbox.queue.relink(&mut self.links, what);
         mailbox.pending += 1;
+        if let Some(index) = &mut self.index
+            && before != Acceptance::Some
+        {
+            // A mailbox that is dirty, or has messages that are not enabled, may have them in the index or not.
+            let others = mailbox.dirty || !mailbox.all_enabled;
+            let all = mailbox.queue.iter(&self.links).filter(|&one| others || one == what);
+            all.for_each(|one| index.set(one, true));
+        }
         if before != Acceptance::Some {
             mailbox.all_enabled = true;
             mailbox.dirty = false;
@@ -277,6 +290,9 @@ impl MessageStore {
             let sent = self.sent.pop().expect("the loop checked");
             let mailbox = &mut self.mailboxes[sent.to as usize];
             self.pending.remove(self.sent.len() as u32);
+            if let Some(index) = &mut self.index {
+                index.set(self.sent.len() as u32, false);
+            }
             mailbox.queue.pop(&mut self.links);
             match sent.content {
                 // The value stays in the mailbox until its slot is reused.
@@ -333,6 +349,23 @@ impl MessageStore {
             let sent = &self.sent[what as usize];
             sent.enabled || self.mailboxes[sent.to as usize].all_enabled
         })
+    }
+
+    /// Returns the set of enabled messages. No mailbox may be dirty.
+    pub(crate) fn enabled_index(&mut self) -> &EnabledIndex {
+        if self.index.is_none() {
+            let mut index = Box::<EnabledIndex>::default();
+            self.enabled().for_each(|what| index.set(what, true));
+            self.index = Some(index);
+        }
+        self.index.as_ref().expect("it was made just now")
+    }
+
+    #[inline(always)]
+    fn set_indexed(&mut self, what: u32, enabled: bool) {
+        if let Some(index) = &mut self.index {
+            index.set(what, enabled);
+        }
     }
 
     /// Returns `true` if a pending message is enabled. No mailbox may be dirty.
@@ -425,6 +458,9 @@ impl MessageStore {
         let mut open = 0;
         for (what, can_be) in line.iter(&self.links).zip(can_be) {
             self.sent[what as usize].enabled = can_be;
+            if let Some(index) = &mut self.index {
+                index.set(what, can_be);
+            }
             open += u32::from(can_be);
         }
         self.set_enabled_count(actor, open);
@@ -444,6 +480,9 @@ impl MessageStore {
         for what in mailbox.queue.iter(&self.links) {
             let sent = &mut self.sent[what as usize];
             sent.enabled = can_be(sent.content, messages);
+            if let Some(index) = &mut self.index {
+                index.set(what, sent.enabled);
+            }
             open += u32::from(sent.enabled);
         }
         self.set_enabled_count(actor, open);

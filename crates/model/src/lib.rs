@@ -14,6 +14,7 @@ mod conflict_rule;
 mod debug_value;
 mod machine;
 mod macros;
+mod memory;
 mod name;
 mod output;
 mod pasts;
@@ -28,9 +29,10 @@ pub use clocks::Clocks;
 pub use conflict_rule::{ConflictRule, Marks};
 pub use debug_value::DebugValue;
 pub use machine::{
-    Blockers, Branches, Completion, Deliveries, Dependence, Executed, Explain, Extension, Fingerprint, Foresight,
-    IdleDeliveries, KnownExtensions, Machine, MachineConfig, MachineError, Observed, ObservedMachine, OrderHints,
-    Profile, Program, Pruning, Remembered, Reversal, StateComparison, States, enabled_after, enabled_of_lowest,
+    Blockers, Branches, Completion, Deliveries, Dependence, EnabledChoices, Executed, Explain, Extension, Fingerprint,
+    Foresight, IdleDeliveries, KnownExtensions, Machine, MachineConfig, MachineError, Observed, ObservedMachine,
+    OrderHints, Profile, Program, Pruning, Remembered, Reversal, StateComparison, States, enabled_after,
+    enabled_of_lowest,
 };
 pub use name::Name;
 pub use output::{add_output, capture_output, captures_output, mute_output, set_printed};

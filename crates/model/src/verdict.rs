@@ -22,8 +22,9 @@ pub struct Limits {
     pub time: Option<Duration>,
     /// Maximal wall time of one handler: exceeding it is a finding of kind `limit`.
     pub handler: Duration,
-    /// Maximal memory, in bytes, for the machines' cached handler results and for the states stored by a stateful
-    /// search.
+    /// Maximal memory, in bytes, by which the process may grow during the search: tables of the search, stored and saved states,
+    /// messages, cached results. By default half of what the machine has. Only Linux tells how large a process is; elsewhere
+    /// the limit is that of the states stored by a stateful search, and 1 GiB by default.
     pub memory: usize,
     /// Maximal number of findings kept with their schedules; further findings are only counted.
     pub findings: usize,
@@ -45,7 +46,7 @@ impl Default for Limits {
             executions: None,
             time: None,
             handler: Duration::from_secs(10),
-            memory: 1 << 30,
+            memory: crate::memory::half(),
             findings: 100,
         }
     }

@@ -3,6 +3,7 @@
 mod completeness;
 mod driver;
 mod footprints;
+mod limits;
 mod never_returns;
 mod optimal;
 mod papers;

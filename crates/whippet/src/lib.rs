@@ -143,11 +143,11 @@ pub use check::{check, explore};
 pub use checker::Checker;
 pub use errors::{CheckError, CheckFailure};
 pub use whippet_actors::{
-    Actor, ActorMachine, ActorOps, ActorProgram, Addr, Answer, Call, CheckTarget, Condvar, Counter, CounterOp, Cx,
-    Delivery, Dictionary, DictionaryOp, Durable, Environment, Failure, Guard, Hashes, History, Inbox, Lock, Lockable,
-    Log, LogOp, Message, Mutex, Network, Only, ParseDeliveryError, Permit, Promise, Queue, QueueOp, ReadGuard, Receive,
-    Recipient, Register, RegisterOp, Reply, RwLock, Semaphore, Sequential, Set, SetOp, Shared, Stack, StackOp, States,
-    System, Task, TestOutcome, Tracked, WriteGuard, receive,
+    Actor, ActorMachine, ActorOps, ActorProgram, Addr, Answer, Call, CheckTarget, Condvar, CopyOnWrite, Counter,
+    CounterOp, Cx, Delivery, Dictionary, DictionaryOp, Durable, Environment, Failure, Guard, Hashes, History, Inbox,
+    Lock, Lockable, Log, LogOp, Message, Mutex, Network, Only, ParseDeliveryError, Permit, Promise, Queue, QueueOp,
+    ReadGuard, Receive, Recipient, Register, RegisterOp, Reply, RwLock, Semaphore, Sequential, Set, SetOp, Shared,
+    Stack, StackOp, States, System, Task, TestOutcome, Tracked, WriteGuard, receive,
 };
 pub use whippet_macros::test;
 pub use whippet_model as model;

@@ -47,9 +47,9 @@ use std::fmt;
 use std::ops::Range;
 use temporal::TemporalCheck;
 use whippet_model::{
-    ActorNo, Blockers, Branch, Branches, Choice, Clocks, Delivered, Deliveries, Dependence, Executed, Explain,
-    Fingerprint, Foresight, Machine, MachineError, Marks, Name, OrderHints, Pending, Problem, Profile, Pruning,
-    Reversal, StateComparison, Step, StepDescription, Touch, capabilities,
+    ActorNo, Blockers, Branch, Branches, Choice, Clocks, Delivered, Deliveries, Dependence, EnabledChoices, Executed,
+    Explain, Fingerprint, Foresight, Machine, MachineError, Marks, Name, OrderHints, Pending, Problem, Profile,
+    Pruning, Reversal, StateComparison, Step, StepDescription, Touch, capabilities,
 };
 
 /// A program of native actors in one configuration.
@@ -182,6 +182,12 @@ impl ActorMachine {
         to
     }
 
+    fn list_enabled(&mut self) -> Result<Vec<Choice>, MachineError> {
+        let mut enabled = Vec::new();
+        self.enabled(&mut enabled)?;
+        Ok(enabled)
+    }
+
     /// Closes the mailbox of the actor of the newest step if it was open, and the actor does not accept everything any more.
     #[inline(always)]
     fn close_if_selective(&mut self, actor: u32) {
@@ -217,7 +223,17 @@ impl ActorMachine {
 }
 
 impl Machine for ActorMachine {
-    capabilities!(Deliveries, Blockers, Foresight, OrderHints, Pruning, Fingerprint, IdleDeliveries, States);
+    capabilities!(
+        Deliveries,
+        EnabledChoices,
+        Blockers,
+        Foresight,
+        OrderHints,
+        Pruning,
+        Fingerprint,
+        IdleDeliveries,
+        States
+    );
 
     #[inline]
     fn profile(&self) -> &Profile {
@@ -384,6 +400,34 @@ impl Deliveries for ActorMachine {
         let to = self.records.get(at + 1).map_or(engine.messages.len(), |next| next.sent);
         let by = if by == SETUP { None } else { Some(by as usize) };
         Delivered { choice: record.choice, actor: ActorNo(record.actor), by, sent: record.sent..to }
+    }
+}
+
+impl EnabledChoices for ActorMachine {
+    fn count(&mut self) -> Result<usize, MachineError> {
+        if self.faults.is_some() {
+            return Ok(self.list_enabled()?.len());
+        }
+        self.refreshed()?;
+        Ok(self.engine.borrow_mut().messages.enabled_index().len())
+    }
+
+    fn nth(&mut self, k: usize) -> Result<Choice, MachineError> {
+        if self.faults.is_some() {
+            return Ok(self.list_enabled()?[k]);
+        }
+        self.refreshed()?;
+        let what = self.engine.borrow_mut().messages.enabled_index().nth(k);
+        Ok(Choice::first(Pending(what.expect("the position is that of an enabled message"))))
+    }
+
+    fn of(&mut self, what: Pending, out: &mut Vec<Choice>) -> Result<(), MachineError> {
+        if self.faults.is_some() {
+            out.extend(self.list_enabled()?.into_iter().filter(|choice| choice.what == what));
+        } else if self.refreshed()?.messages.is_enabled(what.0) {
+            out.push(Choice::first(what));
+        }
+        Ok(())
     }
 }
 

@@ -133,9 +133,9 @@ pub(crate) struct LimitArgs {
     #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "10")]
     pub(crate) limit_handler: Duration,
 
-    /// Use at most this much memory for cached results and stored states, in MiB.
-    #[arg(long, value_name = "MIB", default_value_t = Limits::default().memory >> 20)]
-    pub(crate) limit_memory: usize,
+    /// Stop when the process has grown by this much, in MiB [default: half of the machine's memory].
+    #[arg(long, value_name = "MIB")]
+    pub(crate) limit_memory: Option<usize>,
 
     /// Keep at most this many findings with their counterexamples.
     #[arg(long, value_name = "N", default_value_t = Limits::default().findings)]
@@ -181,7 +181,7 @@ impl SearchArgs {
                     .with_executions(limits.limit_executions)
                     .with_time(limits.limit_seconds)
                     .with_handler(limits.limit_handler)
-                    .with_memory(limits.limit_memory << 20)
+                    .with_memory(limits.limit_memory.map_or(Limits::default().memory, |mebibytes| mebibytes << 20))
                     .with_findings(limits.limit_findings),
             )
     }

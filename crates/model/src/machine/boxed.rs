@@ -1,8 +1,8 @@
 //! Machines behind a pointer: a `Box<dyn Machine>` is a machine too, so that a search can be compiled once for all.
 
 use super::{
-    Blockers, Completion, Deliveries, Executed, Explain, Fingerprint, Foresight, IdleDeliveries, KnownExtensions,
-    Machine, MachineError, OrderHints, Profile, Pruning, States,
+    Blockers, Completion, Deliveries, EnabledChoices, Executed, Explain, Fingerprint, Foresight, IdleDeliveries,
+    KnownExtensions, Machine, MachineError, OrderHints, Profile, Pruning, States,
 };
 use crate::{ActorNo, Choice, Name, Pending, Problem, Step, StepDescription, Touch};
 use std::ops::Range;
@@ -113,6 +113,10 @@ impl<M: Machine + ?Sized> Machine for Box<M> {
     #[inline]
     fn deliveries(&mut self) -> Option<&mut dyn Deliveries> {
         (**self).deliveries()
+    }
+
+    fn enabled_choices(&mut self) -> Option<&mut dyn EnabledChoices> {
+        (**self).enabled_choices()
     }
 
     #[inline]

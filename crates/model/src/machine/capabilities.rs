@@ -52,6 +52,39 @@ pub trait Deliveries {
     fn delivered(&self, at: usize) -> Delivered;
 }
 
+/// Queries about the list of enabled choices that do not go through all of it.
+///
+/// ```
+/// # use whippet_actors::{Inbox, ActorProgram};
+/// # use whippet_model::{EnabledChoices, Machine, Program};
+/// # let program = ActorProgram::new("two receivers", |sys| {
+/// #     let [a, b] = [(); 2].map(|()| sys.spawn_fn(async |inbox: &mut Inbox<u8>| loop { inbox.receive().await; }));
+/// #     (1..=2).for_each(|n| sys.send(a, n));
+/// #     sys.send(b, 3);
+/// # });
+/// # let mut machine = program.machine(&Default::default()).unwrap();
+/// let mut listed = Vec::new();
+/// machine.enabled(&mut listed).unwrap();
+/// let choices = machine.enabled_choices().unwrap();
+/// assert_eq!(choices.count(), Ok(3));
+/// for k in 0..3 {
+///     assert_eq!(choices.nth(k), Ok(listed[k]));
+///     let mut of_one = Vec::new();
+///     choices.of(listed[k].what, &mut of_one).unwrap();
+///     assert_eq!(of_one, [listed[k]]);
+/// }
+/// ```
+pub trait EnabledChoices {
+    /// Returns the number of choices that [`enabled`](crate::Machine::enabled) lists.
+    fn count(&mut self) -> Result<usize, MachineError>;
+
+    /// Returns the choice at a position of this list, which must be less than [`count`](EnabledChoices::count).
+    fn nth(&mut self, k: usize) -> Result<Choice, MachineError>;
+
+    /// Appends those choices of the list that are of one pending operation.
+    fn of(&mut self, what: Pending, out: &mut Vec<Choice>) -> Result<(), MachineError>;
+}
+
 /// Implements [`Deliveries::enabled_of_lowest`] for machines that have no faster way: lists everything enabled.
 ///
 /// ```
@@ -488,6 +521,10 @@ macro_rules! capabilities {
         #[inline]
         fn deliveries(&mut self) -> Option<&mut dyn $crate::Deliveries> {
             $crate::has_capability!(Deliveries self $($has)*)
+        }
+
+        fn enabled_choices(&mut self) -> Option<&mut dyn $crate::EnabledChoices> {
+            $crate::has_capability!(EnabledChoices self $($has)*)
         }
 
         fn known_extensions(&mut self) -> Option<&mut dyn $crate::KnownExtensions> {

@@ -15,8 +15,8 @@ mod profile;
 mod program;
 
 pub use capabilities::{
-    Blockers, Completion, Deliveries, Extension, Fingerprint, Foresight, IdleDeliveries, KnownExtensions, OrderHints,
-    Pruning, Reversal, States, enabled_after, enabled_of_lowest,
+    Blockers, Completion, Deliveries, EnabledChoices, Extension, Fingerprint, Foresight, IdleDeliveries,
+    KnownExtensions, OrderHints, Pruning, Reversal, States, enabled_after, enabled_of_lowest,
 };
 pub use explain::Explain;
 pub use observed::{Observed, ObservedMachine};
@@ -215,6 +215,15 @@ pub trait Machine: Explain {
 
     /// Returns the capability [`Deliveries`], if the machine has it.
     fn deliveries(&mut self) -> Option<&mut dyn Deliveries>;
+
+    /// Returns the capability [`EnabledChoices`], if the machine has it.
+    ///
+    /// ```
+    /// use whippet_model::{Machine, Program};
+    /// let mut actors = whippet_actors::ActorProgram::new("nobody", |_sys| {}).machine(&Default::default()).unwrap();
+    /// assert_eq!(actors.enabled_choices().unwrap().count(), Ok(0));
+    /// ```
+    fn enabled_choices(&mut self) -> Option<&mut dyn EnabledChoices>;
 
     /// Returns the capability [`KnownExtensions`], if the machine has it.
     fn known_extensions(&mut self) -> Option<&mut dyn KnownExtensions>;

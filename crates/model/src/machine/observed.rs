@@ -1,8 +1,8 @@
 //! Observation of the executions that a search completes: the one machine that wraps another.
 
 use super::{
-    Blockers, Completion, Deliveries, Executed, Explain, Fingerprint, Foresight, IdleDeliveries, KnownExtensions,
-    Machine, MachineConfig, MachineError, OrderHints, Profile, Program, Pruning, States,
+    Blockers, Completion, Deliveries, EnabledChoices, Executed, Explain, Fingerprint, Foresight, IdleDeliveries,
+    KnownExtensions, Machine, MachineConfig, MachineError, OrderHints, Profile, Program, Pruning, States,
 };
 use crate::{ActorNo, Choice, Name, Pending, Problem, Step, StepDescription, Touch};
 use std::fmt;
@@ -193,6 +193,10 @@ impl<M: Machine> Machine for ObservedMachine<M> {
 
     fn deliveries(&mut self) -> Option<&mut dyn Deliveries> {
         self.machine.deliveries()
+    }
+
+    fn enabled_choices(&mut self) -> Option<&mut dyn EnabledChoices> {
+        self.machine.enabled_choices()
     }
 
     fn known_extensions(&mut self) -> Option<&mut dyn KnownExtensions> {

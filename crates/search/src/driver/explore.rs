@@ -12,6 +12,7 @@ use crate::driver::control::{Control, PathStep};
 use crate::driver::erased::AnyProgram;
 use crate::driver::findings::Found;
 use crate::driver::journal::Journal;
+use crate::driver::memory::MemoryWatch;
 use crate::driver::parallel;
 use crate::driver::run::{Run, Stop};
 use crate::driver::threads;
@@ -351,7 +352,8 @@ pub(crate) fn wait<T>(
     observer: &dyn Observer,
     at_tick: &dyn Fn(bool),
 ) -> Result<T, Stuck> {
-    let mut reported = Instant::now();
+    let (mut reported, mut watched) = (Instant::now(), Instant::now());
+    let memory = MemoryWatch::start(options.limits.memory);
     let tick = TICK.min(options.limits.handler / 4).min(control.saving.pace()).max(Duration::from_millis(1));
     loop {
         let stops = control.stopped().is_some() || control.saving.is_stopping();
@@ -363,6 +365,12 @@ pub(crate) fn wait<T>(
         }
         if control.time_left() == Some(Duration::ZERO) {
             control.stop_when_saved(LimitHit::Time);
+        }
+        if watched.elapsed() >= tick {
+            watched = Instant::now();
+            if memory.exceeds() {
+                control.stop(LimitHit::Memory);
+            }
         }
         if observer.interrupted() {
             control.stop_when_saved(LimitHit::Interrupted);

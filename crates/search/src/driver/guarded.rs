@@ -81,6 +81,34 @@ impl<M: Machine> Guarded<M> {
         self.watched(Doing::Asking, |machine| deliveries(machine).enabled_of_lowest(ranks, most, out))
     }
 
+    /// Returns the number of enabled choices, if the machine can count them without listing them.
+    pub(crate) fn enabled_count(&mut self) -> Result<Option<usize>, MachineError> {
+        self.watched(Doing::Asking, |machine| machine.enabled_choices().map(|choices| choices.count()).transpose())
+    }
+
+    /// Returns the enabled choice at a position, if the machine can count them.
+    pub(crate) fn nth_enabled(&mut self, k: usize) -> Result<Choice, MachineError> {
+        let known = "the search asked for this capability";
+        self.watched(Doing::Asking, |machine| machine.enabled_choices().expect(known).nth(k))
+    }
+
+    /// Appends the enabled choices of one pending operation.
+    pub(crate) fn enabled_of(&mut self, what: Pending, out: &mut Vec<Choice>) -> Result<(), MachineError> {
+        self.watched(Doing::Asking, |machine| match machine.enabled_choices() {
+            Some(choices) => choices.of(what, out),
+            None => {
+                let from = out.len();
+                machine.enabled(out)?;
+                let mut k = 0;
+                out.retain(|choice| {
+                    k += 1;
+                    k <= from || choice.what == what
+                });
+                Ok(())
+            }
+        })
+    }
+
     pub(crate) fn enabled_after(
         &mut self,
         last: Pending,

@@ -17,6 +17,7 @@ pub(crate) mod explore;
 pub(crate) mod findings;
 pub(crate) mod guarded;
 pub(crate) mod journal;
+mod memory;
 pub(crate) mod outcomes;
 pub(crate) mod parallel;
 pub(crate) mod parts;

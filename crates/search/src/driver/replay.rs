@@ -317,8 +317,8 @@ impl GuidedMachine {
             return Ok(Err("nothing of this name is pending".into()));
         };
         self.enabled.clear();
-        self.guarded.enabled(&mut self.enabled)?;
-        let mut branches = self.enabled.iter().filter(|choice| choice.what == what).map(|choice| choice.branch);
+        self.guarded.enabled_of(what, &mut self.enabled)?;
+        let mut branches = self.enabled.iter().map(|choice| choice.branch);
         let Some(first) = branches.next() else {
             return Ok(Err("it is pending but not enabled".into()));
         };
@@ -329,7 +329,7 @@ impl GuidedMachine {
         let listed_alike = || {
             let alike =
                 |choice: &Choice| choice.branch == Branch::FIRST.with(TOP, branch.digit(TOP)).unwrap_or_default();
-            self.enabled.iter().any(|choice| choice.what == what && alike(choice))
+            self.enabled.iter().any(alike)
         };
         if !(listed || discovered && (first == Branch::FIRST || listed_alike())) {
             return Ok(Err("it does not have this branch now".into()));

@@ -37,6 +37,9 @@ impl Stop {
     }
 }
 
+/// The most memory that the machines of a search use for data that can be computed again, whatever the limit.
+const MOST_CACHED: usize = 1 << 30;
+
 /// The longest cycle of steps in which an execution that is too long is said to end, and how often it must be repeated.
 const LONGEST_CYCLE: usize = 32;
 const REPETITIONS: usize = 100;
@@ -68,7 +71,7 @@ impl<'a, M: Machine> Run<'a, M> {
     ) -> Result<Run<'a, M>, Stop> {
         let config = MachineConfig::default()
             .with_isolate_races(options.reduction.needs_independence())
-            .with_memory(options.limits.memory / workers(options))
+            .with_memory((options.limits.memory / 4).min(MOST_CACHED) / workers(options))
             .with_order_hints(options.order == Order::Stable)
             .with_commuting_last(!options.reduction.needs_independence());
         let guarded = Guarded::new(program, &config, control.worker())?;
@@ -139,6 +142,26 @@ impl<'a, M: Machine> Run<'a, M> {
     #[inline]
     pub(crate) fn all_enabled(&mut self, out: &mut Vec<Choice>) -> Result<(), Stop> {
         Ok(self.guarded.enabled(out)?)
+    }
+
+    /// Returns the number of choices that [`enabled`](Run::enabled) lists, if they can be counted without listing them.
+    #[inline]
+    pub(crate) fn enabled_count(&mut self) -> Result<Option<usize>, Stop> {
+        if self.prunes || self.depth() >= self.options.limits.steps {
+            return Ok(None);
+        }
+        Ok(self.guarded.enabled_count()?)
+    }
+
+    /// Returns the choice at a position of the list, if they can be counted.
+    #[inline]
+    pub(crate) fn nth_enabled(&mut self, k: usize) -> Result<Choice, Stop> {
+        Ok(self.guarded.nth_enabled(k)?)
+    }
+
+    /// Appends the enabled choices of one pending operation, whatever the limit on steps and the machine's pruning rule.
+    pub(crate) fn enabled_of(&mut self, what: Pending, out: &mut Vec<Choice>) -> Result<(), Stop> {
+        Ok(self.guarded.enabled_of(what, out)?)
     }
 
     /// Like [`enabled`](Run::enabled), for a single actor: see

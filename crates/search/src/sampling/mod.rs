@@ -63,6 +63,21 @@ trait Sampler {
 
     /// Returns the index of the enabled choice to take.
     fn pick<M: Machine>(&mut self, machine: &M, enabled: &[Choice], random: &mut Random) -> usize;
+
+    /// Returns the choice to take, or `None` if nothing is enabled.
+    fn next<M: Machine>(
+        &mut self,
+        run: &mut Run<'_, M>,
+        enabled: &mut Vec<Choice>,
+        random: &mut Random,
+    ) -> Result<Option<Choice>, Stop> {
+        enabled.clear();
+        run.enabled(enabled)?;
+        if enabled.is_empty() {
+            return Ok(None);
+        }
+        Ok(Some(enabled[self.pick(run.machine(), enabled, random)]))
+    }
 }
 
 fn sample<M: Machine>(run: &mut Run<'_, M>, sampler: &mut impl Sampler) -> Result<(), Stop> {
@@ -85,14 +100,8 @@ fn draw<M: Machine>(run: &mut Run<'_, M>, sampler: &mut impl Sampler, tally: &mu
     for k in 1..=run.options.samples {
         run.rewind(0);
         sampler.begin(&mut random);
-        loop {
-            enabled.clear();
-            run.enabled(&mut enabled)?;
-            if enabled.is_empty() {
-                break;
-            }
-            let picked = sampler.pick(run.machine(), &enabled, &mut random);
-            any_way(run, enabled[picked], &mut random)?;
+        while let Some(choice) = sampler.next(run, &mut enabled, &mut random)? {
+            any_way(run, choice, &mut random)?;
         }
         run.complete()?;
         tally.add(run.clocks.key());
@@ -141,7 +150,7 @@ fn one_of_many<M: Machine>(
     Ok(())
 }
 
-/// Sampler of `random`.
+/// Sampler of `random`. Where the machine can count the enabled choices, they are not listed.
 struct Even;
 
 impl Sampler for Even {
@@ -149,7 +158,26 @@ impl Sampler for Even {
 
     #[inline]
     fn pick<M: Machine>(&mut self, _: &M, enabled: &[Choice], random: &mut Random) -> usize {
-        if enabled.len() == 1 { 0 } else { random.below(enabled.len()) }
+        draw_position(enabled.len(), random)
+    }
+
+    #[inline]
+    fn next<M: Machine>(
+        &mut self,
+        run: &mut Run<'_, M>,
+        enabled: &mut Vec<Choice>,
+        random: &mut Random,
+    ) -> Result<Option<Choice>, Stop> {
+        let count = match run.enabled_count()? {
+            Some(count) => count,
+            None => {
+                enabled.clear();
+                run.enabled(enabled)?;
+                let drawn = (!enabled.is_empty()).then(|| enabled[draw_position(enabled.len(), random)]);
+                return Ok(drawn);
+            }
+        };
+        if count == 0 { Ok(None) } else { run.nth_enabled(draw_position(count, random)).map(Some) }
     }
 }
 
@@ -230,6 +258,12 @@ impl Sampler for Pos {
         self.last = Some(machine.actor(first).0);
         one_of(enabled, random, |choice| choice.what == first)
     }
+}
+
+/// Draws one of the first positions. Where there is only one, the generator does not move on.
+#[inline]
+fn draw_position(count: usize, random: &mut Random) -> usize {
+    if count == 1 { 0 } else { random.below(count) }
 }
 
 /// Returns the index of one of the choices that are `meant`, drawn uniformly.

@@ -410,13 +410,20 @@ fn independent_event<M: Machine>(
     for &step in &rest.steps[..rest.needed] {
         redo(run, record, step, names)?;
     }
-    choices.clear();
-    run.all_enabled(choices)?;
-    let what = run.machine().find(target.thread);
-    let Some(choice) = choices.iter().find(|choice| Some(choice.what) == what) else { return Ok(None) };
+    enabled_of(run, target.thread, choices)?;
+    let Some(choice) = choices.first() else { return Ok(None) };
     let event = attempt(run, names, target.thread, choice.branch)?;
     let is_independent = |&step: &usize| !record.steps[step].event.depends_on(&event);
     Ok(rest.steps[rest.needed..].iter().all(is_independent).then_some(event))
+}
+
+/// Lists the enabled choices of a thread.
+fn enabled_of<M: Machine>(run: &mut Run<'_, M>, thread: Name, choices: &mut Vec<Choice>) -> Result<(), Stop> {
+    choices.clear();
+    match run.machine().find(thread) {
+        Some(what) => run.enabled_of(what, choices),
+        None => Ok(()),
+    }
 }
 
 /// Executes a step of the record at another place.
@@ -449,10 +456,7 @@ fn walk<M: Machine>(
     run.rewind(at);
     for k in 0..=rest.steps.len() {
         if k >= rest.needed {
-            choices.clear();
-            run.all_enabled(choices)?;
-            let what = run.machine().find(target.thread);
-            choices.retain(|choice| Some(choice.what) == what);
+            enabled_of(run, target.thread, choices)?;
             for choice in choices.iter().filter(|c| !own || c.branch != record.steps[at].event.branch) {
                 // A branch that stays enabled moves to this position; one that is enabled again after an interruption
                 // counts again.

@@ -8,9 +8,10 @@
 //! with, and removes the events that it is in conflict with from the other spikes. If a spike becomes empty, the
 //! algorithm backtracks.
 
+use crate::driver::run::{Run, Stop};
 use crate::reductions::udpor::excluded::Excluded;
 use crate::reductions::udpor::unfolding::Unfolding;
-use whippet_model::{BitSet, is_disjoint};
+use whippet_model::{BitSet, Machine, is_disjoint};
 
 /// An event to avoid, with its possible counterparts.
 struct Spike {
@@ -21,33 +22,34 @@ struct Spike {
 impl Unfolding {
     /// Returns `true` if there is an alternative to `avoided` after C, and adds its events and their pasts to
     /// `guide`. If `most` is given, only that many of the newest events to avoid are considered, and the alternative
-    /// need not be in conflict with the others.
-    pub(crate) fn alternative(
+    /// need not be in conflict with the others. The search can take long, and looks at the limits.
+    pub(crate) fn alternative<M: Machine>(
         &self,
+        run: &mut Run<'_, M>,
         excluded: &Excluded,
         avoided: &[u32],
         all: &BitSet,
         most: Option<usize>,
         guide: &mut BitSet,
-    ) -> bool {
+    ) -> Result<bool, Stop> {
         let open = avoided.iter().rev().filter(|&&id| excluded.fits(id));
         let mut spikes = Vec::new();
         for &avoided in open.take(most.map_or(usize::MAX, |k| k.max(1))) {
             let candidates = self.spike(avoided, excluded, all);
             if candidates.is_empty() {
-                return false;
+                return Ok(false);
             }
             spikes.push(Spike { avoided, candidates });
         }
         let mut chosen = Vec::new();
-        if !self.stand(&spikes, &mut chosen) {
-            return false;
+        if !self.stand(run, &spikes, &mut chosen)? {
+            return Ok(false);
         }
         for id in chosen {
             guide.union_with(self.past(id));
             guide.insert(id);
         }
-        true
+        Ok(true)
     }
 
     fn spike(&self, avoided: u32, excluded: &Excluded, all: &BitSet) -> Vec<u32> {
@@ -55,8 +57,9 @@ impl Unfolding {
         self.direct(avoided).filter(stands).collect()
     }
 
-    fn stand(&self, spikes: &[Spike], chosen: &mut Vec<u32>) -> bool {
-        let Some(shortest) = spikes.iter().min_by_key(|spike| spike.candidates.len()) else { return true };
+    fn stand<M: Machine>(&self, run: &mut Run<'_, M>, spikes: &[Spike], chosen: &mut Vec<u32>) -> Result<bool, Stop> {
+        let Some(shortest) = spikes.iter().min_by_key(|spike| spike.candidates.len()) else { return Ok(true) };
+        run.check_limits()?;
         for &candidate in &shortest.candidates {
             let fits = |&other: &u32| !self.in_conflict(candidate, other);
             let rest = spikes.iter().filter(|spike| fits(&spike.avoided)).map(|spike| Spike {
@@ -68,11 +71,11 @@ impl Unfolding {
                 continue;
             }
             chosen.push(candidate);
-            if self.stand(&rest, chosen) {
-                return true;
+            if self.stand(run, &rest, chosen)? {
+                return Ok(true);
             }
             chosen.pop();
         }
-        false
+        Ok(false)
     }
 }

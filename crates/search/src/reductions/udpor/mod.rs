@@ -120,7 +120,7 @@ impl Search {
             while let Some(event) = self.choose(run)? {
                 self.enter(run, event)?;
             }
-            if !self.back(run) {
+            if !self.back(run)? {
                 return Ok(());
             }
         }
@@ -236,7 +236,7 @@ impl Search {
     }
 
     /// Goes back to the newest configuration that has an alternative. Returns `false` if the search is finished.
-    fn back<M: Machine>(&mut self, run: &mut Run<'_, M>) -> bool {
+    fn back<M: Machine>(&mut self, run: &mut Run<'_, M>) -> Result<bool, Stop> {
         let mut found = false;
         while let Some(ConfigurationEvent { event, following, avoided }) = self.levels.pop() {
             self.excluded.pop(event);
@@ -248,7 +248,7 @@ impl Search {
             self.avoided_set.insert(event);
             self.guide.clear();
             let Search { unfolding, excluded, guide, .. } = self;
-            found = unfolding.alternative(excluded, &self.avoided, &self.avoided_set, self.alternatives, guide);
+            found = unfolding.alternative(run, excluded, &self.avoided, &self.avoided_set, self.alternatives, guide)?;
             if found {
                 break;
             }
@@ -260,7 +260,7 @@ impl Search {
         self.most_avoided = self.most_avoided.max(if found { self.avoided.len() } else { 0 });
         self.levels.iter().for_each(|level| self.guide.remove(level.event));
         self.guided = self.guide.iter().count();
-        found
+        Ok(found)
     }
 
     /// Removes the events that no alternative can need: U becomes C, D, the events that can follow, the events in
