@@ -236,7 +236,8 @@ impl AbsMachine {
             timed,
             clock: BigRational::from_integer(0.into()),
             advances: Vec::new(),
-            profile: Profile::new(dependence, Branches::Discovered { same_footprint: true }),
+            profile: Profile::new(dependence, Branches::Discovered { same_footprint: true })
+                .with_one_choice_per_thread(true),
             code,
             objects: Vec::new(),
             groups: Vec::new(),

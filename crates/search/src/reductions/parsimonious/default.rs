@@ -33,7 +33,8 @@ impl DefaultTouches {
     pub(crate) fn of_step<M: Machine>(run: &mut Run<'_, M>, path: &Path, at: usize) -> Result<DefaultTouches, Stop> {
         let step = &path.record.steps[at];
         let own = step.event.touches.clone();
-        if !step.several && !(step.event.next.is_some() && run.profile().branches_differ()) {
+        let several = step.several || step.event.next.is_some() && run.profile().branches_differ();
+        if !several {
             return Ok(DefaultTouches { all: own.clone(), own });
         }
         run.rewind(at);

@@ -62,8 +62,9 @@ impl Growth<'_> {
             }
             let mut more: Vec<usize> = past().filter(|other| !taken.contains(other)).collect();
             more.pop();
-            let touch = touches.as_ref().is_none_or(|touches| self.affects(touches, step));
-            if !touch && !(is_narrow(run.profile()) && self.changes_branches(run, taken, &more, step)?) {
+            let conflicts = touches.as_ref().is_none_or(|touches| self.affects(touches, step));
+            let affects = conflicts || is_narrow(run.profile()) && self.changes_branches(run, taken, &more, step)?;
+            if !affects {
                 continue;
             }
             more.push(step);
