@@ -2,9 +2,11 @@
 
 use crate::args::range;
 use crate::args::{ConflictsArg, DeliveryArg, EnvironmentArg, ProgramArgs, RelationArg};
+use crate::checkpoint::hash;
 use crate::error::{CommandError, unknown};
 use crate::runnable::{Actors, Runnable};
 use clap::ValueEnum;
+use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
 use whippet_model::{Marks, Program, Schedule};
@@ -22,6 +24,8 @@ pub(crate) struct ChosenProgram {
     pub(crate) program: Box<dyn Runnable>,
     /// The other files of the program, as given by the user.
     files: Vec<String>,
+    /// A hash of the texts of all files.
+    pub(crate) sources: String,
     /// Notes on how the program was understood.
     pub(crate) notes: Vec<String>,
 }
@@ -111,8 +115,9 @@ impl ChosenProgram {
         parameters.extend(args.method.iter().map(|method| (METHOD.into(), method.clone())));
         parameters.extend(args.ints.iter().map(|ints| (INTS.into(), format!("{}..{}", ints.start(), ints.end()))));
         parameters.extend(args.depth.map(|depth| (DEPTH.into(), depth.to_string())));
-        let (name, environment) = (args.program.clone(), args.environment);
-        ChosenProgram { name, delivery, environment, parameters, program, files: args.files.clone(), notes: Vec::new() }
+        let (name, environment, files) = (args.program.clone(), args.environment, args.files.clone());
+        let (sources, notes) = (String::new(), Vec::new());
+        ChosenProgram { name, delivery, environment, parameters, program, files, sources, notes }
     }
 
     /// Stores in a schedule everything needed to find the same program again.
@@ -207,7 +212,7 @@ fn net_file(args: &ProgramArgs) -> Result<ChosenProgram, CommandError> {
     let source = read(&args.program)?;
     let net = whippet_net::Net::parse_file(&args.program, &source);
     let net = net.map_err(|why| CommandError::usage(format_args!("{}: {why}", args.program)))?;
-    Ok(ChosenProgram::new(args, related(args, net)))
+    Ok(ChosenProgram { sources: hash(&source), ..ChosenProgram::new(args, related(args, net)) })
 }
 
 /// Sets the dependence relation that the user chose.
@@ -247,14 +252,22 @@ fn abs_file(args: &ProgramArgs) -> Result<ChosenProgram, CommandError> {
             "several files have a main block, such as {one} and {other}: name the one to run first, then the directory"
         )));
     }
-    let beside = || if args.files.is_empty() { files_beside(&args.program) } else { Vec::new() };
+    // Files beside the program are read only if it needs them, and belong to it only then.
+    let read_beside = RefCell::new(Vec::new());
+    let beside = || {
+        if args.files.is_empty() {
+            read_beside.replace(files_beside(&args.program));
+        }
+        read_beside.borrow().clone()
+    };
     let program = match &args.method {
         Some(method) => whippet_abs::AbsProgram::parse_method(&files, beside, method, &bounds(args)),
         None => whippet_abs::AbsProgram::parse_files(&files, beside),
     };
     let program = program.map_err(CommandError::usage)?;
     let notes = program.notes().to_vec();
-    Ok(ChosenProgram { notes, ..ChosenProgram::new(args, program.conflict_rule(conflict_rule(args))) })
+    let sources = hash((&files, &*read_beside.borrow()));
+    Ok(ChosenProgram { notes, sources, ..ChosenProgram::new(args, program.conflict_rule(conflict_rule(args))) })
 }
 
 /// Returns the bounds of the inputs of a method.

@@ -1,10 +1,11 @@
 //! `whippet explore`: searches one program and reports the result.
 
 use crate::args::{ConflictsArg, Explore, ProgramArgs};
+use crate::checkpoint::{Keeper, SavedCommand, this_command};
 use crate::chosen::ChosenProgram;
 use crate::error::{CommandError, CommandResult};
 use crate::output::{print, print_note};
-use crate::progress::ProgressDisplay;
+use crate::progress::{ProgressDisplay, interruptions};
 use std::path::{Path, PathBuf};
 use whippet_model::{Finding, Verdict};
 use whippet_report::{
@@ -14,6 +15,11 @@ use whippet_report::{
 use whippet_search::{Options, Reduction, Rule};
 
 pub(crate) fn explore(command: &Explore) -> CommandResult {
+    explore_saved(command, &this_command())
+}
+
+/// Searches a program for the command with this line, which may have been called in another process.
+pub(crate) fn explore_saved(command: &Explore, line: &SavedCommand) -> CommandResult {
     let options = command.options();
     check_files(command.html.as_deref(), command.trace.as_deref())?;
     warn_unused_flags(command, &options);
@@ -22,10 +28,16 @@ pub(crate) fn explore(command: &Explore) -> CommandResult {
         create_directory(directory).map_err(|why| cannot_write(directory, &why))?;
     }
     let meter = Meter::start();
+    // From now on, a request to end the process waits until the search is saved.
+    interruptions();
+    let keeper = Keeper::new(command, line, &target, &options)?;
     let mut verdict = {
-        let display = ProgressDisplay::new("");
+        let display = ProgressDisplay::new("").saving(keeper.clone());
         target.program.explore(&options, &display).map_err(CommandError::usage)?
     };
+    if let Some(keeper) = keeper {
+        keeper.finish(&verdict);
+    }
     verdict.notes.extend(target.notes.iter().cloned());
     let mut run = RunInfo::new(&target.name, &options);
     run.parameters.clone_from(&target.parameters);
@@ -41,7 +53,7 @@ pub(crate) fn explore(command: &Explore) -> CommandResult {
         failed = Some(error);
         Vec::new()
     });
-    let mut links = links(&verdict, &saved);
+    let mut links = links(&verdict, &saved, &line.arguments);
     if let Some(file) = &command.html {
         failed = failed.or(write_page(file, &target.name, &verdict, &mut links).err());
     }
@@ -87,6 +99,7 @@ fn warn_unused_flags(command: &Explore, options: &Options) {
     let sample = matches!(reduction, Reduction::Random | Reduction::Pct | Reduction::Pos);
     let sleeps =
         matches!(reduction, Reduction::Dcute | Reduction::Persistent | Reduction::Transdpor | Reduction::Source);
+    let is_saved = matches!(reduction, Reduction::Exhaustive | Reduction::Source | Reduction::Optimal);
     let unused = [
         ("--sleep-sets", options.sleep && !sleeps),
         ("--transdpor-rule", options.rule != Rule::default() && reduction != Reduction::Transdpor),
@@ -95,6 +108,7 @@ fn warn_unused_flags(command: &Explore, options: &Options) {
         ("--state-comparison", options.comparison != Options::default().comparison && !stateful),
         ("--samples", command.search.samples.is_some() && !sample),
         ("--seed", options.seed != 0 && !sample),
+        ("--checkpoint", command.checkpoint.is_some() && !is_saved),
         ("--alternatives", options.alternatives.is_some() && reduction != Reduction::Udpor),
     ];
     for (flag, _) in unused.iter().filter(|(_, is_unused)| *is_unused) {
@@ -184,11 +198,8 @@ fn cannot_write(file: &Path, why: &std::io::Error) -> CommandError {
 }
 
 /// Returns for each finding the command that replays it: from its file, or else by repeating the search.
-fn links(verdict: &Verdict, saved: &[PathBuf]) -> Vec<Links> {
-    let again = || {
-        let line: Vec<String> = std::env::args().skip(1).collect();
-        quoted(without_files(line.iter().map(String::as_str)))
-    };
+fn links(verdict: &Verdict, saved: &[PathBuf], line: &[String]) -> Vec<Links> {
+    let again = || quoted(without_files(line.iter().map(String::as_str)));
     (0..verdict.findings.len())
         .map(|i| {
             Links::replay(match saved.get(i) {
@@ -206,7 +217,7 @@ fn without_files<'a>(words: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut is_value = false;
     for word in words {
         let name = word.split_once('=').map_or(word, |(name, _)| name);
-        let writes = ["--html", "--trace"].contains(&name);
+        let writes = ["--html", "--trace", "--checkpoint"].contains(&name);
         if !is_value && !writes && word != "--json" {
             kept.push(word);
         }

@@ -4,6 +4,7 @@
 //! error. An error found in a program is a result, never a failure.
 
 mod args;
+mod checkpoint;
 mod chosen;
 mod compare;
 mod error;
@@ -13,6 +14,7 @@ mod output;
 mod progress;
 mod replay;
 mod reproduce;
+mod resume;
 mod runnable;
 mod serve;
 mod shape;
@@ -37,6 +39,7 @@ fn answer(command: &Command) -> CommandResult {
     match command {
         Command::List(list) => list::list(list),
         Command::Explore(explore) => explore::explore(explore),
+        Command::Resume(resume) => resume::resume(resume),
         Command::Serve(serve) => serve::serve(serve),
         Command::Replay(replay) => replay::replay(replay),
         Command::Unfold(unfold) => unfold::unfold(unfold),

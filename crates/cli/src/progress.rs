@@ -1,12 +1,13 @@
-//! Progress display on the terminal, and interruption by Ctrl-C.
+//! Progress display on the terminal, and interruption by Ctrl-C or a request to terminate.
 
+use crate::checkpoint::Keeper;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::cell::RefCell;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 use whippet_report::{grouped, guess};
-use whippet_search::{Observer, Progress};
+use whippet_search::{Checkpoints, Observer, Progress};
 
 /// The time before progress is shown; shorter searches show none.
 const SHOW_AFTER: Duration = Duration::from_secs(2);
@@ -20,6 +21,8 @@ pub(crate) struct ProgressDisplay {
     /// The current activity, printed before the numbers.
     label: RefCell<String>,
     interrupted: &'static AtomicBool,
+    /// Saves the search.
+    keeper: Option<Arc<Keeper>>,
 }
 
 impl ProgressDisplay {
@@ -27,7 +30,13 @@ impl ProgressDisplay {
     pub(crate) fn new(label: impl Into<String>) -> ProgressDisplay {
         let line = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
         line.set_style(ProgressStyle::with_template("{spinner} {wide_msg}").expect("the template is correct"));
-        ProgressDisplay { line, label: RefCell::new(label.into()), interrupted: interruptions() }
+        ProgressDisplay { line, label: RefCell::new(label.into()), interrupted: interruptions(), keeper: None }
+    }
+
+    /// Sets what saves the search.
+    pub(crate) fn saving(mut self, keeper: Option<Arc<Keeper>>) -> ProgressDisplay {
+        self.keeper = keeper;
+        self
     }
 
     /// Changes the label.
@@ -61,6 +70,10 @@ impl Observer for ProgressDisplay {
 
     fn interrupted(&self) -> bool {
         self.interrupted.load(Ordering::Relaxed)
+    }
+
+    fn checkpoints(&self) -> Option<Arc<dyn Checkpoints>> {
+        self.keeper.clone().map(|keeper| keeper as Arc<dyn Checkpoints>)
     }
 }
 

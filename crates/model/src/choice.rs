@@ -50,7 +50,7 @@ pub struct Pending(pub u32);
 /// assert_eq!(Branch::FIRST.next(&[3, 2]), Branch::FIRST.with(1, 1));
 /// assert_eq!(branch.next(&[3, 2]), None);
 /// ```
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 pub struct Branch(pub u64);
 
 impl Branch {
@@ -171,7 +171,7 @@ pub enum Access {
 /// assert!(!Touch::add(field).conflicts(Touch::add(field)));
 /// assert!(Touch::add(field).conflicts(Touch::read(field)) && Touch::add(field).conflicts(Touch::write(field)));
 /// ```
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Touch {
     /// The object.
     pub object: Name,

@@ -6,6 +6,8 @@
 //! causal paths, so comparing them needs no table.
 
 use crate::Branch;
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
+use std::borrow::Cow;
 use std::fmt;
 
 /// The stable name of a message, an actor, a process, a task or an event.
@@ -16,6 +18,8 @@ use std::fmt;
 /// assert_eq!(boot.child(3), Name::ROOT.child(0).child(3));
 /// assert_ne!(boot.child(3), boot.child(4));
 /// assert_eq!(boot.to_string().parse::<Name>().unwrap(), boot);
+/// let json = serde_json::to_string(&boot).unwrap();
+/// assert_eq!(serde_json::from_str::<Name>(&json).unwrap(), boot);
 /// ```
 #[derive(Copy, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Name(pub u64);
@@ -83,5 +87,20 @@ impl std::str::FromStr for Name {
 
     fn from_str(text: &str) -> Result<Name, Self::Err> {
         u64::from_str_radix(text, 16).map(Name)
+    }
+}
+
+impl Serialize for Name {
+    /// Writes the text that [`Display`](fmt::Display) shows.
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Name {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Name, D::Error> {
+        let text = Cow::<str>::deserialize(deserializer)?;
+        text.parse()
+            .map_err(|_| de::Error::invalid_value(de::Unexpected::Str(&text), &"a name of 16 hexadecimal digits"))
     }
 }

@@ -70,7 +70,7 @@ impl fmt::Display for FindingKind {
 /// let problem = machine.problem(0).unwrap();
 /// assert_eq!((problem.kind, problem.steps.as_slice()), (FindingKind::Assertion, &[0][..]));
 /// ```
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Problem {
     /// The kind of problem.
@@ -105,7 +105,7 @@ pub struct Problem {
 /// assert!(Threads::One < Threads::Several, "what one thread shows, several can show");
 /// assert_eq!(Threads::Several.to_string(), "several");
 /// ```
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Threads {
     /// One thread: tasks switch only where they wait.
     One,
@@ -130,7 +130,7 @@ impl fmt::Display for Threads {
 /// let stall = Stall { steps: vec![(0, Duration::from_millis(5)), (3, Duration::from_millis(7))] };
 /// assert_eq!(stall.total(), Duration::from_millis(12));
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Stall {
     /// The steps in which the timers fire, each with the time that passes before it.
     pub steps: Vec<(usize, Duration)>,
@@ -212,7 +212,7 @@ crate::setters!(Problem {
 /// let wait = WaitFor { actor: "client".into(), text: "waits for the reply of server".into(), on: vec!["server".into()] };
 /// assert_eq!(wait.on, ["server"]);
 /// ```
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct WaitFor {
     /// The actor that waits, by its label.
     pub actor: String,

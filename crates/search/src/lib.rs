@@ -14,6 +14,7 @@ mod sampling;
 #[cfg(any(test, feature = "toy"))]
 pub mod toy;
 
+pub use driver::checkpoint::{Checkpoint, CheckpointError, Checkpoints};
 pub use driver::explain::explain;
 pub use driver::explore::{
     ExecutionObserver, Observer, Preliminary, Progress, SearchError, explore, explore_specialized,

@@ -5,4 +5,5 @@ mod declared;
 mod faulty;
 mod mixed;
 mod native;
+mod resumed;
 mod searches;

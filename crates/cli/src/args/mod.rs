@@ -53,6 +53,11 @@ pub(crate) enum Command {
     /// The search executes every meaningfully different order of messages. It continues after an error and reports
     /// each error once, with a minimal counterexample.
     Explore(Box<Explore>),
+    /// Continue a search that was saved.
+    ///
+    /// A search of `explore --checkpoint DIR` that was interrupted, killed, or stopped by a limit goes on, with the same
+    /// options. With other limits or another number of workers: repeat its command with other values.
+    Resume(Resume),
     /// Walk through a program in a browser.
     ///
     /// Opens a local page that shows everything that can happen next, takes one choice after the other, goes back,
@@ -102,6 +107,19 @@ pub(crate) struct Explore {
     #[arg(long)]
     pub(crate) json: bool,
 
+    /// Save the search in this directory every few seconds, and continue the search that is saved there [default: a
+    /// directory below target, if there is one, after 30 seconds].
+    #[arg(long, value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) checkpoint: Option<PathBuf>,
+
+    /// Neither save the search nor continue one, unless --checkpoint is given.
+    #[arg(long)]
+    pub(crate) no_checkpoint: bool,
+
+    /// The time between two saves.
+    #[arg(long, value_name = "SECONDS", value_parser = seconds, default_value = "2")]
+    pub(crate) checkpoint_seconds: Duration,
+
     #[command(flatten)]
     pub(crate) search: SearchArgs,
 
@@ -117,7 +135,16 @@ Examples:
   whippet explore fib --reduction dcute --order lca          use another reduction and order
   whippet explore bank.abs --method Account.withdraw         explore a method with all inputs in bounds
   whippet explore diningphil --first-bug --save schedules    save the schedule of the first error
+  whippet explore pi --set workers=11 --checkpoint saved     save the search; again, and it continues
   whippet explore leader --reduction pos --limit-seconds 60  sample a program that is too large";
+
+/// Continue a search that was saved.
+#[derive(Debug, Args)]
+pub(crate) struct Resume {
+    /// The directory of `explore --checkpoint`.
+    #[arg(value_name = "DIR", value_hint = ValueHint::DirPath)]
+    pub(crate) directory: PathBuf,
+}
 
 /// Walk through a program in a browser.
 #[derive(Debug, Args)]

@@ -1,5 +1,6 @@
 //! End-to-end tests of the built command.
 
+mod checkpoint;
 mod common;
 mod docs;
 mod files;

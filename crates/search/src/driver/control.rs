@@ -5,6 +5,9 @@
 //! learns whether it has to stop. Each worker's [`Watchdog`] stores what the worker is currently doing, so that a
 //! handler that never returns can be identified although its thread will never answer.
 
+mod saved;
+
+use crate::driver::checkpoint::Saving;
 use crate::driver::erased::AnyProgram;
 use crate::driver::explore::ExecutionObserver;
 use crate::driver::findings::{Collector, Found, Key};
@@ -12,6 +15,7 @@ use crate::driver::journal::Journal;
 use crate::driver::outcomes::DeclaredOutcomes;
 use crate::driver::watchdog::{Stuck, Watchdog};
 use crate::driver::weights::Weights;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -19,7 +23,7 @@ use std::time::{Duration, Instant};
 use whippet_model::{Algorithm, Branch, Counters, Estimate, LimitHit, Limits, Name, Profile};
 
 /// One step of a path: the name of its event, the thread that acted, and the branch that it took.
-#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Copy, Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct PathStep {
     pub(crate) event: Name,
     pub(crate) thread: Name,
@@ -58,6 +62,10 @@ pub(crate) struct Control {
     on_execution: Option<Arc<dyn ExecutionObserver>>,
     /// The problems that the observer was told of.
     told: Mutex<BTreeSet<Key>>,
+    pub(crate) saving: Saving,
+    /// The counters and weights of the checkpoint from which the search continues, and the time that it had taken.
+    before: Mutex<(Counters, Weights)>,
+    time_before: Duration,
 }
 
 impl Control {
@@ -93,7 +101,15 @@ impl Control {
             journal,
             on_execution,
             told: Mutex::default(),
+            saving: Saving::default(),
+            before: Mutex::default(),
+            time_before: Duration::ZERO,
         }
+    }
+
+    /// Returns the number of executions before this process continued the search.
+    pub(crate) fn executions_before(&self) -> u64 {
+        lock(&self.before).0.executions
     }
 
     /// Registers and returns a new worker of the search.
@@ -142,11 +158,13 @@ impl Control {
     fn register(&self, worker: Worker) -> Arc<Worker> {
         let worker = Arc::new(worker);
         lock(&self.workers).push(worker.clone());
+        // A search that was stopped before it began is not noticed otherwise until all workers are asked again.
+        worker.asked.store(self.stopped.load(Ordering::Acquire), Ordering::Release);
         worker
     }
 
     pub(crate) fn elapsed(&self) -> Duration {
-        self.began.elapsed()
+        self.began.elapsed() + self.time_before
     }
 
     /// Returns the time left until the limit on time, if there is one.
@@ -210,16 +228,22 @@ impl Control {
 
     /// Returns the sum of the counters that the workers have published, their greatest depth, and the estimated size.
     pub(crate) fn counted(&self) -> (Counters, usize, Option<Estimate>) {
-        let (mut counters, mut depth, mut weights) = (Counters::default(), 0, Weights::default());
+        let (mut counters, weights, depth) = self.published();
+        counters.unstable = self.unstable.get().map(|count| count.load(Ordering::Relaxed));
+        let estimate = lock(&self.estimate).or_else(|| weights.estimate(counters.executions));
+        (counters, depth, estimate)
+    }
+
+    /// Returns the sum of what the workers have published, in this process and before, and their greatest depth.
+    fn published(&self) -> (Counters, Weights, usize) {
+        let ((mut counters, mut weights), mut depth) = (*lock(&self.before), 0);
         for worker in lock(&self.workers).iter() {
             let published = lock(&worker.published);
             counters.add(&published.counters);
             depth = depth.max(published.depth);
             weights.add(&published.weights);
         }
-        counters.unstable = self.unstable.get().map(|count| count.load(Ordering::Relaxed));
-        let estimate = lock(&self.estimate).or_else(|| weights.estimate(counters.executions));
-        (counters, depth, estimate)
+        (counters, weights, depth)
     }
 
     /// Returns the operation of a worker that has taken longer than the limit for a handler. Each is returned once.
@@ -260,6 +284,11 @@ impl Control {
         lock(&self.collector).found().into_iter().filter(new).collect()
     }
 
+    /// Returns `true` if refinements were known when the attempt began.
+    pub(crate) fn has_refinements(&self) -> bool {
+        self.refinements.load(Ordering::Relaxed) != 0
+    }
+
     /// Returns `true` if no refinement was learnt since the attempt began.
     pub(crate) fn is_settled(&self, refinements: u64) -> bool {
         self.refinements.load(Ordering::Relaxed) == refinements
@@ -276,6 +305,8 @@ impl Control {
         let found = std::mem::replace(&mut *lock(&self.collector), Collector::new(self.limits.findings)).found();
         lock(&self.earlier).extend(found);
         *lock(&self.first) = None;
+        *lock(&self.before) = Default::default();
+        self.saving.forget();
         lock(&self.notes).clear();
         *lock(&self.algorithm) = None;
         self.may_miss.store(false, Ordering::Relaxed);

@@ -6,6 +6,7 @@
 //! same limits. At the end every finding, and also the first execution, is replayed on a new machine: a program
 //! that behaves differently the second time is not deterministic, and every verdict about it would be unreliable.
 
+use crate::driver::checkpoint::{Checkpoints, Saver};
 use crate::driver::confirm::{AttemptOutcome, confirm};
 use crate::driver::control::{Control, PathStep};
 use crate::driver::erased::AnyProgram;
@@ -16,7 +17,8 @@ use crate::driver::run::{Run, Stop};
 use crate::driver::threads;
 use crate::driver::watchdog::{Doing, Stuck};
 use crate::options::Options;
-use crate::reductions;
+use crate::reductions::{self, Reduction};
+use std::cell::RefCell;
 use std::fmt;
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -145,6 +147,12 @@ pub trait Observer {
         None
     }
 
+    /// Returns the place to which the state of the search is saved. Called once, before the search. Samples, and
+    /// searches other than `exhaustive`, `source` and `optimal`, are not saved.
+    fn checkpoints(&self) -> Option<Arc<dyn Checkpoints>> {
+        None
+    }
+
     /// Returns the observer of the complete executions. Called once, before the search.
     fn executions(&self) -> Option<Arc<dyn ExecutionObserver>> {
         None
@@ -219,7 +227,7 @@ pub struct Preliminary {
 }
 
 /// Interval between reports to the observer.
-const TICK: Duration = Duration::from_millis(200);
+pub(crate) const TICK: Duration = Duration::from_millis(200);
 
 /// Searches a program.
 ///
@@ -293,13 +301,26 @@ fn explore_any(
     options: &Options,
     observer: &dyn Observer,
 ) -> Result<Verdict, SearchError> {
-    let control = Arc::new(Control::observed(&options.limits, observer.journal(), observer.executions()));
+    let mut control = Control::observed(&options.limits, observer.journal(), observer.executions());
+    let checkpoints = observer.checkpoints();
+    if let Some(checkpoints) = &checkpoints {
+        control = control.saved(&**checkpoints);
+    }
+    let control = Arc::new(control);
+    let saver = RefCell::new(Saver::new(checkpoints));
     let answer = {
         let (program, options, control) = (program.clone(), options.clone(), control.clone());
         threads::start(&options.clone(), move || until_settled(&*program, &search, &options, &control))
     };
-    let tell = || tell_found(&*program, options, &control, observer);
-    match wait(&answer, options, &control, observer, &tell) {
+    let tell = |is_report_due| {
+        if is_report_due {
+            tell_found(&*program, options, &control, observer);
+        }
+        saver.borrow_mut().tick(&control);
+    };
+    let answer = wait(&answer, options, &control, observer, &tell);
+    saver.borrow().finish(&control);
+    match answer {
         Ok(verdict) => verdict,
         Err(stuck) => give_up(program, options, control, observer, stuck),
     }
@@ -322,28 +343,29 @@ fn tell_found(program: &dyn AnyProgram, options: &Options, control: &Control, ob
 }
 
 /// Waits for the answer of another thread, reports progress and findings, and enforces the limit on time. Returns an
-/// error if a worker is stuck in user code.
+/// error if a worker is stuck in user code. Calls `at_tick` often, with `true` if there may be something to report.
 pub(crate) fn wait<T>(
     answer: &Receiver<thread::Result<T>>,
     options: &Options,
     control: &Control,
     observer: &dyn Observer,
-    tell_found: &dyn Fn(),
+    at_tick: &dyn Fn(bool),
 ) -> Result<T, Stuck> {
     let mut reported = Instant::now();
-    let tick = TICK.min(options.limits.handler / 4).max(Duration::from_millis(1));
+    let tick = TICK.min(options.limits.handler / 4).min(control.saving.pace()).max(Duration::from_millis(1));
     loop {
-        let wait = control.time_left().filter(|_| control.stopped().is_none()).map_or(tick, |left| left.min(tick));
+        let stops = control.stopped().is_some() || control.saving.is_stopping();
+        let wait = control.time_left().filter(|_| !stops).map_or(tick, |left| left.min(tick));
         match answer.recv_timeout(wait) {
             Ok(answer) => return Ok(answer.unwrap_or_else(|panic| resume_unwind(panic))),
             Err(RecvTimeoutError::Disconnected) => unreachable!("a search always sends its result"),
             Err(RecvTimeoutError::Timeout) => {}
         }
         if control.time_left() == Some(Duration::ZERO) {
-            control.stop(LimitHit::Time);
+            control.stop_when_saved(LimitHit::Time);
         }
         if observer.interrupted() {
-            control.stop(LimitHit::Interrupted);
+            control.stop_when_saved(LimitHit::Interrupted);
         }
         if let Some(stuck) = control.stuck() {
             if !stuck.explains {
@@ -352,13 +374,14 @@ pub(crate) fn wait<T>(
             control.abandon_workers();
             return Err(stuck);
         }
-        if reported.elapsed() >= TICK {
+        let is_report_due = reported.elapsed() >= TICK;
+        if is_report_due {
             reported = Instant::now();
             let (counters, depth, estimate) = control.counted();
             observer.progress(&Progress { counters, depth, elapsed: control.elapsed(), estimate });
-            tell_found();
             control.ask();
         }
+        at_tick(is_report_due);
     }
 }
 
@@ -385,7 +408,7 @@ fn give_up(
             confirm(&*program, &options, &control, attempt)
         })
     };
-    match wait(&answer, options, &control, observer, &|| {}) {
+    match wait(&answer, options, &control, observer, &|_| {}) {
         Ok(verdict) => Ok(verdict?),
         Err(again) => Err(no_verdict(&again, options).expect_err("only confirming workers are watched now")),
     }
@@ -473,5 +496,10 @@ fn dispatch<P: Program + ?Sized>(program: &P, options: &Options, control: &Contr
         drop(run);
         return parallel::search(program, options, control);
     }
-    reductions::search(&mut run)
+    if control.saving.has_work() && !matches!(options.reduction, Reduction::Optimal | Reduction::Source) {
+        return Err(Stop::unsupported("this search cannot continue from a checkpoint"));
+    }
+    let done = reductions::search(&mut run);
+    control.saving.end();
+    done
 }

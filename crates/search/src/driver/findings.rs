@@ -13,6 +13,7 @@
 
 use crate::driver::control::PathStep;
 use rustc_hash::FxHashSet;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use whippet_model::{BitSet, Clocks, FindingKind, Machine, Name, Problem, Stall};
@@ -21,7 +22,7 @@ use whippet_model::{BitSet, Clocks, FindingKind, Machine, Name, Problem, Stall};
 pub(crate) type Key = (FindingKind, Name);
 
 /// A problem with its best known counterexample.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Found {
     pub(crate) problem: Problem,
     pub(crate) race_tainted: bool,
@@ -52,6 +53,12 @@ pub(crate) struct Collector {
 impl Collector {
     pub(crate) fn new(most: usize) -> Collector {
         Collector { found: BTreeMap::new(), most: most.max(1), dropped: FxHashSet::default() }
+    }
+
+    /// Creates a collector that has already found and dropped these problems.
+    pub(crate) fn with(most: usize, found: &[Found], dropped: &[Key]) -> Collector {
+        let found = found.iter().map(|found| ((found.problem.kind, found.problem.key), found.clone())).collect();
+        Collector { found, dropped: dropped.iter().copied().collect(), ..Collector::new(most) }
     }
 
     /// Records that the current execution, which has these data races, shows `problem`. `first` is `true` the first

@@ -424,7 +424,8 @@ impl<'a, M: Machine> Run<'a, M> {
         format!("{} {}{origin}", step.actor, step.action)
     }
 
-    fn publish(&mut self) {
+    /// Publishes the counters.
+    pub(crate) fn publish(&mut self) {
         self.counters.handler_runs = self.machine().handler_runs();
         self.guarded.worker().publish(&self.counters, self.machine().depth(), &self.weights);
     }

@@ -9,6 +9,7 @@
 //! Open work has its share of the weight, too: a revisit counts as a child of the step that requested it. Where the
 //! branches of a step are found only by executing it, each branch but the last takes half of the remaining weight.
 
+use serde::{Deserialize, Serialize};
 use whippet_model::Estimate;
 
 /// Removes from `left`, the remaining weight of a choice, the share of one of its branches, and returns it: half if
@@ -21,7 +22,7 @@ pub(crate) fn way(left: &mut f64, more: bool) -> f64 {
 }
 
 /// The accumulated weights of the finished leaves.
-#[derive(Copy, Clone, Debug, Default)]
+#[derive(Copy, Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Weights {
     /// The sum of the weights.
     part: f64,

@@ -1,7 +1,8 @@
-//! Exhaustive search with an explicit stack of open choices, so that they can be given to other workers. With a
+//! Exhaustive search with an explicit stack of open choices, so that they can be given to other workers and saved. With a
 //! single worker the plain recursion of `exhaustive` is used instead.
 
-use crate::driver::parallel::{Divisible, Share, Subtree, Work};
+use crate::driver::parallel::{Divisible, Share};
+use crate::driver::parts::{self, Mark, Part, PartStep, PartTree};
 use crate::driver::run::{Run, Stop};
 use crate::driver::weights::way;
 use whippet_model::{Choice, Machine};
@@ -21,9 +22,9 @@ struct Level {
 }
 
 impl Level {
-    /// Returns the weight of the last choice, which has just been removed from the level.
-    fn weight_of_last(&self) -> f64 {
-        if self.end == self.next { self.left } else { self.weight }
+    /// Returns the weight of an open choice.
+    fn weight_of(&self, choice: usize) -> f64 {
+        if choice == self.next { self.left } else { self.weight }
     }
 }
 
@@ -51,7 +52,7 @@ impl Levels {
             }
             self.open(run, weight)?;
             if share.wanted() {
-                self.give(run, share);
+                share.serve(self, run)?;
             }
         }
         Ok(())
@@ -70,34 +71,56 @@ impl Levels {
         self.levels.push(Level { depth: run.depth(), from, next: from, end, weight, left: weight });
         Ok(())
     }
+}
 
-    /// Gives away the shallowest open choice, unless it is the only one.
-    #[cold]
-    fn give<M: Machine>(&mut self, run: &Run<'_, M>, share: &impl Share) {
-        let open: usize = self.levels.iter().map(|level| level.end - level.next).sum();
-        let Some(level) = self.levels.iter_mut().find(|level| level.next < level.end) else { return };
-        if open > 1 {
-            level.end -= 1;
-            let path = (0..level.depth).map(|at| (run.machine().step(at).choice, true)).collect();
-            share.give(Subtree { path, work: Work::Choice(self.choices[level.end], level.weight_of_last()) });
-        }
-    }
+/// Returns step `at` of the machine as a step of a path.
+fn path_step<M: Machine>(machine: &M, at: usize) -> PartStep {
+    let step = machine.step(at);
+    PartStep { thread: step.thread, branch: step.choice.branch, mark: Mark::Plain }
 }
 
 impl Divisible for Levels {
-    fn explore<M: Machine>(&mut self, run: &mut Run<'_, M>, share: &impl Share) -> Result<(), Stop> {
-        self.open(run, 1.0)?;
+    fn explore<M: Machine>(&mut self, run: &mut Run<'_, M>, part: &Part, share: &impl Share) -> Result<(), Stop> {
+        let Some((&last, path)) = part.steps.split_last() else {
+            run.rewind(0);
+            self.open(run, part.weight)?;
+            return self.go_on(run, share);
+        };
+        let common = parts::common(run.machine(), path);
+        run.rewind(common);
+        path[common..].iter().try_for_each(|&step| parts::redo(run, step))?;
+        let choice = parts::find(run, last)?;
+        self.choices.push(choice);
+        let (depth, weight) = (run.depth(), part.weight);
+        self.levels.push(Level { depth, from: 0, next: 0, end: 1, weight, left: weight });
         self.go_on(run, share)
     }
 
-    fn part<M: Machine>(&mut self, run: &mut Run<'_, M>, subtree: Subtree, share: &impl Share) -> Result<(), Stop> {
-        run.rewind(0);
-        for &(choice, _) in &subtree.path {
-            run.redo(choice)?;
+    fn give<M: Machine>(&mut self, run: &mut Run<'_, M>) -> Result<Option<Part>, Stop> {
+        let open: usize = self.levels.iter().map(|level| level.end - level.next).sum();
+        let Some(level) = self.levels.iter_mut().find(|level| level.next < level.end) else { return Ok(None) };
+        if open == 1 {
+            return Ok(None);
         }
-        let Work::Choice(choice, weight) = subtree.work else { unreachable!("our bug: nothing is revisited here") };
-        self.choices.push(choice);
-        self.levels.push(Level { depth: run.depth(), from: 0, next: 0, end: 1, weight, left: weight });
-        self.go_on(run, share)
+        level.end -= 1;
+        let choice = self.choices[level.end];
+        let last = PartStep::of(run.machine(), choice, Mark::Plain);
+        let steps = (0..level.depth).map(|at| path_step(run.machine(), at)).chain([last]).collect();
+        Ok(Some(Part { steps, weight: level.weight_of(level.end) }))
+    }
+
+    fn open_parts<M: Machine>(&mut self, run: &mut Run<'_, M>, open: &mut PartTree) -> Result<(), Stop> {
+        let mut depth = 0;
+        for level in &self.levels {
+            open.go_to(depth);
+            (depth..level.depth).for_each(|at| open.step(path_step(run.machine(), at)));
+            depth = level.depth;
+            for k in level.next..level.end {
+                open.step(PartStep::of(run.machine(), self.choices[k], Mark::Plain));
+                open.open(level.weight_of(k));
+                open.go_to(depth);
+            }
+        }
+        Ok(())
     }
 }

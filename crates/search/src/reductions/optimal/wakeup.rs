@@ -15,6 +15,9 @@
 //! If only the first event of each sequence is kept, this is the search with source sets ([`crate::reductions::source`]). It is
 //! simpler and also explores each trace once, but some executions are blocked on the way.
 
+pub(crate) mod saved;
+
+use crate::driver::checkpoint::Open;
 use crate::driver::run::{Run, Stop};
 use crate::orders::Orders;
 use crate::reductions::optimal::events::{EventLabel, ExecutionRecord};
@@ -213,7 +216,13 @@ pub(crate) fn explore<M: Machine>(run: &mut Run<'_, M>, keep: Keep) -> Result<()
     let record = ExecutionRecord::new(run.machine());
     let levels = Levels { levels: vec![Level::default()], len: 1, sleepers: Vec::new(), keep, discovered: false };
     let reversals = Reversals::default();
-    Search { levels, record, orders, reversals, examined: 0, choices: Vec::new() }.explore(run)
+    let mut search = Search { levels, record, orders, reversals, examined: 0, choices: Vec::new() };
+    match run.control.saving.begin() {
+        None => {}
+        Some(Open::Trees(saved)) => search.restore(run, saved)?,
+        Some(_) => return Err(Stop::unsupported("this search cannot continue another kind of search")),
+    }
+    search.explore(run)
 }
 
 struct Search {
@@ -229,6 +238,10 @@ struct Search {
 impl Search {
     fn explore<M: Machine>(&mut self, run: &mut Run<'_, M>) -> Result<(), Stop> {
         while self.levels.len > 0 {
+            if run.control.saving.is_requested() {
+                self.save(run);
+                run.check_limits()?;
+            }
             let at = self.levels.len - 1;
             let level = &mut self.levels.levels[at];
             if !level.tree.is_empty() {
@@ -297,7 +310,7 @@ impl Search {
     /// size.
     fn guess<M: Machine>(&self, run: &Run<'_, M>) {
         let explored = self.levels.explored();
-        let total = run.counters.executions as f64 / explored;
+        let total = (run.control.executions_before() + run.counters.executions) as f64 / explored;
         run.control.guess(Estimate::new(total, total * (1.0 - explored)));
     }
 
@@ -311,12 +324,19 @@ impl Search {
         self.reversals.find(run, &self.record, &mut self.levels)
     }
 
+    /// Returns `true` if the thread of a choice has several choices.
+    #[inline]
+    fn has_several<M: Machine>(&mut self, run: &mut Run<'_, M>, choice: Choice) -> Result<bool, Stop> {
+        if run.profile().dependence != Dependence::Footprints || run.profile().one_choice_per_thread {
+            return Ok(false);
+        }
+        self.choices.clear();
+        run.all_enabled(&mut self.choices)?;
+        Ok(self.choices.iter().filter(|other| other.what == choice.what).count() > 1)
+    }
+
     fn forward<M: Machine>(&mut self, run: &mut Run<'_, M>, choice: Choice) -> Result<(), Stop> {
-        let several = run.profile().dependence == Dependence::Footprints && !run.profile().one_choice_per_thread && {
-            self.choices.clear();
-            run.all_enabled(&mut self.choices)?;
-            self.choices.iter().filter(|other| other.what == choice.what).count() > 1
-        };
+        let several = self.has_several(run, choice)?;
         let executed = run.execute(choice)?;
         self.orders.arrived(run.machine());
         self.record.push(run.machine(), executed, several);

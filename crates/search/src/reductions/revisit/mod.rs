@@ -27,9 +27,10 @@
 //! is still open. Steps forward and the steps that replace others count as transitions; the steps executed again for
 //! a revisit were counted when they were chosen.
 
+mod parts;
 pub(crate) mod stack;
 
-use crate::driver::parallel::{Divisible, Share, Subtree, Work};
+use crate::driver::parallel::Share;
 use crate::driver::run::{Run, Stop};
 use crate::driver::weights::way;
 use crate::options::Order;
@@ -39,7 +40,7 @@ use whippet_model::{Branch, Choice, Machine, MachineError, Pending};
 
 /// Explores each trace from the initial configuration on exactly once.
 pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
-    Revisits::new(run)?.explore(run, &())
+    Revisits::new(run)?.everything(run, &())
 }
 
 /// The open choices of one configuration. A configuration without alternatives has no level.
@@ -114,13 +115,23 @@ impl Revisits {
         })
     }
 
+    /// Explores everything. The machine is in the initial configuration.
+    fn everything<M: Machine>(&mut self, run: &mut Run<'_, M>, share: &impl Share) -> Result<(), Stop> {
+        self.list(run)?;
+        match self.choices.len() {
+            0 => return self.end(run, 1.0),
+            several => self.open(0, 0, true, 1.0 / several as f64),
+        }
+        self.go_on(run, share)
+    }
+
     fn go_on<M: Machine>(&mut self, run: &mut Run<'_, M>, share: &impl Share) -> Result<(), Stop> {
         while let Some(level) = self.levels.last() {
             if self.revisits.len() > level.revisits {
                 self.revisit(run)?;
             } else if level.next < level.end {
                 if share.wanted() {
-                    self.give(share);
+                    share.serve(self, run)?;
                 }
                 self.forward(run)?;
             } else {
@@ -322,93 +333,6 @@ impl Revisits {
             run.rewind(suffix.from);
             self.stack.restore_suffix(suffix, &mut self.saved);
         }
-    }
-
-    /// Gives away the shallowest open choice or revisit, if something remains to do here.
-    #[cold]
-    fn give(&mut self, share: &impl Share) {
-        let top = self.levels.len() - 1;
-        for k in 0..=top {
-            let asked = self.levels.get(k + 1).map_or(self.revisits.len(), |above| above.revisits);
-            let level = &mut self.levels[k];
-            if level.end - level.next > usize::from(k == top) {
-                level.end -= 1;
-                let weight = if level.end == level.next { level.left } else { level.weight };
-                let choice = self.choices[level.end];
-                let path = self.path(k, self.levels[k].depth);
-                return share.give(Subtree { path, work: Work::Choice(choice, weight) });
-            }
-            if asked > level.revisits {
-                let Revisit { at, message, by, weight } = self.revisits.remove(asked - 1);
-                self.levels[k + 1..].iter_mut().for_each(|above| above.revisits -= 1);
-                let path = self.path(k, by as usize + 1);
-                return share.give(Subtree { path, work: Work::Revisit { at, message, weight } });
-            }
-        }
-    }
-
-    /// Returns the first `depth` steps of the path that leads through this level, as it was before the detours above
-    /// the level saved parts of the stack.
-    fn path(&self, level: usize, depth: usize) -> Vec<(Choice, bool)> {
-        let mut steps = self.stack.steps().to_vec();
-        let mut next = None;
-        let detours = self.levels[level + 1..].iter().filter(|level| level.detour).count();
-        for &suffix in self.suffixes.iter().rev().take(detours) {
-            steps.truncate(suffix.from);
-            steps.extend_from_slice(self.saved.steps(suffix, next));
-            next = Some(suffix);
-        }
-        steps.truncate(depth);
-        steps.iter().map(|step| (step.choice, step.canonical)).collect()
-    }
-
-    /// Moves to the beginning of a subtree.
-    fn begin<M: Machine>(&mut self, run: &mut Run<'_, M>, subtree: Subtree) -> Result<(), Stop> {
-        self.stack.truncate(0);
-        run.rewind(0);
-        for &(choice, canonical) in &subtree.path {
-            run.redo(choice)?;
-            self.stack.push(run.newest_delivery(), canonical);
-        }
-        let mut level = Level {
-            depth: run.depth(),
-            from: 0,
-            next: 0,
-            end: 0,
-            revisits: 0,
-            first: false,
-            detour: false,
-            weight: 0.0,
-            left: 0.0,
-        };
-        match subtree.work {
-            Work::Choice(choice, weight) => {
-                self.choices.push(choice);
-                level.end = 1;
-                (level.weight, level.left) = (weight, weight);
-            }
-            Work::Revisit { at, message, weight } => {
-                self.revisits.push(Revisit { at, message, by: run.depth() as u32 - 1, weight });
-            }
-        }
-        self.levels.push(level);
-        Ok(())
-    }
-}
-
-impl Divisible for Revisits {
-    fn explore<M: Machine>(&mut self, run: &mut Run<'_, M>, share: &impl Share) -> Result<(), Stop> {
-        self.list(run)?;
-        match self.choices.len() {
-            0 => return self.end(run, 1.0),
-            several => self.open(0, 0, true, 1.0 / several as f64),
-        }
-        self.go_on(run, share)
-    }
-
-    fn part<M: Machine>(&mut self, run: &mut Run<'_, M>, subtree: Subtree, share: &impl Share) -> Result<(), Stop> {
-        self.begin(run, subtree)?;
-        self.go_on(run, share)
     }
 }
 

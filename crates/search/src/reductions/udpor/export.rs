@@ -77,7 +77,7 @@ fn unfold_any(program: Arc<dyn AnyProgram + Send>, options: &Options) -> Result<
         })
     };
     let limit = options.limits.handler;
-    match wait(&answer, options, &control, &(), &|| {}) {
+    match wait(&answer, options, &control, &(), &|_| {}) {
         Ok(Ok(events)) => Ok(Unfolded { program: name, events }),
         Ok(Err(Stop::Machine(error))) => Err(error.into()),
         Ok(Err(Stop::Limit(why))) => Err(SearchError::Unsupported(match why {
