@@ -122,6 +122,7 @@ fn run_killed(arguments: &[&str], saved: &Path, seed: &mut u64) -> (Value, usize
 }
 
 /// Checks that a search that is killed has the same result as one that is not.
+#[expect(clippy::print_stdout, reason = "the full run says how many processes it killed")]
 fn check_killed(name: &str, arguments: &[&str]) {
     let (expected, _) = json(arguments);
     assert!(expected["complete"].as_bool().unwrap(), "{expected}");
