@@ -99,7 +99,7 @@ fn warn_unused_flags(command: &Explore, options: &Options) {
     let sample = matches!(reduction, Reduction::Random | Reduction::Pct | Reduction::Pos);
     let sleeps =
         matches!(reduction, Reduction::Dcute | Reduction::Persistent | Reduction::Transdpor | Reduction::Source);
-    let is_saved = matches!(reduction, Reduction::Exhaustive | Reduction::Source | Reduction::Optimal);
+    let is_saved = Keeper::can_save(reduction);
     let unused = [
         ("--sleep-sets", options.sleep && !sleeps),
         ("--transdpor-rule", options.rule != Rule::default() && reduction != Reduction::Transdpor),

@@ -56,6 +56,12 @@ struct KeeperState {
 }
 
 impl Keeper {
+    /// Returns `true` if searches with this reduction can be saved.
+    pub(crate) fn can_save(reduction: Reduction) -> bool {
+        use Reduction::{Exhaustive, Optimal, Parsimonious, Source};
+        matches!(reduction, Exhaustive | Optimal | Parsimonious | Source)
+    }
+
     /// Prepares to save a search, and reads what was saved of it. Returns `None` if it is not to be saved.
     pub(crate) fn new(
         command: &Explore,
@@ -63,7 +69,7 @@ impl Keeper {
         target: &ChosenProgram,
         options: &Options,
     ) -> Result<Option<Arc<Keeper>>, CommandError> {
-        let can_be_saved = matches!(options.reduction, Reduction::Exhaustive | Reduction::Source | Reduction::Optimal);
+        let can_be_saved = Keeper::can_save(options.reduction);
         let asked = command.checkpoint.is_some();
         let unasked = !command.no_checkpoint && Path::new(TARGET).is_dir();
         if !can_be_saved || !(asked || unasked) {

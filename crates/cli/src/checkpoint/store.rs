@@ -15,6 +15,9 @@ use whippet_search::Checkpoint;
 /// The file in the directory of a search.
 const FILE: &str = "search.redb";
 
+/// The name of the file until it is a database: a process that is killed while it creates one leaves something else.
+const NEW_FILE: &str = "search.new";
+
 /// What a store says about itself, by the names below.
 const ABOUT: TableDefinition<'_, &str, &str> = TableDefinition::new("about");
 const IDENTITY: &str = "identity";
@@ -59,7 +62,7 @@ impl Store {
     pub(super) fn open(directory: &Path) -> Result<Store, String> {
         let fails = |why: &dyn Display| format!("cannot save the search in {}: {why}", directory.display());
         fs::create_dir_all(directory).map_err(|why| fails(&why))?;
-        let database = Database::create(directory.join(FILE)).map_err(|error| match error {
+        let database = open_or_create(directory).map_err(|error| match error {
             DatabaseError::DatabaseAlreadyOpen => {
                 format!("another search is being saved in {}", directory.display())
             }
@@ -188,6 +191,23 @@ impl Store {
     }
 }
 
+/// Opens the database in a directory, or creates it.
+fn open_or_create(directory: &Path) -> Result<Database, DatabaseError> {
+    let (file, new) = (directory.join(FILE), directory.join(NEW_FILE));
+    if file.exists() {
+        return Database::create(file);
+    }
+    let database = match Database::create(&new) {
+        Err(error) if is_damage(&error) => {
+            fs::remove_file(&new)?;
+            Database::create(&new)?
+        }
+        created => created?,
+    };
+    fs::rename(new, file)?;
+    Ok(database)
+}
+
 /// Returns `true` if a database cannot be opened because of its contents.
 fn is_damage(error: &DatabaseError) -> bool {
     match error {
@@ -250,6 +270,17 @@ mod tests {
         assert!(Store::open(&directory).unwrap_err().contains("another search is being saved in"));
         store.remove();
         assert!(!directory.exists());
+    }
+
+    #[test]
+    fn a_database_that_was_not_finished_is_created_again() {
+        let directory = directory("unfinished");
+        fs::create_dir_all(&directory).unwrap();
+        fs::write(directory.join(NEW_FILE), [0; 4096]).unwrap();
+        let store = saved(&directory, &[7]);
+        assert_eq!(executions(&store.load().unwrap().unwrap()), 7);
+        assert!(Store::exists(&directory) && !directory.join(NEW_FILE).exists());
+        store.remove();
     }
 
     #[test]

@@ -149,7 +149,7 @@ pub trait Observer {
     }
 
     /// Returns the place to which the state of the search is saved. Called once, before the search. Samples, and
-    /// searches other than `exhaustive`, `source` and `optimal`, are not saved.
+    /// searches other than `exhaustive`, `source`, `optimal` and `parsimonious`, are not saved.
     fn checkpoints(&self) -> Option<Arc<dyn Checkpoints>> {
         None
     }

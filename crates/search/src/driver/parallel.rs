@@ -17,6 +17,7 @@ use crate::driver::threads;
 use crate::options::Options;
 use crate::reductions::Reduction;
 use crate::reductions::exhaustive::divisible::Levels;
+use crate::reductions::parsimonious;
 use crate::reductions::revisit::Revisits;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard};
@@ -230,6 +231,7 @@ pub(crate) fn applies<M: Machine>(run: &Run<'_, M>) -> bool {
     }
     let divisible = match options.reduction {
         Reduction::Exhaustive => true,
+        Reduction::Parsimonious => !run.prunes(),
         Reduction::Optimal => run.profile().dependence == Dependence::PerActor && !run.prunes(),
         _ => false,
     };
@@ -301,6 +303,10 @@ fn halt(queue: &WorkQueue<'_>, control: &Control, why: Option<Stop>) {
 fn work<M: Machine>(run: &mut Run<'_, M>, queue: &WorkQueue<'_>) -> Result<(), Stop> {
     match run.options.reduction {
         Reduction::Exhaustive => work_on(run, &mut Levels::default(), queue),
+        Reduction::Parsimonious => {
+            let mut search = parsimonious::Search::new(run.machine());
+            work_on(run, &mut search, queue)
+        }
         _ => {
             let mut revisits = Revisits::new(run)?;
             work_on(run, &mut revisits, queue)

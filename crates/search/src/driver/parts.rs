@@ -23,6 +23,18 @@ pub(crate) enum Mark {
     /// The step is not to follow the others: it replaces the step with this number, and of the steps behind that one
     /// only those remain that are needed.
     Replaces(u32),
+    /// The reverse search took another branch of the thread whose first branch is the default.
+    Other,
+    /// The step belongs to a detour of the reverse search, before its head.
+    Via,
+    /// The step is the head of a detour, which avoids a default.
+    Head {
+        /// The depth at which the detour begins.
+        base: u32,
+        /// The thread of the default there, and its branch.
+        against: Name,
+        branch: Branch,
+    },
 }
 
 /// A step of a path.

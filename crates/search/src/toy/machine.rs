@@ -97,7 +97,8 @@ impl whippet_model::Program for Program {
             Granularity::Actor => Dependence::PerActor,
             Granularity::Footprint | Granularity::Fields => Dependence::Footprints,
         };
-        let profile = Profile::new(dependence, Branches::Discovered { same_footprint: true });
+        let branches = Branches::Discovered { same_footprint: true };
+        let profile = Profile::new(dependence, branches).with_one_choice_per_thread(true);
         let (actors, messages, steps) = (Vec::new(), Vec::new(), Vec::new());
         let mut toy = Toy { program, profile, actors, messages, steps, failures: 0, runs: 0 };
         // The names are the same as for native actors, where number 0 is the test itself.

@@ -1,6 +1,5 @@
 //! The branches of a default and their footprints.
 
-use super::part::Detour;
 use super::path::Path;
 use crate::driver::run::{Run, Stop};
 use crate::reductions::optimal::events::{ActorNames, EventLabel};
@@ -17,11 +16,16 @@ pub(crate) struct DefaultTouches {
 }
 
 impl DefaultTouches {
-    /// Finds the footprints of the default that a detour from the current configuration avoids.
-    pub(crate) fn find<M: Machine>(run: &mut Run<'_, M>, path: &Path, detour: &Detour) -> Result<DefaultTouches, Stop> {
+    /// Finds the footprints of the default that takes this branch of a thread in the current configuration.
+    pub(crate) fn find<M: Machine>(
+        run: &mut Run<'_, M>,
+        path: &Path,
+        thread: Name,
+        taken: Branch,
+    ) -> Result<DefaultTouches, Stop> {
         let mut touches = DefaultTouches::default();
-        for (event, _) in branches(run, detour.against, &path.record.names)? {
-            if event.branch == detour.branch {
+        for (event, _) in branches(run, thread, &path.record.names)? {
+            if event.branch == taken {
                 touches.own.clone_from(&event.touches);
             }
             touches.all.extend(event.touches);
@@ -33,7 +37,8 @@ impl DefaultTouches {
     pub(crate) fn of_step<M: Machine>(run: &mut Run<'_, M>, path: &Path, at: usize) -> Result<DefaultTouches, Stop> {
         let step = &path.record.steps[at];
         let own = step.event.touches.clone();
-        if !step.several && !(step.event.next.is_some() && run.profile().branches_differ()) {
+        let several = step.several || step.event.next.is_some() && run.profile().branches_differ();
+        if !several {
             return Ok(DefaultTouches { all: own.clone(), own });
         }
         run.rewind(at);

@@ -2,8 +2,8 @@
 
 use super::default::{DefaultTouches, is_narrow, names_of_branches};
 use super::grow::Growth;
-use super::part::{Mark, Part};
 use super::path::Path;
+use crate::driver::parts::{Mark, Part};
 use crate::driver::run::{Run, Stop};
 use rustc_hash::FxHashMap;
 use smallvec::SmallVec;
@@ -29,11 +29,11 @@ pub(crate) fn find<M: Machine>(run: &mut Run<'_, M>, path: &Path, out: &mut Vec<
     let mut later: Vec<usize> = Vec::new();
     for at in (0..path.len()).rev() {
         match path.marks[at] {
-            Mark::Head(_) | Mark::Other => later.push(at),
-            Mark::Default if !later.iter().any(|&head| path.record.clocks.before(at, head)) => {
+            Mark::Head { .. } | Mark::Other => later.push(at),
+            Mark::Plain if !later.iter().any(|&head| path.record.clocks.before(at, head)) => {
                 find_instead_of(run, path, at, &later, &operations, out)?;
             }
-            Mark::Default | Mark::Via => {}
+            _ => {}
         }
     }
     Ok(())

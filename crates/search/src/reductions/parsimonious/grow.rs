@@ -5,8 +5,8 @@
 
 use super::constraints;
 use super::default::{DefaultTouches, branches, is_narrow, names_of_branches};
-use super::part::{Detour, Mark, Part, PartStep};
 use super::path::Path;
+use crate::driver::parts::{Mark, Part, PartStep};
 use crate::driver::run::{Run, Stop};
 use crate::reductions::optimal::events::{ActorNames, EventLabel};
 use smallvec::SmallVec;
@@ -62,8 +62,9 @@ impl Growth<'_> {
             }
             let mut more: Vec<usize> = past().filter(|other| !taken.contains(other)).collect();
             more.pop();
-            let touch = touches.as_ref().is_none_or(|touches| self.affects(touches, step));
-            if !touch && !(is_narrow(run.profile()) && self.changes_branches(run, taken, &more, step)?) {
+            let conflicts = touches.as_ref().is_none_or(|touches| self.affects(touches, step));
+            let affects = conflicts || is_narrow(run.profile()) && self.changes_branches(run, taken, &more, step)?;
+            if !affects {
                 continue;
             }
             more.push(step);
@@ -192,10 +193,10 @@ impl Growth<'_> {
     fn detour(&self, taken: &[usize], event: &EventLabel) -> Part {
         let step = |event: &EventLabel, mark: Mark| PartStep { thread: event.thread, branch: event.branch, mark };
         let default = self.path.event(self.at);
-        let detour = Detour { base: self.at as u32, against: default.thread, branch: default.branch };
+        let head = Mark::Head { base: self.at as u32, against: default.thread, branch: default.branch };
         let mut part = self.path.part(self.at);
         part.steps.extend(taken.iter().map(|&at| step(self.path.event(at), Mark::Via)));
-        part.steps.push(step(event, Mark::Head(detour)));
+        part.steps.push(step(event, head));
         part
     }
 }

@@ -47,14 +47,14 @@ mod constraints;
 mod default;
 mod detours;
 mod grow;
-mod part;
 mod path;
 #[cfg(test)]
 mod tests;
 
+use crate::driver::parallel::{Divisible, Share};
+use crate::driver::parts::{self, Mark, Part, PartStep, PartTree};
 use crate::driver::run::{Run, Stop};
 use default::DefaultTouches;
-use part::{Mark, Part, PartStep};
 use path::Path;
 use whippet_model::{Branch, Choice, Machine, Name};
 
@@ -63,33 +63,28 @@ pub(crate) fn search<M: Machine>(run: &mut Run<'_, M>) -> Result<(), Stop> {
     if run.prunes() {
         return Err(Stop::unsupported("parsimonious: not available for programs with a pruning rule of their own"));
     }
-    let mut search = Search::new(run.machine());
-    search.open.push(Part::default());
-    while let Some(part) = search.open.pop() {
-        search.explore(run, &part)?;
-    }
-    Ok(())
+    Search::new(run.machine()).explore(run, &Part { steps: Vec::new(), weight: 1.0 }, &())
 }
 
 /// The state of the search: its open parts. The path only saves time.
-struct Search {
+pub(crate) struct Search {
     open: Vec<Part>,
     path: Path,
     choices: Vec<Choice>,
 }
 
 impl Search {
-    fn new<M: Machine>(machine: &M) -> Search {
+    pub(crate) fn new<M: Machine>(machine: &M) -> Search {
         Search { open: Vec::new(), path: Path::new(machine), choices: Vec::new() }
     }
 
     /// Explores the execution that begins with the path of a part, and opens the parts that it is responsible for.
-    fn explore<M: Machine>(&mut self, run: &mut Run<'_, M>, part: &Part) -> Result<(), Stop> {
+    fn execute<M: Machine>(&mut self, run: &mut Run<'_, M>, part: &Part) -> Result<(), Stop> {
         if !self.replay(run, part)? {
             return Ok(());
         }
         let mut next = match part.steps.last() {
-            Some(PartStep { mark: Mark::Head(detour), .. }) => Some(detour.against),
+            Some(&PartStep { mark: Mark::Head { against, .. }, .. }) => Some(against),
             _ => None,
         };
         while self.advance(run, next.take())? {}
@@ -108,8 +103,12 @@ impl Search {
         self.path.go(run, common)?;
         for (at, step) in part.steps.iter().enumerate().skip(common) {
             self.begin_detour(run, part, at)?;
-            let what = run.machine().find(step.thread).expect("our bug: a part leads nowhere");
-            let choice = Choice { what, branch: step.branch };
+            let choice = parts::find(run, *step)?;
+            if let Mark::Head { base, .. } = step.mark
+                && self.path.begun.as_ref().is_none_or(|begun| begun.0 != base as usize)
+            {
+                return Err(parts::misfit(at));
+            }
             let several = self.has_several(run, choice)?;
             let is_new = at + 1 == part.steps.len();
             let executed = if is_new { run.execute(choice)? } else { run.redo(choice)? };
@@ -127,10 +126,10 @@ impl Search {
     /// Finds what the default touches that the part avoids by a detour from here, if there is one.
     fn begin_detour<M: Machine>(&mut self, run: &mut Run<'_, M>, part: &Part, at: usize) -> Result<(), Stop> {
         let head = part.steps[at..].iter().find(|step| step.mark != Mark::Via);
-        if let Some(PartStep { mark: Mark::Head(detour), .. }) = head
-            && detour.base as usize == at
+        if let Some(&PartStep { mark: Mark::Head { base, against, branch }, .. }) = head
+            && base as usize == at
         {
-            self.path.begun = Some((at, DefaultTouches::find(run, &self.path, detour)?));
+            self.path.begun = Some((at, DefaultTouches::find(run, &self.path, against, branch)?));
         }
         Ok(())
     }
@@ -183,7 +182,7 @@ impl Search {
             let mut branch = Some(choice.branch);
             while let Some(tried) = branch {
                 let executed = run.execute(Choice { branch: tried, ..*choice })?;
-                self.path.push(run.machine(), executed, listed.len() > 1, Mark::Default);
+                self.path.push(run.machine(), executed, listed.len() > 1, Mark::Plain);
                 if !constraints::forbid_newest(run, &self.path)? {
                     let thread = self.path.event(at).thread;
                     for other in listed[k + 1..].iter().map(|other| other.branch).chain(executed.next_branch) {
@@ -197,5 +196,28 @@ impl Search {
             }
         }
         Ok(false)
+    }
+}
+
+impl Divisible for Search {
+    fn explore<M: Machine>(&mut self, run: &mut Run<'_, M>, part: &Part, share: &impl Share) -> Result<(), Stop> {
+        self.open.push(part.clone());
+        while let Some(part) = self.open.pop() {
+            self.execute(run, &part)?;
+            if share.wanted() {
+                share.serve(self, run)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn give<M: Machine>(&mut self, _: &mut Run<'_, M>) -> Result<Option<Part>, Stop> {
+        // The oldest part begins at the shallowest default, or was opened long ago.
+        Ok((self.open.len() > 1).then(|| self.open.remove(0)))
+    }
+
+    fn open_parts<M: Machine>(&mut self, _: &mut Run<'_, M>, open: &mut PartTree) -> Result<(), Stop> {
+        self.open.iter().for_each(|part| open.add(part));
+        Ok(())
     }
 }

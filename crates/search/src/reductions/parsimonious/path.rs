@@ -1,7 +1,7 @@
 //! The current path, and the constraints of its detours.
 
 use super::default::DefaultTouches;
-use super::part::{Mark, Part, PartStep};
+use crate::driver::parts::{Mark, Part, PartStep};
 use crate::driver::run::{Run, Stop};
 use crate::reductions::optimal::events::{EventLabel, ExecutionRecord};
 use whippet_model::{Choice, Executed, Machine, Name};
@@ -43,11 +43,11 @@ impl Path {
     /// Adds the newest step of the machine.
     pub(crate) fn push<M: Machine>(&mut self, machine: &M, executed: Executed, several: bool, mark: Mark) {
         self.record.push(machine, executed, several);
-        if let Mark::Head(detour) = mark {
-            let (base, head) = (detour.base as usize, self.marks.len());
+        if let Mark::Head { base, against, .. } = mark {
+            let (base, head) = (base as usize, self.marks.len());
             let known = self.begun.take().expect("our bug: what a default touches is not known");
             assert_eq!(known.0, base, "our bug: detours overlap");
-            self.constraints.push(Constraint { base, head, against: detour.against, touches: known.1 });
+            self.constraints.push(Constraint { base, head, against, touches: known.1 });
         }
         self.marks.push(mark);
     }
@@ -71,12 +71,12 @@ impl Path {
         let mut common = part.steps.iter().enumerate().take(self.len()).take_while(is_same).count();
         for step in part.steps.iter().skip(common) {
             match step.mark {
-                Mark::Head(detour) => {
-                    common = common.min(detour.base as usize);
+                Mark::Head { base, .. } => {
+                    common = common.min(base as usize);
                     break;
                 }
                 Mark::Via => {}
-                Mark::Default | Mark::Other => break,
+                _ => break,
             }
         }
         common
@@ -88,7 +88,7 @@ impl Path {
             let event = self.event(at);
             PartStep { thread: event.thread, branch: event.branch, mark: self.marks[at] }
         };
-        Part { steps: (0..depth).map(step).collect() }
+        Part { steps: (0..depth).map(step).collect(), weight: 0.0 }
     }
 
     /// Moves the machine to the configuration after the first `depth` steps. It has taken at most these.

@@ -1,15 +1,14 @@
 //! Tests of the parts: they are independent of each other, small, and few.
 
-use super::part::{Detour, Mark, Part, PartStep};
 use super::{Search, search};
 use crate::Options;
 use crate::driver::control::Control;
+use crate::driver::parts::{Part, PartTree};
 use crate::driver::run::{Run, Stop};
 use crate::reductions::optimal::wakeup;
 use crate::toy::{Action, Granularity, Program, Target, Toy};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use whippet_model::{Branch, Name};
 
 /// A small random number generator that gives the same numbers on every machine.
 struct Random(u64);
@@ -56,41 +55,19 @@ fn with_run<T>(program: &Program, work: impl FnOnce(&mut Run<'_, Toy>) -> T) -> 
     work(&mut run)
 }
 
-/// Writes a part as bytes.
-fn write(part: &Part) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let mut number = |n: u64| bytes.extend(n.to_le_bytes());
-    for step in &part.steps {
-        number(step.thread.0);
-        number(step.branch.0);
-        match step.mark {
-            Mark::Default => number(0),
-            Mark::Other => number(1),
-            Mark::Via => number(2),
-            Mark::Head(Detour { base, against, branch }) => {
-                [3, u64::from(base), against.0, branch.0].into_iter().for_each(&mut number);
-            }
-        }
-    }
-    bytes
+/// Writes a part as text.
+fn write(part: &Part) -> String {
+    let mut tree = PartTree::default();
+    tree.add(part);
+    serde_json::to_string(&tree).unwrap()
 }
 
-/// Reads what [`write`] wrote.
-fn read(bytes: &[u8]) -> Part {
-    let mut numbers = bytes.chunks(8).map(|number| u64::from_le_bytes(number.try_into().unwrap()));
-    let mut part = Part::default();
-    while let Some(thread) = numbers.next() {
-        let mut number = || numbers.next().unwrap();
-        let branch = Branch(number());
-        let mark = match number() {
-            0 => Mark::Default,
-            1 => Mark::Other,
-            2 => Mark::Via,
-            _ => Mark::Head(Detour { base: number() as u32, against: Name(number()), branch: Branch(number()) }),
-        };
-        part.steps.push(PartStep { thread: Name(thread), branch, mark });
-    }
-    part
+fn read(text: &str) -> Part {
+    serde_json::from_str::<PartTree>(text).unwrap().pop().unwrap()
+}
+
+fn everything() -> Part {
+    PartTree::everything().pop().unwrap()
 }
 
 /// Totals of a search: executions, blocked ones, and the keys of the traces.
@@ -105,7 +82,7 @@ impl Totals {
     /// Explores one part in a context, and counts it.
     fn explore(&mut self, search: &mut Search, run: &mut Run<'_, Toy>, part: &Part) {
         let before = (run.counters.executions, run.counters.blocked);
-        search.explore(run, part).unwrap();
+        search.execute(run, part).unwrap();
         self.executions += run.counters.executions - before.0;
         self.blocked += run.counters.blocked - before.1;
         if run.counters.executions > before.0 {
@@ -122,7 +99,7 @@ impl Totals {
 fn in_one_context(program: &Program, most: u64) -> Option<Totals> {
     with_run(program, |run| {
         let (mut search, mut totals) = (Search::new(run.machine()), Totals::default());
-        search.open.push(Part::default());
+        search.open.push(everything());
         while let Some(part) = search.open.pop() {
             totals.explore(&mut search, run, &part);
             if totals.executions > most {
@@ -133,10 +110,10 @@ fn in_one_context(program: &Program, most: u64) -> Option<Totals> {
     })
 }
 
-/// Explores random open parts, as bytes, each time in a new context for up to four executions.
+/// Explores random open parts, as text, each time in a new context for up to four executions.
 fn in_many_contexts(program: &Program, random: &mut Random) -> Totals {
     let mut totals = Totals::default();
-    let mut open = vec![write(&Part::default())];
+    let mut open = vec![write(&everything())];
     while !open.is_empty() {
         let part = open.swap_remove(random.below(open.len()));
         with_run(program, |run| {
