@@ -92,7 +92,7 @@ fn times(log: &Log) -> Vec<(String, u64)> {
 
 fn settings() -> Vec<Setting> {
     let of = Setting::of;
-    let searches = [Reduction::Exhaustive, Reduction::Optimal, Reduction::Source];
+    let searches = [Reduction::Exhaustive, Reduction::Optimal, Reduction::Source, Reduction::Parsimonious];
     let mut all: Vec<Setting> = searches.into_iter().map(of).collect();
     all.extend(searches.into_iter().map(|reduction| Setting { jobs: 2, ..of(reduction) }));
     all.push(Setting { order: Order::Lifo, ..of(Reduction::Optimal) });
