@@ -82,6 +82,7 @@ impl Setting {
             all.push(Setting { jobs, ..Setting::of(Reduction::Exhaustive) });
             all.push(Setting { jobs, ..Setting::of(Reduction::Optimal) });
             all.push(Setting { jobs, ..Setting::of(Reduction::Source) });
+            all.push(Setting { jobs, ..Setting::of(Reduction::Parsimonious) });
         }
         all
     }

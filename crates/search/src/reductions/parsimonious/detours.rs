@@ -87,8 +87,16 @@ fn find_instead_of<M: Machine>(
         run.rewind(at);
         let mut names = path.record.names.clone();
         names.truncate(at);
-        let mut growth =
-            Growth { path, at, touches: &touches, branches: &branches, thread: operation.thread, names, out };
+        let mut growth = Growth {
+            path,
+            at,
+            touches: &touches,
+            branches: &branches,
+            thread: operation.thread,
+            names,
+            out,
+            unknown: 0,
+        };
         growth.go_to(run, &first)?;
         growth.grow(run, &first, allowed)?;
         run.rewind(at);

@@ -25,7 +25,12 @@ pub(crate) struct Growth<'a> {
     /// The names of the actors in the machine's configuration.
     pub(crate) names: ActorNames,
     pub(crate) out: &'a mut Vec<Part>,
+    /// The number of sets after which the operation was disabled for a reason that is not known.
+    pub(crate) unknown: usize,
 }
+
+/// The maximal number of sets that are tried if nothing is known about what the operation waits for.
+const MOST_UNKNOWN: usize = 20_000;
 
 impl Growth<'_> {
     /// Moves the machine to the configuration before the default, and then executes these steps.
@@ -55,6 +60,13 @@ impl Growth<'_> {
             self.judge(run, taken, event, causes)?;
         }
         let touches = self.affecting(run, &found);
+        self.unknown += usize::from(touches.is_none());
+        if self.unknown > MOST_UNKNOWN {
+            return Err(Stop::unsupported(
+                "parsimonious: not available for programs in which blocked operations have many possible reasons: choose \
+                 the reduction `optimal`, which explores the same executions",
+            ));
+        }
         for step in self.at + 1..self.path.len() {
             let past = || clocks.past_steps(step).filter(|&other| other > self.at);
             if !allowed[step] || taken.contains(&step) || !past().all(|other| allowed[other]) {

@@ -42,6 +42,13 @@
 //!
 //! All this relies only on the guarantee that independent steps commute. It does not rely on fixed footprints, nor on steps that stay
 //! enabled.
+//!
+//! # Costs
+//!
+//! The open parts that one execution leaves are as many as the detours that it is responsible for: usually fewer than the square of
+//! its length. But a step that conflicts with k independent events has 2^k pasts, each of which is a detour. A disabled operation may become
+//! enabled after any steps, unless the machine knows what it waits for ([`Blockers`](whippet_model::Blockers)): without that, all sets of steps are
+//! tried, up to a limit ([`grow`]).
 
 mod constraints;
 mod default;
