@@ -99,7 +99,7 @@ pub trait Actor: Debug + Send + Sized + 'static {
     ///     sys.send(light, true);
     ///     sys.send(light, true);
     /// }).unwrap();
-    /// assert_eq!(stateful.counters.states, Some(3), "off, on after one message, on after both");
+    /// assert_eq!(stateful.counters.states, Some(2), "off and on: the other message changes nothing");
     /// ```
     const HASHES: Hashes<Self> = Hashes::NONE;
 

@@ -150,6 +150,11 @@ impl CurrentStep {
         self.handled.child(self.effects)
     }
 
+    /// Returns the name that the k-th send or creation from now on will get.
+    pub(crate) fn later_name(&self, k: u32) -> Name {
+        self.handled.child(self.effects + k)
+    }
+
     /// Returns a number below `n`, as selected by the branch.
     pub(crate) fn choose(&mut self, n: u32) -> u32 {
         if let Some(value) = self.forced.pop_front() {

@@ -232,6 +232,12 @@ impl Engine {
         raw
     }
 
+    /// Returns the addresses that the next actors will get, provided that nothing is sent before they are created.
+    pub(crate) fn coming_addresses(&self, count: usize) -> Vec<RawAddr> {
+        let slot = self.actors.len() as u32;
+        (0..count as u32).map(|k| RawAddr { name: self.current.later_name(k).mixed(ACTOR), slot: slot + k }).collect()
+    }
+
     /// Marks an actor as a lock, a task or another built-in object.
     pub(crate) fn mark_service(&mut self, raw: RawAddr) {
         if let Some(info) = self.actors.get_mut(raw.slot as usize) {

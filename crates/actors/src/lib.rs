@@ -40,6 +40,7 @@ mod messages;
 mod network;
 mod ops;
 mod panics;
+mod peers;
 mod program;
 mod promise;
 mod rwlock;

@@ -44,6 +44,11 @@ pub enum Ingredient {
 
 impl Ingredient {
     /// All kinds.
+    ///
+    /// ```
+    /// use whippet_generate::Ingredient;
+    /// assert!(Ingredient::ALL.contains(&Ingredient::Crash));
+    /// ```
     pub const ALL: [Ingredient; 11] = [
         Ingredient::Loss,
         Ingredient::Losses,

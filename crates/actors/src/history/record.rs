@@ -71,6 +71,8 @@ pub(crate) struct HistoryLog {
 #[derive(Default)]
 pub(crate) struct Histories {
     pub(crate) logs: Vec<HistoryLog>,
+    /// The actors that crashed, each with the step. Their operations stay without an answer.
+    crashes: Vec<(u32, u32)>,
 }
 
 impl Histories {
@@ -110,8 +112,22 @@ impl Histories {
         self.logs.iter().any(HistoryLog::is_linearizable)
     }
 
+    /// Records that an actor crashed.
+    pub(crate) fn crashed(&mut self, actor: u32, step: u32) {
+        if !self.logs.is_empty() {
+            self.crashes.push((actor, step));
+        }
+    }
+
+    /// Returns `true` if the actor crashed after the step that recorded this end.
+    fn crashed_since(&self, end: &End) -> bool {
+        let since = |step: u32| end.step == SETUP || step > end.step;
+        self.crashes.iter().any(|&(actor, step)| actor == end.actor && since(step))
+    }
+
     /// Removes the ends that steps from `depth` on have recorded.
     pub(crate) fn rewind(&mut self, depth: u32) {
+        while self.crashes.pop_if(|(_, step)| *step >= depth).is_some() {}
         for log in &mut self.logs {
             log.violated = log.violated.filter(|&step| step < depth);
             while log.ends.pop_if(|end| end.step != SETUP && end.step >= depth).is_some() {}
@@ -186,7 +202,7 @@ impl HistoryLog {
         for end in &self.ends {
             let count = counts.entry(end.actor).or_default();
             *count += 1;
-            let mut term = name(end.actor).mixed(*count).mixed(end.hash);
+            let mut term = name(end.actor).mixed(*count).mixed(end.hash).mixed(u64::from(end.returned));
             if end.returned {
                 completed = completed.wrapping_add(name(end.actor).mixed(*count).0);
             } else if self.is_linearizable() {
@@ -237,17 +253,18 @@ impl Engine {
             record.push(Rc::new(move |engine| engine.record_value(history, spec, value.clone(), hash, returned)));
         }
         let (actor, step) = (self.current.actor, self.current.step);
-        let Some(log) = self.histories.logs.get_mut(history as usize).filter(|log| log.spec == spec) else {
+        let Some(log) = self.histories.logs.get(history as usize).filter(|log| log.spec == spec) else {
             self.current.misuse(|| {
                 "a history that does not exist here: it was kept from another test; create it in the body of the test"
                     .to_owned()
             });
             return;
         };
-        let open = log.ends.iter().rfind(|end| end.actor == actor).is_some_and(|end| !end.returned);
+        let last = log.ends.iter().rfind(|end| end.actor == actor).filter(|end| !end.returned);
+        let (open, crashed) = (last.is_some(), last.is_some_and(|end| self.histories.crashed_since(end)));
         let misuse = match returned {
             true if !open => Some("`returned` without an operation that was `invoked`".to_owned()),
-            false if open => Some(
+            false if open && !crashed => Some(
                 "`invoked` before the actor's last operation `returned`: an actor performs one operation at a time, so \
                  let another actor perform this one"
                     .to_owned(),
@@ -259,7 +276,10 @@ impl Engine {
         };
         match misuse {
             Some(what) => self.current.misuse(|| what),
-            None => log.ends.push(End { actor, step, value, hash, returned }),
+            None => {
+                let ends = &mut self.histories.logs[history as usize].ends;
+                ends.push(End { actor, step, value, hash, returned });
+            }
         }
     }
 }

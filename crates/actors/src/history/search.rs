@@ -27,7 +27,8 @@ pub(super) fn explain<S: Sequential>(initial: &S, operations: &[Operation], cons
     let answered = set((0..operations.len()).filter(|&k| operations[k].ret.is_some()));
     let precedes = |j: usize, k: usize| match consistency {
         Consistency::Linearizable => operations[j].returned.is_some_and(|returned| returned < operations[k].invoked),
-        Consistency::Sequential => operations[j].actor == operations[k].actor && j < k,
+        // What an actor began before it crashed may take effect later.
+        Consistency::Sequential => operations[j].actor == operations[k].actor && operations[j].ret.is_some() && j < k,
     };
     let before = (0..operations.len()).map(|k| set((0..operations.len()).filter(|&j| precedes(j, k)))).collect();
     let mut search = Search { operations, before, answered, failed: FxHashSet::default(), order: vec![], best: vec![] };

@@ -277,7 +277,11 @@ impl ActorMachine {
         }
         let result = if fault == StepFault::Crash {
             self.post_next_crash(choice.what.0);
-            self.engine.borrow_mut().cancel_all_timers();
+            {
+                let engine = &mut *self.engine.borrow_mut();
+                engine.cancel_all_timers();
+                engine.histories.crashed(actor, engine.current.step);
+            }
             self.cells[actor as usize].crash()
         } else {
             self.cells[actor as usize].deliver(choice.what.0, choice.branch)
@@ -372,7 +376,8 @@ impl ActorMachine {
     fn circumstances(&self, what: u32, fault: StepFault) -> Circumstances {
         let (engine, mut circumstances) = (self.engine.borrow(), Circumstances::default());
         let Some(faults) = &self.faults else { return circumstances };
-        let Some(network) = faults.network_of(&engine, what) else { return circumstances };
+        let network = faults.network_of(&engine, what).filter(|_| faults.active);
+        let Some(network) = network else { return circumstances };
         let used_up =
             |kind: usize| faults.networks[network].budgets[kind] == 0 && faults.whole[network].budgets[kind] > 0;
         circumstances.used_up = (0..KINDS).filter(|&kind| used_up(kind)).fold(0, |set, kind| set | 1 << kind);

@@ -17,6 +17,7 @@ mod philosophers;
 mod pi;
 mod pipesort;
 mod producers;
+mod protocols;
 mod registry;
 mod regsim;
 mod scalawiki;
@@ -51,6 +52,14 @@ pub(crate) const ALL: &[Subject] = &[
     futures::DATAPROC,
     futures::DEADLOCK,
     futures::DATARACE,
+    protocols::TWO_PHASE_COMMIT,
+    protocols::RAFT_ELECTION,
+    protocols::ABD,
+    protocols::PAXOS,
+    protocols::CHAIN,
+    protocols::COUNTER,
+    protocols::WORK_QUEUE,
+    protocols::LEASES,
 ];
 
 /// Imports and parameters shared by the programs.
