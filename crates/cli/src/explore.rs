@@ -1,7 +1,7 @@
 //! `whippet explore`: searches one program and reports the result.
 
 use crate::args::{ConflictsArg, Explore, ProgramArgs};
-use crate::chosen::ChosenProgram;
+use crate::chosen::{ChosenProgram, ExploredMethod};
 use crate::error::{CommandError, CommandResult};
 use crate::output::{print, print_note};
 use crate::progress::ProgressDisplay;
@@ -16,6 +16,7 @@ use whippet_search::{Options, Reduction, Rule};
 pub(crate) fn explore(command: &Explore) -> CommandResult {
     let options = command.options();
     check_files(command.html.as_deref(), command.trace.as_deref())?;
+    check_files(command.program.cases.as_deref(), None)?;
     warn_unused_flags(command, &options);
     let target = ChosenProgram::find(&with_default_conflicts(&command.program, options.reduction))?;
     if let Some(directory) = &command.save {
@@ -27,6 +28,7 @@ pub(crate) fn explore(command: &Explore) -> CommandResult {
         target.program.explore(&options, &display).map_err(CommandError::usage)?
     };
     verdict.notes.extend(target.notes.iter().cloned());
+    verdict.notes.extend(target.method.as_ref().and_then(ExploredMethod::coverage));
     let mut run = RunInfo::new(&target.name, &options);
     run.parameters.clone_from(&target.parameters);
     run.delivery.clone_from(&target.delivery);
@@ -47,6 +49,10 @@ pub(crate) fn explore(command: &Explore) -> CommandResult {
     }
     if let Some(file) = &command.trace {
         failed = failed.or(write_trace(file, &verdict, &links).err());
+    }
+    if let (Some(file), Some(cases)) = (&command.program.cases, target.method.as_ref().and_then(ExploredMethod::cases))
+    {
+        failed = failed.or(write(file, &cases).err());
     }
     if command.json {
         print(&json_text(&run, &verdict))?;
@@ -206,7 +212,7 @@ fn without_files<'a>(words: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut is_value = false;
     for word in words {
         let name = word.split_once('=').map_or(word, |(name, _)| name);
-        let writes = ["--html", "--trace"].contains(&name);
+        let writes = ["--html", "--trace", "--cases"].contains(&name);
         if !is_value && !writes && word != "--json" {
             kept.push(word);
         }
