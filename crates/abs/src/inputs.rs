@@ -111,6 +111,14 @@ pub(crate) fn main_block(
     Ok(body)
 }
 
+/// Returns the type of the result of a method, given as `Class.method`.
+pub(crate) fn result_type<'a>(file: &'a File, method: &str) -> Option<&'a TypeUse> {
+    let (class, method) = method.rsplit_once('.')?;
+    let class = file.classes.iter().find(|known| is_named(&known.name, class))?;
+    let method = class.methods.iter().find(|known| &*known.signature.name.text == method)?;
+    Some(&method.signature.result)
+}
+
 /// Returns `true` if a declaration has this name, which may be qualified in the program because several modules have it.
 fn is_named(ident: &Ident, name: &str) -> bool {
     *ident.text == *name || ident.text.rsplit_once('.').is_some_and(|(_, last)| last == name)

@@ -24,12 +24,14 @@
 #![warn(missing_debug_implementations)]
 
 mod builtins;
+mod cases;
 mod check;
 mod code;
 mod error;
 mod eval;
 mod inputs;
 mod machine;
+mod record;
 pub mod selection;
 mod source;
 mod summary;
@@ -39,5 +41,6 @@ mod value;
 pub use error::{AbsError, ErrorPlace};
 pub use inputs::InputBounds;
 pub use machine::{AbsMachine, AbsProgram, DEFAULT_STATEMENTS};
+pub use record::{Coverage, MissedBranch};
 
 pub use whippet_model::{ConflictRule, Marks};

@@ -9,6 +9,7 @@ use clap::ValueEnum;
 use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
+use whippet_abs::AbsProgram;
 use whippet_model::{Marks, Program, Schedule};
 
 /// A program with the settings that the user chose.
@@ -28,6 +29,35 @@ pub(crate) struct ChosenProgram {
     pub(crate) sources: String,
     /// Notes on how the program was understood.
     pub(crate) notes: Vec<String>,
+    /// The method of an ABS program that is explored.
+    pub(crate) method: Option<ExploredMethod>,
+}
+
+/// A method of an ABS program that is explored with all inputs within bounds.
+pub(crate) struct ExploredMethod {
+    program: AbsProgram,
+    files: Vec<(String, String)>,
+    beside: Vec<(String, String)>,
+    name: String,
+    bounds: whippet_abs::InputBounds,
+}
+
+impl ExploredMethod {
+    /// Returns a note on the branches that were reached so far.
+    pub(crate) fn coverage(&self) -> Option<String> {
+        let coverage = self.program.coverage()?;
+        let (all, missed) = (coverage.branches, &coverage.missed);
+        let mut note = format!("{} of {all} branches were reached", all - missed.len());
+        for branch in missed {
+            note += &format!("\n  {branch}");
+        }
+        Some(note)
+    }
+
+    /// Returns the text of a program that calls the method with the inputs explored so far.
+    pub(crate) fn cases(&self) -> Option<String> {
+        self.program.method_cases(&self.files, || self.beside.clone(), &self.name, &self.bounds)
+    }
 }
 
 /// Names of the settings in a schedule that are not parameters.
@@ -99,6 +129,7 @@ impl ChosenProgram {
             method,
             ints,
             depth,
+            cases: None,
             relation,
         })
     }
@@ -115,9 +146,18 @@ impl ChosenProgram {
         parameters.extend(args.method.iter().map(|method| (METHOD.into(), method.clone())));
         parameters.extend(args.ints.iter().map(|ints| (INTS.into(), format!("{}..{}", ints.start(), ints.end()))));
         parameters.extend(args.depth.map(|depth| (DEPTH.into(), depth.to_string())));
-        let (name, environment, files) = (args.program.clone(), args.environment, args.files.clone());
-        let (sources, notes) = (String::new(), Vec::new());
-        ChosenProgram { name, delivery, environment, parameters, program, files, sources, notes }
+        let (name, environment) = (args.program.clone(), args.environment);
+        ChosenProgram {
+            name,
+            delivery,
+            environment,
+            parameters,
+            program,
+            files: args.files.clone(),
+            sources: String::new(),
+            notes: Vec::new(),
+            method: None,
+        }
     }
 
     /// Stores in a schedule everything needed to find the same program again.
@@ -244,8 +284,7 @@ fn abs_file(args: &ProgramArgs) -> Result<ChosenProgram, CommandError> {
             }
         }
     }
-    let mut mains =
-        files.iter().filter(|(_, text)| whippet_abs::AbsProgram::has_main_block(text)).map(|(path, _)| path);
+    let mut mains = files.iter().filter(|(_, text)| AbsProgram::has_main_block(text)).map(|(path, _)| path);
     let runs_main = Path::new(&args.program).is_dir() && args.method.is_none();
     if let (true, Some(one), Some(other)) = (runs_main, mains.next(), mains.next()) {
         return Err(CommandError::usage(format_args!(
@@ -261,13 +300,21 @@ fn abs_file(args: &ProgramArgs) -> Result<ChosenProgram, CommandError> {
         read_beside.borrow().clone()
     };
     let program = match &args.method {
-        Some(method) => whippet_abs::AbsProgram::parse_method(&files, beside, method, &bounds(args)),
-        None => whippet_abs::AbsProgram::parse_files(&files, beside),
+        Some(method) => AbsProgram::parse_method(&files, beside, method, &bounds(args)),
+        None => AbsProgram::parse_files(&files, beside),
     };
     let program = program.map_err(CommandError::usage)?;
     let notes = program.notes().to_vec();
     let sources = hash((&files, &*read_beside.borrow()));
-    Ok(ChosenProgram { notes, sources, ..ChosenProgram::new(args, program.conflict_rule(conflict_rule(args))) })
+    let method = args.method.as_ref().map(|name| ExploredMethod {
+        program: program.clone(),
+        beside: beside(),
+        name: name.clone(),
+        bounds: bounds(args),
+        files,
+    });
+    let program = program.conflict_rule(conflict_rule(args));
+    Ok(ChosenProgram { notes, sources, method, ..ChosenProgram::new(args, program) })
 }
 
 /// Returns the bounds of the inputs of a method.

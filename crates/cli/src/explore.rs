@@ -2,7 +2,7 @@
 
 use crate::args::{ConflictsArg, Explore, ProgramArgs};
 use crate::checkpoint::{Keeper, SavedCommand, this_command};
-use crate::chosen::ChosenProgram;
+use crate::chosen::{ChosenProgram, ExploredMethod};
 use crate::error::{CommandError, CommandResult};
 use crate::output::{print, print_note};
 use crate::progress::{ProgressDisplay, interruptions};
@@ -22,6 +22,7 @@ pub(crate) fn explore(command: &Explore) -> CommandResult {
 pub(crate) fn explore_saved(command: &Explore, line: &SavedCommand) -> CommandResult {
     let options = command.options();
     check_files(command.html.as_deref(), command.trace.as_deref())?;
+    check_files(command.program.cases.as_deref(), None)?;
     warn_unused_flags(command, &options);
     let target = ChosenProgram::find(&with_default_conflicts(&command.program, options.reduction))?;
     if let Some(directory) = &command.save {
@@ -39,6 +40,7 @@ pub(crate) fn explore_saved(command: &Explore, line: &SavedCommand) -> CommandRe
         keeper.finish(&verdict);
     }
     verdict.notes.extend(target.notes.iter().cloned());
+    verdict.notes.extend(target.method.as_ref().and_then(ExploredMethod::coverage));
     let mut run = RunInfo::new(&target.name, &options);
     run.parameters.clone_from(&target.parameters);
     run.delivery.clone_from(&target.delivery);
@@ -59,6 +61,10 @@ pub(crate) fn explore_saved(command: &Explore, line: &SavedCommand) -> CommandRe
     }
     if let Some(file) = &command.trace {
         failed = failed.or(write_trace(file, &verdict, &links).err());
+    }
+    if let (Some(file), Some(cases)) = (&command.program.cases, target.method.as_ref().and_then(ExploredMethod::cases))
+    {
+        failed = failed.or(write(file, &cases).err());
     }
     if command.json {
         print(&json_text(&run, &verdict))?;
@@ -217,7 +223,7 @@ fn without_files<'a>(words: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
     let mut is_value = false;
     for word in words {
         let name = word.split_once('=').map_or(word, |(name, _)| name);
-        let writes = ["--html", "--trace", "--checkpoint"].contains(&name);
+        let writes = ["--html", "--trace", "--checkpoint", "--cases"].contains(&name);
         if !is_value && !writes && word != "--json" {
             kept.push(word);
         }

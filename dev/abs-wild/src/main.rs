@@ -29,6 +29,8 @@ const SEARCH: Duration = Duration::from_secs(5);
 const HANG: Duration = Duration::from_secs(20);
 /// The limit on executions: a program that reaches it is counted as one that runs.
 const EXECUTIONS: u64 = 2_000;
+/// The limit on the steps of an execution: some checks of the reference implementation call a method ten thousand times.
+const STEPS: usize = 100_000;
 
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
@@ -87,6 +89,7 @@ fn explored(program: AbsProgram) -> String {
     let mut options = Options::default();
     options.limits.time = Some(SEARCH);
     options.limits.executions = Some(EXECUTIONS);
+    options.limits.steps = STEPS;
     match whippet_search::explore(program.into(), &options, &()) {
         Err(error) => format!("error {error}"),
         Ok(verdict) => {

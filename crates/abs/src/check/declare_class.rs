@@ -6,10 +6,32 @@ use crate::error::Diagnostic;
 use crate::syntax::ast::{self, Ident};
 use std::rc::Rc;
 
+impl MethodInfo {
+    /// Returns `true` if the parameters and the result have the same types, `Nonnull` or not.
+    pub(super) fn has_types_of(&self, other: &MethodInfo) -> bool {
+        self.params == other.params && self.result == other.result
+    }
+
+    /// Returns how a method breaks the promise that an interface makes with `Nonnull`: callers may pass null to a parameter
+    /// that does not have it, and rely on a result that does.
+    fn differs_in_null(&self, interface: &MethodInfo) -> Option<String> {
+        let mut pairs: Vec<(bool, bool)> =
+            self.nonnull.iter().copied().zip(interface.nonnull.iter().copied()).collect();
+        let (own, promised) = pairs.pop()?;
+        if promised && !own {
+            return Some("the result must be `Nonnull`, like that".into());
+        }
+        let k = pairs.iter().position(|&(own, promised)| own && !promised)?;
+        Some(format!("parameter {} must not be `Nonnull`, like that", k + 1))
+    }
+}
+
 impl TypeChecker {
     pub(super) fn method_info(&self, signature: &ast::Signature) -> Check<MethodInfo> {
         let params = signature.params.iter().map(|p| self.ty(&p.ty, &[])).collect::<Check<_>>()?;
-        Ok(MethodInfo { params, result: self.ty(&signature.result, &[])? })
+        let types = signature.params.iter().map(|p| &p.ty).chain([&signature.result]);
+        let nonnull = types.map(|ty| ty.nonnull.is_some()).collect();
+        Ok(MethodInfo { params, result: self.ty(&signature.result, &[])?, nonnull })
     }
 
     pub(super) fn interface(&mut self, interface: &ast::Interface) -> Check<()> {
@@ -96,13 +118,18 @@ impl TypeChecker {
             let mut methods: Vec<_> = self.interface_methods[interface].iter().collect();
             methods.sort_by(|a, b| a.0.cmp(b.0));
             for (method, wanted) in methods {
+                let own = class.methods.iter().find(|m| m.signature.name.text == *method);
+                let span = own.map_or(class.name.span, |m| m.signature.name.span);
                 match self.class_methods[number].get(method) {
-                    Some(found) if found == wanted => {}
-                    Some(_) => {
-                        let own = class.methods.iter().find(|m| m.signature.name.text == *method);
-                        let span = own.map_or(class.name.span, |m| m.signature.name.span);
+                    Some(found) if !found.has_types_of(wanted) => {
                         let message = format!("the types of `{method}` differ from those in interface `{}`", name.text);
                         return Err(Diagnostic::new(span, message));
+                    }
+                    Some(found) => {
+                        if let Some(what) = found.differs_in_null(wanted) {
+                            let message = format!("{what} of `{method}` in interface `{}`", name.text);
+                            return Err(Diagnostic::new(span, message));
+                        }
                     }
                     None => {
                         let message = format!(

@@ -59,10 +59,12 @@ struct FunctionInfo {
 }
 
 /// The signature of a method.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 struct MethodInfo {
     params: Rc<[Ty]>,
     result: Ty,
+    /// For each parameter, then for the result: `true` if it is `Nonnull`.
+    nonnull: Rc<[bool]>,
 }
 
 type Methods = FxHashMap<Rc<str>, MethodInfo>;

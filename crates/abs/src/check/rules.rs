@@ -94,7 +94,7 @@ impl TypeChecker {
                     .push(Diagnostic::new(own.name.span, message).help("remove one of the two declarations"));
             } else if let Ok(info) = self.method_info(signature)
                 && let Some(other) = seen.insert(name.clone(), info.clone())
-                && other != info
+                && !other.has_types_of(&info)
             {
                 let message =
                     format!("interface `{}` inherits method `{name}` with different types", interface.name.text);

@@ -202,6 +202,7 @@ pub struct AbsMachine {
     steps_run: u64,
     problems: usize,
     statements_executed: u64,
+    record: Option<Arc<crate::record::Record>>,
 }
 
 impl AbsMachine {
@@ -237,6 +238,7 @@ impl AbsMachine {
         let same_footprint = dependence == Dependence::PerActor || !chooses;
         let mut machine = AbsMachine {
             stability: program.stability.clone(),
+            record: program.record.clone(),
             consts: eval::constants(&code),
             conflict_rule: program.conflict_rule,
             statements: program.statements,
@@ -374,6 +376,9 @@ impl AbsMachine {
     }
 
     fn new_frame(&self, method: u32, object: u32, args: &[Value]) -> Frame {
+        if let Some(record) = &self.record {
+            record.enter(method);
+        }
         Frame::new(method, object, args, self.code.methods[method as usize].locals.len())
     }
 }

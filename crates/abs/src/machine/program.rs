@@ -2,6 +2,7 @@
 
 use super::AbsMachine;
 use crate::code::Code;
+use crate::record::{Coverage, Record};
 use crate::selection::Stability;
 use std::sync::{Arc, OnceLock};
 use whippet_model::{ConflictRule, MachineConfig, MachineError, Program};
@@ -39,6 +40,8 @@ pub struct AbsProgram {
     pub(super) conflict_rule: ConflictRule,
     /// The limit on the statements of one step.
     pub(super) statements: u64,
+    /// What the executions of one method have in common.
+    pub(super) record: Option<Arc<Record>>,
 }
 
 impl AbsProgram {
@@ -136,7 +139,66 @@ impl AbsProgram {
         file.main = Some((main, crate::source::Span::default()));
         let mut code = crate::check::check(&source, &file).map_err(error)?;
         code.caveats.push(format!("inputs of {method}: {bounds}; errors that need others are not found"));
-        Ok(AbsProgram::of_code(code))
+        let record = Record::new(&code, method_number(&code, method));
+        Ok(AbsProgram { record: Some(record), ..AbsProgram::of_code(code) })
+    }
+
+    /// Returns the branches that the explored executions of a program of [`AbsProgram::parse_method`] have reached so far.
+    /// Returns `None` for other programs.
+    ///
+    /// ```
+    /// use whippet_abs::AbsProgram;
+    /// assert_eq!(AbsProgram::parse("empty.abs", "{ }").unwrap().coverage(), None);
+    /// ```
+    #[must_use]
+    pub fn coverage(&self) -> Option<Coverage> {
+        Some(self.record.as_ref()?.coverage(&self.code))
+    }
+
+    /// Returns an ABS program that calls the method once with each input that was explored, and asserts that the result is one
+    /// of those that were found. The arguments must be those of the call of [`AbsProgram::parse_method`]. Returns `None` for other
+    /// programs.
+    ///
+    /// ```
+    /// use whippet_abs::{AbsProgram, InputBounds};
+    /// let text = "module M; export *; interface Till { Int rest(Int paid); }
+    ///     class Till implements Till { Int rest(Int paid) { return paid - 1; } }";
+    /// let (files, bounds) = ([("till.abs".to_string(), text.to_string())], InputBounds::default().with_ints(1..=2));
+    /// let program = AbsProgram::parse_method(&files, Vec::new, "Till.rest", &bounds).unwrap();
+    /// whippet_search::explore(program.clone().into(), &Default::default(), &()).unwrap();
+    /// let cases = program.method_cases(&files, Vec::new, "Till.rest", &bounds).unwrap();
+    /// assert!(cases.contains("input2!rest(2)") && cases.contains("result == 1"), "{cases}");
+    /// let all = [("cases.abs".to_string(), cases), files[0].clone()];
+    /// let verdict = whippet_search::explore(AbsProgram::parse_files(&all, Vec::new).unwrap().into(), &Default::default(), &());
+    /// assert!(verdict.unwrap().findings.is_empty());
+    /// ```
+    #[must_use]
+    pub fn method_cases(
+        &self,
+        files: &[(String, String)],
+        others: impl FnOnce() -> Vec<(String, String)>,
+        method: &str,
+        bounds: &crate::InputBounds,
+    ) -> Option<String> {
+        let record = self.record.as_ref()?;
+        let all = with_imports(files.to_vec(), others);
+        let source = crate::source::Source::new(&all);
+        let mut file = crate::syntax::parse(&source.text, source.end_of_first() + 1, &source.ranges()).ok()?;
+        crate::syntax::apply_traits(&mut file).ok()?;
+        let library = crate::syntax::parse(crate::syntax::PRELUDE, u32::MAX, &[]).ok()?;
+        let main = crate::inputs::main_block(&file, &library, method, bounds).ok()?;
+        let result = crate::inputs::result_type(&file, method)?;
+        let about = format!("Generated: all inputs of {method} with {bounds}.");
+        let modules: Vec<String> = file.modules.iter().map(|module| module.text.to_string()).collect();
+        let write = |into: &str| crate::cases::write(&record.cases(), &main, result, &modules, into, &about);
+        let text = write("Cases");
+        // A module that does not export all that the cases need gets them as a part of its own.
+        let mut together = all;
+        together.insert(0, ("cases.abs".into(), text.clone()));
+        match AbsProgram::of_files(&together) {
+            Err(_) if !modules.is_empty() => Some(write(&modules[0])),
+            _ => Some(text),
+        }
     }
 
     /// Returns `true` if a text has a main block.
@@ -191,7 +253,7 @@ impl AbsProgram {
 
     fn of_code(code: Code) -> AbsProgram {
         let (conflict_rule, statements) = (ConflictRule::default(), DEFAULT_STATEMENTS);
-        AbsProgram { code: Arc::new(code), stability: Arc::default(), conflict_rule, statements }
+        AbsProgram { code: Arc::new(code), stability: Arc::default(), conflict_rule, statements, record: None }
     }
 
     /// Returns notes on how the program was understood, for example that it is written in an older dialect.
@@ -270,6 +332,18 @@ fn with_imports(
         }
     }
     files
+}
+
+/// Returns the number of a method, given as `Class.method`.
+fn method_number(code: &Code, method: &str) -> u32 {
+    let (class, name) = method.rsplit_once('.').expect("the main block calls the method");
+    let is_named = |known: &str| known == class || known.rsplit_once('.').is_some_and(|(_, last)| last == class);
+    let program = code.classes.iter().skip(code.library_classes as usize);
+    let class = program.filter(|known| is_named(&known.name)).find_map(|class| {
+        let methods = class.methods.iter();
+        methods.clone().find(|&&(known, _)| code.method_names[known as usize] == name).map(|&(_, number)| number)
+    });
+    class.expect("the main block calls the method")
 }
 
 /// Moves the file with the main block to the front.

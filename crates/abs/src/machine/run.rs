@@ -123,6 +123,13 @@ impl AbsMachine {
         }
     }
 
+    /// Notes which way the current instruction leads, if anybody wants to know.
+    fn record_branch(&self, cx: &StepContext, jumps: bool) {
+        if let (Some(record), Some(frame)) = (&self.record, cx.frames.last()) {
+            record.branch(frame.method, frame.at - 1, jumps);
+        }
+    }
+
     fn instr(&mut self, cx: &mut StepContext, instr: &Instr, place: u32) -> Result<Flow, Thrown> {
         match instr {
             Instr::Set(dest, expr) => {
@@ -131,7 +138,9 @@ impl AbsMachine {
             }
             Instr::Jump(to) => frame(cx).at = *to,
             Instr::JumpUnless(condition, to) => {
-                if !self.eval(cx, condition)?.truth() {
+                let jumps = !self.eval(cx, condition)?.truth();
+                self.record_branch(cx, jumps);
+                if jumps {
                     frame(cx).at = *to;
                 }
             }
@@ -176,15 +185,18 @@ impl AbsMachine {
             Instr::Match(slot, pattern, to) => {
                 let value = frame(cx).locals[*slot as usize].clone();
                 let matches = self.matches(cx, pattern, &value);
+                self.record_branch(cx, !matches);
                 if !matches {
                     frame(cx).at = *to;
                 }
             }
             Instr::Next(rest, item, to) => {
-                let frame = frame(cx);
-                let list = frame.locals[*rest as usize].clone();
+                let list = frame(cx).locals[*rest as usize].clone();
                 let mut items = list.items();
-                match items.next() {
+                let next = items.next();
+                self.record_branch(cx, next.is_none());
+                let frame = frame(cx);
+                match next {
                     Some(value) => {
                         frame.locals[*item as usize] = value.clone();
                         frame.locals[*rest as usize] = items.rest().clone();

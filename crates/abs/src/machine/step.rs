@@ -2,8 +2,9 @@
 
 use super::frame::{Status, TaskState};
 use super::run::StepEnd;
-use super::{AbsMachine, ConflictRule, NONE, StepRecord, TaskResult, Undo, salt};
+use super::{AbsMachine, ConflictRule, NONE, StepRecord, Task, TaskResult, Undo, salt};
 use crate::eval::Thrown;
+use crate::record::CaseResult;
 use smallvec::SmallVec;
 use whippet_model::{Choice, Problem, Touch};
 
@@ -62,6 +63,34 @@ impl AbsMachine {
         }
         self.problems += usize::from(record.problem.is_some());
         self.steps.push(record);
+        self.record_case(task);
+    }
+
+    /// Notes the inputs of the method that is explored, once the main block has chosen them, and its result, once it has
+    /// ended.
+    fn record_case(&self, task: u32) {
+        let Some(record) = &self.record else { return };
+        let entry = &self.tasks[task as usize];
+        let Some((result, _)) = &entry.result else { return };
+        let is_call = |entry: &Task| entry.caller == 0 && entry.method == record.target;
+        let called = self.tasks.iter().skip(1).rposition(is_call);
+        let result = match result {
+            _ if task == 0 => None,
+            _ if called.is_none_or(|at| at + 1 != task as usize) => return,
+            TaskResult::Value(value) if value.has_reference() => Some(CaseResult::Other),
+            TaskResult::Value(value) => {
+                Some(CaseResult::Value(value.program_text(&self.code, &|_| unreachable!("there are no references"))))
+            }
+            TaskResult::Failed(exception, _) => {
+                let Some((constructor, args)) = exception.parts() else { return };
+                let name = &self.code.constructors[constructor as usize].name;
+                let args = vec!["_"; args.len()].join(", ");
+                Some(CaseResult::Throws(if args.is_empty() { name.clone() } else { format!("{name}({args})") }))
+            }
+        };
+        let of_main = self.steps.iter().filter(|step| step.task == 0);
+        let drawn = of_main.flat_map(|step| (0..step.arities.len()).map(|k| step.choice.branch.digit(k)));
+        record.case(drawn.collect(), result);
     }
 
     /// Records the causes of the step: the task's previous step (or the step that called it), and the steps that

@@ -26,6 +26,11 @@ impl Parser {
             }
             return Err(self.expected("a declaration or the main block"));
         };
+        let declares = ["data", "type", "interface", "class"].contains(&word.as_str());
+        if declares && matches!(self.ahead(1), Token::Type(_)) && self.is_ahead(2, ".") {
+            let message = "a declaration belongs to its module: its name has no qualifier";
+            return Err(Diagnostic::new(self.span(), message));
+        }
         match word.as_str() {
             "module" => self.module(file)?,
             "export" => self.export()?,

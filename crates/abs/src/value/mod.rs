@@ -147,6 +147,15 @@ impl Value {
         }
     }
 
+    /// Returns `true` if the value is or contains an object, a future or a function, which have no source text.
+    pub(crate) fn has_reference(&self) -> bool {
+        match self {
+            Value::Object(..) | Value::Future(..) | Value::Function(_) => true,
+            Value::Data(data) => with_stack(|| data.args.iter().any(Value::has_reference)),
+            _ => false,
+        }
+    }
+
     /// Returns the constructor and its arguments, or `None` if the value is not an instance of a data type.
     pub(crate) fn parts(&self) -> Option<(u32, &[Value])> {
         match self {

@@ -1,5 +1,6 @@
 //! Tests of the public ABS interface, in one binary so that the searches are compiled only once.
 
+mod cases;
 mod docs;
 mod examples;
 mod front_end;

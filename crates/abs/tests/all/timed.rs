@@ -179,6 +179,15 @@ fn rules_on_declarations() {
         ("interface I { } class C { Unit m([Nonnull] I i) { i = null; } } { }", "`i` is `Nonnull`"),
         ("interface I { } class C { [Nonnull] I i = null; } { }", "`i` is `Nonnull`"),
         ("interface I { Unit m([Nonnull] Int n); } { }", "`Int` is never null"),
+        (
+            "interface I { Unit m(I i); } class C implements I { Unit m([Nonnull] I i) { } } { }",
+            "parameter 1 must not be `Nonnull`, like that of `m` in interface `I`",
+        ),
+        (
+            "interface I { [Nonnull] I m(); } class C implements I { I m() { return this; } } { }",
+            "the result must be `Nonnull`, like that of `m` in interface `I`",
+        ),
+        ("module M; interface M.I { } { }", "its name has no qualifier"),
         ("{ [DataSize: 5] skip; }", "not supported: bandwidth"),
     ];
     for (text, part) in wrong {

@@ -44,6 +44,10 @@ pub(crate) struct ProgramArgs {
     #[arg(long, value_name = "N", requires = "method")]
     pub(crate) depth: Option<u32>,
 
+    /// Write an ABS program that calls the method with every input that was explored, and asserts the results found.
+    #[arg(long, value_name = "FILE", requires = "method", value_hint = ValueHint::FilePath)]
+    pub(crate) cases: Option<std::path::PathBuf>,
+
     /// The dependence relation of programs of mailboxes and mutexes [default: ranked].
     #[arg(long, value_name = "RELATION", value_enum)]
     pub(crate) relation: Option<RelationArg>,

@@ -81,6 +81,16 @@ fn figure_4() -> Result<whippet_abs::selection::SelectionRow, CommandError> {
     Ok(whippet_abs::selection::figure_4(counters.executions, counters.transitions))
 }
 
+/// Returns the share of the states in which some actor is known to be stable, over all rows: published and here.
+fn stable_share(rows: &[whippet_abs::selection::SelectionRow]) -> String {
+    let share = |of: &dyn Fn(&whippet_abs::selection::SelectionRow) -> Option<whippet_abs::selection::Counts>| {
+        let (states, unstable) = rows.iter().filter_map(of).fold((0, 0), |(s, u), counts| (s + counts.1, u + counts.2));
+        100.0 * (1.0 - unstable as f64 / f64::max(1.0, states as f64))
+    };
+    let (published, here) = (share(&|row| row.ours.map(|_| row.published)), share(&|row| row.ours));
+    format!("an actor is known to be stable in {published:.2} % of the published states, and in {here:.2} % of ours")
+}
+
 /// Returns the reason why a row differs, or the note on a row that does not.
 fn remark(row: &whippet_abs::selection::SelectionRow) -> &'static str {
     if row.why.is_empty() { row.note } else { row.why }
@@ -103,7 +113,8 @@ fn selections(subject: Option<&str>) -> Result<TableOutput, CommandError> {
     let all = rows.len();
     let text = format!(
         "Table selection · {TITLE}\n\n{shown}\nexecutions/states/H; with task selection, a mark lasts until a dependent task runs\n\
-         selection: {equal} of {all} rows equal\n\n"
+         {}\nselection: {equal} of {all} rows equal\n\n",
+        stable_share(&rows)
     );
     let row = |row: &whippet_abs::selection::SelectionRow| {
         let counts = |t: whippet_abs::selection::Counts| json!({ "executions": t.0, "states": t.1, "unstable": t.2 });

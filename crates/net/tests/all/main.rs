@@ -7,5 +7,6 @@ mod mpi_patterns;
 mod processes;
 mod relation;
 mod searches;
+mod specification;
 mod table;
 mod unfolding;
