@@ -259,7 +259,7 @@ impl Checker {
         } else if regressions && !session.settings.once {
             text += &regressions::keep(session, names, verdict);
         }
-        (Some(Failure { no_verdict, text }), page)
+        (Some(Failure { no_verdict, reason: None, text }), page)
     }
 }
 
