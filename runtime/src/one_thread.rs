@@ -17,6 +17,8 @@
 //!    of other tasks than the step that they are part of. Causes and conflicts say what must come before what.
 //! 2. The operations of a task between two waits can only come one after the other. If these groups cannot be put into
 //!    an order, several threads are needed ([`Trace::is_cyclic`]).
+//!    Tasks that call each other's wakers share memory that is not seen: which of their operations are independent is not known, so these
+//!    keep the order in which they happened.
 //! 3. Otherwise the rules are played ([`Trace::search`]), depth first: a turn polls one task, which goes through its
 //!    operations as long as its waits are ready. A turn that comes to an operation which has to come after one of another
 //!    task is impossible. If too many turns were tried, the answer is "one thread", so that the problem counts.
@@ -218,6 +220,18 @@ impl Log {
         self.list.push(logged);
     }
 
+    /// Returns a number for each of `count` tasks that is the same for tasks which share memory that is not seen: they call each other's
+    /// wakers.
+    fn groups(&self, count: usize) -> Vec<usize> {
+        let mut groups: Vec<usize> = (0..count).collect();
+        for logged in &self.list {
+            let Some((woken, _)) = logged.wakes else { continue };
+            let (one, other) = (groups[logged.task as usize], groups[woken as usize]);
+            groups.iter_mut().filter(|group| **group == one).for_each(|group| *group = other);
+        }
+        groups
+    }
+
     /// Adds a merged event.
     pub(crate) fn merged(&mut self, task: u32, cause: u32, (poll, repeated): (u32, bool)) {
         self.push(Logged { task, cause, start: Start::Amid, reasons: Reasons::default(), poll, wakes: None }, repeated);
@@ -318,6 +332,7 @@ impl Trace {
         let mut split: Vec<bool> = Vec::new();
         let mut merges: Vec<(usize, usize)> = Vec::new();
         let mut places: Vec<(usize, usize)> = Vec::new();
+        let groups = log.groups(count);
         for (number, logged) in log.list.iter().enumerate() {
             let task = logged.task as usize;
             let (mut needs, mut stamp) = (vec![0; count], 0);
@@ -378,6 +393,12 @@ impl Trace {
                 tasks[task].push(fires);
                 start = Start::Waits;
                 reasons.found.push(vec![(task, tasks[task].len() as u32)]);
+            }
+            if logged.wakes.is_none() {
+                for (other, needed) in needs.iter_mut().enumerate().filter(|(other, _)| groups[*other] == groups[task])
+                {
+                    *needed = (*needed).max(tasks[other].len() as u32);
+                }
             }
             needs[task] = tasks[task].len() as u32;
             if logged.cause != NONE {

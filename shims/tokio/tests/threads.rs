@@ -231,3 +231,24 @@ fn a_wake_comes_after_the_poll_that_has_asked_for_it() {
     let [finding] = &verdict.findings[..] else { panic!("{} findings", verdict.findings.len()) };
     assert_eq!(finding.threads, Some(Threads::Several));
 }
+
+/// A value goes through two places that are not seen while the test yields once. On one thread it has arrived by then.
+#[test]
+fn memory_that_is_not_seen_has_one_order() {
+    let program = || async {
+        let places = [(); 2].map(|()| Arc::new(Place::default()));
+        let arrived = Arc::new(std::sync::atomic::AtomicU32::new(0));
+        let [first, second] = places.clone();
+        tokio::spawn(async move { second.put(first.take().await) });
+        let ([_, second], out) = (places.clone(), arrived.clone());
+        tokio::spawn(async move { out.store(second.take().await, std::sync::atomic::Ordering::Relaxed) });
+        // The tasks begin when this one comes to an operation.
+        drop(Mutex::new(()).lock().await);
+        places[0].put(7);
+        yield_now().await;
+        assert_eq!(arrived.load(std::sync::atomic::Ordering::Relaxed), 7);
+    };
+    let verdict = explored(false, program);
+    let threads: Vec<_> = verdict.findings.iter().map(|finding| finding.threads).collect();
+    assert_eq!(threads, [Some(Threads::Several)]);
+}
