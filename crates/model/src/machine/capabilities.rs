@@ -574,6 +574,7 @@ macro_rules! capabilities {
 #[macro_export]
 macro_rules! has_capability {
     (Deliveries $machine:ident Deliveries $($rest:ident)*) => { Some($machine) };
+    (EnabledChoices $machine:ident EnabledChoices $($rest:ident)*) => { Some($machine) };
     (KnownExtensions $machine:ident KnownExtensions $($rest:ident)*) => { Some($machine) };
     (Blockers $machine:ident Blockers $($rest:ident)*) => { Some($machine) };
     (Foresight $machine:ident Foresight $($rest:ident)*) => { Some($machine) };
