@@ -43,37 +43,18 @@ pub(crate) enum Open {
 /// to compare these. A search that continues from a checkpoint that does not fit reports an error.
 ///
 /// ```
-/// use std::sync::{Arc, Mutex};
-/// use std::time::Duration;
-/// use whippet_search::{Checkpoint, Checkpoints, Observer, Options, Reduction, explore, toy::Program};
-///
-/// /// Continues from a checkpoint, and keeps the newest one.
-/// #[derive(Debug, Default)]
-/// struct Keeper { begin: Option<Checkpoint>, newest: Mutex<Option<String>> }
-/// impl Checkpoints for Keeper {
-///     fn begin(&self) -> Option<Checkpoint> { self.begin.clone() }
-///     fn interval(&self) -> Duration { Duration::ZERO }
-///     fn save(&self, checkpoint: &Checkpoint) { *self.newest.lock().unwrap() = Some(checkpoint.to_json()); }
+/// use whippet_search::Checkpoint;
+/// /// Returns the executions per second so far.
+/// fn speed(checkpoint: &Checkpoint) -> f64 {
+///     checkpoint.counters().executions as f64 / checkpoint.elapsed().as_secs_f64()
 /// }
-/// struct Watcher(Arc<Keeper>);
-/// impl Observer for Watcher {
-///     fn checkpoints(&self) -> Option<Arc<dyn Checkpoints>> { Some(self.0.clone()) }
-///     fn interrupted(&self) -> bool { true }
-/// }
-///
-/// // Twelve messages to one actor: 479,001,600 orders.
-/// let program = Arc::new((0..12).fold(Program::new(1), |program, n| program.main(0, n)));
-/// let options = Options::new(Reduction::Exhaustive);
-/// let keeper = Arc::new(Keeper::default());
-/// let verdict = explore(program.clone(), &options, &Watcher(keeper.clone())).unwrap();
-/// assert!(!verdict.complete, "it was interrupted");
-/// let newest = keeper.newest.lock().unwrap().take().unwrap();
-/// let begin = Checkpoint::from_json(&newest).unwrap();
-/// let before = begin.counters().executions;
-///
-/// let keeper = Arc::new(Keeper { begin: Some(begin), ..Keeper::default() });
-/// let verdict = explore(program, &options, &Watcher(keeper)).unwrap();
-/// assert!(verdict.counters.executions > before, "it went on from there");
+/// # let text = r#"{"version": 1, "counters": {"executions": 30, "blocked": 0, "transitions": 0, "handler_runs": 0,
+/// #     "depth": 0, "problems": 0}, "weights": {"part": 0.0, "inverses": 0.0}, "elapsed": {"secs": 2, "nanos": 0},
+/// #     "found": [], "dropped": [], "notes": [], "may_miss": false, "too_long": false,
+/// #     "open": {"parts": {"steps": [], "parts": []}}}"#;
+/// let checkpoint = Checkpoint::from_json(text).unwrap();
+/// assert_eq!(speed(&checkpoint), 15.0);
+/// assert_eq!(speed(&Checkpoint::from_json(&checkpoint.to_json()).unwrap()), 15.0);
 /// ```
 #[derive(Clone, Debug)]
 pub struct Checkpoint(pub(crate) Arc<SearchState>);
@@ -154,7 +135,42 @@ impl Checkpoint {
     }
 }
 
-/// The place to which a search saves its state, and from which it continues. See [`Checkpoint`] for an example.
+/// The place to which a search saves its state, and from which it continues.
+///
+/// ```
+/// use std::sync::{Arc, Mutex};
+/// use std::time::Duration;
+/// use whippet_search::{Checkpoint, Checkpoints, Observer, Options, Reduction, explore, toy::Program};
+///
+/// /// Continues from a checkpoint, and keeps the newest one.
+/// #[derive(Debug, Default)]
+/// struct Keeper { begin: Option<Checkpoint>, newest: Mutex<Option<String>> }
+/// impl Checkpoints for Keeper {
+///     fn begin(&self) -> Option<Checkpoint> { self.begin.clone() }
+///     fn interval(&self) -> Duration { Duration::ZERO }
+///     fn save(&self, checkpoint: &Checkpoint) { *self.newest.lock().unwrap() = Some(checkpoint.to_json()); }
+///     fn discard(&self) { *self.newest.lock().unwrap() = None; }
+/// }
+/// struct Watcher(Arc<Keeper>);
+/// impl Observer for Watcher {
+///     fn checkpoints(&self) -> Option<Arc<dyn Checkpoints>> { Some(self.0.clone()) }
+///     fn interrupted(&self) -> bool { true }
+/// }
+///
+/// // Twelve messages to one actor: 479,001,600 orders.
+/// let program = Arc::new((0..12).fold(Program::new(1), |program, n| program.main(0, n)));
+/// let options = Options::new(Reduction::Exhaustive);
+/// let keeper = Arc::new(Keeper::default());
+/// let verdict = explore(program.clone(), &options, &Watcher(keeper.clone())).unwrap();
+/// assert!(!verdict.complete, "it was interrupted");
+/// let newest = keeper.newest.lock().unwrap().take().unwrap();
+/// let begin = Checkpoint::from_json(&newest).unwrap();
+/// let before = begin.counters().executions;
+///
+/// let keeper = Arc::new(Keeper { begin: Some(begin), ..Keeper::default() });
+/// let verdict = explore(program, &options, &Watcher(keeper)).unwrap();
+/// assert!(verdict.counters.executions > before, "it went on from there");
+/// ```
 pub trait Checkpoints: Send + Sync + fmt::Debug {
     /// Returns the state from which the search continues, or `None` if it begins anew. Called once, before the search.
     fn begin(&self) -> Option<Checkpoint>;

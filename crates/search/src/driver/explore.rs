@@ -105,9 +105,9 @@ impl Progress {
 /// use std::{cell::Cell, sync::Arc};
 /// use whippet_actors::{Inbox, ActorProgram};
 /// use whippet_model::LimitHit;
-/// use whippet_search::{Journal, Observer, Options, Preliminary, Progress, explore};
+/// use whippet_search::{Checkpoints, Journal, Observer, Options, Preliminary, Progress, explore};
 ///
-/// /// Stops the search at the first report of progress or of a problem, and keeps no journal.
+/// /// Stops the search at the first report of progress or of a problem, and keeps neither a journal nor checkpoints.
 /// #[derive(Default)]
 /// struct Impatient { heard: Cell<u32> }
 /// impl Observer for Impatient {
@@ -115,6 +115,7 @@ impl Progress {
 ///     fn found(&self, _found: &Preliminary) { self.heard.set(self.heard.get() + 1); }
 ///     fn interrupted(&self) -> bool { self.heard.get() > 0 }
 ///     fn journal(&self) -> Option<Arc<dyn Journal>> { None }
+///     fn checkpoints(&self) -> Option<Arc<dyn Checkpoints>> { None }
 /// }
 ///
 /// // Twelve messages to one actor: 479,001,600 executions.
