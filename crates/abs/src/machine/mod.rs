@@ -246,7 +246,7 @@ impl AbsMachine {
             timed,
             clock: BigRational::from_integer(0.into()),
             advances: Vec::new(),
-            profile: Profile::new(dependence, Branches::Discovered { same_footprint }).with_one_choice_per_thread(true),
+            profile: Profile::new(dependence, Branches::Discovered { same_footprint }),
             code,
             objects: Vec::new(),
             groups: Vec::new(),
