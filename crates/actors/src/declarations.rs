@@ -105,8 +105,6 @@ impl System {
     /// let failure = elects(Network::lossy(1)).unwrap_err().to_string();
     /// assert!(failure.starts_with("assertion: `eventually` never holds in this execution"), "{failure}");
     /// ```
-    ///
-    /// [a part]: Addr::only
     #[track_caller]
     pub fn eventually<W: CheckTarget>(&mut self, who: W, check: impl Fn(W::View<'_>) -> bool + 'static) {
         self.machine.add_temporal(Temporal::Eventually, Check::new(who, check));

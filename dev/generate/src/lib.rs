@@ -19,6 +19,12 @@
 //! WHIPPET_SEED=1 WHIPPET_PROGRAMS=24000 cargo test --release -p whippet-generate a_fixed_sample -- --nocapture
 //! ```
 //!
+//! Each kind of fault with each other one, and each search, on 10,000 programs:
+//!
+//! ```text
+//! WHIPPET_SEED=1 WHIPPET_PROGRAMS=10000 cargo test --release -p whippet-generate a_fixed_sample_of_pairs -- --nocapture
+//! ```
+//!
 //! About one program in six has too many executions for the comparison. Such programs are skipped and counted.
 
 mod declared;

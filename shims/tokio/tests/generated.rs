@@ -170,7 +170,7 @@ fn agrees(seed: u64) -> bool {
         return false;
     }
     let (parts, once) = run(Reduction::Parsimonious);
-    let counters = |verdict: &whippet_model::Verdict| verdict.counters.clone();
+    let counters = |verdict: &whippet_model::Verdict| verdict.counters;
     assert!(parts.complete, "seed {seed}: {plan:?}");
     assert_eq!(once, few, "seed {seed}: {plan:?}: {:?}", counters(&parts));
     assert_eq!(

@@ -12,7 +12,8 @@ pub(crate) fn run(workload: Workload, reduction: Reduction, longest: Option<Dura
     let settings = settings.iter().map(|(name, value)| (*name, value.as_str()));
     let subject = whippet_subjects::find(subject).map_err(|error| error.to_string())?;
     let program = subject.program(settings).map_err(|error| error.to_string())?.delivery(delivery);
-    let mut options = Options::new(reduction).with_jobs(1);
+    // As with the other tools, each delivery is a step.
+    let mut options = Options::new(reduction).with_jobs(1).with_put_off_idle(false);
     options.limits.time = longest;
     let verdict = explore(Arc::new(program), &options, &()).map_err(|error| error.to_string())?;
     assert!(verdict.findings.is_empty(), "{workload} has no bugs, but: {:?}", verdict.findings);

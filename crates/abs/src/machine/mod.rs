@@ -246,7 +246,9 @@ impl AbsMachine {
             timed,
             clock: BigRational::from_integer(0.into()),
             advances: Vec::new(),
-            profile: Profile::new(dependence, Branches::Discovered { same_footprint }),
+            // Where branches differ, it is untested that searches may rely on a thread's only choice.
+            profile: Profile::new(dependence, Branches::Discovered { same_footprint })
+                .with_one_choice_per_thread(same_footprint),
             code,
             objects: Vec::new(),
             groups: Vec::new(),
