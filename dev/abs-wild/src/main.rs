@@ -29,7 +29,7 @@ const SEARCH: Duration = Duration::from_secs(5);
 const HANG: Duration = Duration::from_secs(20);
 /// The limit on executions: a program that reaches it is counted as one that runs.
 const EXECUTIONS: u64 = 2_000;
-/// The limit on the steps of an execution: some checks of the reference implementation call a method ten thousand times.
+/// The limit on the steps of a check: some of them call a method ten thousand times.
 const STEPS: usize = 100_000;
 
 fn main() -> ExitCode {
@@ -68,7 +68,7 @@ fn one(kind: &str, name: &str, text: &str) -> String {
             Err(error) => refused(&first(&error)),
         },
         _ => match AbsProgram::parse_with(name, text, || around(Path::new(name))) {
-            Ok(program) => explored(program),
+            Ok(program) => explored(program, (kind == "evaluate").then_some(STEPS)),
             Err(error) => refused(&first(&error)),
         },
     }
@@ -85,11 +85,11 @@ fn refused(message: &str) -> String {
     format!("{word} {message}")
 }
 
-fn explored(program: AbsProgram) -> String {
+fn explored(program: AbsProgram, steps: Option<usize>) -> String {
     let mut options = Options::default();
     options.limits.time = Some(SEARCH);
     options.limits.executions = Some(EXECUTIONS);
-    options.limits.steps = STEPS;
+    options.limits.steps = steps.unwrap_or(options.limits.steps);
     match whippet_search::explore(program.into(), &options, &()) {
         Err(error) => format!("error {error}"),
         Ok(verdict) => {
@@ -256,7 +256,7 @@ fn check(dir: &Path, call: &java::Call) -> Option<(&'static str, &'static str, &
             } else {
                 format!("module BackendTest; {text}")
             };
-            ("evaluates to True", "run", &["holds"], with_assertion(&whole)?)
+            ("evaluates to True", "evaluate", &["holds"], with_assertion(&whole)?)
         }
         "assertTypeOK" => ("type-checks", "type", &["accepted"], with_preamble()),
         "assertTypeErrors" if is_set("EXPECT_WARNING") => return None,
