@@ -120,6 +120,9 @@ fn warn_unused_flags(command: &Explore, options: &Options) {
     for (flag, _) in unused.iter().filter(|(_, is_unused)| *is_unused) {
         print_note(format_args!("{flag} has no effect with --reduction {reduction}"));
     }
+    if command.checkpoint.is_some() && is_saved && command.program.method.is_some() {
+        print_note("--checkpoint has no effect with --method: the branches reached are counted in one process");
+    }
 }
 
 /// Writes the schedules of all findings, then of all warnings, to numbered files, and returns the files in that

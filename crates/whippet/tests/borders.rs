@@ -44,6 +44,7 @@ fn allowed() -> BTreeMap<&'static str, &'static [&'static str]> {
         ("tokio-judge", &["tokio", "tokio-reference", MODEL, SEARCH, "whippet-runtime"]),
         ("abs-wild", &["whippet-abs", MODEL, SEARCH]),
         ("mbi", &["whippet-net", MODEL, SEARCH]),
+        ("growth", &["whippet", "whippet-abs", "whippet-net", REPORT]),
         ("whippet-pages", &["tokio", "whippet", EXPLORER, MODEL, "whippet-net", REPORT, "whippet-runtime", SEARCH]),
         ("cargo-whippet", &[MODEL, REPORT, SEARCH, "whippet-protocol"]),
     ])

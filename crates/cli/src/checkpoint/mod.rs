@@ -62,6 +62,12 @@ impl Keeper {
         matches!(reduction, Exhaustive | Optimal | Parsimonious | Source)
     }
 
+    /// Returns `true` if the search of a command is saved if asked for. What one method was called with, and the branches that were
+    /// reached, are known to one process only.
+    fn is_possible(command: &Explore, options: &Options) -> bool {
+        Keeper::can_save(options.reduction) && command.program.method.is_none()
+    }
+
     /// Prepares to save a search, and reads what was saved of it. Returns `None` if it is not to be saved.
     pub(crate) fn new(
         command: &Explore,
@@ -69,7 +75,7 @@ impl Keeper {
         target: &ChosenProgram,
         options: &Options,
     ) -> Result<Option<Arc<Keeper>>, CommandError> {
-        let can_be_saved = Keeper::can_save(options.reduction);
+        let can_be_saved = Keeper::is_possible(command, options);
         let asked = command.checkpoint.is_some();
         let unasked = !command.no_checkpoint && Path::new(TARGET).is_dir();
         if !can_be_saved || !(asked || unasked) {

@@ -159,6 +159,9 @@ fn methods_with_chosen_inputs_replay() {
     assert!(again.out.contains("T runs m(3)"), "{}", again.out);
     let none = run(&["explore", "t.abs", "--method", "T.m"]);
     assert_eq!(none.code, 0, "the numbers end at 2: {}", none.out);
+    let unsaved = run(&["explore", "t.abs", "--method", "T.m", "--checkpoint", "saved"]);
+    assert!(unsaved.code == 0 && unsaved.err.contains("--checkpoint has no effect with --method"), "{}", unsaved.err);
+    assert!(!here.join("saved").exists());
     let wrong = run(&["explore", "pi", "--method", "T.m"]);
     assert!(wrong.code == 2 && wrong.err.contains("--method applies to .abs programs only"), "{}", wrong.err);
 }
